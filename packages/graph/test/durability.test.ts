@@ -1,7 +1,15 @@
 import { systemClock } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { append, defineGraph, defineState, END, lastWriteWins, type Resolution, retry } from "../src/index.ts";
+import {
+  append,
+  defineGraph,
+  defineState,
+  END,
+  lastWriteWins,
+  type Resolution,
+  retry,
+} from "../src/index.ts";
 import { createStorage } from "./support/dying-store.ts";
 import { failure, line, logs, recorder } from "./support/graphs.ts";
 

@@ -2,7 +2,7 @@ import { must } from "../violation.mjs";
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** How long what a dead worker has left may take to be settled. */
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
 /** Retries what a store that fails for a while refuses. */
 export const persist = async (work) => {
@@ -45,9 +45,9 @@ export class Conversation {
   /** Settles when no worker has left anything of the session; the ends that were kept for the client. */
   async #settled() {
     const { graph } = this.#store;
-    const untilMs = Date.now() + patienceMs;
+    const startedMs = Date.now();
+    let isCalling = false;
     for (;;) {
-      must(Date.now() < untilMs, `session ${this.#id}: what a dead worker has left is not settled`);
       await this.#pool.call("recover", this.#id);
       const runs = await persist(() => graph.runs.list({ sessionId: this.#id }));
       const waiting = await persist(() =>
@@ -56,8 +56,16 @@ export class Conversation {
       // What a withdrawn signal had begun goes on with the next one.
       const isOver = runs.every(({ signal_payload: payload }) => payload !== null);
       if (isOver && waiting.every(({ signal }) => signal === null)) break;
+      const waitedMs = Date.now() - startedMs;
+      if (waitedMs > patienceMs / 4 && !isCalling) {
+        isCalling = true;
+        this.#pool.calls++;
+      }
+      const left = JSON.stringify({ runs, waiting });
+      must(waitedMs < patienceMs, `session ${this.#id}: what a dead worker has left is not settled: ${left}`);
       await pause(50);
     }
+    if (isCalling) this.#pool.calls--;
     const ended = await persist(() => graph.suspensions.list({ sessionId: this.#id, isDelivered: false }));
     for (const { invocation_id: invocationId } of ended) {
       await persist(() => graph.suspensions.save({ kind: "patch", invocationId, isDelivered: true }));

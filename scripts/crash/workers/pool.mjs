@@ -12,6 +12,8 @@ const maxSteps = 60;
 export class Pool {
   /** How often something died at which step, by `operation before|after step`. */
   deaths = new Map();
+  /** How many clients wait so long for what was left that workers which start now live on. */
+  calls = 0;
   #workers = [];
   #place;
   #random;
@@ -38,7 +40,7 @@ export class Pool {
   async #start(index) {
     const random = this.#random;
     const armed = { after: random.between(1, maxSteps), isBefore: random.chance(0.5) };
-    const after = this.#left > 0 ? armed : { after: -1, isBefore: true };
+    const after = this.#left > 0 && this.calls === 0 ? armed : { after: -1, isBefore: true };
     const child = spawn(process.execPath, [script, JSON.stringify(this.#place), JSON.stringify(after)], {
       stdio: ["pipe", "pipe", "pipe"],
     });

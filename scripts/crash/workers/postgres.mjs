@@ -31,10 +31,12 @@ export const startPostgres = async (parent) => {
     directory,
     async restart() {
       const again = ready();
+      child.stdout.ref();
       child.stdin.write("restart\n");
       await again;
     },
     async stop() {
+      child.ref();
       child.stdin.end();
       await exited;
     },

@@ -112,7 +112,11 @@ const call = (method, params) =>
 const outcomeOf = (turn) => ({ outcome: turn.outcome, category: turn.error_category });
 const operations = {
   turn: async (session, text) => outcomeOf(await harness.send(session, { role: "user", content: text })),
-  resume: async (signalId) => outcomeOf(await harness.signal({ signalId })),
+  resume: async (signalId) => {
+    const { outcome, turn } = await harness.signal({ signalId });
+    // A turn whose end could not be stored has failed, and may be signalled again.
+    return { outcome: outcome === "resumed" && turn.outcome === "errored" ? "failed" : outcome };
+  },
   recover: (sessionId) => harness.recover({ sessionId }),
   thread: async () => (await call("thread.create", {})).result?.thread.threadId ?? null,
   append: async (threadId, clientRequestId) => {
