@@ -86,42 +86,41 @@ const perSecond = async (one, { count, inFlight }) => {
   return (count / (performance.now() - begin)) * 1000;
 };
 
-const eventOf = (threadId, seq) => ({
+export const eventOf = (threadId, seq) => ({
   seq,
   time: 1000 + seq,
   type: "item.delta",
   data: { threadId, turnId: "turn_1", itemId: "item_1", type: "assistant_message", delta: "x".repeat(170) },
 });
 
+/** Events a second of one process, some in each append, in many threads at once. */
+export const appendRate = (url, { count, events = 1, threads = 64, connections = 16 }) =>
+  withSchema(url, async ({ schema }) => {
+    const store = await openPostgresStore({ url, schema, limits: { maxConnections: connections } });
+    const seqs = new Array(threads).fill(0);
+    for (let number = 0; number < threads; number++) {
+      const thread = {
+        threadId: `ses_${number}`,
+        title: "",
+        directory: "/",
+        time: { created: 1, updated: 1 },
+      };
+      await store.threads.create(thread);
+      await store.threads.lease(thread.threadId);
+    }
+    const append = (number) => {
+      const threadId = `ses_${number}`;
+      const batch = Array.from({ length: events }, () => eventOf(threadId, ++seqs[number]));
+      return store.threads.append(threadId, batch, { flush: true });
+    };
+    const rate = await perSecond(append, { count: count / events, inFlight: threads });
+    await store.close();
+    return rate * events;
+  });
+
 /** Appends of single events to threads, and bare inserts of the same rows from as many connections. */
 export const appendContenders = (url, { count, threads = 64, connections = 16 }) => [
-  {
-    name: "append",
-    run: () =>
-      withSchema(url, async ({ schema }) => {
-        const store = await openPostgresStore({ url, schema, limits: { maxConnections: connections } });
-        const seqs = new Array(threads).fill(0);
-        for (let number = 0; number < threads; number++) {
-          const thread = {
-            threadId: `ses_${number}`,
-            title: "",
-            directory: "/",
-            time: { created: 1, updated: 1 },
-          };
-          await store.threads.create(thread);
-          await store.threads.lease(thread.threadId);
-        }
-        const rate = await perSecond(
-          (number) => {
-            const threadId = `ses_${number}`;
-            return store.threads.append(threadId, [eventOf(threadId, ++seqs[number])], { flush: true });
-          },
-          { count, inFlight: threads },
-        );
-        await store.close();
-        return rate;
-      }),
-  },
+  { name: "append", run: () => appendRate(url, { count, threads, connections }) },
   {
     name: "bare INSERT",
     run: () =>
@@ -152,9 +151,9 @@ export const wakeTimes = (url, { count, threads = 1, everyMs = 30 }) =>
   withSchema(url, async (place) => {
     const store = await openPostgresStore(place);
     const names = Array.from({ length: threads }, (_, number) => `ses_${number}`);
-    for (const threadId of names) {
+    for (const [index, threadId] of names.entries()) {
       await store.threads.create({ threadId, title: "", directory: "/", time: { created: 1, updated: 1 } });
-      await store.threads.lease(threadId);
+      if (index < count) await store.threads.lease(threadId);
     }
     const { child, result } = startWorker(place, "watch", { threads: names });
     await result;

@@ -7,17 +7,16 @@ import {
   SharedList,
   type StoredSession,
   type StoredState,
-  type WholeChanges,
   wholeChanges,
 } from "@harnesskit/graph";
 import type { SessionSummary } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { InvalidArgumentError } from "@harnesskit/wire";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database, SqlRow, Transaction } from "./database.ts";
 import { corrupt, databaseError } from "./failures.ts";
 import { keyIn, readJson, safeNumber, textIn, timeIn } from "./rows.ts";
-import { addVersion, pastSessions } from "./session-versions.ts";
+import { pastSessions } from "./session-versions.ts";
+import { changedNames, lockSession, removeRows, toRowChanges, writeRows } from "./session-write.ts";
 import { StoredJson } from "./stored-json.ts";
 
 const columns = "session_id, schema_version, version, created_at, updated_at";
@@ -136,122 +135,32 @@ export class SessionTable {
   /** Throws `session_write_conflict`, and `invalid_argument` for what cannot be stored. */
   async write({ query }: Transaction, write: SessionWrite): Promise<WrittenSession> {
     const { sessionId, schemaVersion, state, baseVersion, changes } = write;
+    const { limits } = this.#database.options;
     const key = toTextKey(sessionId);
-    const [before] = await query(
-      "SELECT number, version FROM store.sessions WHERE session_id = $1 FOR UPDATE",
-      key,
-    );
-    const stored = before === undefined ? null : safeNumber(before.version);
+    const before = await lockSession(query, key, changedNames(changes));
+    const stored = before?.version ?? null;
     checkSessionWrite(write, stored);
     const isOverBase = stored !== null && stored === baseVersion;
     const known = isOverBase ? this.#cache.get(sessionId, stored)?.length : 0;
-    // The number is drawn while the row is locked, so that it is greater than the one before. A second insert fails, and the
-    // transaction begins anew.
-    const [row] =
-      before === undefined
-        ? await query(
-            `INSERT INTO store.sessions (session_id, schema_version, version, created_at, updated_at)
-             SELECT $1, $2, nextval('store.numbers'), t, t FROM clock_timestamp() t RETURNING ${columns}, number`,
-            key,
-            toTextKey(schemaVersion),
-          )
-        : await query(
-            `UPDATE store.sessions SET schema_version = $2, version = nextval('store.numbers'),
-             updated_at = clock_timestamp() WHERE session_id = $1 RETURNING ${columns}, number`,
-            key,
-            toTextKey(schemaVersion),
-          );
-    if (row === undefined) throw databaseError("busy");
-    const session = safeNumber(row.number);
     if (before !== undefined && !isOverBase) {
       for (const table of ["session_versions", "session_items", "session_fields"]) {
-        await query(`DELETE FROM store.${table} WHERE session = $1`, session);
+        await query(`DELETE FROM store.${table} WHERE session = $1`, before.number);
       }
     }
-    const json = new StoredJson(this.#database.options.limits.maxValueLength);
-    const added = await applyChanges(query, session, isOverBase ? changes : wholeChanges(state), json);
+    const json = new StoredJson(limits.maxValueLength);
+    const lengths = isOverBase && before !== undefined ? before.lengths : new Map<string, number>();
+    const rows = toRowChanges(isOverBase ? changes : wholeChanges(state), lengths, json);
+    if (before !== undefined) await removeRows(query, before.number, rows);
+    // A second insert of one id fails, and the transaction begins anew.
+    const target = before === undefined ? { sessionKey: key } : { number: before.number };
+    const row = await writeRows(query, target, schemaVersion, state, rows, limits);
+    if (row === undefined) throw databaseError("busy");
     const summary = summaryOf(row);
-    await addVersion(query, session, { ...summary, state }, this.#database.options.limits);
     const record = Object.freeze({ ...summary, state });
     const isKnown = json.isExact && known !== undefined;
-    return { version: summary.version, cached: isKnown ? { record, length: known + added } : undefined };
+    return {
+      version: summary.version,
+      cached: isKnown ? { record, length: known + rows.added } : undefined,
+    };
   }
 }
-
-/** Stores changes; returns the length of the JSON that was added. */
-const applyChanges = async (
-  query: Transaction["query"],
-  session: number,
-  { fields, lists, removed }: WholeChanges,
-  json: StoredJson,
-): Promise<number> => {
-  const names = [...new Set([...Object.keys(fields), ...Object.keys(lists), ...removed])].map(toTextKey);
-  if (names.length === 0) return 0;
-  const found = await query(
-    "SELECT name, length FROM store.session_fields WHERE session = $1 AND name = ANY($2)",
-    session,
-    names,
-  );
-  const lengths = new Map(
-    found.flatMap(({ name, length }) => (length === null ? [] : [[textIn(name), safeNumber(length)]])),
-  );
-  let added = 0;
-  let isCut = false;
-  const keptLength = new Map<string, number>();
-  const put: (readonly [name: string, value: string | null, length: number | null])[] = [];
-  const items: { name: string; position: number; text: string }[] = [];
-  for (const [name, value] of Object.entries(fields)) {
-    const text = json.text(value, name);
-    added += text.length;
-    put.push([toTextKey(name), text, null]);
-    keptLength.set(toTextKey(name), 0);
-  }
-  for (const [name, change] of Object.entries(lists)) {
-    const key = toTextKey(name);
-    const length = lengths.get(key) ?? 0;
-    const { keep } = change;
-    if (!Number.isInteger(keep) || keep < 0 || keep > length) {
-      throw new InvalidArgumentError(`${name} has ${length} items, of which ${keep} cannot stay`);
-    }
-    let position = keep;
-    for (const item of change.items) {
-      const text = json.text(item, name);
-      added += text.length;
-      items.push({ name: key, position: position++, text });
-    }
-    put.push([key, null, position]);
-    keptLength.set(key, keep);
-  }
-  for (const [key, length] of lengths) {
-    const keep = keptLength.get(key) ?? 0;
-    if (keep >= length) continue;
-    isCut = true;
-    const cut = "DELETE FROM store.session_items WHERE session = $1 AND name = $2 AND position >= $3";
-    await query(cut, session, key, keep);
-  }
-  if (isCut) await query("DELETE FROM store.session_versions WHERE session = $1", session);
-  if (removed.length > 0) {
-    const remove = "DELETE FROM store.session_fields WHERE session = $1 AND name = ANY($2)";
-    await query(remove, session, removed.map(toTextKey));
-  }
-  if (put.length > 0) {
-    await query(
-      `INSERT INTO store.session_fields (session, name, value, length)
-       SELECT $1, * FROM unnest($2::text[], $3::text[], $4::int[])
-       ON CONFLICT (session, name) DO UPDATE SET value = excluded.value, length = excluded.length`,
-      session,
-      ...[put.map(([name]) => name), put.map(([, value]) => value), put.map(([, , length]) => length)],
-    );
-  }
-  if (items.length > 0) {
-    await query(
-      `INSERT INTO store.session_items (session, name, position, value)
-       SELECT $1, * FROM unnest($2::text[], $3::int[], $4::text[])`,
-      session,
-      items.map(({ name }) => name),
-      items.map(({ position }) => position),
-      items.map(({ text }) => text),
-    );
-  }
-  return added;
-};

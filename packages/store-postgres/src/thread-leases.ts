@@ -127,10 +127,14 @@ export class ThreadLeases {
     const all = [...this.#held.values()].filter(({ isLost }) => !isLost);
     if (all.length === 0) return;
     const renewed = await this.#database.query(
-      `UPDATE store.threads t SET lease_until = clock_timestamp() + ${interval}
-       FROM unnest($1::text[], $3::bigint[]) AS h(thread_id, epoch)
-       WHERE t.thread_id = h.thread_id AND lease_epoch = h.epoch AND lease_until > clock_timestamp()
-       RETURNING t.thread_id`,
+      // Rows are locked in the order of their keys, as appends lock them.
+      `WITH locked AS (
+         SELECT t.thread_id FROM store.threads t JOIN unnest($1::text[], $3::bigint[]) AS h(thread_id, epoch)
+           USING (thread_id)
+         WHERE lease_epoch = h.epoch AND lease_until > clock_timestamp()
+         ORDER BY t.thread_id FOR NO KEY UPDATE OF t
+       ) UPDATE store.threads t SET lease_until = clock_timestamp() + ${interval}
+       FROM locked WHERE t.thread_id = locked.thread_id RETURNING t.thread_id`,
       all.map(({ threadId }) => toTextKey(threadId)),
       this.#database.options.limits.threadLeaseMs,
       all.map(({ epoch }) => epoch),

@@ -6,6 +6,7 @@ import {
   type ThreadStore,
 } from "@harnesskit/thread-server";
 import { toTextKey } from "@harnesskit/wire/json";
+import { AppendQueue } from "./append-queue.ts";
 import { openArtifact } from "./artifacts.ts";
 import type { Database } from "./database.ts";
 import { GrantTable } from "./grant-table.ts";
@@ -42,6 +43,7 @@ const toJson = (value: unknown): string => {
 export class PostgresThreadStore implements ThreadStore {
   readonly #database: Database;
   readonly #wakes: Wakes;
+  readonly #appends: AppendQueue;
   readonly #leases: ThreadLeases;
   readonly #grants: GrantTable;
   readonly #requests: RequestTable;
@@ -51,6 +53,7 @@ export class PostgresThreadStore implements ThreadStore {
     this.#database = database;
     this.#wakes = wakes;
     wakes.setPoll("threads", threadPoll(database));
+    this.#appends = new AppendQueue(database);
     this.#leases = new ThreadLeases(database, wakes);
     this.#grants = new GrantTable(database);
     this.#requests = new RequestTable(database);
@@ -135,28 +138,15 @@ export class PostgresThreadStore implements ThreadStore {
     this.#wakes.changed("threads", threadId);
   }
 
-  /** One statement, which applies only behind the event before: repeated, it adds nothing. */
+  /** False if the log is not as this process left it. */
   async #append(held: HeldThread, firstSeq: number, bodies: readonly string[]): Promise<boolean> {
-    const key = toTextKey(held.threadId);
     const lastSeq = firstSeq + bodies.length - 1;
-    const [added] = await this.#database.query(
-      `WITH held AS (
-         UPDATE store.threads SET last_seq = $4
-         WHERE thread_id = $1 AND lease_epoch = $2 AND lease_until > clock_timestamp() AND last_seq = $3 - 1
-         RETURNING thread_id
-       ), added AS (
-         INSERT INTO store.thread_events (thread_id, seq, bytes, body)
-         SELECT held.thread_id, $3 + e.place - 1, octet_length(e.body), e.body
-         FROM held, unnest($5::text[]) WITH ORDINALITY AS e(body, place) RETURNING 1
-       ) SELECT count(*) AS count FROM added`,
-      ...[key, held.epoch, firstSeq, lastSeq, bodies],
-    );
-    if (safeNumber(added?.count) === bodies.length) return true;
+    if (await this.#appends.add({ held, firstSeq, bodies })) return true;
     // An attempt whose answer was lost may have added them.
     const [last] = await this.#database.query(
       `SELECT e.body FROM store.threads t JOIN store.thread_events e USING (thread_id)
        WHERE thread_id = $1 AND lease_epoch = $2 AND last_seq = $3 AND e.seq = $3`,
-      ...[key, held.epoch, lastSeq],
+      ...[toTextKey(held.threadId), held.epoch, lastSeq],
     );
     return last !== undefined && last.body === bodies.at(-1);
   }

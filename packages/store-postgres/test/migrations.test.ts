@@ -64,12 +64,12 @@ describe("migrations", () => {
       await oldGraph.commit({ session: write("s", ["old"]), leases: [lease] });
       await oldThreads.create(thread("ses_1"));
       await oldThreads.lease("ses_1");
-      await oldThreads.append("ses_1", [event("ses_1", 1)], { flush: true });
+      await oldThreads.append("ses_1", [event("ses_1", 1)]);
       // The new program starts, and migrates, while the old one holds a session and a thread.
       const { graph, threads } = await schema.open();
       await expect(graph.leases.acquire("s", { ttlMs: 1000 })).rejects.toMatchObject({ code: "lease_taken" });
       await oldGraph.commit({ session: write("s", ["old", "again"]), leases: [lease] });
-      await oldThreads.append("ses_1", [event("ses_1", 2)], { flush: true });
+      await oldThreads.append("ses_1", [event("ses_1", 2)]);
       expect((await readAll(threads.events("ses_1"))).map(({ seq }) => seq)).toEqual([1, 2]);
       // It starts once more, as when one process of the old version is restarted during the rollout.
       await migrate(old, steps);

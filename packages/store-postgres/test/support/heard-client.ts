@@ -58,7 +58,9 @@ export class HeardClient {
 
   async createThread(): Promise<string> {
     const { result } = await this.call("thread.create", {});
-    return (result?.thread as { threadId: string }).threadId;
+    const { result } = await this.call("thread.create", {});
+    const { threadId } = (result as { readonly thread: { readonly threadId: string } }).thread;
+    return threadId;
   }
 
   notification(method: string, fits: (params: Values) => boolean = () => true): Promise<Heard> {
