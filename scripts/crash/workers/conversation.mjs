@@ -2,7 +2,7 @@ import { must } from "../violation.mjs";
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** How long what a dead worker has left may take to be settled. */
-const patienceMs = 120_000;
+const patienceMs = 40_000;
 
 /** Retries what a store that fails for a while refuses. */
 export const persist = async (work) => {
@@ -62,7 +62,10 @@ export class Conversation {
         this.#pool.calls++;
       }
       const left = JSON.stringify({ runs, waiting });
-      must(waitedMs < patienceMs, `session ${this.#id}: what a dead worker has left is not settled: ${left}`);
+      must(
+        waitedMs < patienceMs,
+        `session ${this.#id}: what a dead worker has left is not settled: ${left}\n${this.#pool.logs}`,
+      );
       await pause(50);
     }
     if (isCalling) this.#pool.calls--;

@@ -49,6 +49,7 @@ export class Pool {
     let log = "";
     child.stderr.setEncoding("utf8").on("data", (text) => {
       log = `${log}${text}`.slice(-4000);
+      worker.log = log;
     });
     child.stdin.on("error", () => {});
     createInterface({ input: child.stdout }).on("line", (line) => {
@@ -84,6 +85,11 @@ export class Pool {
     const answered = new Promise((resolve) => worker.waiting.set(id, resolve));
     worker.child.stdin.write(`${JSON.stringify({ id, op, args })}\n`);
     return answered;
+  }
+
+  /** What the workers that live have reported. */
+  get logs() {
+    return this.#workers.map(({ log = "" }) => log.slice(-1000)).join("\n---\n");
   }
 
   async close() {

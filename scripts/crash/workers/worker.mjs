@@ -72,7 +72,8 @@ const harness = createChatHarness({
   store: watched(stores.graph, ""),
   interruptedTurns: "retry",
   session: { leaseTtlMs, leaseWaitMs: 15_000 },
-  onError: () => {},
+  onError: (error, { message }) =>
+    writeSync(2, `${message}: ${error.code ?? error.message}: ${error.message}\n`),
 });
 
 const server = createThreadServer({

@@ -58,7 +58,6 @@ export class HeardClient {
 
   async createThread(): Promise<string> {
     const { result } = await this.call("thread.create", {});
-    const { result } = await this.call("thread.create", {});
     const { threadId } = (result as { readonly thread: { readonly threadId: string } }).thread;
     return threadId;
   }
