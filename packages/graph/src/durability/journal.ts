@@ -209,7 +209,10 @@ export class Journal {
   async flush(): Promise<void> {
     while (this.#buffer.length > 0 || this.#writing !== undefined || this.#record !== undefined) {
       if (this.#failure !== undefined) break;
-      if (this.#isOver) return;
+      if (this.#isOver) {
+        await this.#writing;
+        return;
+      }
       this.#writing ??= this.#writeAll();
       await this.#writing;
     }
