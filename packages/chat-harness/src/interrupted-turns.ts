@@ -16,7 +16,7 @@ import type { EndedTurn } from "./signals.ts";
 import type { TurnRunner } from "./turn-runner.ts";
 
 /** A turn whose process died in the middle of it. */
-export class TurnInterrupted extends HarnessError {
+class TurnInterrupted extends HarnessError {
   override readonly name = "TurnInterrupted";
   readonly category = "turn_interrupted";
   constructor(options?: { cause?: unknown }) {

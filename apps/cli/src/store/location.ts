@@ -16,7 +16,7 @@ export type StoreLocation =
     };
 
 /** The environment variable that holds the URL of `--store postgres:`. */
-export const urlVariable = "HARNESS_STORE";
+const urlVariable = "HARNESS_STORE";
 
 const isPostgres = (text: string): boolean => /^postgres(?:ql)?:/.test(text);
 

@@ -17,7 +17,7 @@ const isWithin = (ended: ReadonlySet<string>, key: string): boolean => {
 };
 
 /** The nodes that have begun, in this run, and whose end is not recorded: what they did may have happened or not. */
-export const ambiguousPlaces = ({ entries }: StoredRun): RunPlace[] => {
+const ambiguousPlaces = ({ entries }: StoredRun): RunPlace[] => {
   const ended = new Set<string>();
   for (const entry of entries) {
     if (entry.kind === "completed" || entry.kind === "failed") ended.add(entry.key);

@@ -85,6 +85,12 @@ export const sessionListsOf = (
   return found;
 };
 
+const checkSchema = ({ schema_version: from }: RunRecord, to: string): void => {
+  if (from === to) return;
+  const message = `the run began with version "${from}" of the schema and this graph has "${to}": recover it with that graph`;
+  throw invalidRun("schema_changed", message);
+};
+
 /** The state that a run began with. Throws `run_record_invalid` or `session_write_conflict`. */
 export const entryOf = (
   { plan, sessions }: Host,
@@ -108,10 +114,4 @@ export const entryOf = (
       cause,
     );
   }
-};
-
-export const checkSchema = ({ schema_version: from }: RunRecord, to: string): void => {
-  if (from === to) return;
-  const message = `the run began with version "${from}" of the schema and this graph has "${to}": recover it with that graph`;
-  throw invalidRun("schema_changed", message);
 };
