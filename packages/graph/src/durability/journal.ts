@@ -253,6 +253,11 @@ export class Journal {
     await this.#writing;
   }
 
+  /** Whether a write was refused: another process may have taken the run over. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** Whether something was stored, so that the end must be too. */
   get isStored(): boolean {
     return this.#isStored;
