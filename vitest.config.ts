@@ -28,7 +28,7 @@ const source = "@harnesskit/source";
 const skipped = ["**/node_modules/**", "**/dist/**", "**/.harness/**"];
 
 /** Tests that need a PostgreSQL server: it starts with the first of them. */
-const onPostgres = ["packages/store-postgres/test/**/*.test.ts"];
+const onPostgres = ["packages/store-postgres/test/**/*.test.ts", "apps/cli/test/postgres/**/*.test.ts"];
 
 /** Tests that run coding agents of other vendors: these are installed with the first of them. */
 const withAgentHosts = ["{packages,apps}/*/test/agent-hosts/**/*.test.ts"];

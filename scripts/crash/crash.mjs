@@ -5,10 +5,11 @@ import { repositoryRoot } from "../lib/root.mjs";
 import { isBuilt as isChatBuilt } from "./chat/built.mjs";
 import { Random } from "./random.mjs";
 import { Story } from "./story.mjs";
+import { isBuilt as areWorkersBuilt } from "./workers/built.mjs";
 
 const binPath = join(repositoryRoot, "apps/cli/dist/bin.js");
 
-/** What dies: a server of threads, and a process that has conversations in a SQLite file. `perStory`: deaths in one directory. */
+/** What dies: a server of threads, a process that has conversations in a SQLite file, or one of three workers. `perStory`: deaths in one directory. */
 const kinds = {
   threads: {
     kills: 200,
@@ -25,7 +26,23 @@ const kinds = {
       return new ChatStory({ random }).tell(deaths);
     },
   },
+  ...Object.fromEntries(["sqlite", "postgres"].map((engine) => [`workers-${engine}`, workers(engine)])),
 };
+
+/** Three workers of one store, for conversations and threads. */
+function workers(engine) {
+  return {
+    kills: 1000,
+    perStory: 40,
+    isBuilt: areWorkersBuilt,
+    tell: async (random, deaths) => {
+      const { WorkersStory } = await import("./workers/story.mjs");
+      const { postgresUrl } = await import("./workers/postgres.mjs");
+      const url = engine === "postgres" ? await postgresUrl() : undefined;
+      return new WorkersStory({ random, engine, url }).tell(deaths);
+    },
+  };
+}
 
 const seed = Number(option("seed", String(Date.now() % 1_000_000)));
 const lanes = Number(option("lanes", "2"));

@@ -50,23 +50,40 @@ const settings = {
   logging_collector: "off",
 };
 const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-const server = spawn(join(binaries, "postgres"), ["-D", data, ...args], {
-  ...options,
-  detached: true,
-  stdio: ["ignore", "ignore", "pipe"],
-});
+let server;
+let isRestarting = false;
 const url = `postgresql://harness@localhost/postgres?host=${encodeURIComponent(directory)}`;
 let log = "";
-server.stderr.setEncoding("utf8").on("data", (text) => {
-  const before = log;
-  log = `${log}${text}`.slice(-4096);
-  if (!before.includes("ready to accept") && log.includes("ready to accept")) {
-    process.stdout.write(`${JSON.stringify({ url })}\n`);
-  }
+const startServer = () => {
+  log = "";
+  server = spawn(join(binaries, "postgres"), ["-D", data, ...args], {
+    ...options,
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  server.stderr.setEncoding("utf8").on("data", (text) => {
+    const before = log;
+    log = `${log}${text}`.slice(-4096);
+    if (!before.includes("ready to accept") && log.includes("ready to accept")) {
+      process.stdout.write(`${JSON.stringify({ url, directory })}\n`);
+    }
+  });
+  server.once("exit", () => {
+    if (isRestarting) {
+      isRestarting = false;
+      startServer();
+      return;
+    }
+    removeDirectory();
+    process.exit(0);
+  });
+  server.once("error", (error) => fail(`PostgreSQL did not start: ${error.message}`));
+};
+startServer();
+// A line `restart` has the server end as by a crash, and start again.
+process.stdin.setEncoding("utf8").on("data", (text) => {
+  if (!text.includes("restart")) return;
+  isRestarting = true;
+  server.kill("SIGQUIT");
 });
-server.once("exit", () => {
-  removeDirectory();
-  process.exit(0);
-});
-server.once("error", (error) => fail(`PostgreSQL did not start: ${error.message}`));
-process.stdin.resume().once("end", () => server.kill("SIGQUIT"));
+process.stdin.once("end", () => server.kill("SIGQUIT"));

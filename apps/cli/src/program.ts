@@ -14,6 +14,7 @@ import { type CommandContext, cwdOption } from "./commands/options.ts";
 import { addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
 import { addShell } from "./commands/shell.ts";
+import { addStore } from "./commands/store.ts";
 import { addGrants, addThreads } from "./commands/threads.ts";
 import { createTerminal } from "./terminal/terminal.ts";
 import { wrapText } from "./terminal/text.ts";
@@ -53,6 +54,7 @@ export const createProgram = (context: CommandContext): Command => {
   addShell(program, context);
   addThreads(program, context);
   addGrants(program);
+  addStore(program, context);
   addCore(program, context);
   addAgents(program, context);
   addHub(program, context);

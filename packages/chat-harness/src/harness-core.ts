@@ -1,8 +1,19 @@
-import { type CompiledGraph, createMemoryStore, type Fields, type GraphStore } from "@harnesskit/graph";
+import {
+  type CompiledGraph,
+  createMemoryStore,
+  type Fields,
+  GraphError,
+  type GraphStore,
+  type HeldLease,
+  type RunSummary,
+  type SessionOptions,
+  thrownMessage,
+} from "@harnesskit/graph";
 import type { SignalDescriptor } from "@harnesskit/protocol/chat";
 import { callSafely, checkNumber, InvalidArgumentError, systemClock, warnPlatform } from "@harnesskit/wire";
-import { type OnError, RefusedSignal } from "./errors.ts";
+import { hasCode, type OnError, RefusedSignal } from "./errors.ts";
 import type { Signal } from "./find-pause.ts";
+import { InterruptedTurns } from "./interrupted-turns.ts";
 import { Lanes, laneOf } from "./lanes.ts";
 import type { CloseOptions, EngineOptions, HarnessLimits, RecoverOptions, TurnOptions } from "./options.ts";
 import { type SignalEffect, Signals, type SignalsOptions } from "./signals.ts";
@@ -45,6 +56,17 @@ const demandSource = (graph: unknown): void => {
   throw new InvalidArgumentError("graph must be the result of defineGraph(…)");
 };
 
+const policies = ["forget", "report", "retry"];
+
+/** Throws `invalid_argument` for an unknown policy, and for one that needs leases where there are none. */
+const demandPolicy = (policy: unknown, concurrency: SessionOptions["concurrency"] = "lease"): void => {
+  if (!policies.includes(policy as string)) {
+    throw new InvalidArgumentError(`interruptedTurns must be one of ${policies.join(", ")}`);
+  }
+  if (policy === "forget" || concurrency === "lease") return;
+  throw new InvalidArgumentError('interruptedTurns needs the session option concurrency: "lease"');
+};
+
 /** What all kinds of harnesses share: turns in lanes, signals, recovery, and the end. */
 export class HarnessCore<F extends Fields, Turn extends object, Refusal extends Turn> {
   readonly graph: CompiledGraph<F>;
@@ -54,6 +76,7 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
   readonly #lanes: Lanes;
   readonly #runner: TurnRunner<F, Turn>;
   readonly #signals: Signals<F, Turn>;
+  readonly #interrupted: InterruptedTurns<F, Turn>;
   readonly #errored: TurnShape<F, Turn, Refusal>["errored"];
 
   /** Throws a `GraphCompileError`, or `invalid_argument`. */
@@ -65,6 +88,8 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
   ) {
     const { clock = systemClock, session = {}, turnTimeoutMs, abandonAfterMs = 5_000 } = options;
     const { maxQueuedTurns, maxTurns } = limits;
+    const { interruptedTurns: policy = "forget" } = options;
+    demandPolicy(policy, session.concurrency);
     demandSource(options.graph);
     if (turnTimeoutMs !== undefined) checkNumber("turnTimeoutMs", turnTimeoutMs, { min: 0 });
     checkNumber("abandonAfterMs", abandonAfterMs, { min: 0 });
@@ -78,6 +103,7 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
       ...options.compile,
       store: this.store,
       session: { concurrency: "lease", ...session, autoSave: true },
+      ...(policy === "forget" ? {} : { durability: "node" }),
       createId: this.createId,
       clock,
     });
@@ -88,12 +114,19 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
       );
     const { graph, createId } = this;
     this.#runner = new TurnRunner({ ...options, graph, createId, report }, shape);
+    const { leaseTtlMs = 30_000, leaseWaitMs = 60_000 } = session;
+    const times = { store: this.store, clock, leaseTtlMs, leaseWaitMs };
+    this.#interrupted = new InterruptedTurns({
+      ...times,
+      policy,
+      runner: this.#runner,
+      onEnd,
+      onError: this.onError,
+    });
     this.#signals = new Signals({
-      store: this.store,
-      clock,
+      ...times,
       lanes: this.#lanes,
-      leaseTtlMs: session.leaseTtlMs ?? 30_000,
-      leaseWaitMs: session.leaseWaitMs ?? 60_000,
+      giveUp: () => this.#interrupted.obstacle,
       maxPayloadBytes: limits.maxPayloadBytes,
       maxRememberedSignals: limits.maxRememberedSignals,
       runner: this.#runner,
@@ -108,9 +141,24 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
     return this.#lanes.run(laneOf(sessionId, sessionId === null ? this.createId("inv") : ""), options, work);
   }
 
-  /** Runs a turn, within its lane. */
-  start(turn: TurnStart<F>): Promise<Turn> {
-    return this.#runner.start(turn);
+  /** Runs a turn, within its lane, after those of its session that other processes have left. */
+  async start(turn: TurnStart<F>): Promise<Turn> {
+    const { sessionId, signal } = turn;
+    if (sessionId === null || !this.#interrupted.isWatching) return this.#runner.start(turn);
+    let lease: HeldLease | undefined;
+    const prepare = async () => {
+      lease = await this.#interrupted.take(sessionId, signal).catch((cause: unknown) => {
+        if (signal.aborted || GraphError.isInstance(cause)) throw cause;
+        const code = hasCode(cause, "lease_taken") ? "session_write_conflict" : "session_load_failed";
+        throw new GraphError(code, `the session cannot be taken: ${thrownMessage(cause)}`, { cause });
+      });
+      return [lease.proof];
+    };
+    try {
+      return await this.#runner.start({ ...turn, prepare });
+    } finally {
+      await lease?.release();
+    }
   }
 
   /** Resumes what waits for a signal; a refusal is an errored turn. Rejects as the lanes do. */
@@ -140,22 +188,39 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
     const filter = sessionId === undefined ? {} : { sessionId };
     const waiting = await this.store.suspensions.list({ ...filter, status: "suspended" });
     const accepted = waiting.filter((record) => record.signal !== null);
-    const queue = accepted.values();
+    const left = await this.#interrupted.left(sessionId);
+    const tasks = [
+      ...accepted.map((record) => [record.invocation_id, () => this.#signals.recover(record)] as const),
+      ...left.map((run) => [run.run_id, () => this.#recoverRun(run)] as const),
+    ];
+    const queue = tasks.values();
     let failed = 0;
     const work = async () => {
-      for (const record of queue) {
+      for (const [id, recover] of queue) {
         try {
-          await this.#signals.recover(record);
+          await recover();
         } catch (error) {
           failed++;
           const cause = RefusedSignal.isInstance(error) ? (error.cause ?? error) : error;
-          const message = `the turn ${record.invocation_id} cannot be recovered`;
-          this.onError(cause, { kind: "recovery_failed", message });
+          this.onError(cause, { kind: "recovery_failed", message: `the turn ${id} cannot be recovered` });
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(maxRecoveries, accepted.length) }, work));
-    return { resumed_count: accepted.length - failed, failed_count: failed };
+    await Promise.all(Array.from({ length: Math.min(maxRecoveries, tasks.length) }, work));
+    return { resumed_count: tasks.length - failed, failed_count: failed };
+  }
+
+  #recoverRun(run: RunSummary): Promise<void> {
+    const { session_id: sessionId } = run;
+    return this.inLane(sessionId, {}, async (signal) => {
+      if (sessionId === null) return this.#interrupted.settleAlone(run, signal);
+      try {
+        await (await this.#interrupted.take(sessionId, signal, 0)).release();
+      } catch (cause) {
+        // Another process runs a turn of the session, which settled this one first.
+        if (!hasCode(cause, "lease_taken")) throw cause;
+      }
+    });
   }
 
   /** Refuses further turns, and waits for those that run, then for their events. */

@@ -77,6 +77,14 @@ export interface EngineOptions<F extends Fields> {
   readonly compile?: Pick<CompileOptions<F>, "limits" | "onWarning" | "onError">;
   /** Observers of every turn, after those that are attached to the graph. @default [] */
   readonly observers?: readonly ObserverInput[];
+  /**
+   * What becomes of a turn whose process died in the middle of it, once its lease has ended. `forget`: nothing of it was stored, as if
+   * it had not been sent. `report`: it ends with `turn_interrupted`. `retry`: another process goes on behind the last node that was
+   * recorded; where a node that is not idempotent may have done its work, the turn ends with `node_ambiguous`. The end goes to
+   * the listeners of the session, like that of a resumed turn. `report` and `retry` run the graph with `durability: "node"`; the
+   * next turn of the session, and `recover`, find such turns. @default "forget"
+   */
+  readonly interruptedTurns?: "forget" | "report" | "retry";
   /** How long a turn may take, including its time in the queue; then it is cancelled with `turn_timeout`. @default no limit */
   readonly turnTimeoutMs?: number;
   /**

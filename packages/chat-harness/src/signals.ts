@@ -52,6 +52,8 @@ export interface SignalsOptions<F extends Fields, Turn extends object>
   readonly leaseTtlMs: number;
   readonly leaseWaitMs: number;
   readonly runner: TurnRunner<F, Turn>;
+  /** What ends a resumed turn that an earlier process has begun; undefined: it goes on. */
+  readonly giveUp: () => Error | undefined;
   readonly shape: TurnShape<F, Turn>;
   /** Receives each resumed turn that has ended, in the order of the session. `isStored` is false if it waits for a signal again. */
   readonly onEnd: (ended: EndedTurn<Turn>, isStored: boolean) => void;
@@ -206,7 +208,8 @@ export class Signals<F extends Fields, Turn extends object> {
   async #run(attempt: Attempt, { record, payload, revision }: Accepted): Promise<Resumed<Turn>> {
     const { store, runner, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
     const { options, signal, lease } = attempt;
-    const resume = () => runner.resume({ record, payload, lease: lease.proof, signal, options });
+    const giveUp = this.#options.giveUp();
+    const resume = () => runner.resume({ record, payload, lease: lease.proof, giveUp, signal, options });
     const resumed = await resume();
     if (resumed.kind !== "being_resumed") return resumed;
     const id = record.invocation_id;

@@ -56,6 +56,8 @@ export const pauseKeyOf = (
 export interface TurnStart<F extends Fields> {
   readonly sessionId: string | null;
   readonly initial?: StartOptions<F>["initial"] | undefined;
+  /** Takes what the turn needs before it begins; returns leases that the turn runs under. Rejects like a run. */
+  readonly prepare?: (() => Promise<readonly LeaseProof[]>) | undefined;
   readonly signal: AbortSignal;
   readonly options: TurnOptions;
   /** The path of the turn, read when it has ended. */
@@ -67,8 +69,20 @@ export interface TurnResume {
   readonly record: StoredSuspension;
   readonly payload: JsonObject;
   readonly lease: LeaseProof;
+  /** Ends what an earlier process has begun of it with this error. */
+  readonly giveUp?: Error | undefined;
   readonly signal: AbortSignal;
   readonly options: TurnOptions;
+}
+
+/** A run that an earlier process began and did not end. */
+export interface TurnRecovery {
+  readonly runId: string;
+  readonly sessionId: string | null;
+  readonly leases: readonly LeaseProof[];
+  /** Ends it with this error in place of going on. */
+  readonly giveUp?: Error | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** The result of a resume. `failed`: the record may still be waiting. The last two: another caller has resumed it, or is about to. */
@@ -105,16 +119,18 @@ export class TurnRunner<F extends Fields, Turn extends object> {
   }
 
   /** Runs a turn from its beginning. Rejects only if its caller has cancelled it. */
-  async start({ sessionId, initial, signal, options, path }: TurnStart<F>): Promise<Turn> {
+  async start({ sessionId, initial, prepare, signal, options, path }: TurnStart<F>): Promise<Turn> {
     const { graph, createId } = this.#engine;
     const { completed, suspended, errored } = this.#shape;
     const invocationId = createId("inv");
     const facts = () => ({ path: path(), session_id: sessionId, invocation_id: invocationId });
     let outcome: GraphOutcome<F>;
     try {
+      const leases = (await prepare?.()) ?? [];
       outcome = await graph.invoke({
         ...this.#common(signal, options),
         invocationId,
+        leases,
         ...(sessionId === null ? {} : { sessionId }),
         ...(initial === undefined ? {} : { initial }),
         settle: (end) => (end.outcome === "suspended" ? this.#pause(end, null) : undefined),
@@ -129,7 +145,7 @@ export class TurnRunner<F extends Fields, Turn extends object> {
   }
 
   /** Resumes a paused turn. Rejects if its caller has cancelled it before it ended, and with a {@link RefusedSignal} if nothing has run. */
-  async resume({ record, payload, lease, signal, options }: TurnResume): Promise<Resumed<Turn>> {
+  async resume({ record, payload, lease, giveUp, signal, options }: TurnResume): Promise<Resumed<Turn>> {
     const note = pauseNoteOf(record);
     const { session_id, invocation_id } = record;
     const facts = { path: "signal_resume", session_id, invocation_id } as const;
@@ -150,6 +166,7 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         resumeInvocation: invocation_id,
         signalPayload: payload as SignalPayload<F>,
         leases: [lease],
+        ...(giveUp === undefined ? {} : { giveUp }),
         settle,
       });
       this.#report(facts, outcome);
@@ -165,9 +182,49 @@ export class TurnRunner<F extends Fields, Turn extends object> {
     }
   }
 
+  /**
+   * Goes on with a turn that an earlier process began, or ends it. Returns its end, or undefined if it has paused, is running, or has
+   * ended already. Rejects if nothing could be stored; then it can be tried again.
+   */
+  async recover({
+    runId,
+    sessionId,
+    leases,
+    giveUp,
+    signal,
+  }: TurnRecovery): Promise<{ readonly invocationId: string; readonly turn: Turn } | undefined> {
+    const { completed, errored, stored } = this.#shape;
+    let ended: Turn | undefined;
+    let invocationId = runId;
+    const settle = (end: InvocationEnd<F>): JsonValue | undefined => {
+      invocationId = end.invocation_id;
+      if (end.outcome === "suspended") return this.#pause(end, null);
+      ended = end.outcome === "completed" ? completed(end, null) : errored(toFailure(end.error));
+      return stored(ended);
+    };
+    const facts = () => ({ path: undefined, session_id: sessionId, invocation_id: invocationId });
+    try {
+      const outcome = await this.#engine.graph.invoke({
+        ...this.#common(signal, {}),
+        resumeInvocation: runId,
+        leases,
+        ...(giveUp === undefined ? {} : { giveUp }),
+        settle,
+      });
+      this.#report(facts(), outcome.outcome);
+    } catch (error) {
+      const reason =
+        GraphError.isInstance(error) && error.code === "run_record_invalid" ? error.data.reason : "";
+      if (reason === "unknown" || reason === "running") return undefined;
+      this.#reportFailure(facts(), error, false);
+      if (ended === undefined) throw error;
+    }
+    return ended && { invocationId, turn: ended };
+  }
+
   #common(signal: AbortSignal, { observers = [], metadata = {} }: TurnOptions) {
     const all = [...(this.#engine.observers ?? []), ...observers];
-    return { signal, isSignalUnique: true, observers: all, metadata };
+    return { signal, isSignalUnique: true, unfinished: "end" as const, observers: all, metadata };
   }
 
   #report(facts: ReportFacts, outcome: TurnReport["outcome"], error?: unknown, category?: string): void {

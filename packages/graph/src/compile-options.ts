@@ -23,12 +23,20 @@ export const graphLimits = defineLimits({
 });
 export type GraphLimits = LimitsOf<typeof graphLimits>;
 
+export type Durability = "suspend" | "node";
+
 /** How a graph runs. Within another graph, the options of the outer graph apply. */
 export interface CompileOptions<F extends Fields = Fields> {
   /** Where sessions and suspensions are kept. @default no sessions, and suspensions in the memory of this graph */
   readonly store?: GraphStore;
   /** How sessions are kept, if there is a store. @default the whole state, without a version */
   readonly session?: SessionOptions<F>;
+  /**
+   * What of a run survives the end of its process. `suspend`: its pauses and its end. `node`: also each node that has ended, so that
+   * another process goes on behind it ({@link RecoverOptions}). It costs a write for each node that is not idempotent, needs updates
+   * that are JSON, and a store. @default "suspend"
+   */
+  readonly durability?: Durability;
   /** See {@link GraphLimits}. */
   readonly limits?: Partial<GraphLimits>;
   /** Receives the warnings about the graph when it compiles. @default `process.emitWarning`; nothing in browsers */

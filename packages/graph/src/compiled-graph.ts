@@ -6,13 +6,14 @@ import {
   type GraphWarning,
   graphLimits,
 } from "./compile-options.ts";
+import { demandDurability } from "./durability/demand-durability.ts";
 import { GraphStream, type StreamOptions } from "./graph-stream.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { type DrainOptions, type DrainSummary, EventQueue } from "./observers/event-queue.ts";
 import type { NodeEvent, Observer } from "./observers/node-event.ts";
 import { type ObserverOptions, toRegistration } from "./observers/observers.ts";
 import type { GraphOutcome } from "./outcome.ts";
-import type { Host } from "./run/invocation.ts";
+import type { Host } from "./run/beginning.ts";
 import { invoke } from "./run/invoke.ts";
 import { planSessions } from "./sessions/session-plan.ts";
 import { readSessionState, type SessionState, type SessionStateOptions } from "./sessions/session-state.ts";
@@ -40,11 +41,13 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
     const { onError = (cause, context) => warnPlatform("GraphWarning", { ...context, cause }) } = options;
     const report = (error: unknown, context: GraphErrorContext) => callSafely(() => onError(error, context));
     const { maxSteps, maxQueuedEvents } = graphLimits.resolve(options.limits);
+    const durability = demandDurability(options.durability, options.store !== undefined);
     this.#host = {
       plan,
       sessions: planSessions(plan.schema, options.session as CompileOptions["session"]),
       store: options.store ?? createMemoryStore({ clock }),
       keepsSessions: options.store !== undefined,
+      durability,
       maxSteps,
       clock,
       createId: options.createId ?? (() => crypto.randomUUID()),

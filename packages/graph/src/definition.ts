@@ -38,7 +38,7 @@ export interface Part {
 
 /** What a node does. */
 export type NodeKind =
-  | { readonly kind: "body"; readonly body: AnyBody }
+  | { readonly kind: "body"; readonly body: AnyBody; readonly isIdempotent: boolean }
   | { readonly kind: "subgraph" }
   | { readonly kind: "fan_out"; readonly fanOut: CheckedFanOut }
   | {

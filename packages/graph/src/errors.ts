@@ -53,6 +53,9 @@ export type GraphErrorCode =
   | "session_state_migration_missing"
   | "session_state_migration_chain_ambiguous"
   | "session_state_migration_failed"
+  | "run_persistence_failed"
+  | "run_record_invalid"
+  | "node_ambiguous"
   | "suspension_persistence_failed"
   | "suspension_record_invalid"
   | "suspension_resume_payload_invalid"
@@ -159,3 +162,9 @@ export const errorChain = (error: unknown): readonly ChainedError[] => {
 export const errorCategory = (error: unknown): string | null =>
   errorChain(error).find(({ category }) => category !== undefined && !carriers.has(category))?.category ??
   null;
+
+const ending = new Set<unknown>(["node_ambiguous", "run_persistence_failed"]);
+
+/** True for an error that is about the whole run: it surfaces as it is, and is not collected. */
+export const endsRun = (error: unknown): error is GraphError =>
+  GraphError.isInstance(error) && ending.has(error.code);

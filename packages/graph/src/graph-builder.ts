@@ -13,6 +13,7 @@ import type {
 } from "./definition.ts";
 import type { SignalPayload } from "./invoke-options.ts";
 import type {
+  BodyOptions,
   CheckedFanOut,
   FanOutOptions,
   NodeOptions,
@@ -70,9 +71,10 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
   node<const Name extends string, Out extends NodeResult<F> | PromiseLike<NodeResult<F>>>(
     name: Name,
     body: ((state: StateOf<F>, context: NodeContext<F>) => Out) & CheckExtra<UpdateOf<F>, Awaited<Out>>,
-    options: NodeOptions<F> = {},
+    options: BodyOptions<F> = {},
   ): GraphBuilder<F, Names | Name, Inner> {
-    return this.#withNode(name, options, { kind: "body", body: body as unknown as AnyBody });
+    const isIdempotent = options.idempotent ?? false;
+    return this.#withNode(name, options, { kind: "body", body: body as unknown as AnyBody, isIdempotent });
   }
 
   /** A node that runs another graph. It is transparent: observers see only the nodes inside of it. */

@@ -1,5 +1,6 @@
 export {
   type CompileOptions,
+  type Durability,
   type GraphErrorContext,
   type GraphLimits,
   type GraphWarning,
@@ -20,12 +21,21 @@ export {
 } from "./errors.ts";
 export { type CheckExtra, defineGraph, type GraphBuilder } from "./graph-builder.ts";
 export type { GraphStream, StreamOptions } from "./graph-stream.ts";
-export type { InvokeOptions, ResumeOptions, SignalPayload, StartOptions } from "./invoke-options.ts";
+export type {
+  AmbiguousPlace,
+  InvokeOptions,
+  RecoverOptions,
+  Resolution,
+  ResumeOptions,
+  SignalPayload,
+  StartOptions,
+} from "./invoke-options.ts";
 export type { MiddlewareOfAny } from "./middleware/final-errors.ts";
 export { type IsolateOptions, isolate } from "./middleware/isolate.ts";
 export { type RetryOptions, retry } from "./middleware/retry.ts";
 export { type TimeoutOptions, timeout } from "./middleware/timeout.ts";
 export type {
+  BodyOptions,
   BranchOptions,
   CollectedError,
   ErrorPolicy,
@@ -49,6 +59,7 @@ export type {
 export type { ObserverInput, ObserverOptions } from "./observers/observers.ts";
 export type { CompletedOutcome, GraphOutcome, InvocationEnd, SuspendedOutcome } from "./outcome.ts";
 export type {
+  EffectOptions,
   InvocationInfo,
   MaybePromise,
   Middleware,
@@ -112,12 +123,29 @@ export { LeaseQueue, type LeaseQueueOptions, type LeaseTable } from "./stores/le
 export {
   type HeldLease,
   holdLease,
+  invocationLeaseKey,
   type Lease,
   type LeaseOptions,
   type LeaseProof,
   type LeaseStore,
+  sessionLeaseKey,
 } from "./stores/lease-store.ts";
 export { createMemoryStore, type MemoryStoreOptions } from "./stores/memory-store.ts";
+export {
+  checkRunAppend,
+  type RunAppend,
+  type RunEnd,
+  type RunEntry,
+  type RunFailure,
+  type RunFilter,
+  type RunList,
+  type RunRecord,
+  type RunStore,
+  type RunSummary,
+  type RunWrite,
+  runSummary,
+  type StoredRun,
+} from "./stores/run-store.ts";
 export { type CachedSession, SessionCache } from "./stores/session-cache.ts";
 export {
   checkSessionWrite,

@@ -16,6 +16,16 @@ export interface NodeOptions<F extends Fields> {
   readonly middleware?: readonly Middleware<F>[];
 }
 
+/** How a node with a body runs. */
+export interface BodyOptions<F extends Fields> extends NodeOptions<F> {
+  /**
+   * True: the body may run again with the same state, because it changes nothing outside, or because its effects go through
+   * `context.effect` or carry `context.idempotencyKey`. With `durability: "node"`, a body that had begun when its process died
+   * runs again; one that is not idempotent ends the recovery with `node_ambiguous`. @default false
+   */
+  readonly idempotent?: boolean;
+}
+
 /**
  * A subgraph's projection. Without any, nothing goes in, and of what comes out the fields with a name of the state are merged by
  * their reducers. `inputs` and `outputs` are independent of each other; `projectsIn` and `projectsOut` are a declaration of

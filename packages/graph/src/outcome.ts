@@ -36,4 +36,4 @@ export type GraphOutcome<F extends Fields = Fields> =
 /** How a part of an invocation ended, for what is to be kept of it with its record. */
 export type InvocationEnd<F extends Fields = Fields> =
   | GraphOutcome<F>
-  | { readonly outcome: "errored"; readonly error: unknown };
+  | { readonly outcome: "errored"; readonly error: unknown; readonly invocation_id: string };

@@ -10,6 +10,7 @@ import {
 } from "@harnesskit/graph";
 import type { Database } from "./database.ts";
 import { PostgresLeaseTable } from "./lease-table.ts";
+import { RunTable } from "./run-table.ts";
 import { SessionTable } from "./session-table.ts";
 import { SuspensionTable } from "./suspension-table.ts";
 import type { Wakes } from "./wakes.ts";
@@ -20,6 +21,7 @@ export const createGraphStore = (database: Database, wakes: Wakes): GraphStore =
   const cache = new SessionCache(limits.maxCachedLength);
   const sessions = new SessionTable(database, cache);
   const suspensions = new SuspensionTable(database);
+  const runs = new RunTable(database);
   const table = new PostgresLeaseTable(database, wakes);
   const { leasePollMs: pollMs, maxLeaseWaiters: maxWaiters } = limits;
   const onRelease = (key: string, listener: () => void) => wakes.listen("leases", key, listener);
@@ -31,12 +33,15 @@ export const createGraphStore = (database: Database, wakes: Wakes): GraphStore =
     database.checkOpen();
   };
 
-  const commit = async ({ session, suspension, leases: proofs = [] }: StoreBatch): Promise<StoreReceipt> => {
+  const commit = async (batch: StoreBatch): Promise<StoreReceipt> => {
+    const { session, suspension, run, leases: proofs = [] } = batch;
     checkOpen();
-    if (session === undefined && suspension === undefined && proofs.length === 0) return {};
+    const isEmpty = session === undefined && suspension === undefined && run === undefined;
+    if (isEmpty && proofs.length === 0) return {};
     // Locks are taken in one order, so that no two writes wait for each other.
     const done = await database.write(async (transaction) => {
       await table.check(transaction, proofs);
+      if (run !== undefined) await runs.write(transaction, run);
       return {
         session: session === undefined ? undefined : await sessions.write(transaction, session),
         suspension: suspension === undefined ? undefined : await suspensions.write(transaction, suspension),
@@ -72,6 +77,11 @@ export const createGraphStore = (database: Database, wakes: Wakes): GraphStore =
         checkOpen();
         return wakes.listen("ends", sessionId, listener);
       },
+    },
+    runs: {
+      load: (runId) => open(() => runs.load(runId)),
+      list: (filter = {}) => open(() => runs.list(filter)),
+      delete: (runId) => open(() => runs.delete(runId)),
     },
     leases,
     commit,

@@ -74,6 +74,7 @@ export const prune = async (database: Database, options: PruneOptions = {}): Pro
                SELECT number FROM store.sessions s WHERE updated_at < ${ago} AND NOT EXISTS (
                  SELECT 1 FROM store.suspensions p
                  WHERE p.session_id = s.session_id AND (p.status = 'suspended' OR NOT p.is_delivered)
+               ) AND NOT EXISTS (SELECT 1 FROM store.runs r WHERE r.session_id = s.session_id
                ) LIMIT $2 FOR UPDATE SKIP LOCKED
              ) RETURNING session_id
            ), ended AS (

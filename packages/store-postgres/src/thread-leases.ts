@@ -1,7 +1,11 @@
 import { StoreError, type ThreadLease } from "@harnesskit/thread-server";
+import { callSafely } from "@harnesskit/wire";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database } from "./database.ts";
 import { safeNumber } from "./rows.ts";
+import type { Wakes } from "./wakes.ts";
+
+const requestKey = (threadId: string): string => `thread:${threadId}`;
 
 /** A thread that this process holds. */
 export interface HeldThread {
@@ -18,11 +22,27 @@ const interval = "$2 * interval '1 millisecond'";
 export class ThreadLeases {
   readonly #database: Database;
   readonly #held = new Map<string, HeldThread>();
+  readonly #wakes: Wakes;
+  readonly #requested = new Set<(threadId: string) => void>();
+  /** By thread, what ends listening for requests. */
+  readonly #stopListening = new Map<string, () => void>();
   #stopTimer: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(database: Database) {
+  constructor(database: Database, wakes: Wakes) {
     this.#database = database;
+    this.#wakes = wakes;
+  }
+
+  /** Asks the process that holds a thread to give it back. It may not hear it: ask again. */
+  request(threadId: string): void {
+    this.#wakes.changed("leases", requestKey(threadId));
+  }
+
+  /** Calls `listener` when another process asks for a thread that this one holds. */
+  onRequested(listener: (threadId: string) => void): () => void {
+    this.#requested.add(listener);
+    return () => this.#requested.delete(listener);
   }
 
   /** The lease of this process; undefined if it has none. */
@@ -49,6 +69,7 @@ export class ThreadLeases {
     }
     const held: HeldThread = { threadId, epoch: safeNumber(taken.lease_epoch), isLost: false };
     this.#held.set(threadId, held);
+    this.#listen(threadId);
     this.#renewLater();
     if (this.#isClosed) await this.#release(held);
     return { release: () => this.#release(held) };
@@ -56,7 +77,21 @@ export class ThreadLeases {
 
   /** The thread is gone, and its lease with it. */
   forget(held: HeldThread): void {
-    if (this.#held.get(held.threadId) === held) this.#held.delete(held.threadId);
+    if (this.#held.get(held.threadId) === held) this.#drop(held.threadId);
+  }
+
+  #listen(threadId: string): void {
+    if (this.#stopListening.has(threadId)) return;
+    const stop = this.#wakes.listen("leases", requestKey(threadId), () => {
+      for (const listener of this.#requested) callSafely(() => listener(threadId));
+    });
+    this.#stopListening.set(threadId, stop);
+  }
+
+  #drop(threadId: string): void {
+    this.#held.delete(threadId);
+    this.#stopListening.get(threadId)?.();
+    this.#stopListening.delete(threadId);
   }
 
   async close(): Promise<void> {
@@ -67,7 +102,7 @@ export class ThreadLeases {
 
   async #release(held: HeldThread): Promise<void> {
     if (this.#held.get(held.threadId) !== held) return;
-    this.#held.delete(held.threadId);
+    this.#drop(held.threadId);
     await this.#database.query(
       `UPDATE store.threads SET lease_until = clock_timestamp()
        WHERE thread_id = $1 AND lease_epoch = $2 AND lease_until > clock_timestamp()`,

@@ -54,7 +54,7 @@ export class PostgresThreadStore implements ThreadStore {
     this.#wakes = wakes;
     wakes.setPoll("threads", threadPoll(database));
     this.#appends = new AppendQueue(database);
-    this.#leases = new ThreadLeases(database);
+    this.#leases = new ThreadLeases(database, wakes);
     this.#grants = new GrantTable(database);
     this.#requests = new RequestTable(database);
   }
@@ -159,6 +159,15 @@ export class PostgresThreadStore implements ThreadStore {
   watch(threadId: string, onChange: () => void): () => void {
     this.#checkOpen();
     return this.#wakes.listen("threads", threadId, onChange);
+  }
+
+  requestLease(threadId: string): void {
+    this.#checkOpen();
+    this.#leases.request(threadId);
+  }
+
+  onLeaseRequested(listener: (threadId: string) => void): () => void {
+    return this.#leases.onRequested(listener);
   }
 
   async lastEvents(threadId: string, maxBytes: number): Promise<Event[]> {

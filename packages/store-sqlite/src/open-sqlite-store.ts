@@ -8,6 +8,7 @@ import {
   type SuspensionReceipt,
 } from "@harnesskit/graph";
 import { SqliteLeaseTable } from "./lease-table.ts";
+import { RunTable } from "./run-table.ts";
 import { SessionTable } from "./session-table.ts";
 import { StoreFile } from "./store-file.ts";
 import { type ResolvedOptions, resolveOptions, type SqliteStoreOptions } from "./store-options.ts";
@@ -19,6 +20,7 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
   const cache = new SessionCache(options.maxCachedLength);
   const sessions = new SessionTable(file, cache, options.maxHistory);
   const suspensions = new SuspensionTable(file, options.maxEnded);
+  const runs = new RunTable(file);
   const table = new SqliteLeaseTable(file);
   const leases = new LeaseQueue({ table, clock: options.clock, pollMs, maxWaiters });
   await table.deleteExpired();
@@ -26,18 +28,21 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
   const isSynced = (isSuspension: boolean): boolean =>
     sync === "all" || (sync === "suspensions" && isSuspension);
 
-  const commit = async ({ session, suspension, leases: proofs = [] }: StoreBatch): Promise<StoreReceipt> => {
+  const commit = async (batch: StoreBatch): Promise<StoreReceipt> => {
+    const { session, suspension, run, leases: proofs = [] } = batch;
     file.checkOpen();
-    if (session === undefined && suspension === undefined && proofs.length === 0) return {};
+    const isEmpty = session === undefined && suspension === undefined && run === undefined;
+    if (isEmpty && proofs.length === 0) return {};
     const done = await file.write(
       () => {
         for (const proof of proofs) table.check(proof);
+        if (run !== undefined) runs.write(run);
         return {
           session: session === undefined ? undefined : sessions.write(session),
           suspension: suspension === undefined ? undefined : suspensions.write(suspension),
         };
       },
-      isSynced(suspension !== undefined),
+      isSynced(suspension !== undefined || run !== undefined),
     );
     if (done.session?.cached !== undefined) cache.set(done.session.cached);
     return {
@@ -68,6 +73,11 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
       save: async (write) => (await commit({ suspension: write })).suspension as SuspensionReceipt,
       delete: async (invocationId) => file.write(() => suspensions.delete(invocationId), isSynced(true)),
       list: async (filter = {}) => file.readOne(() => suspensions.list(filter)),
+    },
+    runs: {
+      load: async (runId) => file.read(() => runs.read(runId)),
+      list: async (filter = {}) => file.readOne(() => runs.list(filter)),
+      delete: async (runId) => file.write(() => runs.delete(runId), isSynced(true)),
     },
     leases,
     commit,

@@ -181,6 +181,24 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (kind, name, decision)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Runs that have not ended: what they began with, and what has happened in them.
+  CREATE TABLE store.runs (
+    number INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    session_id TEXT,
+    entries INTEGER NOT NULL,
+    summary TEXT NOT NULL,
+    state TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX store.runs_by_session ON runs (session_id, number);
+  CREATE TABLE store.run_entries (
+    run INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    entry TEXT NOT NULL,
+    PRIMARY KEY (run, position)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Marks a file as one of this package, in the header of the file: "HKst". */

@@ -37,6 +37,10 @@ export const threadServerLimits = defineLimits({
   maxOpenThreads: 256,
   /** How long an unused thread is held for writing: no turn, no request, no subscriber. Then another server may write it. */
   idleTimeoutMs: 60_000,
+  /** How long a request waits for another server to give a thread back in which nothing runs; then it is refused. */
+  handOverMs: 5000,
+  /** How often a thread that clients hear is tried, while another server holds it: it may have died. */
+  takeOverAfterMs: 5000,
   /** Bytes of the log's end that are read when a thread is opened. */
   maxOpenBytes: 4 * 1024 * 1024,
   /** Characters that wait for a slow client; beyond that it is served from the log. */

@@ -1,8 +1,10 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type Event,
+  type EventBody,
   type Grant,
   THREAD_PROTOCOL_VERSION,
+  type Thread,
   ThreadErrorCode,
   type ThreadMethodName,
   type ThreadMethodParams,
@@ -16,6 +18,7 @@ import { type ConnectedClient, Connections, type ConnectOptions } from "./connec
 import { threadToCreate } from "./create-thread.ts";
 import { defined } from "./defined.ts";
 import { approvalNotFound, eventTooLarge, historyTooLarge, StoreError } from "./errors.ts";
+import type { LogEnd } from "./followed-threads.ts";
 import { checkHeard, readPage } from "./read-log.ts";
 import { nameRequest } from "./request-digest.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
@@ -137,19 +140,7 @@ class Server implements ThreadServer {
         return defined({ thread, events: [...events], lastSeq: session?.lastSeq, nextAfterSeq });
       }),
     "thread.subscribe": ({ threadId, afterSeq, afterTime }, client) =>
-      this.#sessions.use(threadId, async (session) => {
-        if (afterSeq !== undefined && afterTime !== undefined) {
-          const heard = { afterSeq, afterTime, lastSeq: session.lastSeq };
-          await checkHeard(this.#settings.store, threadId, heard);
-        }
-        const { thread, lastSeq, lastTime } = session;
-        client.subscribe(threadId, lastSeq, afterSeq);
-        for (const body of session.pendingQuestions(afterSeq ?? lastSeq)) {
-          client.outbox.notify(body).catch(() => {});
-        }
-        this.#connections.changed();
-        return { thread, lastSeq, lastTime };
-      }),
+      this.#subscribe(client, threadId, { afterSeq, afterTime }),
     "thread.unsubscribe": ({ threadId }, client) =>
       this.#sessions.read(threadId, async () => {
         client.unsubscribe(threadId);
@@ -209,6 +200,38 @@ class Server implements ThreadServer {
       return { ok: true };
     },
   };
+
+  #subscribe(
+    client: ConnectedClient,
+    threadId: string,
+    {
+      afterSeq,
+      afterTime,
+    }: { readonly afterSeq: number | undefined; readonly afterTime: number | undefined },
+  ): Promise<ThreadMethodResult<"thread.subscribe">> {
+    const check = async (lastSeq: number) => {
+      if (afterSeq === undefined || afterTime === undefined) return;
+      await checkHeard(this.#settings.store, threadId, { afterSeq, afterTime, lastSeq });
+    };
+    const begin = (thread: Thread, { lastSeq, lastTime }: LogEnd, pending: readonly EventBody[]) => {
+      client.subscribe(threadId, lastSeq, afterSeq);
+      for (const body of pending) client.outbox.notify(body).catch(() => {});
+      this.#connections.changed();
+      return { thread, lastSeq, lastTime };
+    };
+    return this.#sessions.subscribe(
+      threadId,
+      async (session) => {
+        await check(session.lastSeq);
+        const { thread, lastSeq, lastTime } = session;
+        return begin(thread, { lastSeq, lastTime }, session.pendingQuestions(afterSeq ?? lastSeq));
+      },
+      async (thread, end, state) => {
+        await check(end.lastSeq);
+        return begin(thread, end, state.requestedApprovals(afterSeq ?? end.lastSeq));
+      },
+    );
+  }
 
   /** Every request is validated here, once. */
   async #handle(method: string, rawParams: unknown, call: Call, client: ConnectedClient): Promise<unknown> {

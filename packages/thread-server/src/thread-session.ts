@@ -29,6 +29,8 @@ export interface ThreadSessionOptions {
   readonly onEvent: (event: Event) => void;
   /** Called when a turn has ended and the thread is updated. */
   readonly onTurnOver: (threadId: string) => void;
+  /** Called once the thread is held, before anything is written to it. */
+  readonly onHeld: (threadId: string, lastSeq: number) => Promise<void>;
 }
 
 /** One thread that this server writes: its log, what the log adds up to, and its one active turn. */
@@ -102,6 +104,7 @@ export class ThreadSession {
     try {
       const state = new ThreadState(maxHistoryLength);
       for (const event of await readLastTurns(store, threadId, maxOpenBytes)) state.apply(event);
+      await options.onHeld(threadId, state.lastSeq);
       return new ThreadSession(thread, lease, state, options);
     } catch (error) {
       await lease.release();
@@ -130,6 +133,11 @@ export class ThreadSession {
   lose(error: StoreError): void {
     this.#isLost = true;
     this.#active?.abandon(error);
+  }
+
+  /** Whether another server may have the thread now: nothing runs in it; a turn may wait for a human. */
+  get canYield(): boolean {
+    return this.#active === undefined || this.#active.isWaiting;
   }
 
   get isBusy(): boolean {

@@ -1,6 +1,13 @@
 import type { Thread } from "@harnesskit/protocol/threads";
+import { wait } from "@harnesskit/wire";
 import { isLocked, isLogChanged, StoreError, threadLocked, threadNotFound, turnBusy } from "./errors.ts";
+import { FollowedThreads, type LogEnd } from "./followed-threads.ts";
+import { readLastTurns } from "./read-log.ts";
 import { ThreadSession, type ThreadSessionOptions } from "./thread-session.ts";
+import { ThreadState } from "./thread-state.ts";
+
+/** How often a server is asked for a thread, and the thread is tried. */
+const handOverPollMs = 100;
 
 interface Entry {
   readonly session: Promise<ThreadSession>;
@@ -24,9 +31,24 @@ export class ThreadSessions {
   /** The one that was used last comes last. */
   readonly #open = new Map<string, Entry>();
   readonly #closing = new Map<string, Promise<void>>();
+  /** Those that other servers write. */
+  readonly followed: FollowedThreads;
+  readonly #stopListening: (() => void) | undefined;
+  readonly #closingDown = new AbortController();
 
-  constructor(options: Omit<ThreadSessionOptions, "onTurnOver">) {
-    this.#options = { ...options, onTurnOver: (threadId) => this.#watchIdle(threadId) };
+  constructor(options: Omit<ThreadSessionOptions, "onTurnOver" | "onHeld">) {
+    const { settings, connections } = options;
+    this.followed = new FollowedThreads({
+      settings,
+      connections,
+      takeOver: (threadId) => this.#takeOver(threadId),
+    });
+    this.#options = {
+      ...options,
+      onTurnOver: (threadId) => this.#watchIdle(threadId),
+      onHeld: (threadId, lastSeq) => this.followed.finish(threadId, lastSeq),
+    };
+    this.#stopListening = settings.store.onLeaseRequested?.((threadId) => this.#yield(threadId));
     options.connections.onChange(() => {
       for (const threadId of this.#open.keys()) this.#watchIdle(threadId);
     });
@@ -51,10 +73,58 @@ export class ThreadSessions {
 
   /** Uses the thread for writing. Throws -32001, and -32002 while another server writes it. */
   async use<T>(threadId: string, work: (session: ThreadSession) => T | Promise<T>): Promise<T> {
+    const { clock, limits, store } = this.#options.settings;
+    const untilMs = clock.now() + limits.handOverMs;
+    for (;;) {
+      try {
+        return await this.#use(threadId, work);
+      } catch (error) {
+        if (!isLocked(error)) throw error;
+        const mayWait = error.code === "thread_locked" && store.requestLease !== undefined;
+        if (!mayWait || this.#closingDown.signal.aborted || clock.now() >= untilMs) throw threadLocked(error);
+        store.requestLease?.(threadId);
+        await wait(handOverPollMs, clock, this.#closingDown.signal);
+      }
+    }
+  }
+
+  /**
+   * Subscribes to a thread: to its session, or, where another server writes it, to what comes of it in the store. Throws -32001, and
+   * -32002 where that is not possible.
+   */
+  async subscribe<T>(
+    threadId: string,
+    toSession: (session: ThreadSession) => T | Promise<T>,
+    toLog: (thread: Thread, end: LogEnd, state: ThreadState) => T | Promise<T>,
+  ): Promise<T> {
+    const { store, limits } = this.#options.settings;
     try {
-      return await this.#use(threadId, work);
+      return await this.#use(threadId, toSession);
     } catch (error) {
-      throw isLocked(error) ? threadLocked(error) : error;
+      if (!isLocked(error)) throw error;
+      if (error.code !== "thread_locked" || !this.followed.isPossible) throw threadLocked(error);
+    }
+    const thread = await this.#stored(threadId);
+    const state = new ThreadState(limits.maxHistoryLength);
+    for (const event of await readLastTurns(store, threadId, limits.maxOpenBytes)) state.apply(event);
+    const end = await this.followed.endOf(threadId);
+    const result = await toLog(thread, end, state);
+    this.followed.follow(threadId, end);
+    return result;
+  }
+
+  /** Gives a thread to a server that asks for it, unless something runs in it. */
+  #yield(threadId: string): void {
+    const entry = this.#open.get(threadId);
+    if (entry?.opened?.canYield === true && entry.users === 0) this.#close(threadId, entry);
+  }
+
+  /** Opens a thread that is followed, if its server holds it no more. */
+  async #takeOver(threadId: string): Promise<void> {
+    try {
+      await this.#use(threadId, () => {});
+    } catch (error) {
+      if (!isLocked(error)) throw error;
     }
   }
 
@@ -107,6 +177,9 @@ export class ThreadSessions {
 
   async close(): Promise<void> {
     const { onError } = this.#options.settings;
+    this.#closingDown.abort();
+    this.#stopListening?.();
+    this.followed.close();
     const entries = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(
@@ -205,7 +278,13 @@ export class ThreadSessions {
     stopTimer?.();
     if (!opened) return;
     this.#open.delete(threadId);
-    const closed = opened.close().catch(this.#options.settings.onError);
+    const closed = opened
+      .close()
+      .catch(this.#options.settings.onError)
+      .then(() => {
+        // Clients that hear it go on hearing what another server writes.
+        if (!this.#closingDown.signal.aborted) this.followed.follow(threadId, opened);
+      });
     this.#closing.set(threadId, closed);
     void closed.finally(() => this.#closing.delete(threadId));
   }

@@ -72,6 +72,13 @@ export interface ThreadStore {
    * `lock_unreadable` where the holder is unknown.
    */
   lease(threadId: string): Promise<ThreadLease>;
+  /**
+   * Asks the server that holds the thread to give it back, if nothing runs in it. It says nothing of the result: take the lease again.
+   * Left out by a store that one process uses.
+   */
+  requestLease?(threadId: string): void;
+  /** Calls `listener` when another server asks for a thread that this store holds. Returns what ends that. */
+  onLeaseRequested?(listener: (threadId: string) => void): () => void;
   /** Begins a file that belongs to the thread. `name` holds letters, digits, `_`, `-` and `.` only. */
   openArtifact(threadId: string, name: string): Promise<ArtifactWriter>;
   /** Stores an `always` answer. */

@@ -30,6 +30,7 @@ export const namedStore = (inner, at) => {
   return {
     sessions: named("sessions", methods),
     suspensions: named("suspensions", methods),
+    runs: named("runs", ["load", "delete", "list"]),
     leases: {
       acquire: async (key, options) =>
         lease(await call("leases.acquire", () => inner.leases.acquire(key, options))),

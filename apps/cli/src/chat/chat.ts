@@ -1,23 +1,19 @@
 import { createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
+import type { GraphStore } from "@harnesskit/graph";
 import type { ChatMessage } from "@harnesskit/protocol/chat";
 import { randomId } from "@harnesskit/wire";
 import { openAgentCore } from "../agents/agent-core.ts";
 import { ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
+import { conversationsIn } from "../store/location.ts";
+import { openConversations } from "../store/open.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, shellWord } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
-import {
-  type ChatStore,
-  leaseTtlMs,
-  openModel,
-  openStore,
-  storeFileOf,
-  toolTimeoutMs,
-} from "./chat-parts.ts";
+import { leaseTtlMs, openModel, toolTimeoutMs } from "./chat-parts.ts";
 import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
@@ -39,7 +35,7 @@ const system =
 
 const newSessionId = (): string => randomId("chat").slice(0, "chat_".length + 8);
 
-const storedHistory = async (store: ChatStore, sessionId: string): Promise<readonly ChatMessage[]> => {
+const storedHistory = async (store: GraphStore, sessionId: string): Promise<readonly ChatMessage[]> => {
   const session = await store.sessions.load(sessionId);
   return session === null ? [] : [...(session.state.messages as unknown as Iterable<ChatMessage>)];
 };
@@ -65,7 +61,9 @@ export const chat = async (
   const model = await openModel(options.model);
   const { agents, installedAgents } = options;
   const core = await openAgentCore({ command: "chat", version, agents, installedAgents });
-  const store = await openStore(storeFileOf(options, workspace));
+  const location = conversationsIn(options, workspace);
+  const opened = await openConversations(location, "harness chat");
+  const { graph: store } = opened;
   const terminal = createTerminal();
   const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
   const view = new ChatView(terminal, spinner);
@@ -104,7 +102,7 @@ export const chat = async (
     lines.close();
     await harness.close();
     await core.close();
-    await store.close();
+    await opened.close();
   }
 };
 

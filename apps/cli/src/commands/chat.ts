@@ -7,6 +7,7 @@ import {
   modelForms,
   sessionOption,
 } from "./options.ts";
+import { storeOption } from "./store.ts";
 
 /** `harness chat`. */
 export const addChat = (program: Command, { version, onExit }: CommandContext): void => {
@@ -18,12 +19,13 @@ export const addChat = (program: Command, { version, onExit }: CommandContext): 
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
-    .option("--store <file>", "where conversations are kept (default: .harness/chat.sqlite in --cwd)")
+    .addOption(storeOption("where conversations are kept (default: .harness/chat.sqlite in --cwd)"))
     .addHelpText(
       "after",
       `\nExample:
   harness chat
   echo 'read README.md' | harness chat --session notes
+  HARNESS_STORE=postgres://me:secret@db/agents harness chat --store postgres: --session notes
 
 A line is a message. These are commands: /help, /pending, /approve ID, /reject ID REASON, /quit.
 Without a terminal the lines of standard input are taken one after the other; the exit code is

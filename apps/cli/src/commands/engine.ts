@@ -8,6 +8,7 @@ import {
   portNumber,
   severalTimes,
 } from "./options.ts";
+import { storeOption } from "./store.ts";
 
 /** `harness engine`. */
 export const addEngine = (program: Command, { version, onExit }: CommandContext): void => {
@@ -33,7 +34,7 @@ export const addEngine = (program: Command, { version, onExit }: CommandContext)
     )
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
-    .option("--store <file>", "where conversations are kept (default: .harness/chat.sqlite in --cwd)")
+    .addOption(storeOption("where conversations are kept (default: .harness/chat.sqlite in --cwd)"))
     .option("--open", "serve a page that talks with this engine, and open it in your browser")
     .option("--quiet", "no line for each request")
     .addHelpText(
@@ -42,6 +43,7 @@ export const addEngine = (program: Command, { version, onExit }: CommandContext)
   harness engine --open
   harness engine --port 8420 --token-file ~/.config/harness/engine-token
   harness engine --model anthropic:MODEL --allow-origin http://localhost:5173
+  HARNESS_STORE=postgres://me:secret@db/agents harness engine --store postgres:
 
 Shells post to http://127.0.0.1:PORT/openharness. The agent asks in the shell before it writes files or
 runs commands; approvals that are pending when the engine ends can be answered when it runs again. A

@@ -9,6 +9,7 @@ import {
   modelForms,
   severalTimes,
 } from "./options.ts";
+import { storeOption } from "./store.ts";
 
 /** `harness serve`. */
 export const addServe = (program: Command, { version, onExit }: CommandContext): void => {
@@ -28,6 +29,7 @@ export const addServe = (program: Command, { version, onExit }: CommandContext):
       "a model that clients of --listen may choose besides the one of --model; can be given several times",
       severalTimes,
     )
+    .addOption(storeOption("where threads are kept (default: files in .harness of --cwd)"))
     .option(
       "--audit <file>",
       "where tool calls are recorded; the server does not start without it (default: a file in your state directory)",
@@ -36,6 +38,7 @@ export const addServe = (program: Command, { version, onExit }: CommandContext):
       "after",
       `\nExample:\n  echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | harness serve
   harness serve --listen unix:.harness/serve.sock
+  HARNESS_STORE=postgres://me:secret@db/agents harness serve --store postgres:
 
 Standard input and output carry one JSON message per line. A socket carries four bytes of
 length, big-endian, before each message; clients: harness attach, harness run --attach.

@@ -10,7 +10,7 @@ type Values = ":files" | ":directories" | readonly Candidate[];
 const valuesOf = (name: string, choices: readonly string[] | undefined): Values => {
   if (choices) return choices.map((word) => ({ word, description: "" }));
   if (/^dir/.test(name)) return ":directories";
-  return /file|path|audit|event/.test(name) ? ":files" : [];
+  return /file|path|audit|event|place/.test(name) ? ":files" : [];
 };
 
 const subcommands = (command: Command): Candidate[] =>

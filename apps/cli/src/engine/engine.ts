@@ -12,18 +12,13 @@ import { openAgentCore } from "../agents/agent-core.ts";
 import { createLiveLog } from "../ahp/live-log.ts";
 import { toHttpFailure } from "../ahp/places.ts";
 import { readServerToken } from "../ahp/token.ts";
-import {
-  leaseTtlMs,
-  openContinuations,
-  openModel,
-  openStore,
-  storeFileOf,
-  toolTimeoutMs,
-} from "../chat/chat-parts.ts";
+import { leaseTtlMs, openModel, toolTimeoutMs } from "../chat/chat-parts.ts";
 import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
 import { openBrowser } from "../hub/open-browser.ts";
 import { onStopSignals } from "../interruption.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
+import { conversationsIn } from "../store/location.ts";
+import { openConversations } from "../store/open.ts";
 import { formatDuration, oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
@@ -142,7 +137,7 @@ export const engine = (
     const workspace = await workspaceDirectory(options.cwd);
     const access = await accessOf(options);
     const model = await openModel(options.model);
-    const file = storeFileOf(options, workspace);
+    const location = conversationsIn(options, workspace);
     const log = createLiveLog(process.stderr, name);
     const tell = (what: string, cause: unknown) => log.say(describeFailure(what, cause));
     const stopped = createDeferred<void>();
@@ -150,10 +145,8 @@ export const engine = (
     const { agents, installedAgents } = options;
     const core = await openAgentCore({ command: "engine", version, agents, installedAgents });
     defer(() => core.close());
-    const store = await openStore(file);
-    defer(() => store.close());
-    const continuations = await openContinuations(file);
-    defer(() => continuations.close());
+    const { graph: store, continuations, close } = await openConversations(location, name);
+    defer(close);
     const harness = createChatHarness({
       graph: createChatGraph({
         model,

@@ -1,4 +1,4 @@
-import { createThreadServer } from "@harnesskit/thread-server";
+import { createThreadServer, type ThreadStore } from "@harnesskit/thread-server";
 import {
   createDirectoryResolver,
   createFileThreadStore,
@@ -7,8 +7,10 @@ import {
 import { type Channel, createDeferred } from "@harnesskit/wire";
 import { openAgentCore } from "../agents/agent-core.ts";
 import { openNamedAuditLog } from "../audit/audit-logs.ts";
-import { ExitCode, logFailure } from "../cli-error.ts";
+import { ExitCode, logFailure, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
+import { toLocation } from "../store/location.ts";
+import { openPostgres } from "../store/open.ts";
 import {
   noPolicyText,
   type PolicyChoice,
@@ -39,6 +41,8 @@ export interface ServeOptions extends PolicyOptions {
   readonly installedAgents?: boolean;
   /** The audit log of tool calls; without it the server does not start. @default one in the user's state directory */
   readonly audit?: string;
+  /** Where threads are kept. @default files below the workspace */
+  readonly store?: string;
   readonly version: string;
 }
 
@@ -75,8 +79,10 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
       model: createModelChooser({ defaultModel, env: process.env }),
       onWorking: () => void core.start(),
     });
+    const { store, close } = await openThreads(options.store, workspace);
+    defer(close);
     const server = createThreadServer({
-      store: createFileThreadStore({ root: harnessDirectory(workspace), onError: toldOnce() }),
+      store,
       resolveDirectory: createDirectoryResolver(workspace),
       runner,
       tools: (listing) => core.tools(listing),
@@ -104,6 +110,26 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     logFailure("harness serve", error);
     return ExitCode.failed;
   });
+
+/** Where threads are kept: files of the workspace, or a database that several servers share. */
+const openThreads = async (
+  given: string | undefined,
+  workspace: string,
+): Promise<{ readonly store: ThreadStore; readonly close: () => Promise<void> }> => {
+  if (given === undefined) {
+    const store = createFileThreadStore({ root: harnessDirectory(workspace), onError: toldOnce() });
+    return { store, close: () => store.close() };
+  }
+  const location = toLocation(given);
+  if (location.kind !== "postgres") {
+    throw usageError(
+      "--store: threads are kept in PostgreSQL, or without --store in files",
+      "For example: --store postgres:",
+    );
+  }
+  const { threads, close } = await openPostgres(location, "harness serve");
+  return { store: threads, close };
+};
 
 const toldOnce = (): NonNullable<FileThreadStoreOptions["onError"]> => {
   const told = new Set<string>();

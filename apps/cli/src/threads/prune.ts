@@ -17,11 +17,11 @@ export interface ThreadsPruneOptions {
 const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
 
 /** The milliseconds of `30d`, `12h` or `90m`. Throws a usage error for anything else. */
-const toAgeMs = (text: string): number => {
+export const toAgeMs = (text: string, option = "--older-than"): number => {
   const [, count = "", unit = ""] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   const unitMs = unitsMs[unit];
   if (unitMs !== undefined) return Number(count) * unitMs;
-  throw usageError(`--older-than: ${oneLine(text, 100)} is not an age`, "Write it as 30d, 12h or 90m");
+  throw usageError(`${option}: ${oneLine(text, 100)} is not an age`, "Write it as 30d, 12h or 90m");
 };
 
 /**

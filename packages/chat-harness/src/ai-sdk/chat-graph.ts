@@ -30,10 +30,11 @@ const afterAnswer = ({ waiting, queue }: ChatState) => {
 export const createChatGraph = (options: ChatGraphOptions): ChatGraph => {
   const chat = toChatSettings(options);
   const graph = defineGraph(chatState)
-    .node("model", modelNode(chat))
-    .node("tools", toolsNode(chat))
-    .node("ask", askNode)
-    .node("settle", settleNode(chat))
+    // Calls of tools are effects of their nodes.
+    .node("model", modelNode(chat), { idempotent: true })
+    .node("tools", toolsNode(chat), { idempotent: true })
+    .node("ask", askNode, { idempotent: true })
+    .node("settle", settleNode(chat), { idempotent: true })
     .entry("model")
     .conditionalEdge("model", afterModel)
     .conditionalEdge("tools", afterTools)

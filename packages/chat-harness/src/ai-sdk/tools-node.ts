@@ -1,4 +1,4 @@
-import type { NodeContext } from "@harnesskit/graph";
+import { GraphError, type NodeContext } from "@harnesskit/graph";
 import type { ToolCall, ToolMessage } from "@harnesskit/protocol/chat";
 import { type FoundCall, findCall } from "./arrange-history.ts";
 import { type Tell, teller } from "./chat-events.ts";
@@ -57,7 +57,19 @@ export class CallResults {
       await this.#scope.context.saveSession(this.update);
     }
     this.#tell({ type: "tool_started", call, input: plan.input });
-    await this.add(call, await plan.run());
+    await this.add(call, await this.#runOnce(found, plan));
+  }
+
+  /** The result of a call; where a process had begun it and died, that it was interrupted. */
+  async #runOnce(found: FoundCall, plan: Extract<CallPlan, { kind: "run" }>): Promise<string | CallFailure> {
+    const { context, state } = this.#scope;
+    try {
+      // A name that outlives the invocation, which has another id after a crash.
+      return await context.effect(`call ${state.model_calls}.${found.place}`, plan.run);
+    } catch (error) {
+      if (GraphError.isInstance(error) && error.code === "node_ambiguous") return interrupted;
+      throw error;
+    }
   }
 
   /** Adds the result of a call. */

@@ -43,6 +43,7 @@ export const watchedStore = (inner: GraphStore = createMemoryStore()): WatchedSt
       save: (write) => call("suspensions.save", () => inner.suspensions.save(write)),
       list: (filter) => call("suspensions.list", () => inner.suspensions.list(filter)),
     },
+    runs: inner.runs,
     leases: { acquire: (key, options) => call("leases.acquire", () => inner.leases.acquire(key, options)) },
     commit: (batch) => call("commit", () => inner.commit(batch), named(batch)),
     close: () => inner.close(),

@@ -41,7 +41,7 @@ const callSubgraph = async (
   cursor: Cursor | undefined,
 ): Promise<unknown> => {
   const [part] = run.node.parts as readonly [PlannedPart];
-  const frame = innerFrame(run.frame, run.node.name, part.plan, state, { abort });
+  const frame = innerFrame(run.frame, run.node.name, part.plan, state, { abort, path: `${run.innerKey()}.` });
   try {
     return outerUpdate(part, await runGraph(frame, cursor?.state ?? innerState(part, state), cursor));
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { Fields, StateOf, UpdateOf } from "../state/schema.ts";
 
 /** Which invocation something runs in. */
@@ -45,6 +45,8 @@ export interface NodeContext<F extends Fields = Fields> extends MiddlewareContex
   readonly attemptIndex: number;
   /** True where the body runs again because it suspended with `markNodeCompleted: false`. */
   readonly isResumed: boolean;
+  /** True where an earlier process began the run and died. */
+  readonly isRecovered: boolean;
   /**
    * Pauses the invocation here. Does not return: what the body does after it is not waited for, and what it returns is
    * dropped, also when it catches what this throws. Throws `suspension_in_unsupported_context` in a fan-out or branches
@@ -58,6 +60,21 @@ export interface NodeContext<F extends Fields = Fields> extends MiddlewareContex
    * `state_validation_error`; in a subgraph, which has no session, with `session_save_failed`.
    */
   saveSession(update?: UpdateOf<F>): Promise<boolean>;
+  /** The same for this run of the node in every process that goes on with the run: a key for APIs that do a request once. */
+  readonly idempotencyKey: string;
+  /**
+   * Does something that must not happen twice, under a name that is unique in the node, and returns its result as JSON. With
+   * `durability: "node"` the result is recorded: when the body runs again, in this process or in another, the effect is not
+   * repeated. Rejects as `call` does, which may be called again then, and with `node_ambiguous` if an earlier process has begun
+   * it and its end is not recorded. Otherwise it only calls. Use it in a node that is `idempotent`.
+   */
+  effect<T extends JsonValue>(name: string, call: () => MaybePromise<T>, options?: EffectOptions): Promise<T>;
+}
+
+/** How an effect runs. */
+export interface EffectOptions {
+  /** True: it may happen again where its end is not recorded. @default false */
+  readonly idempotent?: boolean;
 }
 
 /** The result of a function without `return`. */

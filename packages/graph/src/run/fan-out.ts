@@ -1,5 +1,5 @@
 import type { PlannedPart } from "../compile/plan.ts";
-import { errorCategory, GraphError, thrownMessage } from "../errors.ts";
+import { endsRun, errorCategory, GraphError, thrownMessage } from "../errors.ts";
 import type { CheckedFanOut, CollectedError, ErrorPolicy } from "../node-options.ts";
 import type { StateSchema } from "../state/schema.ts";
 import type { Snapshot } from "../state/snapshot.ts";
@@ -59,6 +59,7 @@ const runTasks = async (
   const results: (Ended | CollectedError)[] = [];
   let stop: { readonly error: unknown; readonly task: TaskName } | undefined;
   const queue = tasks.entries();
+  const key = run.innerKey();
   const work = async () => {
     for (const [index, task] of queue) {
       const { part, name, more } = task;
@@ -66,11 +67,15 @@ const runTasks = async (
         const frame = innerFrame(run.frame, run.node.name, part.plan, state, {
           task: name,
           canSuspend,
+          path: `${key}:${taskKey(name)}.`,
           abort,
         });
         results[index] = { task, final: await runGraph(frame, innerState(part, state, more)) };
       } catch (error) {
-        if (errorPolicy === "collect" && !(error instanceof Pause || isUnsupported(error))) {
+        if (
+          errorPolicy === "collect" &&
+          !(error instanceof Pause || isUnsupported(error) || endsRun(error))
+        ) {
           const key = name.branch_name ?? name.fan_out_index ?? index;
           results[index] = { key, category: errorCategory(error), message: thrownMessage(error) };
         } else if (stop === undefined) {
@@ -91,13 +96,17 @@ const runTasks = async (
   };
 };
 
+/** A task in the keys of its nodes. */
+const taskKey = ({ fan_out_index: index, branch_name: name = "" }: TaskName): string =>
+  index === undefined ? encodeURIComponent(name).replaceAll(".", "%2E") : String(index);
+
 /** Has a task's error, or its suspension, end the node; returns it. */
 const stopNode = (run: NodeRun, failed: NonNullable<NodeRun["failedTask"]>): unknown => {
   const { error, task } = failed;
   if (error instanceof Pause) {
     error.lift(task);
     run.pauseWith(error);
-  } else if (isUnsupported(error)) run.passing = error;
+  } else if (isUnsupported(error) || endsRun(error)) run.passing = error;
   else run.failedTask = failed;
   return error;
 };

@@ -10,6 +10,8 @@ export interface Frame {
   readonly plan: Plan;
   /** The names of the nodes that lead here, outermost first. */
   readonly namespace: readonly string[];
+  /** What the keys of its nodes begin with; see `Journal`. */
+  readonly path: string;
   /** The states of the graphs around, when they entered here. */
   readonly parents: readonly Snapshot[];
   /** The observers that are attached to the graphs from the outermost to this one. */
@@ -36,7 +38,10 @@ export const innerFrame = (
   nodeName: string,
   plan: Plan,
   state: Snapshot,
-  { task = {}, ...change }: Partial<Pick<Frame, "canSuspend" | "abort">> & { readonly task?: TaskName },
+  {
+    task = {},
+    ...change
+  }: Partial<Pick<Frame, "canSuspend" | "abort">> & Pick<Frame, "path"> & { readonly task?: TaskName },
 ): Frame => ({
   ...outer,
   plan,

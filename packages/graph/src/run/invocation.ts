@@ -1,63 +1,25 @@
 import type { CompletedPosition } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { type Clock, type CreateId, HarnessError } from "@harnesskit/wire";
+import { HarnessError } from "@harnesskit/wire";
 import { jsonProblem } from "@harnesskit/wire/json";
 import type { Plan } from "../compile/plan.ts";
-import { GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
+import { Journal } from "../durability/journal.ts";
+import { errorCategory, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
 import type { InvokeOptions } from "../invoke-options.ts";
-import { EventQueue, type EventQueueOptions } from "../observers/event-queue.ts";
+import { EventQueue } from "../observers/event-queue.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
 import { type Registration, toRegistrations } from "../observers/observers.ts";
 import type { GraphOutcome, InvocationEnd } from "../outcome.ts";
-import type { SessionBinding } from "../sessions/session-binding.ts";
-import type { SessionPlan } from "../sessions/session-plan.ts";
+import { SharedList } from "../shared-list.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import type { GraphStore } from "../stores/graph-store.ts";
 import type { LeaseProof } from "../stores/lease-store.ts";
-import type { StoredSuspension, SuspensionPatch, SuspensionWrite } from "../stores/suspension-store.ts";
-import { toRecord } from "../suspension/record.ts";
+import type { RunEnd, RunWrite } from "../stores/run-store.ts";
+import type { SuspensionWrite } from "../stores/suspension-store.ts";
+import { toEndRecord, toRecord } from "../suspension/record.ts";
 import { type AmbientScope, runIn } from "./ambient.ts";
+import type { Beginning, BegunRun, Call, Host } from "./beginning.ts";
 import type { InvocationInfo } from "./context.ts";
 import { type Pause, unsupported } from "./pause.ts";
-import type { Cursor } from "./run-graph.ts";
-
-/** What a compiled graph provides to its invocations. */
-export interface Host extends Pick<EventQueueOptions, "maxQueuedEvents" | "onError" | "queues"> {
-  readonly plan: Plan;
-  readonly sessions: SessionPlan;
-  readonly store: GraphStore;
-  /** False without a store: then sessions are not kept. */
-  readonly keepsSessions: boolean;
-  readonly maxSteps: number;
-  readonly clock: Clock;
-  readonly createId: CreateId;
-}
-
-/** Where a resumed invocation continues, its record, and its state before the signal's payload. */
-export interface Resumption {
-  readonly cursor: Cursor;
-  readonly record: StoredSuspension;
-  readonly paused: Snapshot;
-}
-
-/** What an invocation begins with. */
-export interface Beginning {
-  readonly info: InvocationInfo;
-  readonly session: SessionBinding | undefined;
-  readonly entry: Snapshot;
-  readonly resumed?: Resumption;
-}
-
-/** What the caller of an invocation has given. */
-export interface Call {
-  readonly options: InvokeOptions;
-  /** Leases of the invocation and of its caller. */
-  readonly leases: readonly LeaseProof[];
-  /** Receives each event as it happens; must not throw. */
-  readonly onEvent: ((event: NodeEvent) => void) | undefined;
-  /** The observers that were attached to graphs when it was called. */
-  readonly attached: ReadonlyMap<Plan, readonly Registration[]>;
-}
 
 /** The observers that are attached to a graph and those inside of it. */
 export const attachedNow = ({ family }: Plan): Call["attached"] =>
@@ -93,6 +55,8 @@ export class Invocation implements AmbientScope {
   readonly #events: EventQueue | undefined;
   readonly #attached: Call["attached"];
   #saving: Promise<unknown> = Promise.resolve();
+  /** Undefined where progress is not recorded. */
+  readonly journal: Journal | undefined;
 
   constructor(host: Host, begun: Beginning, { options, leases, onEvent, attached }: Call) {
     this.host = host;
@@ -101,6 +65,13 @@ export class Invocation implements AmbientScope {
     this.observers = toRegistrations(options.observers);
     this.positions = [...(begun.resumed?.record.completed_positions ?? [])];
     this.nextStep = begun.resumed?.record.next_step ?? 0;
+    for (const entry of begun.run?.stored?.entries ?? []) {
+      if (entry.kind !== "completed") continue;
+      const { namespace, step, next_step } = entry;
+      if (step !== null) this.positions.push({ namespace: [...namespace], step });
+      this.nextStep = Math.max(this.nextStep, next_step);
+    }
+    this.journal = begun.run && this.#openJournal(begun.run);
     this.#options = options;
     this.#leases = leases;
     this.#onEvent = onEvent;
@@ -109,6 +80,35 @@ export class Invocation implements AmbientScope {
     // An observer that suspends is refused like any code outside of a node.
     const enter = (callback: () => void) => runIn(this, callback);
     this.#events = new EventQueue({ ...host, invocationId: this.info.invocationId, enter });
+  }
+
+  #openJournal({ runId, record, stored, resolved = [] }: BegunRun): Journal {
+    const { store, clock } = this.host;
+    const journal = new Journal({
+      runId,
+      clock,
+      stored,
+      resolved,
+      write: async (run) => {
+        try {
+          await store.commit({ run, leases: this.#leases });
+        } catch (cause) {
+          throw saveError(cause, "run_persistence_failed", this.begun.entry);
+        }
+      },
+    });
+    if (record !== undefined) journal.begin(record);
+    return journal;
+  }
+
+  /** The id that the run began with. */
+  get runId(): string {
+    return this.begun.run?.runId ?? this.info.invocationId;
+  }
+
+  /** True where an earlier process began the run. */
+  get isRecovered(): boolean {
+    return this.begun.run?.stored !== undefined;
   }
 
   /** What code outside of a node's body gets. */
@@ -149,29 +149,59 @@ export class Invocation implements AmbientScope {
     return this.begun.session !== undefined && this.host.sessions.autoSave;
   }
 
-  /** Writes the session, if a state is given, and the suspension, if there is one, at once. */
-  async #commit(state: Snapshot | undefined, suspension: SuspensionWrite | undefined): Promise<void> {
-    const { session, resumed } = this.begun;
-    const paused = resumed?.record.is_session_saved === true ? resumed.paused : undefined;
-    const write = state && session?.write(state, paused);
-    if (write === undefined && suspension === undefined) return;
+  /** Writes the session, if a state is given, the suspension and the progress of the run, if there are any, at once. */
+  async #commit(
+    state: Snapshot | undefined,
+    suspension: SuspensionWrite | undefined,
+    run?: RunWrite,
+  ): Promise<void> {
+    const { session } = this.begun;
+    const write = state && session?.write(state, this.#unchanged);
+    if (write === undefined && suspension === undefined && run === undefined) return;
     const receipt = await this.host.store.commit({
       ...(write === undefined ? {} : { session: write }),
       ...(suspension === undefined ? {} : { suspension }),
+      ...(run === undefined ? {} : { run }),
       leases: this.#leases,
     });
     if (write !== undefined && receipt.session !== undefined) session?.wrote(write, receipt.session.version);
   }
 
+  /** The state whose values, where the run still has them, leave the session as it is now. */
+  get #unchanged(): Snapshot | undefined {
+    const { resumed, run, entry } = this.begun;
+    if (resumed !== undefined) return resumed.record.is_session_saved ? resumed.paused : undefined;
+    return run?.stored === undefined ? undefined : entry;
+  }
+
+  /** Ends the recording of the run, as a part of its last write; undefined where nothing was stored. */
+  async #endOfRun(): Promise<RunEnd | undefined> {
+    const { journal } = this;
+    await journal?.end();
+    return journal?.isStored === true ? { kind: "end", runId: journal.runId } : undefined;
+  }
+
   /** Saves the session now, after an earlier save has ended; returns false without a session. */
   async saveSession(state: Snapshot): Promise<boolean> {
     if (this.begun.session === undefined) return false;
-    const save = this.#saving.then(() => this.#commit(state, undefined));
+    const { journal } = this;
+    const save = this.#saving.then(() =>
+      journal === undefined
+        ? this.#commit(state, undefined)
+        : journal.saving(this.#listLengths(state), (run) => this.#commit(state, undefined, run)),
+    );
     this.#saving = save.catch(() => {});
     await save.catch((cause: unknown) => {
       throw saveError(cause, "session_save_failed", state);
     });
     return true;
+  }
+
+  #listLengths(state: Snapshot): Record<string, number> {
+    const cells = this.host.sessions.fields.map(([field]) => [field, state.cell(field)] as const);
+    return Object.fromEntries(
+      cells.flatMap(([field, cell]) => (cell instanceof SharedList ? [[field, cell.length]] : [])),
+    );
   }
 
   #settle(end: InvocationEnd): JsonValue | undefined {
@@ -182,30 +212,55 @@ export class Invocation implements AmbientScope {
     throw new GraphError("suspension_persistence_failed", message);
   }
 
-  #endOf(end: Exclude<InvocationEnd, { outcome: "suspended" }>): SuspensionPatch | undefined {
+  #endOf(end: Exclude<InvocationEnd, { outcome: "suspended" }>): SuspensionWrite | undefined {
     const { resumed } = this.begun;
-    if (resumed === undefined) return undefined;
-    const { invocation_id: invocationId, revision: expectedRevision } = resumed.record;
+    if (resumed === undefined && !this.isRecovered) return undefined;
     const result = this.#settle(end);
     const stored = result === undefined ? { result: null } : { result, isDelivered: false };
-    return { kind: "patch", invocationId, status: end.outcome, expectedRevision, ...stored };
+    if (resumed !== undefined) {
+      const { invocation_id: invocationId, revision: expectedRevision } = resumed.record;
+      return { kind: "patch", invocationId, status: end.outcome, expectedRevision, ...stored };
+    }
+    // A run that never paused has a record only if there is something to deliver.
+    if (result === undefined) return undefined;
+    return { kind: "put", record: toEndRecord(this, end.outcome, result), expectedRevision: null };
   }
 
   /** Stores the session and the end of a resumed run, in one write. */
   async complete(state: Snapshot, outcome: Exclude<GraphOutcome, { outcome: "suspended" }>): Promise<void> {
     await this.#saving;
     try {
-      await this.#commit(this.#isAutoSaved ? state : undefined, this.#endOf(outcome));
+      const run = await this.#endOfRun();
+      await this.#commit(this.#isAutoSaved ? state : undefined, this.#endOf(outcome), run);
     } catch (cause) {
       const code = this.#isAutoSaved ? "session_save_failed" : "suspension_persistence_failed";
       throw saveError(cause, code, state);
     }
   }
 
+  /** Stores what became of a run that failed, was cancelled or is ambiguous. */
+  async giveUp(error: unknown): Promise<void> {
+    // What could not be recorded is for the process that goes on with the run; nothing is ended here.
+    if (this.journal?.hasFailed === true) return;
+    const category = errorCategory(error);
+    const isKept = this.#options.unfinished !== "end";
+    if (category === "invocation_cancelled") {
+      // A cancelled pause may be resumed again; one that failed may not.
+      if (this.begun.resumed !== undefined || isKept) await this.journal?.flush().catch(() => {});
+      else await this.#commit(undefined, undefined, await this.#endOfRun()).catch(() => {});
+    } else if (category === "node_ambiguous" && isKept) await this.journal?.flush().catch(() => {});
+    else await this.fail(error);
+  }
+
   /** Stores that a resumed run failed. If that fails, the run stays suspended, and the error of the run counts. */
   async fail(error: unknown): Promise<void> {
     try {
-      await this.#commit(undefined, this.#endOf({ outcome: "errored", error }));
+      const run = await this.#endOfRun();
+      await this.#commit(
+        undefined,
+        this.#endOf({ outcome: "errored", error, invocation_id: this.info.invocationId }),
+        run,
+      );
     } catch {
       // It may be resumed again.
     }
@@ -218,12 +273,13 @@ export class Invocation implements AmbientScope {
     try {
       const record = toRecord(pause, this, this.#isAutoSaved);
       const result = this.#settle(outcome) ?? resumed?.record.result ?? null;
-      await this.#commit(this.#isAutoSaved ? state : undefined, {
+      const put: SuspensionWrite = {
         kind: "put",
         record: { ...record, signal: null, result },
         expectedRevision: resumed?.record.revision ?? null,
         isSignalUnique: this.#options.isSignalUnique ?? false,
-      });
+      };
+      await this.#commit(this.#isAutoSaved ? state : undefined, put, await this.#endOfRun());
     } catch (cause) {
       if (GraphError.isInstance(cause) && cause.code === "suspension_persistence_failed") throw cause;
       const details = { cause, namespace: pause.namespace, recoverableState: state.view };

@@ -1,17 +1,33 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
-import { errorCategory, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
-import type { InvokeOptions, ResumeOptions, StartOptions } from "../invoke-options.ts";
+import { canonicalJson } from "@harnesskit/wire/json";
+import type { Durability } from "../compile-options.ts";
+import { ambiguousError, resolveAmbiguous } from "../durability/ambiguous.ts";
+import { demandDurability } from "../durability/demand-durability.ts";
+import { entryOf, invalidRun, toRunRecord } from "../durability/run-record.ts";
+import { GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
+import type { InvokeOptions, RecoverOptions, ResumeOptions, StartOptions } from "../invoke-options.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
 import type { CompletedOutcome, GraphOutcome, SuspendedOutcome } from "../outcome.ts";
 import { SessionBinding } from "../sessions/session-binding.ts";
 import { applyInitial } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import { type HeldLease, holdLease, type LeaseOptions } from "../stores/lease-store.ts";
+import { plainCopy } from "../state/stored-json.ts";
+import {
+  type HeldLease,
+  holdLease,
+  invocationLeaseKey,
+  type LeaseOptions,
+  type LeaseProof,
+  sessionLeaseKey,
+} from "../stores/lease-store.ts";
+import type { StoredRun } from "../stores/run-store.ts";
 import type { StoredSuspension } from "../stores/suspension-store.ts";
 import { invalidRecord, restore } from "../suspension/restore.ts";
 import { AbortScope, cancelledBy, follow } from "./abort-scope.ts";
 import { runIn } from "./ambient.ts";
-import { attachedNow, type Beginning, type Host, Invocation } from "./invocation.ts";
+import type { Beginning, BegunRun, Host } from "./beginning.ts";
+import { attachedNow, Invocation } from "./invocation.ts";
 import { Pause } from "./pause.ts";
 import { runGraph } from "./run-graph.ts";
 
@@ -21,9 +37,12 @@ const urlSafe = /^[A-Za-z0-9\-._~]+$/;
 class Leases {
   readonly held: HeldLease[] = [];
   readonly #host: Host;
+  readonly #given: readonly LeaseProof[];
 
-  constructor(host: Host) {
+  /** @param given those that the caller holds */
+  constructor(host: Host, given: readonly LeaseProof[]) {
     this.#host = host;
+    this.#given = given;
   }
 
   /** Takes a lease; rejects with what `refuse` makes of the store's error. */
@@ -34,6 +53,8 @@ class Leases {
   ): Promise<void> {
     const { store, sessions, clock } = this.#host;
     try {
+      if (this.#given.some((proof) => proof.key === key)) return;
+      if (this.held.some(({ proof }) => proof.key === key)) return;
       this.held.push(await holdLease(store.leases, key, { ttlMs: sessions.leaseTtlMs, ...options }, clock));
     } catch (cause) {
       throw refuse(cause, HarnessError.isInstance(cause) && cause.code === "lease_taken");
@@ -55,7 +76,7 @@ const openSession = async (
   if (sessionId === null || !keepsSessions) return undefined;
   if (sessions.concurrency === "lease") {
     const options = { waitMs: sessions.leaseWaitMs, ...(signal === undefined ? {} : { signal }) };
-    await leases.take(`session:${sessionId}`, options, (cause, isTaken) => {
+    await leases.take(sessionLeaseKey(sessionId), options, (cause, isTaken) => {
       if (signal?.aborted) return cancelledBy(signal.reason);
       const code: GraphErrorCode = isTaken ? "session_write_conflict" : "session_load_failed";
       return new GraphError(code, `the session cannot be taken: ${thrownMessage(cause)}`, { cause });
@@ -68,6 +89,14 @@ const demandId = (value: string | undefined, name: string): void => {
   if (value === "") throw new InvalidArgumentError(`${name} is empty`);
 };
 
+/** Takes the lease of a run whose progress is recorded. */
+const takeRun = (id: string, leases: Leases): Promise<void> =>
+  leases.take(invocationLeaseKey(id), {}, (cause, isTaken) => {
+    if (isTaken) return invalidRun("running", "another process runs this invocation", cause);
+    const message = `the run cannot be taken: ${thrownMessage(cause)}`;
+    return new GraphError("run_persistence_failed", message, { cause });
+  });
+
 const start = async (host: Host, id: string, options: StartOptions, leases: Leases): Promise<Beginning> => {
   const { sessionId, correlationId, initial, metadata = {} } = options;
   demandId(sessionId, "sessionId");
@@ -75,22 +104,73 @@ const start = async (host: Host, id: string, options: StartOptions, leases: Leas
   if (correlationId !== undefined && !urlSafe.test(correlationId)) {
     throw new InvalidArgumentError("correlationId is empty or has characters that need escaping in a URL");
   }
+  const isRecorded = durabilityOf(host, options) === "node";
+  if (isRecorded) await takeRun(id, leases);
   const session = await openSession(host, sessionId ?? null, leases, options.signal);
   const loaded = session?.loaded ?? null;
   const defaults = host.plan.defaults();
   const state = session?.toState(defaults) ?? defaults;
   const supplied =
     typeof initial === "function" ? initial(loaded === null ? null : (state.view as never)) : initial;
-  return {
-    info: {
-      invocationId: id,
-      correlationId: correlationId ?? host.createId("cor"),
-      sessionId: sessionId ?? null,
-      metadata,
-    },
-    session,
-    entry: applyInitial(state, supplied, new Set(Object.keys(loaded ?? {}))),
+  const info = {
+    invocationId: id,
+    correlationId: correlationId ?? host.createId("cor"),
+    sessionId: sessionId ?? null,
+    metadata,
   };
+  const entry = applyInitial(state, supplied, new Set(Object.keys(loaded ?? {})));
+  if (!isRecorded) return { info, session, entry };
+  const record = toRunRecord(host, { runId: id, ...info, signalPayload: null }, entry, session);
+  return { info, session, entry, run: { runId: id, record } };
+};
+
+const durabilityOf = ({ durability, keepsSessions }: Host, options: InvokeOptions): Durability =>
+  options.durability === undefined ? durability : demandDurability(options.durability, keepsSessions);
+
+const loadRun = async ({ store }: Host, runId: string): Promise<StoredRun | null> =>
+  store.runs.load(runId).catch((cause: unknown) => {
+    const message = `the run cannot be loaded: ${thrownMessage(cause)}`;
+    throw new GraphError("run_persistence_failed", message, { cause });
+  });
+
+/** A run with what is known of it. */
+const begunBefore = (
+  stored: StoredRun,
+  { giveUp }: InvokeOptions,
+  resolve: RecoverOptions["resolve"] = {},
+): BegunRun => {
+  const { resolved, open } = resolveAmbiguous(stored, resolve);
+  const obstacle = giveUp ?? (open.length === 0 ? undefined : ambiguousError(stored.run_id, open));
+  return { runId: stored.run_id, stored, resolved, ...(obstacle === undefined ? {} : { obstacle }) };
+};
+
+/** Goes on with a run that an earlier process began. */
+const recover = async (
+  host: Host,
+  id: string,
+  options: RecoverOptions,
+  leases: Leases,
+): Promise<Beginning> => {
+  await takeRun(id, leases);
+  const stored = await loadRun(host, id);
+  if (stored === null)
+    throw invalidRun("unknown", `no run ${JSON.stringify(id)} is open: it has ended, or never began`);
+  if (stored.signal_payload !== null) {
+    return resume(host, id, { ...options, signalPayload: stored.signal_payload }, leases, options.resolve);
+  }
+  const { correlation_id: correlationId, session_id: sessionId } = stored;
+  const session = await openSession(host, sessionId, leases, options.signal);
+  // What is given up needs no state, which the graph may not know any more.
+  if (options.giveUp === undefined) session?.toState(host.plan.defaults());
+  const entry = options.giveUp === undefined ? entryOf(host, stored, session) : host.plan.defaults();
+  const run = begunBefore(stored, options, options.resolve);
+  const info = {
+    invocationId: host.createId("inv"),
+    correlationId,
+    sessionId,
+    metadata: options.metadata ?? {},
+  };
+  return { info, session, entry, run };
 };
 
 const loadRecord = async (host: Host, invocationId: string): Promise<StoredSuspension> => {
@@ -103,12 +183,15 @@ const loadRecord = async (host: Host, invocationId: string): Promise<StoredSuspe
   throw invalidRecord("already_resumed", `the invocation has ${record.status}`);
 };
 
-const resume = async (host: Host, id: string, options: ResumeOptions, leases: Leases): Promise<Beginning> => {
+const resume = async (
+  host: Host,
+  id: string,
+  options: ResumeOptions,
+  leases: Leases,
+  resolve?: RecoverOptions["resolve"],
+): Promise<Beginning> => {
   const { signalPayload, metadata = {} } = options;
-  if (typeof id !== "string" || id === "") throw new InvalidArgumentError("resumeInvocation is empty");
-  if (signalPayload === undefined)
-    throw new InvalidArgumentError("a resumed invocation needs a signalPayload");
-  await leases.take(`invocation:${id}`, {}, (cause, isTaken) => {
+  await leases.take(invocationLeaseKey(id), {}, (cause, isTaken) => {
     if (isTaken) return invalidRecord("being_resumed", "the invocation is being resumed already", cause);
     const message = `the record cannot be taken: ${thrownMessage(cause)}`;
     return new GraphError("suspension_persistence_failed", message, { cause });
@@ -116,9 +199,31 @@ const resume = async (host: Host, id: string, options: ResumeOptions, leases: Le
   const record = await loadRecord(host, id);
   const { correlation_id: correlationId, session_id: sessionId } = record;
   const session = await openSession(host, sessionId, leases, options.signal);
-  const resumed = await restore(host, record, session, signalPayload);
+  const isRecorded = durabilityOf(host, options) === "node";
+  const stored = isRecorded ? await loadRun(host, id) : null;
+  if (stored !== null) checkPayload(stored, signalPayload);
+  const resumed = await restore(host, record, session, signalPayload, stored ?? undefined);
   const info = { invocationId: id, correlationId, sessionId, metadata };
-  return { info, session, entry: resumed.cursor.state, resumed };
+  const entry = resumed.cursor.state;
+  if (!isRecorded) return { info, session, entry, resumed };
+  if (stored !== null) {
+    return { info, session, entry, resumed, run: begunBefore(stored, options, resolve) };
+  }
+  const facts = { runId: id, ...info, signalPayload: plainCopy<JsonObject>(signalPayload) };
+  return {
+    info,
+    session,
+    entry,
+    resumed,
+    run: { runId: id, record: toRunRecord(host, facts, entry, session) },
+  };
+};
+
+/** Throws `run_record_invalid` for another payload than that with which the recorded nodes have run. */
+const checkPayload = ({ signal_payload: recorded, run_id: id }: StoredRun, payload: unknown): void => {
+  if (canonicalJson(payload) === canonicalJson(recorded)) return;
+  const message = `${id} was resumed with another payload, and nodes have run with it: repeat it, or give the run up with store.runs.delete`;
+  throw invalidRun("other_payload", message);
 };
 
 /** Runs an invocation to its end or its pause, and stores what is to be stored. */
@@ -136,6 +241,7 @@ const run = async (invocation: Invocation, abort: AbortScope): Promise<GraphOutc
       invocation,
       plan: host.plan,
       namespace: [],
+      path: "",
       parents: [],
       attached: invocation.attachedTo(host.plan),
       fanOutIndexes: [],
@@ -143,11 +249,11 @@ const run = async (invocation: Invocation, abort: AbortScope): Promise<GraphOutc
       canSuspend: true,
       abort,
     };
+    if (begun.run?.obstacle !== undefined) throw begun.run.obstacle;
     final = await runGraph(frame, begun.entry, begun.resumed?.cursor);
   } catch (error) {
     if (error instanceof Pause) return suspend(invocation, facts, error);
-    // A cancelled run may be resumed again; one that failed may not.
-    if (errorCategory(error) !== "invocation_cancelled") await invocation.fail(error);
+    await invocation.giveUp(error);
     throw error;
   }
   const outcome = { ...facts, outcome: "completed", state: final.view } as CompletedOutcome<never>;
@@ -179,21 +285,27 @@ const suspend = async (
   return outcome;
 };
 
-/** Starts an invocation, or resumes one: takes its leases, loads its session, runs its graph. */
+const begin = async (host: Host, id: string, options: InvokeOptions, leases: Leases): Promise<Beginning> => {
+  if (options.resumeInvocation === undefined) return start(host, id, options as StartOptions, leases);
+  if (typeof id !== "string" || id === "") throw new InvalidArgumentError("resumeInvocation is empty");
+  if (options.signalPayload !== undefined) return resume(host, id, options as ResumeOptions, leases);
+  if (durabilityOf(host, options) === "node") return recover(host, id, options as RecoverOptions, leases);
+  throw new InvalidArgumentError('a resumed invocation needs a signalPayload, or durability "node"');
+};
+
+/** Starts an invocation, resumes one, or goes on with one of an earlier process: takes its leases, loads its session, runs its graph. */
 export const invoke = async (
   host: Host,
   options: InvokeOptions,
   onEvent?: (event: NodeEvent) => void,
 ): Promise<GraphOutcome> => {
-  const isResumed = options.resumeInvocation !== undefined;
-  const id = isResumed ? options.resumeInvocation : (options.invocationId ?? host.createId("inv"));
+  const { resumeInvocation } = options;
+  const id = resumeInvocation ?? options.invocationId ?? host.createId("inv");
   const attached = attachedNow(host.plan);
-  const leases = new Leases(host);
+  const leases = new Leases(host, options.leases ?? []);
   const abort = new AbortScope();
   try {
-    const begun = isResumed
-      ? await resume(host, id, options, leases)
-      : await start(host, id, options, leases);
+    const begun = await begin(host, id, options, leases);
     const proofs = [...(options.leases ?? []), ...leases.held.map(({ proof }) => proof)];
     const invocation = new Invocation(host, begun, { options, leases: proofs, onEvent, attached });
     const unfollow = follow(options.signal, (reason) => abort.abort(cancelledBy(reason)));

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { copyJson, isObject, jsonProblem, maxMessageDepth } from "@harnesskit/wire/json";
+import { effectKey } from "../durability/journal.ts";
 import { GraphError } from "../errors.ts";
 import { applyUpdate } from "../state/apply.ts";
 import type { AbortScope } from "./abort-scope.ts";
@@ -44,6 +45,7 @@ export const nodeContext = (run: NodeRun, attempt: Attempt, abort: AbortScope): 
   ...middlewareContext(run, abort),
   attemptIndex: attempt.index,
   isResumed: run.isReturn,
+  isRecovered: run.frame.invocation.isRecovered,
   suspend(descriptor, { markNodeCompleted = true } = {}) {
     if (attempt.isOver) {
       run.checkOver();
@@ -59,5 +61,15 @@ export const nodeContext = (run: NodeRun, attempt: Attempt, abort: AbortScope): 
     if (attempt.isOver) throw refuse("the body of the node has ended");
     if (run.frame.namespace.length > 0) throw refuse("a subgraph has no session");
     return run.frame.invocation.saveSession(applyUpdate(run.state, update, run.origin));
+  },
+  get idempotencyKey() {
+    return `${run.frame.invocation.runId}:${run.key}`;
+  },
+  async effect(name, call, { idempotent = false } = {}) {
+    const key = effectKey(run.key, name);
+    const { journal } = run.frame.invocation;
+    if (journal === undefined) return call();
+    const result = await journal.effect({ key, namespace: run.namespace }, name, idempotent, call);
+    return result as Awaited<ReturnType<typeof call>>;
   },
 });

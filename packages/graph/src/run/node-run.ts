@@ -1,5 +1,5 @@
 import type { PlannedNode } from "../compile/plan.ts";
-import { GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
+import { endsRun, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
 import { Snapshot } from "../state/snapshot.ts";
 import type { AbortScope } from "./abort-scope.ts";
@@ -28,6 +28,8 @@ export class NodeRun implements AmbientScope {
   readonly node: PlannedNode;
   readonly state: Snapshot;
   readonly namespace: readonly string[];
+  /** Its place in the run; see `Journal`. */
+  readonly key: string;
   /** True where the body runs again behind a suspension. */
   readonly isReturn: boolean;
   /** The error that belongs to a node inside, and passes as it is. */
@@ -39,15 +41,23 @@ export class NodeRun implements AmbientScope {
   #refused: GraphError | undefined;
   #step: number | undefined;
   #attempts: number;
+  #calls = 0;
   /** The attempt whose end is not reported yet. */
   #open: Attempt | undefined;
 
   /** @param resumedAt where the body of a resumed run runs again */
-  constructor(frame: Frame, node: PlannedNode, state: Snapshot, resumedAt?: Pick<Cursor, "attemptIndex">) {
+  constructor(
+    frame: Frame,
+    node: PlannedNode,
+    state: Snapshot,
+    key: string,
+    resumedAt?: Pick<Cursor, "attemptIndex">,
+  ) {
     this.frame = frame;
     this.node = node;
     this.state = state;
     this.namespace = [...frame.namespace, node.name];
+    this.key = key;
     this.#attempts = resumedAt?.attemptIndex ?? 0;
     this.isReturn = resumedAt !== undefined;
   }
@@ -59,6 +69,16 @@ export class NodeRun implements AmbientScope {
   /** What code of the middleware gets. */
   suspend(): never {
     throw this.refuse("middleware cannot suspend");
+  }
+
+  /** What the keys of graphs inside begin with, for one more call of them. */
+  innerKey(): string {
+    return `${this.key}/${this.#calls++}`;
+  }
+
+  /** Its step; null where it has taken none. */
+  get step(): number | null {
+    return this.#step ?? null;
   }
 
   get #ownStep(): number {
@@ -195,6 +215,7 @@ export class NodeRun implements AmbientScope {
 
   /** An error of this node, the thrown one as its cause. */
   wrap(cause: unknown): GraphError {
+    if (endsRun(cause)) return cause;
     if (GraphError.isInstance(cause) && (cause === this.passing || cause === this.#refused)) return cause;
     const isParallel = this.node.kind === "parallel";
     const code: GraphErrorCode = isParallel ? "parallel_branches_branch_failed" : "node_exception";

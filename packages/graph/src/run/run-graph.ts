@@ -1,6 +1,8 @@
 import type { PlannedNode, PlannedPart } from "../compile/plan.ts";
 import { END, type End } from "../definition.ts";
-import { GraphError, thrownMessage } from "../errors.ts";
+import { fromFailure, type Recorded } from "../durability/journal.ts";
+import { invalidRun } from "../durability/run-record.ts";
+import { endsRun, GraphError, thrownMessage } from "../errors.ts";
 import { applyUpdate, replaceFields } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import { callNode } from "./call-node.ts";
@@ -54,6 +56,12 @@ const route = ({ node: { name, to }, frame, origin }: NodeRun, state: Snapshot):
   throw new GraphError("routing_error", message, { ...place, data: { target } });
 };
 
+/** Records how a node inside of another one has failed: the code around it may go on. */
+const recordFailure = ({ frame, key, namespace }: NodeRun, error: GraphError): void => {
+  if (frame.namespace.length === 0 || frame.abort.signal.aborted || endsRun(error)) return;
+  frame.invocation.journal?.failed({ key, namespace }, error);
+};
+
 /** The update of the node, through its middleware. Rejects with a {@link Pause} or a {@link GraphError}. */
 const updateOf = async (run: NodeRun, cursor: Cursor | undefined): Promise<unknown> => {
   try {
@@ -65,6 +73,7 @@ const updateOf = async (run: NodeRun, cursor: Cursor | undefined): Promise<unkno
     }
     const wrapped = run.wrap(error);
     run.failWith(wrapped, false);
+    recordFailure(run, wrapped);
     throw wrapped;
   }
 };
@@ -74,24 +83,43 @@ interface Passed {
   readonly next: PlannedNode | undefined;
 }
 
+/** What a node did in an earlier process: its update is merged again, or its error thrown, and it does not run. */
+const repeat = (run: NodeRun, recorded: Recorded): Passed => {
+  const name = recorded.namespace.at(-1);
+  if (name !== run.node.name) {
+    const message = `the run has recorded ${name} where the graph has ${run.node.name} now: recover it with the graph that began it`;
+    throw invalidRun("graph_changed", message);
+  }
+  if (recorded.kind === "failed") throw fromFailure(recorded.error, recorded.namespace);
+  const state = applyUpdate(run.state, recorded.update, run.origin);
+  return { state, next: route(run, state) };
+};
+
 /** Runs a node, merges its update, and finds the next node. */
 const passNode = async (
   frame: Frame,
   node: PlannedNode,
   state: Snapshot,
+  key: string,
   cursor?: Cursor,
 ): Promise<Passed> => {
   const isReturn = cursor !== undefined && cursor.inner === undefined;
-  const run = new NodeRun(frame, node, state, isReturn && !cursor.isDone ? cursor : undefined);
+  const run = new NodeRun(frame, node, state, key, isReturn && !cursor.isDone ? cursor : undefined);
   if (isReturn && cursor.isDone) return { state, next: route(run, state) };
+  const { journal } = frame.invocation;
+  const recorded = journal?.recall(key);
+  if (recorded !== undefined) return repeat(run, recorded);
+  if (node.kind === "body") await journal?.starting(run, node.isIdempotent);
   const update = await updateOf(run, cursor);
   try {
     const merged = applyUpdate(state, update, run.origin);
     const next = route(run, merged);
+    journal?.completed(run, run.step, frame.invocation.nextStep, update);
     run.complete(merged);
     return { state: merged, next };
   } catch (error) {
     run.failWith(error as GraphError, true);
+    recordFailure(run, error as GraphError);
     throw error;
   }
 };
@@ -99,9 +127,10 @@ const passNode = async (
 /** Runs a graph from its entry, or from where it paused, to its end. Rejects with a {@link Pause} or a {@link GraphError}. */
 export const runGraph = async (frame: Frame, initial: Snapshot, cursor?: Cursor): Promise<Snapshot> => {
   let passed: Passed = { state: initial, next: cursor?.node ?? frame.plan.entry };
+  let count = 0;
   for (let resumeAt = cursor; passed.next !== undefined; resumeAt = undefined) {
     frame.abort.check();
-    passed = await passNode(frame, passed.next, passed.state, resumeAt);
+    passed = await passNode(frame, passed.next, passed.state, `${frame.path}${count++}`, resumeAt);
   }
   return passed.state;
 };

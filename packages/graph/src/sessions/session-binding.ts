@@ -148,6 +148,11 @@ export class SessionBinding {
     };
   }
 
+  /** What is stored under a name, as far as the run has it; undefined otherwise. After {@link toState}. */
+  cellOf(stored: string): unknown {
+    return this.#cells.get(stored);
+  }
+
   /** Remembers what a write has stored. */
   wrote({ state }: SessionWrite, version: number): void {
     this.#version = version;

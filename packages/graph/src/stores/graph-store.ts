@@ -1,5 +1,6 @@
 import { HarnessError } from "@harnesskit/wire";
 import type { LeaseProof, LeaseStore } from "./lease-store.ts";
+import type { RunStore, RunWrite } from "./run-store.ts";
 import type { SessionReceipt, SessionStore, SessionWrite } from "./session-store.ts";
 import type { SuspensionReceipt, SuspensionStore, SuspensionWrite } from "./suspension-store.ts";
 
@@ -11,6 +12,7 @@ export type StoreErrorCode =
   | "session_write_conflict"
   | "suspension_conflict"
   | "signal_taken"
+  | "run_conflict"
   | "lease_taken"
   | "lease_lost";
 
@@ -39,6 +41,7 @@ export class StoreError extends HarnessError {
 export interface StoreBatch {
   readonly session?: SessionWrite;
   readonly suspension?: SuspensionWrite;
+  readonly run?: RunWrite;
   /** Leases that the caller must still hold; otherwise the batch is refused with `lease_lost`. */
   readonly leases?: readonly LeaseProof[];
 }
@@ -50,14 +53,16 @@ export interface StoreReceipt {
   readonly suspension?: SuspensionReceipt;
 }
 
-/** Sessions, suspensions and leases in one storage. */
+/** Sessions, suspensions, runs and leases in one storage. */
 export interface GraphStore {
   readonly sessions: SessionStore;
   readonly suspensions: SuspensionStore;
+  readonly runs: RunStore;
   readonly leases: LeaseStore;
   /**
-   * Writes a session and a suspension, as `sessions.save` and `suspensions.save` write one of them: both or neither, also if
-   * the process is killed in between, and readers see both or neither. Rejects as they do, and with `lease_lost`.
+   * Writes a session, a suspension and the progress of a run, as `sessions.save` and `suspensions.save` write one of them: all or
+   * none, also if the process is killed in between, and readers see all or none. Rejects as they do, with `run_conflict`, and
+   * with `lease_lost`.
    */
   commit(batch: StoreBatch): Promise<StoreReceipt>;
   /** Releases what the store holds. Calls after it reject with `store_closed`. Idempotent. */

@@ -20,7 +20,8 @@ const asStoreError = (cause: unknown): HarnessError =>
 
 /**
  * Joins independent stores. A suspension is written first and undone if its session cannot be written, which does not cover a
- * process that dies between the two writes: prefer a store that keeps both. Writes do not check leases.
+ * process that dies between the two writes: prefer a store that keeps both. Writes do not check leases. Runs are kept in the memory
+ * of this process, which is why `durability: "node"` needs another store.
  */
 export const joinStores = ({ sessions, suspensions, leases, close }: JoinedStores): GraphStore => {
   const memory = createMemoryStore();
@@ -33,7 +34,12 @@ export const joinStores = ({ sessions, suspensions, leases, close }: JoinedStore
     const { revision: _, updated_at: __, ...record } = before;
     await kept.save({ kind: "put", record });
   };
-  const commit = async ({ session, suspension }: StoreBatch): Promise<StoreReceipt> => {
+  const commit = async ({ run, ...batch }: StoreBatch): Promise<StoreReceipt> => {
+    const receipt = await commitBoth(batch);
+    if (run !== undefined) await memory.commit({ run });
+    return receipt;
+  };
+  const commitBoth = async ({ session, suspension }: StoreBatch): Promise<StoreReceipt> => {
     if (suspension === undefined)
       return session === undefined ? {} : { session: await sessions.save(session) };
     if (session === undefined) return { suspension: await kept.save(suspension) };
@@ -50,6 +56,7 @@ export const joinStores = ({ sessions, suspensions, leases, close }: JoinedStore
   return {
     sessions,
     suspensions: kept,
+    runs: memory.runs,
     leases: leases ?? memory.leases,
     commit,
     async close() {

@@ -88,3 +88,9 @@ export const holdLease = async (
     },
   };
 };
+
+/** The key of the lease under which a session is run. */
+export const sessionLeaseKey = (sessionId: string): string => `session:${sessionId}`;
+
+/** The key of the lease under which a paused or recorded invocation goes on. */
+export const invocationLeaseKey = (invocationId: string): string => `invocation:${invocationId}`;

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "@harnesskit/wire";
 import { type GraphStore, type StoreBatch, StoreError, type StoreReceipt } from "./graph-store.ts";
 import { LeaseQueue, type LeaseTable } from "./lease-queue.ts";
 import type { LeaseProof } from "./lease-store.ts";
+import { MemoryRuns } from "./memory-runs.ts";
 import {
   checkSessionWrite,
   type SessionFilter,
@@ -30,6 +31,8 @@ export interface MemoryStoreOptions {
   readonly maxSuspensions?: number;
   /** How many suspensions that have ended and are delivered are kept; then the oldest are dropped. @default 10000 */
   readonly maxEnded?: number;
+  /** How many runs with `durability: "node"` may be open at once; another is refused with `store_full`. @default 100000 */
+  readonly maxRuns?: number;
   /** Time. @default that of the system */
   readonly clock?: Clock;
 }
@@ -79,11 +82,12 @@ const createLeaseTable = (
  */
 export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore => {
   const { maxSessions = 100_000, maxSuspensions = 100_000, maxEnded = 10_000, clock = systemClock } = options;
-  const maxHistory = options.maxHistory ?? 50;
+  const { maxHistory = 50, maxRuns = 100_000 } = options;
   const sessions = new Map<string, StoredSession>();
   /** By session, the states before the current one, the oldest first. */
   const histories = new Map<string, StoredSession[]>();
   const suspensions = new SuspensionIndex();
+  const runs = new MemoryRuns(maxRuns);
   /** Ids of suspensions that have ended and are delivered, the oldest first. */
   const ended = new Set<string>();
   let lastNumber = 0;
@@ -155,11 +159,14 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
     return { revision: added.revision };
   };
 
-  const commit = async ({ session, suspension, leases: proofs = [] }: StoreBatch): Promise<StoreReceipt> => {
+  const commit = async (batch: StoreBatch): Promise<StoreReceipt> => {
+    const { session, suspension, run, leases: proofs = [] } = batch;
     demandOpen();
     for (const proof of proofs) leaseTable.demand(proof);
     if (session !== undefined) checkSession(session);
     if (suspension !== undefined) checkSuspension(suspension);
+    if (run !== undefined) runs.check(run);
+    if (run !== undefined) runs.write(run);
     return {
       ...(session === undefined ? {} : { session: writeSession(session) }),
       ...(suspension === undefined ? {} : { suspension: writeSuspension(suspension) }),
@@ -207,6 +214,20 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
       async list(filter = {}) {
         demandOpen();
         return suspensions.list(filter).map(suspensionSummary);
+      },
+    },
+    runs: {
+      async load(runId) {
+        demandOpen();
+        return runs.load(runId);
+      },
+      async list(filter = {}) {
+        demandOpen();
+        return runs.list(filter);
+      },
+      async delete(runId) {
+        demandOpen();
+        runs.delete(runId);
       },
     },
     leases,

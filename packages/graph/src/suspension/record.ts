@@ -54,3 +54,29 @@ export const toRecord = (
     suspended_at: new Date(host.clock.now()).toISOString(),
   };
 };
+
+/** The end of a run that never paused, kept because it is to be delivered. It waits for no signal. */
+export const toEndRecord = (
+  { host, info, nextStep, runId }: Invocation,
+  status: "completed" | "errored",
+  result: JsonValue,
+): SuspensionPut["record"] => ({
+  invocation_id: info.invocationId,
+  correlation_id: info.correlationId,
+  session_id: info.sessionId,
+  status,
+  descriptor: { signal_id: `run:${runId}` },
+  node_name: host.plan.entry.name,
+  namespace: [host.plan.entry.name],
+  mark_node_completed: true,
+  attempt_index: 0,
+  completed_positions: [],
+  next_step: nextStep,
+  schema_version: host.sessions.schemaVersion,
+  is_session_saved: false,
+  frames: [],
+  signal: null,
+  result,
+  is_delivered: false,
+  suspended_at: new Date(host.clock.now()).toISOString(),
+});

@@ -1,8 +1,9 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { isObject } from "@harnesskit/wire/json";
 import type { Plan, PlannedNode } from "../compile/plan.ts";
+import { sessionListsOf } from "../durability/run-record.ts";
 import { GraphError, thrownMessage } from "../errors.ts";
-import type { Host, Resumption } from "../run/invocation.ts";
+import type { Host, Resumption } from "../run/beginning.ts";
 import type { Cursor } from "../run/run-graph.ts";
 import { migrate } from "../sessions/migrations.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
@@ -11,6 +12,7 @@ import { SharedList } from "../shared-list.ts";
 import { loadFields, replaceFields } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import { plainCopy } from "../state/stored-json.ts";
+import type { StoredRun } from "../stores/run-store.ts";
 import type { StoredSession } from "../stores/session-store.ts";
 import type { StoredFrame, StoredSuspension } from "../stores/suspension-store.ts";
 
@@ -165,6 +167,7 @@ export const restore = async (
   record: StoredSuspension,
   session: SessionBinding | undefined,
   payload: unknown,
+  recovered?: StoredRun,
 ): Promise<Resumption> => {
   const current = session?.loaded ? session.toState(plan.defaults()) : undefined;
   if (record.is_session_saved && current === undefined) {
@@ -172,8 +175,9 @@ export const restore = async (
   }
   const migrated = await migratedState(sessions, record, session?.stored ?? null);
   const shared = record.is_session_saved ? sessions.fields : [];
+  const own = recovered === undefined ? undefined : sessionListsOf(recovered, session);
   const lists = shared
-    .map(([field]) => [field, current?.cell(field)] as const)
+    .map(([field]) => [field, own?.get(field) ?? current?.cell(field)] as const)
     .filter(([, cell]) => cell instanceof SharedList);
   const levels = levelsOf(plan, record, Object.fromEntries(lists), migrated);
   const [first] = levels;

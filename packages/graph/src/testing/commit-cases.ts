@@ -97,6 +97,9 @@ export const commitCases: StoreCases = {
       store.suspensions.save(pause("i")),
       store.suspensions.delete("i"),
       store.suspensions.list(),
+      store.runs.load("r"),
+      store.runs.list(),
+      store.runs.delete("r"),
       store.leases.acquire("k", { ttlMs: 1 }),
       store.commit({}),
     ];

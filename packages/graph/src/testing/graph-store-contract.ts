@@ -1,6 +1,7 @@
 import type { GraphStore } from "../stores/graph-store.ts";
 import { commitCases } from "./commit-cases.ts";
 import { historyCases } from "./history-cases.ts";
+import { runCases } from "./run-cases.ts";
 import { sessionCases } from "./session-cases.ts";
 import { suspensionCases } from "./suspension-cases.ts";
 
@@ -60,6 +61,6 @@ const runCase = async (open: GraphStoreContractOptions["open"], body: StoreCases
 
 /** The cases that every {@link GraphStore} passes: sessions and their history, suspensions, both at once, leases. */
 export const graphStoreContract = ({ name, open }: GraphStoreContractOptions): ContractCase[] =>
-  Object.entries({ ...sessionCases, ...historyCases, ...suspensionCases, ...commitCases }).map(
+  Object.entries({ ...sessionCases, ...historyCases, ...suspensionCases, ...runCases, ...commitCases }).map(
     ([title, body]) => ({ name: `${name}: ${title}`, run: () => runCase(open, body) }),
   );

@@ -1,5 +1,6 @@
 import { first } from "./0001-first.ts";
 import { questionsAndAnswers } from "./0002-questions-and-answers.ts";
+import { runs } from "./0003-runs.ts";
 
 /** One step of the schema. */
 export interface MigrationStep {
@@ -22,4 +23,5 @@ export interface MigrationStep {
 export const migrationSteps: readonly MigrationStep[] = [
   { version: 1, sql: first, worksWith: 1 },
   { version: 2, sql: questionsAndAnswers, worksWith: 1 },
+  { version: 3, sql: runs, worksWith: 1 },
 ];

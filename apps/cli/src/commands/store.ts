@@ -1,0 +1,89 @@
+import { type Command, Option } from "commander";
+import { type CommandContext, cwdOption } from "./options.ts";
+
+/** Where conversations are kept, for commands that use them. */
+export const storeOption = (what: string): Option =>
+  new Option(
+    "--store <place>",
+    `${what}: a file, sqlite:FILE, postgres://USER@HOST/DATABASE, or postgres: for the URL in $HARNESS_STORE, which may hold a password`,
+  );
+
+const addOptions = (command: Command): Command =>
+  command
+    .addOption(cwdOption())
+    .addOption(storeOption("the store (default: .harness/chat.sqlite in --cwd)"))
+    .option("--json", "one JSON document");
+
+/** `harness store` with `migrate`, `check`, `prune`, `stats` and `copy`. */
+export const addStore = (program: Command, { onExit }: CommandContext): void => {
+  const store = program
+    .command("store")
+    .description("look after the store of conversations and threads, or copy it to another one")
+    .addHelpText(
+      "after",
+      "\nExample:\n  HARNESS_STORE=postgres://me:secret@db/agents harness store check --store postgres:",
+    );
+
+  addOptions(store.command("migrate"))
+    .description("bring the store to the version of this program; safe beside running programs")
+    .addHelpText("after", "\nExample:\n  harness store migrate --store postgres:")
+    .action(async (options) => {
+      const { migrateStore } = await import("../store/maintain.ts");
+      onExit(await migrateStore(options));
+    });
+
+  addOptions(store.command("check"))
+    .description("whether this program can use the store; exit code 1 if it must be migrated")
+    .addHelpText("after", "\nExample:\n  harness store check --store postgres: --json")
+    .action(async (options) => {
+      const { checkStore } = await import("../store/maintain.ts");
+      onExit(await checkStore(options));
+    });
+
+  addOptions(store.command("stats"))
+    .description("how much the store holds and what waits in it")
+    .addHelpText("after", "\nExample:\n  harness store stats --store postgres: --json")
+    .action(async (options) => {
+      const { showStoreStats } = await import("../store/maintain.ts");
+      onExit(await showStoreStats(options));
+    });
+
+  addOptions(store.command("prune"))
+    .description("remove old conversations that nothing waits in, and what no program needs any more")
+    .option(
+      "--older-than <age>",
+      "conversations last used longer ago than this: 30d, 12h or 90m (default: none)",
+    )
+    .option(
+      "--threads-older-than <age>",
+      "threads of PostgreSQL last used longer ago than this (default: none)",
+    )
+    .addHelpText("after", "\nExample:\n  harness store prune --store postgres: --older-than 90d")
+    .action(async (options) => {
+      const { pruneStore } = await import("../store/maintain.ts");
+      onExit(await pruneStore(options));
+    });
+
+  store
+    .command("copy")
+    .description("copy everything of one store to another, and compare it")
+    .argument(
+      "<from>",
+      "sqlite:FILE, files:DIR for the threads and conversations in DIR/.harness, or postgres:",
+    )
+    .argument("<to>", "postgres: or sqlite:FILE")
+    .option("--json", "one JSON document")
+    .addHelpText(
+      "after",
+      `\nExample:
+  HARNESS_STORE=postgres://me:secret@db/agents harness store copy files:. postgres:
+
+End the programs that use FROM first: what is in use ends the copy. A copy that was interrupted is
+continued by the same command. TO is never overwritten: content that differs ends the copy with exit code 1.
+Open questions of shells are not copied: a shell asks for them again.`,
+    )
+    .action(async (from: string, to: string, options) => {
+      const { copyStore } = await import("../store/copy.ts");
+      onExit(await copyStore(from, to, options));
+    });
+};

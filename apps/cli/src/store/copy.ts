@@ -1,0 +1,130 @@
+import { stat } from "node:fs/promises";
+import { createFileThreadStore } from "@harnesskit/thread-server/node";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { safeJson } from "../terminal/text.ts";
+import { withCleanup } from "../with-cleanup.ts";
+import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import {
+  type CopyCount,
+  copyRuns,
+  copySessions,
+  copySuspensions,
+  verifyConversations,
+} from "./copy-conversations.ts";
+import { copyGrants, copyThreads, verifyThreads } from "./copy-threads.ts";
+import { conversationsOf, describeLocation, type StoreLocation, toLocation } from "./location.ts";
+import { openConversations, opening, openPostgres } from "./open.ts";
+
+const name = "harness store copy";
+
+interface CopyReport {
+  conversations?: CopyCount;
+  turns?: CopyCount;
+  runs?: CopyCount;
+  threads?: CopyCount;
+  grants?: CopyCount;
+  /** How many were compared by their digests. */
+  verified: number;
+}
+
+type Defer = (cleanup: () => unknown) => void;
+
+const copyConversations = async (
+  from: StoreLocation,
+  to: StoreLocation,
+  report: CopyReport,
+  defer: Defer,
+): Promise<void> => {
+  const source = await openConversations(from, name, { mustExist: true });
+  defer(() => source.close());
+  const target = await openConversations(to, name);
+  defer(() => target.close());
+  await opening(to, async () => {
+    report.conversations = await copySessions(source.graph, target.graph);
+    report.turns = await copySuspensions(source.graph, target.graph);
+    report.runs = await copyRuns(source.graph, target.graph);
+  });
+  // Another opening of TO has nothing of it in memory.
+  const read = await openConversations(to, name);
+  defer(() => read.close());
+  report.verified += await verifyConversations(source.graph, read.graph);
+};
+
+const copyFiles = async (
+  { directory }: Extract<StoreLocation, { kind: "files" }>,
+  to: Extract<StoreLocation, { kind: "postgres" }>,
+  report: CopyReport,
+  defer: Defer,
+): Promise<void> => {
+  const unreadable: string[] = [];
+  const source = createFileThreadStore({
+    root: harnessDirectory(directory),
+    onError: (_, { threadId }) => unreadable.push(threadId),
+  });
+  defer(() => source.close());
+  const { threads: target, close } = await openPostgres(to, name);
+  defer(close);
+  report.threads = await copyThreads(directory, source, target);
+  report.grants = await copyGrants(source, target);
+  report.verified += await verifyThreads(source, target);
+  if (unreadable.length === 0) return;
+  throw new CliError(
+    "copy_failed",
+    `${unreadable.length} threads of FROM cannot be read, and were not copied`,
+    {
+      hint: "To see why: harness doctor",
+    },
+  );
+};
+
+const exists = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * `harness store copy`: copies everything of FROM to TO, and compares it. What TO has already is left as it is, so that an
+ * interrupted copy is repeated.
+ */
+export const copyStore = (
+  fromText: string,
+  toText: string,
+  { json }: { readonly json?: true },
+): Promise<ExitCode> =>
+  withCleanup(async (defer) => {
+    const [from, to] = [toLocation(fromText), toLocation(toText)];
+    if (to.kind === "files")
+      throw usageError("TO must be postgres: or sqlite:FILE", "For example: postgres:");
+    if (describeLocation(from) === describeLocation(to)) throw usageError("FROM and TO are the same store");
+    const report: CopyReport = { verified: 0 };
+    if (from.kind === "files") {
+      await workspaceDirectory(from.directory);
+      if (to.kind !== "postgres") {
+        throw usageError(
+          "threads are kept in files or PostgreSQL",
+          "Copy the conversations alone: sqlite:FILE",
+        );
+      }
+      await copyFiles(from, to, report, defer);
+      const conversations = conversationsOf(from);
+      if (conversations.kind === "sqlite" && (await exists(conversations.file))) {
+        await copyConversations(conversations, to, report, defer);
+      }
+    } else await copyConversations(from, to, report, defer);
+    const terminal = createTerminal();
+    const { verified, ...counts } = report;
+    if (json) {
+      terminal.write(
+        `${safeJson({ from: describeLocation(from), to: describeLocation(to), ...counts, verified })}\n`,
+      );
+      return ExitCode.done;
+    }
+    for (const [what, { total, copied }] of Object.entries(counts) as [string, CopyCount][]) {
+      const before = total === copied ? "" : `, ${total - copied} were there`;
+      terminal.write(`${what.padEnd(13)} ${copied} copied${before}\n`);
+    }
+    terminal.write(`verified      ${verified} by their digests\n`);
+    return ExitCode.done;
+  });

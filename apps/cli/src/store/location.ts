@@ -1,0 +1,95 @@
+import { join, resolve } from "node:path";
+import { usageError } from "../cli-error.ts";
+import { oneLine, shellWord } from "../terminal/text.ts";
+import { harnessDirectory } from "../workspace-directory.ts";
+
+/** Where conversations and threads are kept. */
+export type StoreLocation =
+  | { readonly kind: "sqlite"; readonly file: string }
+  /** The `.harness` of a directory: threads in files, and conversations in its `chat.sqlite`. */
+  | { readonly kind: "files"; readonly directory: string }
+  | {
+      readonly kind: "postgres";
+      /** A secret. */
+      readonly url: string;
+      readonly schema: string | undefined;
+    };
+
+/** The environment variable that holds the URL of `--store postgres:`. */
+const urlVariable = "HARNESS_STORE";
+
+const isPostgres = (text: string): boolean => /^postgres(?:ql)?:/.test(text);
+
+const readUrl = (text: string, where: string): URL => {
+  try {
+    const url = new URL(text);
+    // pg reads more than one host, which `URL` does not; nothing here needs it.
+    if (/^postgres(?:ql)?:$/.test(url.protocol) && text.includes("://")) return url;
+  } catch {
+    // The message of `URL` may repeat the password.
+  }
+  throw usageError(`${where} is not a URL of PostgreSQL`, "Write it as postgres://USER@HOST:PORT/DATABASE");
+};
+
+const postgres = (text: string, env: NodeJS.ProcessEnv): StoreLocation => {
+  const isNamed = /^postgres(?:ql)?:$/.test(text);
+  const { [urlVariable]: named = "" } = env;
+  if (isNamed && named === "") {
+    const example = `${urlVariable}=postgres://USER:PASSWORD@HOST/DATABASE`;
+    throw usageError(
+      `--store postgres: needs the URL in ${urlVariable}, which is not set`,
+      `For example: ${example}`,
+    );
+  }
+  const url = readUrl(isNamed ? named : text, isNamed ? urlVariable : "--store");
+  const hasPassword = url.password !== "" || url.searchParams.has("password");
+  if (!isNamed && hasPassword) {
+    // Every user of the machine can read the arguments of a process.
+    throw usageError(
+      "--store must not contain a password: other users can read the arguments of a process",
+      `Put the URL into ${urlVariable} and write --store postgres:, or the password into PGPASSWORD or ~/.pgpass`,
+    );
+  }
+  const schema = url.searchParams.get("schema") ?? undefined;
+  url.searchParams.delete("schema");
+  return { kind: "postgres", url: url.href.replace(/^postgres:/, "postgresql:"), schema };
+};
+
+/**
+ * Reads a place: `postgres:`, `postgres://…`, `sqlite:FILE`, `files:DIR`, or a file. Throws a usage error, also for a password in
+ * it; no error repeats the URL.
+ */
+export const toLocation = (text: string, env: NodeJS.ProcessEnv = process.env): StoreLocation => {
+  if (isPostgres(text)) return postgres(text, env);
+  if (text === "" || text === "sqlite:" || text === "files:") throw usageError("--store names no file");
+  if (text.startsWith("files:")) return { kind: "files", directory: resolve(text.slice("files:".length)) };
+  if (/^[a-z][a-z0-9+.-]+:/.test(text) && !text.startsWith("sqlite:")) {
+    throw usageError(
+      `--store: ${oneLine(text.slice(0, text.indexOf(":") + 1), 80)} is not a kind of store`,
+      "Write FILE, sqlite:FILE, postgres: or postgres://USER@HOST/DATABASE",
+    );
+  }
+  return { kind: "sqlite", file: resolve(text.startsWith("sqlite:") ? text.slice("sqlite:".length) : text) };
+};
+
+/** The place of conversations: `--store`, or a file of the workspace. */
+export const conversationsIn = ({ store }: { readonly store?: string }, workspace: string): StoreLocation => {
+  if (store === undefined) return { kind: "sqlite", file: join(harnessDirectory(workspace), "chat.sqlite") };
+  const location = toLocation(store);
+  return location.kind === "files" ? conversationsOf(location) : location;
+};
+
+/** The conversations of a directory's `.harness`. */
+export const conversationsOf = ({ directory }: { readonly directory: string }): StoreLocation => ({
+  kind: "sqlite",
+  file: join(harnessDirectory(directory), "chat.sqlite"),
+});
+
+/** A place as it may be shown: without user, password and options. */
+export const describeLocation = (location: StoreLocation): string => {
+  if (location.kind === "sqlite") return `sqlite:${oneLine(shellWord(location.file), 500)}`;
+  if (location.kind === "files") return `files:${oneLine(shellWord(location.directory), 500)}`;
+  const { host, pathname } = new URL(location.url);
+  const schema = location.schema === undefined ? "" : `?schema=${location.schema}`;
+  return `postgres://${oneLine(`${host}${pathname}${schema}`, 500)}`;
+};

@@ -1,0 +1,181 @@
+import { stat } from "node:fs/promises";
+import type { GraphStore, Lease } from "@harnesskit/graph";
+import { sessionLeaseKey } from "@harnesskit/graph";
+import {
+  checkPostgresSchema,
+  migratePostgresSchema,
+  type PostgresSchemaReport,
+  postgresSchemaStats,
+  prunePostgresSchema,
+} from "@harnesskit/store-postgres";
+import { HarnessError } from "@harnesskit/wire";
+import { ExitCode } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { safeJson } from "../terminal/text.ts";
+import { toAgeMs } from "../threads/prune.ts";
+import { withCleanup } from "../with-cleanup.ts";
+import { workspaceDirectory } from "../workspace-directory.ts";
+import { conversationsIn, describeLocation, type StoreLocation } from "./location.ts";
+import { openConversations, opening } from "./open.ts";
+
+export interface StoreCommandOptions {
+  readonly cwd: string;
+  readonly store?: string;
+  readonly json?: true;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+const locate = async (options: StoreCommandOptions): Promise<StoreLocation> =>
+  conversationsIn(options, await workspaceDirectory(options.cwd));
+
+const schemaOf = ({ url, schema }: Extract<StoreLocation, { kind: "postgres" }>) => ({
+  url,
+  ...(schema === undefined ? {} : { schema }),
+});
+
+/** Shows values as lines `name value`, or as one JSON document. */
+const show = (location: StoreLocation, values: Values, json: true | undefined): void => {
+  const terminal = createTerminal();
+  const named = { store: describeLocation(location), ...values };
+  if (json) terminal.write(`${safeJson(named)}\n`);
+  else {
+    for (const [name, value] of Object.entries(named)) {
+      const text = typeof value === "object" && value !== null ? safeJson(value) : String(value);
+      terminal.write(
+        `${name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).padEnd(20)} ${text}\n`,
+      );
+    }
+  }
+};
+
+const counts = async ({ sessions, suspensions, runs }: GraphStore) => ({
+  conversations: (await sessions.list()).length,
+  suspended: (await suspensions.list({ status: "suspended" })).length,
+  undelivered: (await suspensions.list({ isDelivered: false })).length,
+  openRuns: (await runs.list()).length,
+});
+
+const withFile = <T>(location: StoreLocation, use: (graph: GraphStore) => Promise<T>): Promise<T> =>
+  withCleanup(async (defer) => {
+    const store = await openConversations(location, "harness store", { mustExist: true });
+    defer(() => store.close());
+    return opening(location, () => use(store.graph));
+  });
+
+/** `harness store migrate`: brings a store to the version of this program. */
+export const migrateStore = async (options: StoreCommandOptions): Promise<ExitCode> => {
+  const location = await locate(options);
+  if (location.kind === "postgres") {
+    const { before, after } = await opening(location, () => migratePostgresSchema(schemaOf(location)));
+    show(
+      location,
+      { before: before.version, after: after.version, programVersion: after.programVersion },
+      options.json,
+    );
+  } else {
+    // A file is migrated when it is opened.
+    await withFile(location, async () => {});
+    show(location, { status: "current" }, options.json);
+  }
+  return ExitCode.done;
+};
+
+const codeOf = ({ status }: PostgresSchemaReport): ExitCode =>
+  status === "older" || status === "unusable" ? ExitCode.failed : ExitCode.done;
+
+/** `harness store check`: whether this program can use a store; of a file, whether every record can be read. */
+export const checkStore = async (options: StoreCommandOptions): Promise<ExitCode> => {
+  const location = await locate(options);
+  if (location.kind === "postgres") {
+    const report = await opening(location, () => checkPostgresSchema(schemaOf(location)));
+    show(location, { ...report }, options.json);
+    return codeOf(report);
+  }
+  const values = await withFile(location, async (graph) => {
+    for (const { session_id: id } of await graph.sessions.list()) await graph.sessions.load(id);
+    for (const { invocation_id: id } of await graph.suspensions.list()) await graph.suspensions.load(id);
+    for (const { run_id: id } of await graph.runs.list()) await graph.runs.load(id);
+    return counts(graph);
+  });
+  show(location, { status: "current", ...values }, options.json);
+  return ExitCode.done;
+};
+
+/** `harness store stats`: how much a store holds, for people and monitors. */
+export const showStoreStats = async (options: StoreCommandOptions): Promise<ExitCode> => {
+  const location = await locate(options);
+  if (location.kind === "postgres") {
+    const stats = await opening(location, () => postgresSchemaStats(schemaOf(location)));
+    show(location, { ...stats }, options.json);
+    return ExitCode.done;
+  }
+  const values = await withFile(location, counts);
+  const bytes = location.kind === "sqlite" ? (await stat(location.file)).size : 0;
+  show(location, { bytes, ...values }, options.json);
+  return ExitCode.done;
+};
+
+export interface PruneStoreOptions extends StoreCommandOptions {
+  readonly olderThan?: string;
+  readonly threadsOlderThan?: string;
+}
+
+/** Takes a session that no process works on; undefined for one that is in use. */
+const takeIdle = async ({ leases }: GraphStore, sessionId: string): Promise<Lease | undefined> => {
+  try {
+    return await leases.acquire(sessionLeaseKey(sessionId), { ttlMs: 10_000 });
+  } catch (cause) {
+    if (HarnessError.isInstance(cause) && cause.code === "lease_taken") return undefined;
+    throw cause;
+  }
+};
+
+/** Removes idle conversations of a file that nothing waits in. */
+const pruneFile = async (graph: GraphStore, olderThanMs: number): Promise<number> => {
+  const updatedBefore = new Date(Date.now() - olderThanMs).toISOString();
+  let removed = 0;
+  for (const { session_id: sessionId } of await graph.sessions.list({ updatedBefore })) {
+    const lease = await takeIdle(graph, sessionId);
+    if (lease === undefined) continue;
+    try {
+      const session = await graph.sessions.load(sessionId);
+      const turns = await graph.suspensions.list({ sessionId });
+      const isOpen = turns.some(
+        ({ status, is_delivered: isDelivered }) => status === "suspended" || !isDelivered,
+      );
+      const runs = await graph.runs.list({ sessionId });
+      if (session === null || session.updated_at >= updatedBefore || isOpen || runs.length > 0) continue;
+      for (const { invocation_id: id } of turns) await graph.suspensions.delete(id);
+      await graph.sessions.delete(sessionId);
+      removed++;
+    } finally {
+      await lease.release();
+    }
+  }
+  return removed;
+};
+
+/** `harness store prune`: removes what is old and nothing waits in, and what no program needs any more. */
+export const pruneStore = async (options: PruneStoreOptions): Promise<ExitCode> => {
+  const { olderThan, threadsOlderThan, json } = options;
+  const sessionsMs = olderThan === undefined ? undefined : toAgeMs(olderThan);
+  const threadsMs =
+    threadsOlderThan === undefined ? undefined : toAgeMs(threadsOlderThan, "--threads-older-than");
+  const location = await locate(options);
+  if (location.kind === "postgres") {
+    const report = await opening(location, () =>
+      prunePostgresSchema(schemaOf(location), {
+        ...(sessionsMs === undefined ? {} : { sessionsOlderThanMs: sessionsMs }),
+        ...(threadsMs === undefined ? {} : { threadsOlderThanMs: threadsMs }),
+      }),
+    );
+    show(location, { ...report }, json);
+    return ExitCode.done;
+  }
+  const sessions = await withFile(location, (graph) =>
+    sessionsMs === undefined ? Promise.resolve(0) : pruneFile(graph, sessionsMs),
+  );
+  show(location, { sessions }, json);
+  return ExitCode.done;
+};

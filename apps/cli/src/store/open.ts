@@ -1,0 +1,95 @@
+import { stat } from "node:fs/promises";
+import type { GraphStore } from "@harnesskit/graph";
+import { openPostgresStore, type PostgresStore } from "@harnesskit/store-postgres";
+import { openContinuationStore, openSqliteStore, StoreError } from "@harnesskit/store-sqlite";
+import { HarnessError } from "@harnesskit/wire";
+import { CliError, ExitCode, logFailure, usageError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+import { describeLocation, type StoreLocation } from "./location.ts";
+
+const unavailable = (location: StoreLocation, cause: unknown): CliError => {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new CliError(
+    "store_unavailable",
+    `the store ${describeLocation(location)} cannot be used: ${oneLine(message, 500)}`,
+    {
+      exitCode: ExitCode.unavailable,
+      hint:
+        location.kind === "postgres" ? "Check it: harness store check" : "Name another file: --store FILE",
+      cause,
+    },
+  );
+};
+
+/** Opens something in a store. Rejects with an error that says `unavailable`, or with a usage error. */
+export const opening = async <T>(location: StoreLocation, open: () => Promise<T>): Promise<T> => {
+  try {
+    return await open();
+  } catch (cause) {
+    if (StoreError.isInstance(cause)) throw unavailable(location, cause);
+    if (HarnessError.isInstance(cause) && cause.code === "invalid_argument") {
+      throw usageError(`--store: ${oneLine(cause.message, 500)}`);
+    }
+    throw cause;
+  }
+};
+
+/** Opens the stores of a database, and migrates its schema. */
+export const openPostgres = (
+  location: Extract<StoreLocation, { kind: "postgres" }>,
+  name: string,
+): Promise<PostgresStore> =>
+  opening(location, () => {
+    const { url, schema } = location;
+    return openPostgresStore({
+      url,
+      ...(schema === undefined ? {} : { schema }),
+      onError: (error) => logFailure(`${name}: the store`, error),
+    });
+  });
+
+/** The name of the key that signs continuations, the claim of one, and what shells left with it. */
+export type Continuations = Pick<
+  Awaited<ReturnType<typeof openContinuationStore>>,
+  "key" | "keep" | "claim" | "release"
+>;
+
+/** What a command keeps conversations in. */
+export interface ConversationStore {
+  readonly graph: GraphStore;
+  readonly continuations: Continuations;
+  close(): Promise<void>;
+}
+
+/** Opens the conversations of a place; with `mustExist`, a file that does not exist is a usage error. */
+export const openConversations = async (
+  location: StoreLocation,
+  name: string,
+  { mustExist = false }: { readonly mustExist?: boolean } = {},
+): Promise<ConversationStore> => {
+  if (location.kind === "postgres") return openPostgres(location, name);
+  if (location.kind === "files")
+    throw usageError("conversations are kept in a file or in PostgreSQL, not in files:DIR");
+  const { file } = location;
+  if (mustExist && (await stat(file).catch(() => undefined)) === undefined) {
+    throw usageError(
+      `${describeLocation(location)} does not exist`,
+      "Name the file of the conversations: sqlite:FILE",
+    );
+  }
+  const graph = await opening(location, () => openSqliteStore({ file }));
+  try {
+    const continuations = await opening(location, () => openContinuationStore({ file }));
+    return {
+      graph,
+      continuations,
+      async close() {
+        await continuations.close();
+        await graph.close();
+      },
+    };
+  } catch (error) {
+    await graph.close();
+    throw error;
+  }
+};

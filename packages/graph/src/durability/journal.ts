@@ -1,0 +1,271 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { type Clock, InvalidArgumentError } from "@harnesskit/wire";
+import { jsonProblem, maxMessageDepth } from "@harnesskit/wire/json";
+import { errorCategory, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
+import { plainCopy } from "../state/stored-json.ts";
+import type { RunAppend, RunEntry, RunFailure, RunRecord, StoredRun } from "../stores/run-store.ts";
+
+/** The place of a node, a subgraph or an effect in its run. */
+export interface RunPlace {
+  readonly key: string;
+  readonly namespace: readonly string[];
+}
+
+/** How a node has ended in an earlier process. */
+export type Recorded =
+  | Extract<RunEntry, { readonly kind: "completed" }>
+  | Extract<RunEntry, { readonly kind: "failed" }>;
+
+export interface JournalOptions {
+  readonly runId: string;
+  readonly clock: Clock;
+  /** What an earlier process has recorded. */
+  readonly stored: StoredRun | undefined;
+  /** What the caller knows of ambiguous places. */
+  readonly resolved: readonly RunEntry[];
+  /** Stores entries, and the record of a run that begins. Rejects with a `GraphError`. */
+  readonly write: (run: RunAppend) => Promise<void>;
+}
+
+const persistenceFailed = (message: string, details: ConstructorParameters<typeof GraphError>[2] = {}) =>
+  new GraphError("run_persistence_failed", message, details);
+
+/** A value as JSON. Throws `run_persistence_failed`. */
+const toJson = (
+  value: unknown,
+  name: string,
+  details: { readonly namespace?: readonly string[] },
+): JsonValue => {
+  const given =
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined))
+      : (value ?? null);
+  const problem = jsonProblem(given, { name, maxDepth: maxMessageDepth });
+  if (problem === undefined) return plainCopy<JsonValue>(given);
+  throw persistenceFailed(`durability "node" records JSON: ${problem.message}`, details);
+};
+
+const toFailure = (error: GraphError): RunFailure => ({
+  code: error.code,
+  message: error.message,
+  category: errorCategory(error),
+});
+
+/** The error of a node that failed in an earlier process, with its category and without what it held. */
+export const fromFailure = (
+  { code, message, category }: RunFailure,
+  namespace: readonly string[],
+): GraphError => {
+  const cause = Object.assign(new GraphError(code as GraphErrorCode, message), { category });
+  const place = { namespace, nodeName: namespace.at(-1) as string };
+  return new GraphError(code as GraphErrorCode, message, category === null ? place : { ...place, cause });
+};
+
+/**
+ * What has happened in one run, in the order in which it is stored. What a node or an effect is about to do is stored before it
+ * does it; that it has ended is stored at once, together with what comes next, and at the latest before that begins.
+ */
+export class Journal {
+  readonly runId: string;
+  readonly #options: JournalOptions;
+  readonly #ended = new Map<string, Recorded>();
+  readonly #effects = new Map<string, { readonly result: JsonValue } | "started">();
+  #record: RunRecord | undefined;
+  #count: number;
+  #buffer: RunEntry[] = [];
+  #writing: Promise<void> | undefined;
+  #failure: unknown;
+  #isOver = false;
+  /** Nodes that are not idempotent and run now. */
+  readonly #open = new Set<string>();
+  /** Whether the end of one of them is not stored yet. */
+  #isUrgent = false;
+  #isStored: boolean;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.runId = options.runId;
+    this.#isStored = options.stored !== undefined;
+    this.#count = options.stored?.entries.length ?? 0;
+    for (const entry of [...(options.stored?.entries ?? []), ...options.resolved]) this.#know(entry);
+    this.#buffer = [...options.resolved];
+  }
+
+  #know(entry: RunEntry): void {
+    if (entry.kind === "completed" || entry.kind === "failed") this.#ended.set(entry.key, entry);
+    if (entry.kind === "effect_started") this.#effects.set(entry.key, "started");
+    if (entry.kind === "effect_done") this.#effects.set(entry.key, { result: entry.result });
+    if (entry.kind === "effect_failed") this.#effects.delete(entry.key);
+  }
+
+  /** Begins a run, which is stored with its first entry. */
+  begin(record: RunRecord): void {
+    this.#record = record;
+  }
+
+  /** How a node has ended already; undefined if it has not. */
+  recall(key: string): Recorded | undefined {
+    return this.#ended.get(key);
+  }
+
+  /** Settles when it is stored that a node may begin. */
+  async starting({ key, namespace }: RunPlace, isIdempotent: boolean): Promise<void> {
+    if (!isIdempotent) {
+      this.#open.add(key);
+      this.#add({ kind: "started", key, namespace });
+      await this.flush();
+    } else if (this.#isUrgent || this.#record !== undefined) await this.flush();
+    else if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Throws `run_persistence_failed` for an update that is not JSON. */
+  completed({ key, namespace }: RunPlace, step: number | null, nextStep: number, update: unknown): void {
+    const json = toJson(update, "update", { namespace });
+    // Until this is stored, a crash makes the node ambiguous.
+    if (this.#open.delete(key)) this.#isUrgent = true;
+    this.#addLater({ kind: "completed", key, namespace, step, next_step: nextStep, update: json });
+  }
+
+  failed({ key, namespace }: RunPlace, error: GraphError): void {
+    this.#addLater({ kind: "failed", key, namespace, error: toFailure(error) });
+  }
+
+  /** Saves the session with an entry about it, in one write. Rejects as `write` does. */
+  async saving<T>(
+    lengths: Readonly<Record<string, number>>,
+    write: (run: RunAppend) => Promise<T>,
+  ): Promise<T> {
+    do await this.flush();
+    while (this.#writing !== undefined);
+    const save = (async () => {
+      const entries: RunEntry[] = [{ kind: "saved", lengths }];
+      const result = await write({
+        kind: "append",
+        runId: this.runId,
+        expectedEntries: this.#count,
+        entries,
+      });
+      this.#count++;
+      return result;
+    })();
+    this.#writing = save
+      .then(() => {})
+      .catch(() => {})
+      .finally(() => {
+        this.#writing = undefined;
+      });
+    return save;
+  }
+
+  /** Calls an effect, or returns the recorded result of an earlier call. Rejects with `node_ambiguous` as `NodeContext.effect` says. */
+  async effect(
+    { key, namespace }: RunPlace,
+    name: string,
+    isIdempotent: boolean,
+    call: () => unknown,
+  ): Promise<unknown> {
+    const known = this.#effects.get(key);
+    if (known !== undefined && known !== "started") return known.result;
+    if (known === "started" && !isIdempotent) {
+      const message = `the effect ${name} of ${namespace.join(" › ")} may have happened before a crash: its end is not recorded`;
+      throw new GraphError("node_ambiguous", message, {
+        namespace,
+        nodeName: namespace.at(-1) as string,
+        data: { effect: name, run_id: this.runId, places: [{ key, namespace, effect: name }] },
+      });
+    }
+    if (known === undefined) {
+      this.#effects.set(key, "started");
+      this.#add({ kind: "effect_started", key, namespace });
+      await this.flush();
+    }
+    let result: unknown;
+    try {
+      result = await call();
+    } catch (error) {
+      this.#effects.delete(key);
+      this.#addLater({ kind: "effect_failed", key });
+      throw error;
+    }
+    const json = toJson(result, `result of the effect ${name}`, { namespace });
+    this.#effects.set(key, { result: json });
+    this.#add({ kind: "effect_done", key, result: json });
+    await this.flush();
+    return json;
+  }
+
+  #add(entry: RunEntry): void {
+    if (!this.#isOver) this.#buffer.push(entry);
+  }
+
+  /** What has ended is usually stored with what begins next, and otherwise when the event loop is free. */
+  #addLater(entry: RunEntry): void {
+    this.#add(entry);
+    this.#stopTimer ??= this.#options.clock.after(0, () => void this.flush().catch(() => {}), true);
+  }
+
+  /** Settles when all entries are stored; rejects for good once a write has failed. */
+  async flush(): Promise<void> {
+    while (this.#buffer.length > 0 || this.#writing !== undefined || this.#record !== undefined) {
+      if (this.#failure !== undefined) break;
+      if (this.#isOver) {
+        await this.#writing;
+        return;
+      }
+      this.#writing ??= this.#writeAll();
+      await this.#writing;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    this.#isUrgent = false;
+    const entries = this.#buffer;
+    const record = this.#record;
+    this.#buffer = [];
+    try {
+      const { runId } = this;
+      const begins = record === undefined ? {} : { record };
+      await this.#options.write({ kind: "append", runId, ...begins, expectedEntries: this.#count, entries });
+      this.#record = undefined;
+      this.#isStored = true;
+      this.#count += entries.length;
+    } catch (error) {
+      this.#failure = GraphError.isInstance(error)
+        ? error
+        : persistenceFailed(`the progress of the run cannot be stored: ${thrownMessage(error)}`, {
+            cause: error,
+          });
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+
+  /** Ends the recording: the run ends in another write. Settles when none is under way. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    this.#stopTimer?.();
+    this.#buffer = [];
+    this.#record = undefined;
+    await this.#writing;
+  }
+
+  /** Whether a write was refused: another process may have taken the run over. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** Whether something was stored, so that the end must be too. */
+  get isStored(): boolean {
+    return this.#isStored;
+  }
+}
+
+/** The key of an effect of a node. Throws `invalid_argument` for an empty name. */
+export const effectKey = (nodeKey: string, name: string): string => {
+  if (typeof name !== "string" || name === "") throw new InvalidArgumentError("an effect needs a name");
+  return `${nodeKey}!${name}`;
+};

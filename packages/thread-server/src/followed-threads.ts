@@ -1,0 +1,140 @@
+import type { Event } from "@harnesskit/protocol/threads";
+import type { Connections } from "./connections.ts";
+import type { ServerSettings } from "./server-settings.ts";
+
+/** Where a log ends. */
+export interface LogEnd {
+  readonly lastSeq: number;
+  readonly lastTime: number;
+}
+
+interface Followed {
+  lastSeq: number;
+  lastTime: number;
+  /** Settles when the log was read to its end; undefined while nothing is read. */
+  reading: Promise<void> | undefined;
+  /** Something came while it was read. */
+  isStale: boolean;
+  isOver: boolean;
+  /** Ends the watch and the timer. */
+  stop(): void;
+}
+
+export interface FollowedThreadsOptions {
+  readonly settings: ServerSettings;
+  readonly connections: Connections;
+  /** Tries to take a thread that is followed, whose server may have died. */
+  readonly takeOver: (threadId: string) => Promise<void>;
+}
+
+/**
+ * The threads that clients of this server hear and that another server writes: their events are read from the store as they come, in
+ * order and each once. Only with a store that several servers share (`ThreadStore.watch`).
+ */
+export class FollowedThreads {
+  readonly #options: FollowedThreadsOptions;
+  readonly #followed = new Map<string, Followed>();
+
+  constructor(options: FollowedThreadsOptions) {
+    this.#options = options;
+    options.connections.onChange(() => {
+      for (const [threadId, followed] of this.#followed) {
+        if (!options.connections.hasSubscriber(threadId)) this.#end(threadId, followed);
+      }
+    });
+  }
+
+  /** Whether threads of other servers can be followed. */
+  get isPossible(): boolean {
+    return this.#options.settings.store.watch !== undefined;
+  }
+
+  /** Where a thread ends for the clients of this server. Rejects as the store does. */
+  async endOf(threadId: string): Promise<LogEnd> {
+    const followed = this.#followed.get(threadId);
+    if (followed !== undefined) return followed;
+    const last = (await this.#options.settings.store.lastEvents(threadId, 1)).at(-1);
+    return this.#followed.get(threadId) ?? { lastSeq: last?.seq ?? 0, lastTime: last?.time ?? 0 };
+  }
+
+  /** Follows a thread from an end on; one that is followed already goes on as it is. Call it while a client subscribes. */
+  follow(threadId: string, end: LogEnd): void {
+    const { settings, connections, takeOver } = this.#options;
+    const { store, clock, limits, onError } = settings;
+    if (store.watch === undefined || this.#followed.has(threadId) || !connections.hasSubscriber(threadId))
+      return;
+    let stopTimer = () => {};
+    const tryLater = () => {
+      stopTimer = clock.after(limits.takeOverAfterMs, () => {
+        void takeOver(threadId)
+          .catch(onError)
+          .finally(() => {
+            if (!followed.isOver) tryLater();
+          });
+      });
+    };
+    const stopWatching = store.watch(threadId, () => this.#read(threadId, followed));
+    const followed: Followed = {
+      lastSeq: end.lastSeq,
+      lastTime: end.lastTime,
+      reading: undefined,
+      isStale: false,
+      isOver: false,
+      stop: () => {
+        stopTimer();
+        stopWatching();
+      },
+    };
+    this.#followed.set(threadId, followed);
+    tryLater();
+    this.#read(threadId, followed);
+  }
+
+  /** This server takes the thread: its clients hear what there is, before anything else is written. Rejects as the store does. */
+  async finish(threadId: string, lastSeq: number): Promise<void> {
+    const followed = this.#followed.get(threadId);
+    if (followed === undefined) return;
+    while (!followed.isOver && followed.lastSeq < lastSeq) {
+      this.#read(threadId, followed);
+      await followed.reading;
+    }
+    this.#end(threadId, followed);
+  }
+
+  close(): void {
+    for (const [threadId, followed] of this.#followed) this.#end(threadId, followed);
+  }
+
+  #end(threadId: string, followed: Followed): void {
+    followed.isOver = true;
+    followed.stop();
+    this.#followed.delete(threadId);
+  }
+
+  #read(threadId: string, followed: Followed): void {
+    followed.isStale = true;
+    followed.reading ??= this.#readAll(threadId, followed)
+      .catch(this.#options.settings.onError)
+      .finally(() => {
+        followed.reading = undefined;
+      });
+  }
+
+  async #readAll(threadId: string, followed: Followed): Promise<void> {
+    while (followed.isStale && !followed.isOver) {
+      followed.isStale = false;
+      for await (const event of this.#options.settings.store.events(threadId, {
+        afterSeq: followed.lastSeq,
+      })) {
+        if (followed.isOver) return;
+        this.#pass(followed, event);
+      }
+    }
+  }
+
+  #pass(followed: Followed, event: Event): void {
+    followed.lastSeq = event.seq;
+    followed.lastTime = event.time;
+    this.#options.connections.notify(event);
+  }
+}

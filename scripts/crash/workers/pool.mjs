@@ -1,0 +1,100 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Violation } from "../violation.mjs";
+
+const script = fileURLToPath(new URL("worker.mjs", import.meta.url));
+/** Steps until a worker dies, at most. */
+const maxSteps = 60;
+
+/** Workers of one place, each of which is started again when it has died. */
+export class Pool {
+  /** How often something died at which step, by `operation before|after step`. */
+  deaths = new Map();
+  /** How many clients wait so long for what was left that workers which start now live on. */
+  calls = 0;
+  #workers = [];
+  #place;
+  #random;
+  #left;
+  #isClosing = false;
+
+  /** @param {{ place: object, random: import("../random.mjs").Random, kills: number, count?: number }} options */
+  constructor({ place, random, kills, count = 3 }) {
+    this.#place = place;
+    this.#random = random;
+    this.#left = kills;
+    this.#workers = Array.from({ length: count }, () => undefined);
+  }
+
+  /** How many are still to die. */
+  get left() {
+    return this.#left;
+  }
+
+  async open() {
+    await Promise.all(this.#workers.map((_, index) => this.#start(index)));
+  }
+
+  async #start(index) {
+    const random = this.#random;
+    const armed = { after: random.between(1, maxSteps), isBefore: random.chance(0.5) };
+    const after = this.#left > 0 && this.calls === 0 ? armed : { after: -1, isBefore: true };
+    const child = spawn(process.execPath, [script, JSON.stringify(this.#place), JSON.stringify(after)], {
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const worker = { child, waiting: new Map(), lastId: 0, isReady: false };
+    this.#workers[index] = worker;
+    let log = "";
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      log = `${log}${text}`.slice(-4000);
+      worker.log = log;
+    });
+    child.stdin.on("error", () => {});
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const answer = JSON.parse(line);
+      if (answer.id === 0) worker.isReady = true;
+      worker.waiting.get(answer.id)?.(answer);
+      worker.waiting.delete(answer.id);
+    });
+    worker.ready = new Promise((resolve) => worker.waiting.set(0, resolve));
+    worker.closed = once(child, "close").then(async ([code, signal]) => {
+      for (const resolve of worker.waiting.values()) resolve({ died: true });
+      worker.waiting.clear();
+      if (this.#isClosing) return;
+      const label = /^died (.*)$/m.exec(log)?.[1];
+      if (signal === "SIGKILL" && label !== undefined) {
+        this.deaths.set(label, (this.deaths.get(label) ?? 0) + 1);
+        this.#left--;
+      } else if (worker.isReady) {
+        this.failure ??= new Violation(`a worker ended by itself (${code ?? signal}): ${log}`);
+      } else await new Promise((resolve) => setTimeout(resolve, 200));
+      await this.#start(index);
+    });
+    await worker.ready;
+  }
+
+  /** Has one worker do something: its answer, or `{ died: true }`. */
+  async call(op, ...args) {
+    if (this.failure !== undefined) throw this.failure;
+    const worker = this.#random.pick(this.#workers);
+    await worker.ready;
+    if (worker.child.exitCode !== null || worker.child.signalCode !== null) return { died: true };
+    const id = ++worker.lastId;
+    const answered = new Promise((resolve) => worker.waiting.set(id, resolve));
+    worker.child.stdin.write(`${JSON.stringify({ id, op, args })}\n`);
+    return answered;
+  }
+
+  /** What the workers that live have reported. */
+  get logs() {
+    return this.#workers.map(({ log = "" }) => log.slice(-1000)).join("\n---\n");
+  }
+
+  async close() {
+    this.#isClosing = true;
+    for (const { child } of this.#workers) child.kill("SIGKILL");
+    await Promise.all(this.#workers.map(({ closed }) => closed));
+  }
+}

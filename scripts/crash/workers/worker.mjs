@@ -1,0 +1,143 @@
+// A worker of conversations and threads, for crash.mjs: it takes `{ id, op, args }` as lines of JSON and answers `{ id, result }` or
+// `{ id, code }`. It kills itself at a step of its stores that its driver has chosen.
+// node worker.mjs PLACE ARMED
+import { AsyncLocalStorage } from "node:async_hooks";
+import { appendFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { load } from "./built.mjs";
+import { leaseTtlMs, openStores } from "./stores.mjs";
+
+const place = JSON.parse(process.argv[2]);
+const armed = JSON.parse(process.argv[3]);
+const { createChatHarness, messagesField } = await load("chat-harness");
+const { defineGraph, defineState, END } = await load("graph");
+const { createThreadServer } = await load("thread-server");
+const { createMemoryPair } = await load("wire", "testing");
+const doing = new AsyncLocalStorage();
+const effects = join(place.directory, "effects.txt");
+let left = armed.after;
+
+/** Dies here, if this is the step. Renewals of leases and other work of no operation are steps too. */
+const step = (label, isBefore) => {
+  if (armed.isBefore !== isBefore || --left !== 0) return;
+  // Standard error is read by the driver.
+  writeSync(2, `died ${doing.getStore() ?? "background"} ${isBefore ? "before" : "after"} ${label}\n`);
+  process.kill(process.pid, "SIGKILL");
+};
+
+const watched = (object, prefix) =>
+  new Proxy(object, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value === "object" && value !== null) return watched(value, `${String(name)}.`);
+      if (typeof value !== "function") return value;
+      return (...args) => {
+        const label = `${prefix}${String(name)}`;
+        step(label, true);
+        const result = value.apply(target, args);
+        if (!(result instanceof Promise)) return result;
+        return result.then((settled) => {
+          step(label, false);
+          const isLease = label === "leases.acquire" || label === "lease";
+          return isLease ? watched(settled, "lease.") : settled;
+        });
+      };
+    },
+  });
+
+const stores = await openStores(place);
+const said = ({ messages }) => messages.findLast(({ role }) => role === "user").content;
+const says = (content) => ({ messages: [{ role: "assistant", content }] });
+const graph = defineGraph(defineState({ messages: messagesField() }))
+  .node("hear", (state) => says(`heard ${said(state)}`), { idempotent: true })
+  .node("ask", (state, { suspend }) => suspend({ signal_id: `go ${said(state)}` }), { idempotent: true })
+  .node(
+    "act",
+    async (state, { effect }) => {
+      await effect("line", () => {
+        appendFileSync(effects, `${said(state)}\n`);
+        return true;
+      });
+      return says(`did ${said(state)}`);
+    },
+    { idempotent: true },
+  )
+  .conditionalEdge("hear", (state) => (said(state).startsWith("ask") ? "ask" : "act"))
+  .edge("ask", "act")
+  .edge("act", END)
+  .entry("hear");
+const harness = createChatHarness({
+  graph,
+  store: watched(stores.graph, ""),
+  interruptedTurns: "retry",
+  session: { leaseTtlMs, leaseWaitMs: 15_000 },
+  onError: (error, { message }) =>
+    writeSync(2, `${message}: ${error.code ?? error.message}: ${error.message}\n`),
+});
+
+const server = createThreadServer({
+  store: watched(stores.threads, "threads."),
+  onError: () => {},
+  limits: { takeOverAfterMs: 500 },
+  runner: {
+    async run(turn) {
+      const message = turn.message();
+      for (let index = 0; index < 5; index++) {
+        message.append(`${index} `);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await message.complete();
+    },
+  },
+});
+const { client, server: side } = createMemoryPair();
+server.connect(side);
+const calls = new Map();
+let lastCall = 0;
+client.start({
+  message: ({ id, result, error }) => {
+    calls.get(id)?.(error === undefined ? { result } : { error });
+    calls.delete(id);
+  },
+  error() {},
+  close() {},
+});
+const call = (method, params) =>
+  new Promise((resolve) => {
+    const id = ++lastCall;
+    calls.set(id, resolve);
+    void client.send({ jsonrpc: "2.0", id, method, params });
+  });
+
+const outcomeOf = (turn) => ({ outcome: turn.outcome, category: turn.error_category });
+const operations = {
+  turn: async (session, text) => outcomeOf(await harness.send(session, { role: "user", content: text })),
+  resume: async (signalId) => {
+    const { outcome, turn } = await harness.signal({ signalId });
+    // A turn whose end could not be stored has failed, and may be signalled again.
+    return { outcome: outcome === "resumed" && turn.outcome === "errored" ? "failed" : outcome };
+  },
+  recover: (sessionId) => harness.recover({ sessionId }),
+  thread: async () => (await call("thread.create", {})).result?.thread.threadId ?? null,
+  append: async (threadId, clientRequestId) => {
+    const input = [{ type: "text", text: clientRequestId }];
+    return call("turn.start", { threadId, input, clientRequestId });
+  },
+};
+operations.suspend = operations.turn;
+
+const answer = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+answer({ id: 0 });
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, op, args } = JSON.parse(line);
+  doing.run(op, () =>
+    operations[op](...args).then(
+      (result) => answer({ id, result: result ?? null }),
+      (error) => answer({ id, code: error.code ?? String(error) }),
+    ),
+  );
+}
+await harness.close({ timeoutMs: 2000 }).catch(() => {});
+await server.close();
+await stores.close();
