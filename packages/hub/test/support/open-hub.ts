@@ -11,7 +11,7 @@ import { serveHub } from "../../src/node/index.ts";
 import { hubPlace } from "../../src/place.ts";
 
 /** Reads pass, writes are asked about, commands that remove are blocked. */
-export const policyText = `
+const policyText = `
 version: 1
 name: small
 defaults:
