@@ -31,7 +31,7 @@ const checkOptions = ({ approve, reject, reason, always, revoke, grants, watch }
 };
 
 /** A pending question as lines. */
-export const recordLines = (record: ApprovalRecord, { style }: Terminal, nowMs: number): string[] => {
+const recordLines = (record: ApprovalRecord, { style }: Terminal, nowMs: number): string[] => {
   const { origin, createdAtMs, expiresAtMs, id } = record;
   const who = `${oneLine(origin.agent, 100)}, session ${oneLine(origin.session, 100)}`;
   const age = `asked ${formatDuration(Math.max(0, nowMs - createdAtMs))} ago`;

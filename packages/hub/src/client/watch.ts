@@ -29,8 +29,10 @@ export async function* follow<Item, I>(
   const isOver = () => signal?.aborted === true || session.state === "closed";
   while (!isOver()) {
     let stop = () => {};
+    let connection: HubConnection | undefined;
     try {
-      const { connection } = await session.whenReady({ signal });
+      ({ connection } = await session.whenReady({ signal }));
+      const used = connection;
       const started = await plan.start(connection, last);
       last = started.afterSeq;
       const waiting: WatchEvent[] = [];
@@ -53,7 +55,7 @@ export async function* follow<Item, I>(
       stop = () => {
         unlisten();
         signal?.removeEventListener("abort", end);
-        connection.call("watch.cancel", { watchId: started.watchId }).catch(() => {});
+        used.call("watch.cancel", { watchId: started.watchId }).catch(() => {});
       };
       for (;;) {
         for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
@@ -75,6 +77,8 @@ export async function* follow<Item, I>(
       const isLost =
         HarnessError.isInstance(error) && error.code === "connection_closed" && session.state !== "lost";
       if (!isLost) throw error;
+      // Otherwise a connection that is over and not noticed yet would be tried without end.
+      if (connection !== undefined) session.drop(connection, error);
       await session.whenReady({ signal }).catch((cause: unknown) => {
         if (!isOver()) throw cause;
       });
