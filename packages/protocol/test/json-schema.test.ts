@@ -6,12 +6,13 @@ import { publishedDocuments } from "../published-documents.mjs";
 import * as ahp from "../src/ahp/index.ts";
 import * as chat from "../src/chat/index.ts";
 import * as envelope from "../src/envelope/index.ts";
+import * as hub from "../src/hub/index.ts";
 import * as openharness from "../src/openharness/index.ts";
 import * as runtime from "../src/runtime/index.ts";
 import * as threads from "../src/threads/index.ts";
 import { anyDocument, documents } from "./documents.ts";
 
-const files = publishedDocuments({ envelope, threads, runtime, ahp, chat, openharness });
+const files = publishedDocuments({ envelope, threads, runtime, ahp, chat, openharness, hub });
 
 const ajv = new Ajv2020({ strict: false, allErrors: false });
 for (const file of Object.values(files)) ajv.addSchema(file);
@@ -75,12 +76,42 @@ describe("the JSON Schema files", () => {
       "ahp",
       "chat",
       "openharness",
+      "hub",
       "agent-manifest",
     ]);
     expect(pairs.length).toBe(exported.length + 1 + 2 * 12 + 10 + 2 * 4);
     for (const file of Object.values(files)) {
       expect(file.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
       expect(JSON.stringify(file)).not.toContain("__schema");
+    }
+  });
+
+  it("name every method and notification of the hub's interface, and compile", () => {
+    expect(Object.keys(files.hub["x-methods"] ?? {}).sort()).toEqual(Object.keys(hub.hubMethods).sort());
+    expect(Object.keys(files.hub["x-notifications"] ?? {}).sort()).toEqual(
+      Object.keys(hub.hubNotifications).sort(),
+    );
+    for (const name of Object.keys(hub).filter((each) => each.endsWith("Schema"))) {
+      expect(definition("hub", name.slice(0, -6)), name).toBeTypeOf("function");
+    }
+    const pending = {
+      id: "apr_1",
+      seq: 1,
+      origin: { agent: "a", session: "s" },
+      subject: { tool: "bash", input: { command: "ls" } },
+      digest: `sha256:${"0".repeat(64)}`,
+      risk: { level: "low", reasons: [] },
+      rule: { id: "r", reason: "asks" },
+      ...{ createdAtMs: 1, changedAtMs: 1, expiresAtMs: 2, status: "pending", effect: "none" },
+    };
+    expect(definition("hub", "ApprovalRecord")(pending)).toBe(true);
+    for (const wrong of [
+      { ...pending, digest: "sha256:0" },
+      { ...pending, status: "maybe" },
+      { ...pending, seq: 0 },
+    ]) {
+      expect(definition("hub", "ApprovalRecord")(wrong)).toBe(false);
+      expect(hub.ApprovalRecordSchema.safeParse(wrong).success).toBe(false);
     }
   });
 

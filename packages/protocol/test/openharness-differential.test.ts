@@ -8,6 +8,7 @@ import { publishedDocuments } from "../published-documents.mjs";
 import * as ahp from "../src/ahp/index.ts";
 import * as chat from "../src/chat/index.ts";
 import * as envelope from "../src/envelope/index.ts";
+import * as hub from "../src/hub/index.ts";
 import { withoutNulls } from "../src/null-as-absent.ts";
 import * as openharness from "../src/openharness/index.ts";
 import { ShellRequestSchema, ShellResponseSchema } from "../src/openharness/index.ts";
@@ -19,7 +20,7 @@ import { generatedDocument, nearDocument } from "./openharness-fuzz.ts";
 const normative = JSON.parse(
   readFileSync(new URL("./fixtures/openharness-v1.draft.json", import.meta.url), "utf8"),
 ) as { $id: string };
-const ours = publishedDocuments({ envelope, threads, runtime, ahp, chat, openharness });
+const ours = publishedDocuments({ envelope, threads, runtime, ahp, chat, openharness, hub });
 
 const ajv = new Ajv2020({ strict: false, strictNumbers: true });
 ajv.addSchema(normative);
