@@ -2,12 +2,14 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
 import { createAhpClient } from "@harnesskit/ahp-client";
+import { createMemoryApprovalStore } from "@harnesskit/approvals";
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
 import { createHubClient } from "../src/client/index.ts";
+import { createMemoryTimelineStore } from "../src/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 
 type OpenedHub = Awaited<ReturnType<typeof openHub>>;
@@ -217,7 +219,8 @@ describe("a client", () => {
 
   it("watches the inbox and the timeline, over a restart of the hub too", async () => {
     await using directory = await temporaryDirectory();
-    const first = await openHub({ state: directory.path, limits: { holdMs: 0 } });
+    const stores = { approvals: createMemoryApprovalStore(), timeline: createMemoryTimelineStore() };
+    const first = await openHub({ ...stores, state: directory.path, limits: { holdMs: 0 } });
     const client = await first.client();
     const stop = new AbortController();
     const seen: string[] = [];
@@ -240,9 +243,8 @@ describe("a client", () => {
     await agent.close();
     await first.served.close();
     await first.hub.close();
-    await Promise.all([first.approvals.close(), first.timeline.close()]);
 
-    await using second = await openHub({ state: directory.path });
+    await using second = await openHub({ ...stores, state: directory.path });
     const answering = await second.client("other");
     const [record] = (await answering.call("inbox.list", { status: "pending" })).records;
     await answering.call("inbox.answer", {
@@ -285,7 +287,8 @@ describe("a client", () => {
 describe("an action", () => {
   it("whose agent or hub is lost is unknown, and its approval ambiguous, until its agent reports", async () => {
     await using directory = await temporaryDirectory();
-    const first = await openHub({ state: directory.path, limits: { returnWithinMs: 0 } });
+    const stores = { approvals: createMemoryApprovalStore(), timeline: createMemoryTimelineStore() };
+    const first = await openHub({ ...stores, state: directory.path, limits: { returnWithinMs: 0 } });
     const [agent, client] = [await first.agent("codex"), await first.client()];
     const deciding = agent.decide("pre_action", call("npm test", "c1"));
     await until(async () => (await client.call("inbox.list", { status: "pending" })).records.length === 1);
@@ -299,7 +302,7 @@ describe("an action", () => {
     await until(async () => (await first.approvals.get(id))?.effect === "ambiguous");
     await first[Symbol.asyncDispose]();
 
-    await using second = await openHub({ state: directory.path });
+    await using second = await openHub({ ...stores, state: directory.path });
     const [again, other] = [await second.agent("codex"), await second.client()];
     expect((await other.call("timeline.page")).rows).toMatchObject([{ state: "unknown" }]);
     again.notify("post_action", { ...call("npm test", "c1"), outcome: "success" });

@@ -3,7 +3,6 @@ import { type AhpClient, createAhpClient } from "@harnesskit/ahp-client";
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
 import type { AuditEntryInput } from "@harnesskit/audit";
 import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
-import { openApprovalStore, openTimelineStore } from "@harnesskit/store-sqlite";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
 import { createHubClient, type HubClient } from "../../src/client/index.ts";
@@ -31,7 +30,7 @@ rules:
 `;
 
 export interface OpenHubOptions extends Partial<Omit<HubOptions, "policy">> {
-  /** The state's directory; SQLite files are in it. @default a temporary one, and stores in memory */
+  /** The state's directory. @default a temporary one */
   readonly state?: string;
   readonly pageDirectory?: string;
   readonly policyText?: string;
@@ -49,23 +48,18 @@ export const openHub = async ({
   const place = hubPlace({ state: join(path, "hub") });
   const errors: unknown[] = [];
   const entries: AuditEntryInput[] = [];
-  const approvals =
-    state === undefined
-      ? createMemoryApprovalStore()
-      : await openApprovalStore({ file: join(path, "approvals.db"), limits: { watchPollMs: 50 } });
-  const timeline =
-    state === undefined
-      ? createMemoryTimelineStore()
-      : await openTimelineStore({ file: join(path, "timeline.db") });
+  // Stores that are given outlive the hub, as files do.
+  const ownsStores = options.approvals === undefined;
+  const { approvals = createMemoryApprovalStore(), timeline = createMemoryTimelineStore() } = options;
   const policy = createPolicyHarness({ policy: parsePolicy(text) });
   const hub = createHub({
     version: "1.0.0",
     policy,
-    approvals,
-    timeline,
     onError: (error) => errors.push(error),
     audit: { record: (entry) => entries.push(entry) },
     ...options,
+    approvals,
+    timeline,
   });
   await hub.start();
   const served = await serveHub({
@@ -106,8 +100,7 @@ export const openHub = async ({
       await Promise.all(opened.map((each) => each.close()));
       await served.close();
       await hub.close();
-      await approvals.close();
-      await timeline.close();
+      if (ownsStores) await Promise.all([approvals.close(), timeline.close()]);
       await directory?.[Symbol.asyncDispose]();
     },
   };

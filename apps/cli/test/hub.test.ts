@@ -1,0 +1,175 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createAhpClient } from "@harnesskit/ahp-client";
+import { superviseTools } from "@harnesskit/ahp-client/ai-sdk";
+import type { ApprovalRecord } from "@harnesskit/approvals";
+import { createHubClient, type HubClient } from "@harnesskit/hub/client";
+import { hubPlace } from "@harnesskit/hub/place";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { tool } from "ai";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import * as z from "zod";
+import { harness, makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
+
+const pythonAgent = fileURLToPath(new URL("../../examples/python-harness/agent.py", import.meta.url));
+
+const hasPython = (): boolean => {
+  try {
+    execFileSync("python3", ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A hub that runs, and a client of it. */
+const startHub = async (cwd: string) => {
+  const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "" };
+  const program = startHarness(["hub", "--quiet"], { cwd, env });
+  const [, url = ""] = await program.reports(/page: (http:\/\/127\.0\.0\.1:\d+)\/#ticket=/);
+  const place = hubPlace({ env });
+  const client = createHubClient({
+    transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
+    client: { name: "page" },
+  });
+  onTestFinished(() => client.close());
+  await client.connect();
+  return { env, program, url, place, client };
+};
+
+const pendingOf = (client: HubClient, agent: string): Promise<ApprovalRecord> =>
+  vi.waitFor(
+    async () => {
+      const { records } = await client.call("inbox.list", { status: "pending", agent });
+      if (records[0] === undefined) throw new RangeError(`nothing of ${agent} is pending`);
+      return records[0];
+    },
+    { timeout: 15_000, interval: 20 },
+  );
+
+const answer = (
+  client: HubClient,
+  { id, digest }: ApprovalRecord,
+  decision: "approve" | "reject" = "approve",
+) => client.call("inbox.answer", { id, digest, decision });
+
+describe("harness hub", () => {
+  it("judges agents of different kinds in one inbox and one timeline", async () => {
+    const cwd = await makeWorkspace();
+    const { env, url, place, client } = await startHub(cwd);
+
+    // harness run finds the hub, shows the question, and says who answered it.
+    const running = startHarness(["run", "run the command: echo hi > out.txt"], { cwd, env, input: "" });
+    const question = await pendingOf(client, "harness");
+    expect(question.subject).toMatchObject({ tool: "bash", input: { command: "echo hi > out.txt" } });
+    await running.sees(/bash: run this command/);
+    expect(existsSync(join(cwd, "out.txt"))).toBe(false);
+    await answer(client, question);
+    const { code, stdout, stderr } = await running.ended;
+    expect([code, stderr]).toEqual([0, expect.stringContaining("the hub judges")]);
+    expect(stdout).toMatch(/approved by \S+ \(page\)/);
+    expect(await readFile(join(cwd, "out.txt"), "utf8")).toBe("hi\n");
+
+    // An application of the AI SDK.
+    const ahp = createAhpClient({
+      transport: createUnixTransport({ path: place.socket, framing: "newline" }),
+      ...{ framework: "ai-sdk", version: "6.0.0", agentId: "ai-app", sessionId: "app-1" },
+    });
+    onTestFinished(() => ahp.close());
+    await ahp.connect();
+    const deploy = tool({
+      description: "deploys",
+      inputSchema: z.object({ to: z.string() }),
+      execute: async ({ to }) => `deployed to ${to}`,
+    });
+    const { deploy: supervised } = superviseTools({ deploy }, ahp);
+    const deploying = supervised.execute?.({ to: "staging" }, { toolCallId: "call_1", messages: [] });
+    await answer(client, await pendingOf(client, "ai-app"));
+    expect(await deploying).toBe("deployed to staging");
+
+    // An agent in Python's standard library, over HTTP.
+    const kinds = ["harness", "ai-app"];
+    if (hasPython()) {
+      const python = startProgram(
+        "python3",
+        [pythonAgent, "--http", `${url}/ahp`, place.tokenFile, "touch made.txt"],
+        {
+          cwd,
+          input: "",
+        },
+      );
+      const { records } = await vi.waitFor(
+        async () => {
+          const found = await client.call("inbox.list", { status: "pending" });
+          if (found.records.length === 0) throw new RangeError("nothing is pending");
+          return found;
+        },
+        { timeout: 15_000, interval: 20 },
+      );
+      const [asked] = records as [ApprovalRecord];
+      kinds.push(asked.origin.agent);
+      await answer(client, asked);
+      await python.ended;
+      expect(existsSync(join(cwd, "made.txt"))).toBe(true);
+    }
+
+    const { rows } = await client.call("timeline.page", { filter: { state: "done" } });
+    const done = rows.filter(({ approval }) => approval !== undefined);
+    expect(done.map(({ agent }) => agent).sort()).toEqual([...kinds].sort());
+    for (const { approval } of done)
+      expect(approval).toMatchObject({ status: "approved", by: expect.stringMatching(/ \(page\)$/) });
+    const { agents } = await client.call("agents.list");
+    expect(agents.map(({ agent }) => agent)).toEqual(expect.arrayContaining(kinds));
+  }, 60_000);
+
+  it("keeps its questions over an end, and harness inbox lists and answers them", async () => {
+    const cwd = await makeWorkspace();
+    const first = await startHub(cwd);
+    const { env } = first;
+    const nothing = await harness(["inbox"], { cwd, env });
+    expect([nothing.code, nothing.stdout]).toEqual([0, "Nothing waits for you.\n"]);
+    const twice = await harness(["hub"], { cwd, env });
+    expect([twice.code, twice.stderr]).toEqual([4, expect.stringContaining("another hub uses")]);
+    const ahp = createAhpClient({
+      transport: createUnixTransport({ path: first.place.socket, framing: "newline" }),
+      ...{ framework: "test", version: "1.0.0", agentId: "bot", sessionId: "s1" },
+    });
+    await ahp.connect();
+    const payload = { tool_name: "deploy", tool_call_id: "c1", arguments: { to: "production" } };
+    await ahp.decide("pre_action", payload, { metadata: { wait_ms: 0 } });
+    await ahp.close();
+    const { id } = await pendingOf(first.client, "bot");
+    await first.client.close();
+    first.program.child.kill("SIGTERM");
+    expect((await first.program.ended).code).toBe(0);
+    const gone = await harness(["inbox"], { cwd, env });
+    expect([gone.code, gone.stderr]).toEqual([4, expect.stringContaining("harness hub --open")]);
+
+    const second = await startHub(cwd);
+    const listed = await harness(["inbox"], { cwd, env });
+    expect(listed.stdout).toContain("? deploy: call it with this input");
+    expect(listed.stdout).toContain('"to": "production"');
+    expect(listed.stdout).toContain(id);
+    const rejected = await harness(["inbox", "--reject", id, "--reason", "not today"], { cwd, env });
+    expect([rejected.code, rejected.stdout]).toEqual([0, `rejected ${id}\n`]);
+    const late = await harness(["inbox", "--approve", id], { cwd, env });
+    expect([late.code, late.stderr]).toEqual([
+      3,
+      expect.stringContaining("it was answered before: rejected by"),
+    ]);
+    const again = createAhpClient({
+      transport: createUnixTransport({ path: second.place.socket, framing: "newline" }),
+      ...{ framework: "test", version: "1.0.0", agentId: "bot", sessionId: "s1" },
+    });
+    onTestFinished(() => again.close());
+    await again.connect();
+    const { decision } = await again.decide("pre_action", payload, { metadata: { wait_ms: 0 } });
+    expect(decision).toMatchObject({
+      decision: "block",
+      reason: expect.stringMatching(/\(harness inbox\): not today$/),
+    });
+  }, 60_000);
+});
