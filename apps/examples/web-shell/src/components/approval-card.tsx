@@ -1,3 +1,7 @@
+import { presentApproval } from "@harnesskit/approvals";
+import { SubjectView } from "@harnesskit/hub-web/subject-view";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { isObject } from "@harnesskit/wire/json";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ApprovalEntry, ApprovalState } from "../entries.ts";
 import { lineOf, safeText, valueAt } from "../values.ts";
@@ -31,27 +35,55 @@ function Part({ name, value }: { readonly name: string; readonly value: unknown 
   );
 }
 
-/** What would happen: the tool and its input where the engine names them, and whatever else it says. */
+/** What the presenter of approvals needs besides the subject; it is not shown here. */
+const unknown = {
+  origin: { agent: "engine", session: "shell" },
+  risk: { level: "unknown" as const, reasons: [] },
+  rule: { id: "engine", reason: "engine" },
+  digest: "",
+};
+/** Fields that name the question and say nothing of the action. */
+const ids = ["digest", "signal_id"];
+const everything = { maxLines: maxShownLength, maxLength: maxShownLength };
+
+/** What would happen: the tool and its input as every approval is shown, and whatever else the engine says. */
 function Subject({ subject }: { readonly subject: unknown }) {
   const tool = lineOf(subject, "tool", 200);
   const input = valueAt(subject, "input");
-  if (tool === undefined || input === undefined) {
+  const preview = valueAt(subject, "preview");
+  if (tool === undefined || !isObject(input)) {
     return (
       <dl class="subject">
         <Part name="About" value={subject} />
       </dl>
     );
   }
-  const others = Object.entries(subject as object).filter(([name]) => name !== "tool" && name !== "input");
+  const shown = { tool, input: input as JsonObject, ...(typeof preview === "string" ? { preview } : {}) };
+  const known = ["tool", "input", ...(shown.preview === undefined ? [] : ["preview"])];
+  const others = Object.entries(subject as object).filter(([name]) => !known.includes(name));
   return (
-    <dl class="subject">
-      <dt>Tool</dt>
-      <dd>
-        <code>{tool}</code>
-      </dd>
-      <Part name="Input" value={input} />
-      {others.length > 0 && <Part name="With it" value={Object.fromEntries(others)} />}
-    </dl>
+    <>
+      <dl class="subject">
+        <dt>Tool</dt>
+        <dd>
+          <code>{tool}</code>
+        </dd>
+      </dl>
+      <SubjectView view={presentApproval({ ...unknown, subject: shown }, everything)} />
+      {others.some(([name]) => !ids.includes(name)) && (
+        <dl class="subject">
+          <Part name="With it" value={Object.fromEntries(others.filter(([name]) => !ids.includes(name)))} />
+        </dl>
+      )}
+      {others.some(([name]) => ids.includes(name)) && (
+        <details>
+          <summary class="hint">Ids</summary>
+          <dl class="subject">
+            <Part name="Ids" value={Object.fromEntries(others.filter(([name]) => ids.includes(name)))} />
+          </dl>
+        </details>
+      )}
+    </>
   );
 }
 
