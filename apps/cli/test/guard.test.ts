@@ -63,6 +63,30 @@ describe("harness guard hook", () => {
     expect((await run("--help")).stdout).toContain("harness guard hook codex");
   });
 
+  it("leaves a question to the agent's own user where the policy says so and the agent can ask; else the inbox has it", async () => {
+    const machine = await GuardedMachine.create(`version: 1
+name: near
+defaults: { gate: { decision: escalate, escalation_target: terminal, reason: it publishes } }
+rules: []
+`);
+    await machine.startHub();
+    const ask = (agent: string) =>
+      startHarness(["guard", "hook", agent, "--timeout-ms", "4000"], {
+        cwd: machine.project,
+        env: machine.env,
+        input,
+      }).ended;
+    const near = await ask("claude-code");
+    expect(JSON.parse(near.stdout).hookSpecificOutput).toMatchObject({ permissionDecision: "ask" });
+    const client = await machine.client();
+    expect((await client.call("inbox.list")).records).toEqual([]);
+    const away = await ask("codex");
+    const { id } = await machine.pending(client);
+    expect(JSON.parse(away.stdout).hookSpecificOutput.permissionDecisionReason).toContain(
+      `approval ${id} is pending`,
+    );
+  });
+
   it("serves HTTP hooks to the holder of the token", async () => {
     const machine = await withAgent();
     await machine.startHub();

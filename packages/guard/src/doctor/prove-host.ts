@@ -31,7 +31,7 @@ export interface ProveHostOptions {
 const defaultTimeoutMs = 60_000;
 
 /** What is documented, with the settings that are planned. */
-export const documentedEffect = (host: Host, probe: Probe): DoctorRow["documented"] => {
+const documentedEffect = (host: Host, probe: Probe): DoctorRow["documented"] => {
   if (probe === "allow") return "runs";
   if (probe === "deny" || probe === "no_hub") return "blocked";
   const fact = host.failures[probe satisfies HookFailure];
