@@ -71,7 +71,10 @@ class CoreAgentHost implements AgentHost {
           await this.#awaitReady(agent.agentId, signal);
         }
         // Why an agent does not start is reported where it ends.
-        return this.#running().then(({ core }) => toolsOf(core, agent.agentId), () => []);
+        return this.#running().then(
+          ({ core }) => toolsOf(core, agent.agentId),
+          () => [],
+        );
       }),
     );
     return all.flat();
@@ -266,7 +269,10 @@ class CoreAgentHost implements AgentHost {
 
   /** What an agent declares may be other than what a turn was shown. */
   async #learn(core: RunningCore, agentId: string): Promise<void> {
-    const isChanged = await this.#known.update(this.#agents.get(agentId) as HostedAgent, toolsOf(core, agentId));
+    const isChanged = await this.#known.update(
+      this.#agents.get(agentId) as HostedAgent,
+      toolsOf(core, agentId),
+    );
     if (isChanged && !this.#isClosing) this.#options.onNote?.(changedToolsNote(agentId));
   }
 }

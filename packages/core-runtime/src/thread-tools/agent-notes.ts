@@ -31,4 +31,4 @@ export const notReadyNote = (agentId: string, waitedMs: number): string =>
 
 /** Says that what a turn was shown of an agent is out of date. */
 export const changedToolsNote = (agentId: string): string =>
-  `the tools of the agent ${agentId} have changed since it last ran: the next turn has them, and calls of changed ones are refused until then`;
+  `the agent ${agentId} has other tools than when it last ran: the next turn has them; a call of a changed one is refused`;
