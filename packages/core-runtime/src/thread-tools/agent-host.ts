@@ -1,7 +1,7 @@
 import type { AuditSink } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
-import { settleWithin } from "@harnesskit/wire/time";
+import { settleWithin, systemClock, wait } from "@harnesskit/wire/time";
 import type { CallOptions } from "../call-options.ts";
 import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
@@ -19,6 +19,8 @@ import type { ListOptions, ToolHostCallOptions } from "./tool-host.ts";
 const maxAgentWaitMs = 20_000;
 /** Attempts of a call that certainly had no effect. */
 const maxAttempts = 3;
+/** Before the second attempt; longer before the third. What an agent works with, such as an MCP server, may be starting again. */
+const retryDelayMs = 750;
 const heartbeatIntervalMs = 2_000;
 const unhealthyTimeoutMs = 4_000;
 
@@ -116,6 +118,7 @@ class CoreAgentHost implements AgentHost {
       if (result.status === "succeeded" || attempt === maxAttempts) return result;
       const { code } = result.error;
       if (code !== "agent.unavailable" && !(isRepeatable && code === "agent.lost")) return result;
+      await wait(attempt * retryDelayMs, systemClock, options.signal).catch(() => {});
     }
   }
 
