@@ -12,15 +12,13 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const binPath = here("apps/cli/dist/bin.js");
-const require = createRequire(here("packages/mcp-agent/package.json"));
-const server = require.resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
+const server = here("packages/mcp-agent/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
 
 const home = mkdtempSync(join(tmpdir(), "agents-session-"));
 const state = join(home, "state");
