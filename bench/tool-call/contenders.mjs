@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createAhpClient } from "@harnesskit/ahp-client";
@@ -36,6 +37,33 @@ const startCoreAlone = async (directory) => {
   };
 };
 
+/** The core's call between two lines on disk, one for its start and one for its end: what a call must leave to be known after a power loss. */
+const startRecorded = async (directory) => {
+  const core = await startCoreAlone(directory);
+  const files = await Promise.all(
+    Array.from({ length: threads }, (_, index) => open(join(directory, `${index}.jsonl`), "a")),
+  );
+  const free = [...files];
+  const record = async (file, entry) => {
+    await file.write(`${JSON.stringify(entry)}\n`);
+    await file.datasync();
+  };
+  return {
+    async call(input) {
+      // No more calls are in flight than there are files.
+      const file = free.pop();
+      await record(file, { type: "item.started", input });
+      await core.call(input);
+      await record(file, { type: "item.completed", input });
+      free.push(file);
+    },
+    async close() {
+      await Promise.all(files.map((file) => file.close()));
+      await core.close();
+    },
+  };
+};
+
 /** Thread server, policy, core and agent: what a turn's call goes through, with its share of the turn. */
 const startWhole = (flush) => async (directory) => {
   const host = createAgentHost({
@@ -54,7 +82,9 @@ const startWhole = (flush) => async (directory) => {
   const wanted = [];
   const idle = [];
   /** The next call to make; undefined at the end. */
-  const next = () => (wanted.length > 0 ? wanted.shift() : new Promise((resolve) => idle.push(resolve)));
+  let isOpen = true;
+  const next = () =>
+    wanted.length > 0 || !isOpen ? wanted.shift() : new Promise((resolve) => idle.push(resolve));
   const runner = {
     async run(turn) {
       for (let index = 0; index < callsPerTurn; index++) {
@@ -72,7 +102,6 @@ const startWhole = (flush) => async (directory) => {
     observer,
     flush,
   });
-  let isOpen = true;
   const work = Array.from({ length: threads }, async () => {
     const threadId = await create();
     while (isOpen) await turn(threadId);
@@ -98,6 +127,7 @@ const startWhole = (flush) => async (directory) => {
 
 export const contenders = [
   { name: "core.call", start: startCoreAlone },
+  { name: "core.call, recorded on disk", start: startRecorded },
   { name: "thread server, policy, core, agent", start: startWhole("boundaries") },
   { name: "the same, flushed by the system", start: startWhole("never") },
 ];

@@ -61,7 +61,21 @@ describe("harness core", () => {
     ).toMatchObject([{ type: "result", status: "succeeded", output: { greeting: "Hello, Ada!" } }]);
   });
 
+  it("calls a tool for a project", async () => {
+    const cwd = await makeWorkspace();
+    const project = await makeWorkspace({ "GUESTS.md": "- Ada\n" });
+    const call = ["core", "--agent", helloAgent, "--call", greet, "--input", '{"name":"Ada"}'];
+    expect(await harness([...call, "--project", project], { cwd })).toMatchObject({
+      code: 0,
+      stdout: '{"greeting":"Welcome back, Ada!"}\n',
+      stderr: "",
+    });
+    const missing = await harness([...call, "--project", "nowhere"], { cwd });
+    expect(missing).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("nowhere") });
+  });
+
   it.each([
+    ["a project without a call", ["--project", "."], 2, /--project belongs to --call/],
     ["an input that does not fit", ["--call", greet, "--input", "{}"], 1, /tool\.invalid_input/],
     ["an unknown tool", ["--call", "com.example.hello/nope"], 1, /tool\.not_found/],
     ["an input that is no JSON", ["--call", greet, "--input", "{name}"], 2, /--input is not JSON/],
@@ -318,7 +332,9 @@ describe("a tool that requires a directive", () => {
       });
     expect(await call([])).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("requires a directive"),
+      stderr: expect.stringContaining(
+        `requires a directive: harness core directive issue ${id}/deploy --input JSON --until 1h\n`,
+      ),
     });
     expect(await call(["--directive", "dir_1"])).toMatchObject({
       code: 3,

@@ -133,7 +133,7 @@ export class CallRouter {
   #submit(session: Session, call: Call): void {
     const { directiveId } = call.options;
     if (directiveId !== undefined) void this.#submitBacked(session, call, directiveId);
-    else if (call.tool.info.requires_directive) session.calls.finish(call, unbacked("missing"));
+    else if (call.tool.info.requires_directive) session.calls.finish(call, unbacked("missing", call.toolId));
     else if (this.#isToBeMade(session, call)) session.calls.submit(call);
   }
 

@@ -1,3 +1,4 @@
+import type { Actor, Caller } from "@harnesskit/protocol/runtime";
 import type { Clock } from "@harnesskit/wire";
 import { measureJson } from "@harnesskit/wire/json";
 import type { Call } from "./call.ts";
@@ -15,7 +16,7 @@ interface KeyEntry {
 }
 
 /**
- * Which calls were made under which keys, each for its tool. A call that runs is remembered while it runs; a result
+ * Which calls were made under which keys, each for its tool, caller and actor: a key of another caller means another call. A call that runs is remembered while it runs; a result
  * while it is young and there is room. Only what the agent itself reported as final is remembered: success, or a
  * failure that is not retryable. After anything else the key is free, so that the next call with it is a real one.
  */
@@ -40,7 +41,8 @@ export class IdempotencyKeys {
   claim(call: Call): Call | CallResult | "conflict" | "incomparable" | undefined {
     const { idempotencyKey } = call.options;
     if (idempotencyKey === undefined) return undefined;
-    const name = `${call.toolId} ${idempotencyKey}`;
+    const { caller, actor } = call.options;
+    const name = JSON.stringify([call.toolId, partyOf(caller), partyOf(actor), idempotencyKey]);
     const inputDigest = canonicalDigest(call.input);
     if (inputDigest === undefined) return "incomparable";
     const entry = this.#entries.get(name);
@@ -82,6 +84,8 @@ export class IdempotencyKeys {
     this.#bytes -= entry.bytes;
   }
 }
+
+const partyOf = (party: Caller | Actor | undefined) => party && [party.type, party.id];
 
 const isRememberable = (result: CallResult): boolean =>
   result.status === "succeeded" || (result.status === "failed" && result.error.retryable !== true);

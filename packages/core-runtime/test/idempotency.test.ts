@@ -49,6 +49,26 @@ describe("calls with one idempotency key", () => {
     await core.close();
   });
 
+  it("of other callers and actors are other keys, and do not answer with their results", async () => {
+    const { core, agent, call } = await setUp();
+    const parties = [
+      {},
+      { caller: { type: "human", id: "ada" } },
+      { caller: { type: "agent", id: "ada" } },
+      { caller: { type: "human", id: "ben" }, actor: { type: "human", id: "ada" } },
+      { caller: { type: "human", id: "ben" }, actor: { type: "human", id: "eve" } },
+    ];
+    for (const [n, party] of parties.entries()) {
+      const made = call("a", "key", party);
+      agent.succeed(await agent.next("core.tool.call"), { n });
+      await made.result;
+    }
+    for (const [n, party] of parties.entries()) {
+      expect(await call("a", "key", party).result).toEqual({ status: "succeeded", output: { n } });
+    }
+    await core.close();
+  });
+
   it("are made again after the key's time, and after an end that may be tried again", async () => {
     const { clock, core, agent, call } = await setUp({ idempotencyTtlMs: 1000, cancelGraceMs: 10 });
     const first = call("a");

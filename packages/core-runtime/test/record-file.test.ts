@@ -1,5 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -200,6 +211,19 @@ describe("a file of grants", () => {
     await expect(addGrants(createFileGrants({ path }), request("demo.agent"))).rejects.toMatchObject({
       code,
     });
+  });
+
+  it("is cleared of what a writer left that was killed, by the next change", async () => {
+    const { directory, path } = await setUp();
+    await writeFile(`${path}.tmp_0123456789abcdef`, "half");
+    await writeFile(`${path}.tmp_mine`, "not ours");
+    await writeFile(join(directory, "other.json.tmp_0123456789abcdef"), "of another file");
+    await addGrants(createFileGrants({ path }), request("demo.agent"));
+    expect((await readdir(directory)).sort()).toEqual([
+      "grants.json",
+      "grants.json.tmp_mine",
+      "other.json.tmp_0123456789abcdef",
+    ]);
   });
 
   it("waits for the lock of another process so long only", async () => {

@@ -9,7 +9,7 @@ import { ProtocolError } from "@harnesskit/wire";
 import { createPeer } from "@harnesskit/wire/rpc";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type AuthorizationRequest, type StreamChunk, startCore, type ToolInfo } from "../src/index.ts";
-import { createCoreClient, createCoreServer } from "../src/remote/index.ts";
+import { type CoreServerLimits, createCoreClient, createCoreServer } from "../src/remote/index.ts";
 
 const hello = fileURLToPath(new URL("../../../apps/examples/hello-agent", import.meta.url));
 const python = fileURLToPath(new URL("../../../apps/examples/python-agent", import.meta.url));
@@ -17,7 +17,7 @@ const token = "a-token-of-more-than-thirty-two-characters";
 const ignore = () => {};
 
 /** A core with agents, which is served on a socket. */
-const serve = async (agents: readonly string[]) => {
+const serve = async (agents: readonly string[], limits: Partial<CoreServerLimits> = {}) => {
   const directory = await mkdtemp(join(tmpdir(), "hk-r-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const asked: AuthorizationRequest[] = [];
@@ -35,7 +35,7 @@ const serve = async (agents: readonly string[]) => {
     clients: [
       { token, caller: { type: "agent", id: "harness.remote" }, actor: { type: "human", id: "ada" } },
     ],
-    limits: { helloTimeoutMs: 500 },
+    limits: { helloTimeoutMs: 500, ...limits },
   });
   const path = join(directory, "s", "core.sock");
   const listener = createUnixListener({ path });
@@ -92,6 +92,27 @@ describe("a core that other processes use", () => {
       stop.abort(),
     );
     expect(await running).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
+  });
+
+  it("refuses calls beyond a client's limit as busy, and still cancels those that run", async () => {
+    const { path } = await serve([python], { maxCalls: 2 });
+    const client = clientOf(path);
+    const id = "com.example.python/countdown";
+    const input = { from: 100, interval_ms: 10_000 };
+    const stop = new AbortController();
+    let started = 0;
+    const running = [1, 2].map(() =>
+      client.call(id, input, { signal: stop.signal }, () => {
+        started++;
+      }),
+    );
+    await vi.waitFor(() => expect(started).toBe(2));
+    const more = await Promise.all(Array.from({ length: 300 }, () => client.call(id, input, {}, ignore)));
+    expect(new Set(more.map((end) => (end.status === "failed" ? end.error.code : end.status)))).toEqual(
+      new Set(["tool.busy"]),
+    );
+    stop.abort();
+    expect(await Promise.all(running)).toMatchObject([{ status: "canceled" }, { status: "canceled" }]);
   });
 
   it("ends a call as lost, and does not repeat it, when the connection is lost", async () => {

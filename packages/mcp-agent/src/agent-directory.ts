@@ -82,9 +82,15 @@ export const createMcpAgentDirectory = async (
     ...(acceptedTools && { acceptedTools: { ...acceptedTools } }),
   };
   await makeDirectory(directory);
-  await writeFileAtomic(join(directory, MCP_SERVER_FILE), `${JSON.stringify(file, undefined, 2)}\n`);
-  await writeFileAtomic(join(directory, AGENT_MANIFEST_FILE), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  await writeUnlessSame(join(directory, MCP_SERVER_FILE), `${JSON.stringify(file, undefined, 2)}\n`);
+  await writeUnlessSame(join(directory, AGENT_MANIFEST_FILE), `${JSON.stringify(manifest, undefined, 2)}\n`);
   return { agentId: id, directory };
+};
+
+/** A core that watches the directory sees a change only where there is one. */
+const writeUnlessSame = async (path: string, text: string): Promise<void> => {
+  const found = await readOwnFile(path, { maxBytes: maxFileBytes }).catch(() => undefined);
+  if (found?.toString("utf8") !== text) await writeFileAtomic(path, text);
 };
 
 /** Reads what {@link createMcpAgentDirectory} wrote. Rejects with `mcp.config_invalid`. */

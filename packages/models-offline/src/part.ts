@@ -65,6 +65,7 @@ const sentences: Readonly<Record<ToolOutcome["status"], (action: string, tool: s
   failed: (action) => `It did not work: ${action} failed`,
   rejected: (action) => `Not done: ${action} was refused`,
   blocked: (action) => `Not done: ${action} was blocked by a policy`,
+  forbidden: (action) => `Not done: ${action} is not permitted`,
   cancelled: (action) => `Stopped: ${action} was cancelled before it ended`,
   timeout: (action) => `Not finished: ${action} took too long and was timed out`,
   unknown: (action) => `Unknown: no result came back for ${action}, so it may or may not have happened`,

@@ -7,6 +7,7 @@ import { stringOf, toFields } from "./tool-values.ts";
  * - `failed`: the tool could not do it; `notFound` if because something is not there
  * - `rejected`: it was not approved; the reason says by whom
  * - `blocked`: a policy forbade it
+ * - `forbidden`: the tool's agent was not granted what it needs
  * - `cancelled`: it was stopped
  * - `timeout`: it took too long
  * - `unknown`: it may or may not have happened
@@ -18,6 +19,7 @@ export interface ToolOutcome {
     | "failed"
     | "rejected"
     | "blocked"
+    | "forbidden"
     | "cancelled"
     | "timeout"
     | "unknown"
@@ -101,7 +103,8 @@ type Words = readonly (readonly [pattern: RegExp, status: ToolOutcome["status"]]
 const codeWords: Words = [
   [/cancel|abort/i, "cancelled"],
   [/reject|denied|declined/i, "rejected"],
-  [/block|policy|forbidden/i, "blocked"],
+  [/block|policy/i, "blocked"],
+  [/forbidden|directive_required/i, "forbidden"],
   [/time_?d?_?out/i, "timeout"],
   [/\bunknown\b/i, "unknown"],
 ];

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { dirname } from "node:path";
+import { readdir, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { nodeFileSystem, type WritableFileSystem } from "./file-system.ts";
 import { syncDirectory } from "./sync-directory.ts";
 import { isExisting } from "./system-error.ts";
@@ -28,6 +29,19 @@ const withTemporary = async (
     await place(temporary);
   } finally {
     await fileSystem.rm(temporary, { force: true });
+  }
+};
+
+/**
+ * Removes what writers of this file left that were killed before it was in its place. For the only writer: the caller holds the
+ * lock of the file. Rejects as the system does.
+ */
+export const removeTemporaries = async (path: string): Promise<void> => {
+  const directory = dirname(path);
+  const name = basename(path);
+  for (const found of await readdir(directory)) {
+    const isOfFile = found.startsWith(name) && found.search(temporaryName) === name.length;
+    if (isOfFile) await rm(join(directory, found), { force: true });
   }
 };
 

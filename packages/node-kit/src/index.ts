@@ -1,4 +1,4 @@
-export { createFileAtomic, temporaryName, writeFileAtomic } from "./atomic-file.ts";
+export { createFileAtomic, removeTemporaries, temporaryName, writeFileAtomic } from "./atomic-file.ts";
 export {
   acquireFileLock,
   type FileLock,

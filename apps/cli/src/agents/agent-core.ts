@@ -14,6 +14,7 @@ import { thisUser } from "../core/core-files.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationGrants } from "./conversation-grants.ts";
 import { readEnabledAgents } from "./enabled-agents.ts";
+import { createKnownTools } from "./known-tools.ts";
 import { type ResolvedAgent, resolveAgents } from "./resolve-agents.ts";
 import { agentEnvironment, createWorkspaceTools, workspaceAgent } from "./workspace-tools.ts";
 
@@ -33,7 +34,7 @@ export interface AgentCoreOptions {
 
 /** The tools of a conversation, and the core that runs their agents. */
 export interface AgentCore {
-  /** The workspace tools, and those of the agents that are ready. Waits for agents that start, within a bound. */
+  /** The workspace tools, and those of the agents. Waits, within a bound, for agents whose tools are not known from their last run. */
   tools(options?: { readonly signal?: AbortSignal }): Promise<readonly ThreadTool[]>;
   /** Starts the agents where they do not run yet. */
   start(): Promise<void>;
@@ -72,6 +73,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     limits: workspaceCoreLimits,
     environment: agentEnvironment(process.env),
     version,
+    ...(agents.length > 0 && { knownTools: createKnownTools() }),
     grants: options.grants ?? conversationGrants(origin.callerId, agents.length > 0),
     openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,
     onNote: note,

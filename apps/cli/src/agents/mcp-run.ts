@@ -1,10 +1,15 @@
 import { createHash } from "node:crypto";
+import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createMcpAgentDirectory } from "@harnesskit/mcp-agent";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { agentsDirectory } from "./agent-places.ts";
+import { keepNewest } from "./keep-newest.ts";
 import { parseMcpSpec } from "./mcp-spec.ts";
+
+/** Directories of servers that are kept: those that were used last. */
+const maxServers = 64;
 
 /** The program beside the command's own that serves MCP servers. */
 export const mcpProgram = (): [string, string] => [
@@ -21,6 +26,11 @@ export const resolveMcpAgent = async (
 ): Promise<{ readonly agentId: string; readonly directory: string }> => {
   const { id, server } = parseMcpSpec(spec, { cwd: process.cwd() });
   const digest = createHash("sha256").update(canonicalJson(server)).digest("hex").slice(0, 16);
-  const directory = join(agentsDirectory(), "mcp", `${id}-${digest}`);
-  return createMcpAgentDirectory({ directory, id, server, command: mcpProgram() });
+  const parent = join(agentsDirectory(), "mcp");
+  const directory = join(parent, `${id}-${digest}`);
+  const made = await createMcpAgentDirectory({ directory, id, server, command: mcpProgram() });
+  const now = new Date();
+  await utimes(directory, now, now);
+  await keepNewest(parent, maxServers);
+  return made;
 };

@@ -47,6 +47,7 @@ const addCoreRun = (core: Command, { version, onExit }: CommandContext): void =>
     .option("--list", "print the tools that the agents registered, and end")
     .option("--call <tool>", "call this tool, AGENT/NAME, and end")
     .option("--input <json>", "the tool's input (default: {})")
+    .option("--project <dir>", "the project that the call is for, which the tool learns as project_root")
     .option("--timeout <seconds>", "how long the call may take", wholeNumber("--timeout"), 120)
     .option(
       "--grants <file>",

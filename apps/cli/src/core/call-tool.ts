@@ -10,8 +10,11 @@ interface ToolCallRequest {
   readonly toolId: string;
   readonly input: unknown;
   readonly timeoutMs: number;
-  /** The grants' file that the user named. */
+  /** The project that the call is for, absolute. @default none */
+  readonly projectRoot?: string;
+  /** The files of the grants and the directives that the user named. */
   readonly grants: string | undefined;
+  readonly directives: string | undefined;
   readonly directiveId: string | undefined;
   readonly json: boolean;
   readonly signal: AbortSignal;
@@ -53,26 +56,28 @@ const failedAt = ({ error }: Exclude<CallResult, { status: "succeeded" }>): stri
   return typeof path === "string" && path !== "" ? ` (at ${oneLine(path, 300)})` : "";
 };
 
-/** The rest of the command that grants what was missing. */
-const grantsFileOption = (
+/** The rest of the command that grants, or issues, what was missing. */
+const fileOption = (
   { error }: Exclude<CallResult, { status: "succeeded" }>,
-  file: string | undefined,
-): string =>
-  file !== undefined && error.details?.missing !== undefined
-    ? ` --file ${oneLine(shellWord(file), 1000)}`
-    : "";
+  { grants, directives }: Pick<ToolCallRequest, "grants" | "directives">,
+): string => {
+  const isUnbacked = error.code === "tool.directive_required" && error.details?.reason !== "unavailable";
+  const file = error.details?.missing !== undefined ? grants : isUnbacked ? directives : undefined;
+  return file === undefined ? "" : ` --file ${oneLine(shellWord(file), 1000)}`;
+};
 
 /**
  * Calls a tool once and shows what it says: the output on standard output, what it streams on standard error; with
  * `json`, everything on standard output as JSON lines. Returns the exit code.
  */
 export const callAndShow = async (core: RunningCore, request: ToolCallRequest): Promise<ExitCode> => {
-  const { toolId, input, timeoutMs, directiveId, signal, json, out, err } = request;
+  const { toolId, input, timeoutMs, projectRoot, directiveId, signal, json, out, err } = request;
   const caller = { type: "human", id: "terminal" } as const;
   const call = core.call(toolId, input, {
     timeoutMs,
     signal,
     caller,
+    ...(projectRoot !== undefined && { context: { project_root: projectRoot } }),
     ...(directiveId !== undefined && { directiveId }),
   });
   let isLineOpen = false;
@@ -93,7 +98,7 @@ export const callAndShow = async (core: RunningCore, request: ToolCallRequest): 
   else if (result.status === "succeeded") out.write(`${safeJson(result.output)}\n`);
   else
     err.write(
-      `harness core: ${result.error.code}: ${oneLine(result.error.message, 1000)}${failedAt(result)}${grantsFileOption(result, request.grants)}\n`,
+      `harness core: ${result.error.code}: ${oneLine(result.error.message, 1000)}${failedAt(result)}${fileOption(result, request)}\n`,
     );
   return exitCodeOf(result);
 };

@@ -14,6 +14,7 @@ import { onStopSignals } from "../interruption.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
+import { resolveWorkspace } from "../workspace-directory.ts";
 import { callAndShow } from "./call-tool.ts";
 import { createCoreAudit } from "./core-audit.ts";
 import { coreFile } from "./core-files.ts";
@@ -24,6 +25,8 @@ export interface CoreCommandOptions {
   readonly list?: true;
   readonly call?: string;
   readonly input?: string;
+  /** The directory that the call is for. @default none */
+  readonly project?: string;
   readonly timeout: number;
   readonly audit?: string | false;
   readonly grants?: string;
@@ -63,9 +66,11 @@ export const core = (
     return once(running, options, { input, out, err, signal });
   });
 
-const readCallInput = ({ call, directive, input, list, serve, timeout }: CoreCommandOptions): unknown => {
+const readCallInput = (options: CoreCommandOptions): unknown => {
+  const { call, directive, input, list, project, serve, timeout } = options;
   if (timeout < 1 || timeout > 3600) throw usageError("--timeout takes 1 to 3600 seconds");
   if (call === undefined && directive !== undefined) throw usageError("--directive belongs to --call");
+  if (call === undefined && project !== undefined) throw usageError("--project belongs to --call");
   if (serve !== undefined && (list || call !== undefined)) {
     throw usageError("--serve does not go together with --list and --call");
   }
@@ -138,7 +143,9 @@ const once = async (running: RunningCore, options: CoreCommandOptions, given: On
       toolId: options.call,
       input,
       timeoutMs,
+      ...(options.project !== undefined && { projectRoot: await resolveWorkspace(options.project) }),
       grants: options.grants,
+      directives: options.directives,
       directiveId: options.directive,
       json,
       signal,

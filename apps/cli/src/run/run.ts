@@ -75,10 +75,11 @@ export const run = async (
     for (const line of policyWarnings(await readNamedPolicy(choice.file, workspace)))
       note(`harness run: ${line}`);
   }
-  // The server reports to this process alone what it cannot use.
-  const hasInstalled = attach === undefined && options.installedAgents !== false;
-  const installed = hasInstalled ? await readEnabledAgents((line) => note(`harness run: ${line}`)) : [];
-  if (options.agents !== undefined) await checkAgents(options.agents, installed);
+  if (options.agents !== undefined) {
+    // What cannot be started, the server reports.
+    const installed = options.installedAgents === false ? [] : await readEnabledAgents(() => {});
+    await checkAgents(options.agents, installed);
+  }
   const prompt = await promptOf(argument, options);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(

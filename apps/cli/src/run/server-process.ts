@@ -21,9 +21,12 @@ const inheritEnv = [
 const quitStepMs = 150;
 const quitTimeoutMs = 3000;
 
-/** What the server says of the agents that the user named, as a note of this command. */
+/** What the server says of the user's agents, as a note of this command. */
 const noteOfAgents = (line: string): string | undefined => {
-  const [, note] = /^harness serve: (the (?:agent|tool) (?!harnesskit\.workspace\b).*)$/s.exec(line) ?? [];
+  const [, note] =
+    /^harness serve: ((?:the (?:agent|tool) (?!harnesskit\.workspace\b)|no installed agent ).*)$/s.exec(
+      line,
+    ) ?? [];
   return note === undefined ? undefined : `harness run: ${note}`;
 };
 

@@ -2,12 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  createMemoryGrants,
   type LaunchedAgent,
   type RunningCore,
   type StartCoreOptions,
   type StreamChunk,
   startCore,
   type ToolCall,
+  toGrants,
 } from "@harnesskit/core-runtime";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { AgentProcess } from "./support/agent-process.ts";
@@ -72,6 +74,39 @@ describe("the Python agent under a core", () => {
     expect(await core.ping(agentId)).toBeGreaterThanOrEqual(0);
     expect(healthOf(core)).toMatchObject({ state: "ready", status: "ok", restarts: 0 });
     expect(core.stats()).toMatchObject({ sessions: 1 });
+  });
+
+  it("keeps the guest book of hello-agent: greets, shows what it would write, and writes that or nothing", async () => {
+    const root = await mkdtemp(join(tmpdir(), "hk-python-book-"));
+    onTestFinished(() => rm(root, { recursive: true, force: true }));
+    const granted = toGrants({
+      agent_id: agentId,
+      permissions: ["fs.write", "side_effects"],
+      granted_by: "test",
+    });
+    const [bare, core] = [await start(), await start({ grants: createMemoryGrants(granted) })];
+    const options = { context: { project_root: root } };
+    expect(await call(bare, "sign", { name: "Ada" }, options).result).toMatchObject({
+      error: { code: "tool.forbidden", details: { missing: ["side_effects", "fs.write"] } },
+    });
+    const said = async (tool: string, input: object) => {
+      const result = await call(core, tool, input, options).result;
+      return result.status === "succeeded" ? result.output : result.error.code;
+    };
+    expect(await said("greet", { name: "Ada" })).toEqual({ greeting: "Hello, Ada!" });
+    const shown = await said("prepare", { tool: "sign", input: { name: "Ada", more: 1 } });
+    expect(shown).toMatchObject({ input: { name: "Ada" }, preview: "GUESTS.md\n+- Ada\n" });
+    const { input, expected } = shown as { input: object; expected: string };
+    expect(await said("sign", { ...input, expected })).toEqual({ guests: 1 });
+    expect(await said("sign", { ...input, expected })).toBe("hello.changed");
+    expect(await said("greet", { name: "Ada" })).toEqual({ greeting: "Welcome back, Ada!" });
+    expect(await said("prepare", { tool: "sign", input: {} })).toBe("tool.invalid_input");
+    expect(await call(core, "sign", { name: "Ada" }).result).toMatchObject({
+      error: { code: "hello.no_project" },
+    });
+    for (const name of ["", "two\nlines", "x".repeat(101)]) {
+      expect(await said("greet", { name })).toBe("tool.invalid_input");
+    }
   });
 
   it("fails in its own words, and is sent nothing that does not fit", async () => {

@@ -71,9 +71,16 @@ describe("the Python agent's session", () => {
       },
     });
     const tools = register.payload.tools as { name: string; tool_id: string; input_schema: object }[];
-    expect(tools.map(({ name }) => name)).toEqual(["word_count", "countdown", "fail"]);
+    expect(tools.map(({ name }) => name)).toEqual([
+      "greet",
+      "sign",
+      "word_count",
+      "countdown",
+      "fail",
+      "prepare",
+    ]);
     for (const { name, tool_id } of tools) expect(tool_id).toBe(`com.example.python/${name}`);
-    expect(tools[0]?.input_schema).toEqual({
+    expect(tools[2]?.input_schema).toEqual({
       type: "object",
       properties: { text: { type: "string", maxLength: 100_000 } },
       required: ["text"],
@@ -177,8 +184,8 @@ describe("the Python agent's session", () => {
     const code = [
       "import os, sys",
       "sys.path.insert(0, '.')",
-      "import agent",
-      "print(*agent.take_launch_parameters(), 'HARNESS_SESSION_TOKEN' in os.environ)",
+      "import runtime",
+      "print(*runtime.take_launch_parameters(), 'HARNESS_SESSION_TOKEN' in os.environ)",
     ].join("\n");
     const environment = { HARNESS_AGENT_SOCKET: "/core.sock", HARNESS_SESSION_TOKEN: token };
     const agent = new AgentProcess(environment, ["-c", code]);
@@ -232,9 +239,9 @@ describe("the Python agent's frames", () => {
   });
 
   it("end the connection where they are larger than the welcome allows", async () => {
-    const { agent, connection } = await serve(undefined, { max_frame_bytes: 2000 });
+    const { agent, connection } = await serve(undefined, { max_frame_bytes: 8000 });
     const header = Buffer.alloc(4);
-    header.writeUInt32BE(2001);
+    header.writeUInt32BE(8001);
     connection.socket.write(header);
     await connection.closed;
     expect(await agent.ended).toMatchObject({

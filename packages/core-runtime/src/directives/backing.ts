@@ -6,13 +6,18 @@ import { recordFault } from "../records/record-file-error.ts";
 import type { IssuedDirectives } from "./directives.ts";
 import { type DirectiveRefusal, directiveRefusals } from "./judge-directive.ts";
 
-/** The end of a call that no directive backs; `details.reason` says why. */
-export const unbacked = (reason: DirectiveRefusal, more = ""): CallResult =>
+/** The end of a call that no directive backs; `details.reason` says why, the message how to issue one. */
+export const unbacked = (reason: DirectiveRefusal, toolId: string): CallResult =>
+  ended(reason, `: harness core directive issue ${toolId} --input JSON --until 1h`);
+
+/** The end of a call for which the directives cannot be read or changed. */
+export const directivesUnavailable = (error: unknown): CallResult =>
+  ended("unavailable", ` (${recordFault(error)})`);
+
+const ended = (reason: DirectiveRefusal, more: string): CallResult =>
   coreResult(RuntimeErrorCode.DirectiveRequired, `${directiveRefusals[reason]}${more}`, {
     details: { reason },
   });
-
-const unavailable = (error: unknown): CallResult => unbacked("unavailable", ` (${recordFault(error)})`);
 
 /** Uses directives for calls, and gives back those of calls that were not sent. */
 export class Backing {
@@ -30,9 +35,9 @@ export class Backing {
   async check(call: Call, id: string): Promise<CallResult | undefined> {
     try {
       const problem = await this.#directives.check(id, call);
-      return problem && unbacked(problem);
+      return problem && unbacked(problem, call.toolId);
     } catch (error) {
-      return unavailable(error);
+      return directivesUnavailable(error);
     }
   }
 
@@ -50,9 +55,9 @@ export class Backing {
     try {
       const outcome = await this.#directives.use(id, call, () => call.state !== "ended");
       if (outcome === "unwanted") return undefined;
-      if (outcome !== "used") return unbacked(outcome);
+      if (outcome !== "used") return unbacked(outcome, call.toolId);
     } catch (error) {
-      return unavailable(error);
+      return directivesUnavailable(error);
     }
     const giveBack = () => void this.#track(this.#giveBack(call, id));
     if (call.state === "ended") giveBack();

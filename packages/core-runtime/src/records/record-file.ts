@@ -7,6 +7,7 @@ import {
   makeDirectory,
   privatePathProblem,
   readOwnFile,
+  removeTemporaries,
   writeFileAtomic,
 } from "@harnesskit/node-kit";
 import { backoffDelayMs, systemClock, wait } from "@harnesskit/wire/time";
@@ -101,7 +102,10 @@ export class RecordFile<Item> implements RecordStore<Item> {
         throw new RecordFileError("record_file_too_large", this.#path, `would exceed ${maxFileBytes} bytes`);
       }
       this.#seen = undefined;
-      await this.#guard(() => writeFileAtomic(this.#path, text));
+      await this.#guard(async () => {
+        await removeTemporaries(this.#path);
+        await writeFileAtomic(this.#path, text);
+      });
       // So long another process may still count what it read before.
       await wait(2 * freshMs, systemClock, undefined);
       return result;

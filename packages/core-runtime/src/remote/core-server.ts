@@ -15,7 +15,7 @@ import { CoreServerConnection } from "./server-connection.ts";
 export const coreServerLimits = defineLimits({
   /** Clients that are connected at the same time; further ones are closed. */
   maxClients: 64,
-  /** Calls of one client that run or wait. */
+  /** Calls of one client that run or wait; further ones end with `tool.busy`. */
   maxCalls: 64,
   /** How long a client may take to introduce itself, in milliseconds. */
   helloTimeoutMs: 5_000,

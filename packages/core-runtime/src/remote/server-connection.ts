@@ -1,9 +1,15 @@
-import { CORE_API_UNAUTHORIZED, coreApiMethods, coreApiNotifications } from "@harnesskit/protocol/runtime";
+import {
+  CORE_API_UNAUTHORIZED,
+  coreApiMethods,
+  coreApiNotifications,
+  RuntimeErrorCode,
+} from "@harnesskit/protocol/runtime";
 import { type Channel, callSafely, HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
 import { createPeer, type Peer, type RpcMethod } from "@harnesskit/wire/rpc";
 import type * as z from "zod";
 import type { ToolCall } from "../call.ts";
 import type { CallOptions } from "../call-options.ts";
+import { coreResult } from "../call-result.ts";
 import type { CoreServerLimits, CoreServerOptions, RemoteClient } from "./core-server.ts";
 import type { KnownTokens } from "./known-tokens.ts";
 
@@ -18,6 +24,12 @@ interface ConnectionOptions extends Pick<CoreServerOptions, "core"> {
   readonly version: string;
   readonly limits: CoreServerLimits;
 }
+
+/**
+ * Requests beside calls that may wait. Calls beyond the limit are answered at once, so that they never fill the queue: the
+ * connection is read on, and a client can always cancel.
+ */
+const maxOtherRequests = 64;
 
 /** One client of a core. Its calls end with its connection. */
 export class CoreServerConnection {
@@ -48,7 +60,7 @@ export class CoreServerConnection {
         },
         onError: (error) => callSafely(() => onError?.(error)),
       },
-      { maxConcurrentCalls: limits.maxCalls, maxQueuedCalls: limits.maxCalls },
+      { maxConcurrentCalls: limits.maxCalls + maxOtherRequests, maxQueuedCalls: maxOtherRequests },
     );
     this.#peer.signal.addEventListener("abort", () => {
       for (const call of this.#calls.values()) call.cancel("the connection of the caller is lost");
@@ -114,6 +126,11 @@ export class CoreServerConnection {
 
   async #call({ call: id, tool_id: toolId, input, options }: ParamsOf<"tools.call">): Promise<unknown> {
     if (this.#calls.has(id)) throw invalidParams("tools.call: a call with this id runs already");
+    const { maxCalls } = this.#options.limits;
+    if (this.#calls.size >= maxCalls) {
+      const message = `the client has ${maxCalls} calls already`;
+      return coreResult(RuntimeErrorCode.Busy, message, { retryable: true });
+    }
     const call = this.#options.core.call(toolId, input, this.#callOptions(options));
     this.#calls.set(id, call);
     if (this.#peer.signal.aborted) call.cancel("the connection of the caller is lost");

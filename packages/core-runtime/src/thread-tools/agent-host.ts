@@ -1,63 +1,28 @@
 import type { AuditSink } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
-import { settleWithin } from "@harnesskit/wire/time";
-import type { Authorize } from "../authorize.ts";
+import { settleWithin, systemClock, wait } from "@harnesskit/wire/time";
 import type { CallOptions } from "../call-options.ts";
 import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
-import type { CoreLimits } from "../core-limits.ts";
+import { coreLimits } from "../core-limits.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import type { LaunchedAgent } from "../launch/launched-agent.ts";
-import type { GrantStore } from "../permissions/grants.ts";
 import type { RunningCore, startCore } from "../start-core.ts";
-import { noteOfAgent, notReadyNote } from "./agent-notes.ts";
+import type { AgentHost, AgentHostOptions, HostedAgent } from "./agent-host-options.ts";
+import { changedToolsNote, noteOfAgent, notReadyNote } from "./agent-notes.ts";
 import { issueFor, needsDirective } from "./approved-call.ts";
-import type { ListOptions, ToolHost, ToolHostCallOptions } from "./tool-host.ts";
+import { KnownTools } from "./known-tools.ts";
+import type { ListOptions, ToolHostCallOptions } from "./tool-host.ts";
 
 /** How long a call waits until its agent is ready, the first start included. */
 const maxAgentWaitMs = 20_000;
 /** Attempts of a call that certainly had no effect. */
 const maxAttempts = 3;
+/** Before the second attempt; longer before the third. What an agent works with, such as an MCP server, may be starting again. */
+const retryDelayMs = 750;
 const heartbeatIntervalMs = 2_000;
 const unhealthyTimeoutMs = 4_000;
-
-export interface HostedAgent {
-  readonly agentId: string;
-  /** The directory of the agent's manifest. */
-  readonly directory: string;
-}
-
-export interface AgentHostOptions {
-  /** Whose ids are different. */
-  readonly agents: readonly HostedAgent[];
-  readonly limits?: Partial<CoreLimits>;
-  /** What the agents may do beyond reading. @default nothing */
-  readonly grants?: GrantStore;
-  /** What the agents and, in part, their commands inherit. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The version that the core reports to the agents. */
-  readonly version: string;
-  /** Decides about each call before it is sent, in place of `grants`. @default by `grants` */
-  readonly authorize?: Authorize;
-  /** How long `tools` waits for agents that start, in milliseconds. @default 5000 */
-  readonly startTimeoutMs?: number;
-  /** Opens the audit log of the core, which the host closes. @default no log */
-  readonly openAudit?: () => Promise<AuditSink | undefined>;
-  /** Called with one safe line when an agent's state changes. */
-  readonly onNote?: (line: string) => void;
-  /** Called with each line of an agent's standard error. Untrusted. */
-  readonly onOutput?: (line: string, agentId: string) => void;
-  readonly onError: (error: unknown) => void;
-}
-
-/** Runs agents, and calls their tools. */
-export interface AgentHost extends ToolHost {
-  /** Settles when the agents are being started. A failure is reported to `onError`, and the next call tries again. */
-  start(): Promise<void>;
-  /** Ends the agents with everything that they run, and the core. */
-  close(): Promise<void>;
-}
 
 interface Running {
   readonly core: RunningCore;
@@ -69,12 +34,15 @@ export const createAgentHost = (options: AgentHostOptions): AgentHost => new Cor
 
 class CoreAgentHost implements AgentHost {
   readonly #options: AgentHostOptions;
-  readonly #directories: ReadonlyMap<string, string>;
+  readonly #agents: ReadonlyMap<string, HostedAgent>;
+  readonly #known: KnownTools;
   #starting: Promise<Running> | undefined;
   /** What must be closed at the end. */
   #launching: Promise<Running> | undefined;
   /** Starts and restarts that go on. */
   readonly #restarting = new Map<string, Promise<unknown>>();
+  /** Agents that have registered their tools and not ended since. */
+  readonly #serving = new Set<string>();
   /** Agents that were not ready in time: `tools` does not wait for them again until they are. */
   readonly #late = new Set<string>();
   readonly #reported = new WeakSet<object>();
@@ -82,7 +50,8 @@ class CoreAgentHost implements AgentHost {
 
   constructor(options: AgentHostOptions) {
     this.#options = options;
-    this.#directories = new Map(options.agents.map(({ agentId, directory }) => [agentId, directory]));
+    this.#agents = new Map(options.agents.map((agent) => [agent.agentId, agent]));
+    this.#known = new KnownTools(options.knownTools, coreLimits.resolve(options.limits));
   }
 
   async start(): Promise<void> {
@@ -94,27 +63,33 @@ class CoreAgentHost implements AgentHost {
   }
 
   async tools({ signal, without = [] }: ListOptions = {}): Promise<readonly ToolInfo[]> {
-    const { startTimeoutMs = 5_000, onNote } = this.#options;
-    const wanted = [...this.#directories.keys()].filter((agentId) => !without.includes(agentId));
+    const wanted = [...this.#agents.values()].filter(({ agentId }) => !without.includes(agentId));
     if (wanted.length === 0 || this.#isClosing) return [];
-    const tools = async () =>
-      (await this.#running()).core.tools().filter(({ agent_id: agentId }) => wanted.includes(agentId));
-    const awaited = wanted.filter((agentId) => !this.#late.has(agentId));
-    await Promise.all(
-      awaited.map(async (agentId) => {
-        const ready = async () => this.#ready((await this.#running()).core, agentId);
-        const settled = await settleWithin(ready(), {
-          name: "agent.ready",
-          timeoutMs: startTimeoutMs,
-          signal,
-        });
-        if (settled.status !== "timed_out" || this.#isClosing) return;
-        this.#late.add(agentId);
-        onNote?.(notReadyNote(agentId, startTimeoutMs));
+    const all = await Promise.all(
+      wanted.map(async (agent) => {
+        if (!this.#serving.has(agent.agentId)) {
+          const known = await this.#known.of(agent);
+          if (known) return known;
+          await this.#awaitReady(agent.agentId, signal);
+        }
+        // Why an agent does not start is reported where it ends.
+        return this.#running().then(
+          ({ core }) => toolsOf(core, agent.agentId),
+          () => [],
+        );
       }),
     );
-    // Why an agent does not start is reported where it ends.
-    return tools().catch(() => []);
+    return all.flat();
+  }
+
+  async #awaitReady(agentId: string, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#late.has(agentId)) return;
+    const { startTimeoutMs: timeoutMs = 5_000, onNote } = this.#options;
+    const ready = async () => this.#ready((await this.#running()).core, agentId);
+    const settled = await settleWithin(ready(), { name: "agent.ready", timeoutMs, signal });
+    if (settled.status !== "timed_out" || this.#isClosing) return;
+    this.#late.add(agentId);
+    onNote?.(notReadyNote(agentId, timeoutMs));
   }
 
   async check(toolId: string, input: unknown, options: CallOptions): Promise<CallResult | undefined> {
@@ -143,6 +118,7 @@ class CoreAgentHost implements AgentHost {
       if (result.status === "succeeded" || attempt === maxAttempts) return result;
       const { code } = result.error;
       if (code !== "agent.unavailable" && !(isRepeatable && code === "agent.lost")) return result;
+      await wait(attempt * retryDelayMs, systemClock, options.signal).catch(() => {});
     }
   }
 
@@ -184,13 +160,7 @@ class CoreAgentHost implements AgentHost {
         ...(onOutput && { onOutput: ({ line, agentId }) => onOutput(line, agentId) }),
       });
       void this.#watch(core);
-      for (const agentId of this.#directories.keys()) {
-        this.#ready(core, agentId).catch((error: unknown) => {
-          // An agent that ends is reported as a note.
-          const isNoted = HarnessError.isInstance(error) && error.code === "agent_start_failed";
-          if (!isNoted) this.#report(error);
-        });
-      }
+      void this.#startAgents(core);
       return { core, audit };
     } catch (error) {
       await audit?.close().catch(() => {});
@@ -198,11 +168,34 @@ class CoreAgentHost implements AgentHost {
     }
   }
 
+  /** Agents whose tools are known start one after the other: no caller waits for them. */
+  async #startAgents(core: RunningCore): Promise<void> {
+    const later: string[] = [];
+    await Promise.all(
+      [...this.#agents.values()].map(async (agent) => {
+        if (await this.#known.of(agent)) later.push(agent.agentId);
+        else await this.#startAgent(core, agent.agentId);
+      }),
+    );
+    for (const agentId of later) await this.#startAgent(core, agentId);
+  }
+
+  async #startAgent(core: RunningCore, agentId: string): Promise<void> {
+    if (this.#isClosing) return;
+    try {
+      await this.#ready(core, agentId);
+    } catch (error) {
+      // An agent that ends is reported as a note.
+      const isNoted = HarnessError.isInstance(error) && error.code === "agent_start_failed";
+      if (!isNoted) this.#report(error);
+    }
+  }
+
   /** The core once the tool's agent is ready, or how the call ends. */
   async #readyCore(toolId: string, signal: AbortSignal | undefined): Promise<RunningCore | CallResult> {
     if (this.#isClosing) return coreResult(RuntimeErrorCode.CoreClosed, "The server is closing.");
     const agentId = toolId.slice(0, Math.max(0, toolId.indexOf("/")));
-    if (!this.#directories.has(agentId)) {
+    if (!this.#agents.has(agentId)) {
       return coreResult(RuntimeErrorCode.ToolNotFound, "There is no agent of this tool.");
     }
     const ready = await settleWithin(this.#whenReady(agentId), {
@@ -240,7 +233,7 @@ class CoreAgentHost implements AgentHost {
     if (going !== undefined) return going;
     const state = core.launched().find((agent) => agent.agentId === agentId)?.state;
     if (state !== undefined && state !== "crash_loop" && state !== "stopped") return core.ready(agentId);
-    const directory = this.#directories.get(agentId) as string;
+    const { directory } = this.#agents.get(agentId) as HostedAgent;
     const starting = (state === undefined ? core.launch(directory) : core.restart(agentId)).finally(() =>
       this.#restarting.delete(agentId),
     );
@@ -266,9 +259,26 @@ class CoreAgentHost implements AgentHost {
       const line = state === before.get(agentId) ? undefined : noteOfAgent(agent, wereReady.has(agentId));
       if (line !== undefined && !this.#isClosing) this.#options.onNote?.(line);
       before.set(agentId, state);
-      if (state !== "ready") continue;
+      if (state !== "ready") {
+        this.#serving.delete(agentId);
+        continue;
+      }
       wereReady.add(agentId);
       this.#late.delete(agentId);
+      this.#serving.add(agentId);
+      await this.#learn(core, agentId);
     }
   }
+
+  /** What an agent declares may be other than what a turn was shown. */
+  async #learn(core: RunningCore, agentId: string): Promise<void> {
+    const isChanged = await this.#known.update(
+      this.#agents.get(agentId) as HostedAgent,
+      toolsOf(core, agentId),
+    );
+    if (isChanged && !this.#isClosing) this.#options.onNote?.(changedToolsNote(agentId));
+  }
 }
+
+const toolsOf = (core: RunningCore, agentId: string): readonly ToolInfo[] =>
+  core.tools().filter((tool) => tool.agent_id === agentId);

@@ -3,8 +3,7 @@ import { isoTime } from "@harnesskit/wire/time";
 import type { ToolContext } from "@harnesskit/wire/tool";
 import type { CallResult } from "../call-result.ts";
 import type { Core } from "../core.ts";
-import { unbacked } from "../directives/backing.ts";
-import { recordFault } from "../records/record-file-error.ts";
+import { directivesUnavailable } from "../directives/backing.ts";
 
 /** How long a directive for an approved call is in force: longer than its agent may take to be ready. */
 const directiveLifetimeMs = 5 * 60_000;
@@ -29,6 +28,6 @@ export const issueFor = async (
     });
     return issued.id;
   } catch (error) {
-    return unbacked("unavailable", ` (${recordFault(error)})`);
+    return directivesUnavailable(error);
   }
 };

@@ -1,4 +1,5 @@
-export { type AgentHost, type AgentHostOptions, createAgentHost, type HostedAgent } from "./agent-host.ts";
+export { createAgentHost } from "./agent-host.ts";
+export type { AgentHost, AgentHostOptions, HostedAgent } from "./agent-host-options.ts";
 export {
   type AgentTools,
   type AgentToolsLimits,
@@ -7,6 +8,7 @@ export {
   createAgentTools,
 } from "./agent-tools.ts";
 export type { CallOrigin, ThreadTool } from "./hosted-tool.ts";
+export type { KnownToolsStore } from "./known-tools.ts";
 export { createThreadTools, type ThreadToolsOptions } from "./thread-tools.ts";
 export type { ListOptions, ToolHost, ToolHostCallOptions } from "./tool-host.ts";
 export { toModelToolName } from "./tool-name.ts";

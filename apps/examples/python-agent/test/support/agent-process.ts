@@ -16,10 +16,10 @@ export class AgentProcess {
   readonly ended: Promise<ProcessEnd>;
   readonly #child: ChildProcess;
 
-  /** Python sees the standard library only (`-S`), and nothing of the user's settings (`-I`). */
+  /** Python sees the standard library only (`-S`), and nothing of the user's settings (`-E -s`). */
   constructor(environment: Record<string, string>, args: readonly string[] = ["agent.py"]) {
     const { PATH = "", HOME = "" } = process.env;
-    const child = spawn("python3", ["-I", "-S", "-X", "dev", "-B", ...args], {
+    const child = spawn("python3", ["-E", "-s", "-S", "-X", "dev", "-B", ...args], {
       cwd: agentDirectory,
       env: { PATH, HOME, ...environment },
       stdio: ["ignore", "pipe", "pipe"],

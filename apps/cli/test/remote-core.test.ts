@@ -1,0 +1,130 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { ActionDirective } from "@harnesskit/protocol/openharness";
+import { createHttpExchange } from "@harnesskit/transport-http/node";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeAgent, makeDirectory, signingTool } from "./support/agents.ts";
+import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { ToolServer } from "./support/tool-server.ts";
+
+const agentId = "com.example.far";
+
+/** Says that it runs, and never ends. */
+const holding = `tool({
+  name: "hold", description: "Waits for ever", input: { type: "object" }, effects: "read",
+  run: async (_input, { status, signal }) => {
+    await status("holding");
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return {};
+  },
+}), tool({ name: "ping", description: "Answers", input: { type: "object" }, effects: "read", run: () => ({ pong: 1 }) })`;
+
+/** `harness core --serve` in a process of its own, with its grants in a state directory that conversations do not share. */
+const startCore = async () => {
+  const cwd = await makeWorkspace();
+  const agent = await makeAgent(agentId, `${signingTool}, ${holding}`);
+  const endpoint = `unix:${join(await makeDirectory(), "s", "core.sock")}`;
+  const env = { XDG_STATE_HOME: join(cwd, "core-state") };
+  const core = startHarness(["core", "--agent", agent, "--serve", endpoint], { cwd, env });
+  await core.sees(/com\.example\.far: ready/);
+  const grant = (...more: string[]) =>
+    harness(["core", "grant", agentId, "side_effects", "--tool", "sign", ...more], { cwd, env });
+  return { agent, core, cwd, endpoint, grant, args: ["--agents", endpoint] };
+};
+
+const isSigned = (agent: string) =>
+  stat(join(agent, "signed")).then(
+    () => true,
+    () => false,
+  );
+
+describe("the tools of a core in another process", () => {
+  it("are those of harness chat, allowed what the core's operator granted to remote callers", async () => {
+    const { agent, cwd, args, grant } = await startCore();
+    const env = { XDG_STATE_HOME: join(cwd, "chat-state") };
+    const input = `use the tool ${agentId} sign with {"name":"Ada"}\n`;
+    const chat = ["chat", "--session", "s1", ...args];
+    await grant("--caller", "agent:harness.chat");
+    const refused = await harness(chat, { cwd, env, input });
+    expect(refused.stdout).toContain(`${agentId} lacks the permission side_effects for this tool, caller`);
+    await grant("--caller", "agent:harness.remote");
+    const asking = startHarness(chat, { cwd, env });
+    asking.write(input);
+    const [, id = ""] = await asking.sees(/\/approve ([0-9a-f]{8})/);
+    expect(await isSigned(agent)).toBe(false);
+    asking.write(`/approve ${id}\n/quit\n`);
+    await asking.ended;
+    expect(asking.stdout).toContain('{"signed":"Ada"}');
+    expect(await readFile(join(agent, "signed"), "utf8")).toBe("Ada");
+  });
+
+  it("are those of harness engine, which asks before one that may change something", async () => {
+    const { agent, cwd, args, grant } = await startCore();
+    await grant();
+    const program = startHarness(["engine", ...args], { cwd, env: { XDG_STATE_HOME: join(cwd, "state") } });
+    const [, url = ""] = await program.reports(/listening on (http:\/\/127\.0\.0\.1:\d+\/openharness)/);
+    const tokenFile = /^harness engine: token in (.+)$/m.exec(program.stderr)?.[1] ?? "";
+    const bearer = (await readFile(tokenFile, "utf8")).trim();
+    const exchange = createHttpExchange({ url, credentials: { bearer } });
+    onTestFinished(() => exchange.close());
+    const say = async (user_intent: string) => {
+      const request = { context: { session_id: "s1", user_intent } };
+      const capabilities = { "openharness.ui.approval": true };
+      const answer = await exchange.handle({ protocol_version: "1.0.0", capabilities, request });
+      return (answer as { response: { action_directives?: ActionDirective[] } }).response.action_directives;
+    };
+    expect(JSON.stringify(await say(`use the tool ${agentId} ping`))).toContain('{\\"pong\\":1}');
+    const asked = await say(`use the tool ${agentId} sign with {"name":"Ada"}`);
+    expect(asked?.map(({ action_type: type }) => type)).toContain("request_approval");
+    expect(await isSigned(agent)).toBe(false);
+  });
+
+  it("are those of harness serve; a call ends as unknown when the core is killed, and the conversation goes on", async () => {
+    const { core, args } = await startCore();
+    const server = await ToolServer.start({ args });
+    const { threadId, turnId } = await server.startTurn(`use the tool ${agentId} hold`);
+    await server.until(() =>
+      server.told("item.delta").some(({ delta }) => String(delta).includes("holding")),
+    );
+    core.child.kill("SIGKILL");
+    await server.turnEnd(turnId);
+    expect(server.items("tool_exec").at(-1)?.data).toMatchObject({ status: "unknown", code: "agent.lost" });
+    const next = await server.startTurn("list files", threadId);
+    await server.turnEnd(next.turnId);
+    expect(server.items("tool_exec").at(-1)?.data).toMatchObject({ status: "succeeded", tool: "glob" });
+  });
+});
+
+/** An MCP server, written by hand: `die` ends it in the middle of the call, `lie` answers what is no result. */
+const faultyServer = `
+import { createInterface } from "node:readline";
+const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+const annotations = { readOnlyHint: true, openWorldHint: false };
+const tools = ["die", "lie", "ok"].map((name) => ({ name, description: name, inputSchema: { type: "object" }, annotations }));
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize")
+    answer(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "faulty", version: "1" } });
+  else if (method === "tools/list") answer(id, { tools });
+  else if (method === "tools/call" && params.name === "die") process.exit(7);
+  else if (method === "tools/call" && params.name === "lie") answer(id, { content: "no list" });
+  else if (method === "tools/call") answer(id, { content: [{ type: "text", text: "fine" }] });
+}
+`;
+
+it("an MCP server that dies or answers nonsense fails its call, and serves the next one", async () => {
+  const cwd = await makeWorkspace({ "server.mjs": faultyServer });
+  const env = { XDG_STATE_HOME: join(cwd, "state") };
+  const run = (prompt: string) =>
+    harness(["run", "--approve", "once", "--agents", `mcp:node ${join(cwd, "server.mjs")}`, prompt], {
+      cwd,
+      env,
+    });
+  const died = await run("use the tool die then use the tool ok");
+  expect(died.code).toBe(0);
+  expect(died.stdout).toMatch(/__die`, so it may or may not have happened/);
+  expect(died.stdout).toContain("fine");
+  const lied = await run("use the tool lie then use the tool ok");
+  expect(lied.stdout).toMatch(/It did not work: using `\w+__lie` failed/);
+  expect(lied.stdout).toContain("fine");
+});

@@ -1,0 +1,48 @@
+import type { AuditSink } from "@harnesskit/audit";
+import type { Authorize } from "../authorize.ts";
+import type { CoreLimits } from "../core-limits.ts";
+import type { GrantStore } from "../permissions/grants.ts";
+import type { KnownToolsStore } from "./known-tools.ts";
+import type { ToolHost } from "./tool-host.ts";
+
+export interface HostedAgent {
+  readonly agentId: string;
+  /** The directory of the agent's manifest. */
+  readonly directory: string;
+}
+
+export interface AgentHostOptions {
+  /** Whose ids are different. */
+  readonly agents: readonly HostedAgent[];
+  readonly limits?: Partial<CoreLimits>;
+  /** What the agents may do beyond reading. @default nothing */
+  readonly grants?: GrantStore;
+  /** What the agents and, in part, their commands inherit. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The version that the core reports to the agents. */
+  readonly version: string;
+  /** Decides about each call before it is sent, in place of `grants`. @default by `grants` */
+  readonly authorize?: Authorize;
+  /**
+   * What the agents declared when they last ran. `tools` shows it without waiting; such agents start one after the other, or
+   * when they are called first. A call is bound to what was shown. @default none: `tools` waits for each agent
+   */
+  readonly knownTools?: KnownToolsStore;
+  /** How long `tools` waits for an agent whose tools are not known, in milliseconds. @default 5000 */
+  readonly startTimeoutMs?: number;
+  /** Opens the audit log of the core, which the host closes. @default no log */
+  readonly openAudit?: () => Promise<AuditSink | undefined>;
+  /** Called with one safe line when an agent's state changes. */
+  readonly onNote?: (line: string) => void;
+  /** Called with each line of an agent's standard error. Untrusted. */
+  readonly onOutput?: (line: string, agentId: string) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Runs agents, and calls their tools. */
+export interface AgentHost extends ToolHost {
+  /** Settles when the agents are being started. A failure is reported to `onError`, and the next call tries again. */
+  start(): Promise<void>;
+  /** Ends the agents with everything that they run, and the core. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,138 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { ToolInfo } from "../../src/index.ts";
+import { createAgentHost, createAgentTools, type KnownToolsStore } from "../../src/thread-tools/index.ts";
+
+const sdk = new URL("../../../agent-sdk/dist/index.js", import.meta.url).href;
+const agentId = "com.example.slow";
+
+/** Starts when the file `go` is there, and notes that it was started. */
+const program = (tools: string) => `
+  import { appendFileSync, existsSync } from "node:fs";
+  import { defineAgent, tool } from ${JSON.stringify(sdk)};
+  appendFileSync("started", "x");
+  while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 10));
+  const of = (name, more) => tool({ name, description: name, input: { type: "object" }, run: () => ({ name }), ...more });
+  await defineAgent({ id: "${agentId}", version: "1.0.0", tools: [${tools}] }).run();
+`;
+const greet = `of("greet", { effects: "read" })`;
+
+const makeAgent = async (tools: string): Promise<string> => {
+  const directory = await mkdtemp(join(tmpdir(), "hk-known-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const manifest = { id: agentId, version: "1.0.0", command: [process.execPath, "agent.mjs"] };
+  await writeFile(join(directory, "opensentience.agent.json"), JSON.stringify(manifest));
+  await writeFile(join(directory, "agent.mjs"), program(tools));
+  return directory;
+};
+
+const makeStore = (known?: readonly unknown[]) => {
+  const written: (readonly ToolInfo[])[] = [];
+  const store: KnownToolsStore = {
+    read: async () => known,
+    write: async (_agent, tools) => void written.push(tools),
+  };
+  return { store, written };
+};
+
+const hostOf = (directory: string, knownTools: KnownToolsStore) => {
+  const notes: string[] = [];
+  const host = createAgentHost({
+    agents: [{ agentId, directory }],
+    environment: process.env,
+    version: "1.0.0",
+    knownTools,
+    onNote: (line) => notes.push(line),
+    onError: (error) => expect.fail(String(error)),
+  });
+  onTestFinished(() => host.close());
+  const list = createAgentTools({ host });
+  return { host, notes, list };
+};
+
+const scope = { callId: "item_1", threadId: "ses_1" };
+const context = { callId: "item_1", signal: new AbortController().signal, stdout() {}, stderr() {} };
+const go = (directory: string) => writeFile(join(directory, "go"), "");
+
+/** What the agent declares, as a host that waited for it has kept it. */
+const learn = async (tools: string): Promise<readonly unknown[]> => {
+  const directory = await makeAgent(tools);
+  await go(directory);
+  const { store, written } = makeStore();
+  const { list } = hostOf(directory, store);
+  await list();
+  await vi.waitFor(() => expect(written).toHaveLength(1), { timeout: 10_000 });
+  return JSON.parse(JSON.stringify(written[0])) as unknown[];
+};
+
+describe("an agent whose tools are known", () => {
+  it("is not waited for until its tool is called", async () => {
+    const directory = await makeAgent(greet);
+    const { store, written } = makeStore(await learn(greet));
+    const { list, notes } = hostOf(directory, store);
+    const [tool] = await list();
+    expect(tool).toMatchObject({ id: `${agentId}/greet`, effects: "read" });
+    const called = tool?.prepare({}, scope).then(({ run }) => run(context));
+    await vi.waitFor(async () => expect(await readFile(join(directory, "started"), "utf8")).toBe("x"), {
+      timeout: 10_000,
+    });
+    await go(directory);
+    expect(await called).toEqual({ name: "greet" });
+    expect({ notes, written }).toEqual({ notes: [], written: [] });
+  });
+
+  it("is not called by what it declared before: the call is refused, and the next turn has what it declares now", async () => {
+    const directory = await makeAgent(`of("greet", { effects: "execute" }), of("more", { effects: "read" })`);
+    const { store, written } = makeStore(await learn(greet));
+    const { list, notes } = hostOf(directory, store);
+    await go(directory);
+    const [tool] = await list();
+    expect(tool?.effects).toBe("read");
+    await expect(tool?.prepare({}, scope)).rejects.toMatchObject({ code: "tool.changed" });
+    await vi.waitFor(() => expect(written).toHaveLength(1));
+    expect(notes).toEqual([
+      expect.stringContaining(`the agent ${agentId} has other tools than when it last ran`),
+    ]);
+    expect((await list()).map(({ name, effects }) => [name, effects])).toEqual([
+      ["com_example_slow__greet", "execute"],
+      ["com_example_slow__more", "read"],
+    ]);
+  });
+
+  it("is refused a call of a tool that it no longer has", async () => {
+    const directory = await makeAgent(`of("more", { effects: "read" })`);
+    const { list } = hostOf(directory, makeStore(await learn(greet)).store);
+    await go(directory);
+    const [tool] = await list();
+    await expect(tool?.prepare({}, scope)).rejects.toMatchObject({ code: "agent.unavailable" });
+  });
+
+  it.each([
+    [
+      "a tool of another agent",
+      [{ tool_id: "com.example.other/greet", name: "greet", description: "", input_schema: {} }],
+    ],
+    ["what is no tool", ["greet"]],
+    [
+      "a schema that is not valid",
+      [{ tool_id: `${agentId}/greet`, name: "greet", description: "", input_schema: 5 }],
+    ],
+  ])("is waited for where %s is kept", async (_what, known) => {
+    const directory = await makeAgent(greet);
+    await go(directory);
+    const { list } = hostOf(directory, makeStore(known).store);
+    expect(await list()).toMatchObject([{ id: `${agentId}/greet` }]);
+  });
+
+  it("is bound to digests that are computed, not read", async () => {
+    const [known] = (await learn(`of("greet", { effects: "execute" })`)) as [ToolInfo];
+    const directory = await makeAgent(`of("greet", { effects: "execute" })`);
+    await go(directory);
+    const { list } = hostOf(directory, makeStore([{ ...known, side_effects: false }]).store);
+    const [tool] = await list();
+    expect(tool?.effects).toBe("read");
+    await expect(tool?.prepare({}, scope)).rejects.toMatchObject({ code: "tool.changed" });
+  });
+});
