@@ -66,7 +66,7 @@ export interface AgentContext {
 }
 
 /** A channel's or exchange's context, as transports give it. */
-interface TransportContext {
+export interface TransportContext {
   readonly principal?: unknown;
   readonly signal?: AbortSignal;
 }

@@ -6,13 +6,27 @@ import { makeWorkspace, startProgram } from "../support/harness.ts";
 const script = fileURLToPath(new URL("../../../../scripts/crash/crash.mjs", import.meta.url));
 
 describe("kill -9 of one of three workers", () => {
-  it.each(["sqlite", "postgres"])("loses, doubles and reorders nothing: %s, 8 times", async (engine) => {
-    const cwd = await makeWorkspace();
-    const args = [script, "--only", `workers-${engine}`, "--kills", "8", "--seed", "20261124", "--lanes", "1"];
-    const env = { HARNESS_TEST_POSTGRES: inject("postgresUrl") };
-    const { code, stdout } = await startProgram(process.execPath, args, { cwd, env }).ended;
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
-    const kills = Number(/kills: (\d+)/.exec(stdout)?.[1]);
-    expect(kills).toBeGreaterThanOrEqual(8);
-  }, 240_000);
+  it.each(["sqlite", "postgres"])(
+    "loses, doubles and reorders nothing: %s, 8 times",
+    async (engine) => {
+      const cwd = await makeWorkspace();
+      const args = [
+        script,
+        "--only",
+        `workers-${engine}`,
+        "--kills",
+        "8",
+        "--seed",
+        "20261124",
+        "--lanes",
+        "1",
+      ];
+      const env = { HARNESS_TEST_POSTGRES: inject("postgresUrl") };
+      const { code, stdout } = await startProgram(process.execPath, args, { cwd, env }).ended;
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
+      const kills = Number(/kills: (\d+)/.exec(stdout)?.[1]);
+      expect(kills).toBeGreaterThanOrEqual(8);
+    },
+    240_000,
+  );
 });

@@ -29,8 +29,9 @@ const InstallRecordSchema = z.object({
   /** Directories that were made for the file. */
   madeDirectories: z.array(z.string()).default([]),
 });
+type ParsedRecord = z.infer<typeof InstallRecordSchema>;
 /** What was written into one settings file, and what was there before. */
-export type InstallRecord = z.infer<typeof InstallRecordSchema>;
+export interface InstallRecord extends ParsedRecord {}
 
 const RecordsSchema = z.object({ version: z.literal(1), installed: z.array(InstallRecordSchema) });
 

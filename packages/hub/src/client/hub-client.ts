@@ -54,7 +54,8 @@ export interface WatchOptions {
 /** What the hub says of itself. */
 export type HubIntroduction = HubMethodResult<"hub.hello">;
 
-type ParamsArgument<M extends HubMethodName> =
+/** The arguments of a call after the method's name: its params, which only some methods can do without, and options. */
+export type ParamsArgument<M extends HubMethodName> =
   undefined extends HubMethodParams<M>
     ? [params?: HubMethodParams<M>, options?: RequestOptions]
     : [params: HubMethodParams<M>, options?: RequestOptions];

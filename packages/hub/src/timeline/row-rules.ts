@@ -66,7 +66,7 @@ const counted = (row: TimelineRow | undefined, state: Counted): number => (row?.
 export const sessionDelta = (
   before: TimelineRow | undefined,
   after: TimelineRow,
-): Pick<SessionTally, "actions" | Counted> => ({
+): Pick<SessionTally, "actions" | "failed" | "refused" | "waiting"> => ({
   actions: before === undefined && after.state !== "noted" ? 1 : 0,
   failed: counted(after, "failed") - counted(before, "failed"),
   refused: counted(after, "refused") - counted(before, "refused"),
