@@ -1,52 +1,110 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadSuite, runSuite } from "../conformance/dist/index.js";
+import { pathToFileURL } from "node:url";
+import { loadSuite, runSuite, suiteNames } from "../conformance/dist/index.js";
 import { repositoryRoot } from "./lib/root.mjs";
+import { buildTargets, ownTarget } from "./lib/suite-targets.mjs";
+import { withTempDir } from "./lib/temp.mjs";
 
-// node scripts/conformance.mjs: runs every suite against the peers in Python, over each of their transports, and writes the
-// table of docs/conformance.md. The packages of this repository run in the tests (npx vitest run conformance).
-const peer = (name) => `exec python3 -B '${join(repositoryRoot, "conformance/peers", name)}'`;
-const runs = [
-  ["ahp-server", "ahp_harness.py", ["stdio", "unix", "tcp", "http"]],
-  ["ahp-client", "ahp_agent.py", ["stdio", "unix", "tcp", "http"]],
-  ["threads-server", "thread_server.py", ["stdio"]],
-  ["threads-client", "thread_client.py", ["stdio", "unix"]],
-  ["runtime-core", "runtime_core.py", ["unix", "tcp"]],
-  ["runtime-agent", "runtime_agent.py", ["unix", "tcp"]],
-  ["openharness-engine", "openharness_engine.py", ["stdio", "http"]],
-  ["openharness-shell", "openharness_shell.py", ["stdio", "unix", "http"]],
-  ["chat", "chat_adapter.py", ["stdio"]],
-];
-const transports = ["stdio", "unix", "tcp", "http", "ws"];
+// node scripts/conformance.mjs: runs every suite over every transport against the packages of this repository, against the
+// peers in Python over the transports that those have, and against the mutants; writes the tables of docs/conformance.md.
+const peers = {
+  "ahp-server": ["ahp_harness.py", "stdio", "unix", "tcp", "http"],
+  "ahp-client": ["ahp_agent.py", "stdio", "unix", "tcp", "http"],
+  "threads-server": ["thread_server.py", "stdio"],
+  "threads-client": ["thread_client.py", "stdio", "unix"],
+  "runtime-core": ["runtime_core.py", "unix", "tcp"],
+  "runtime-agent": ["runtime_agent.py", "unix", "tcp"],
+  "openharness-engine": ["openharness_engine.py", "stdio", "http"],
+  "openharness-shell": ["openharness_shell.py", "stdio", "unix", "http"],
+  chat: ["chat_adapter.py", "stdio"],
+};
+const limits = { withinMs: 10_000, scenarioTimeoutMs: 50_000 };
+const seconds = (ms) => (ms / 1000).toFixed(1);
 
-const rows = [];
-for (const [name, file, over] of runs) {
-  const suite = loadSuite(name);
-  const cells = [];
-  for (const transport of transports) {
-    const isOffered = suite.role.transports[transport] !== undefined;
-    if (!over.includes(transport)) {
-      cells.push(isOffered ? "suite only" : "–");
-      continue;
-    }
-    const target = { kind: "command", command: peer(file), transport };
-    const { counts, conforms } = await runSuite({ suite, target, limits: { withinMs: 5000 } });
-    process.stdout.write(`${name} ${transport}: ${conforms ? "conforms" : "does not conform"}\n`);
-    if (!conforms) process.exitCode = 1;
-    cells.push(`${counts.pass} of ${Object.values(counts).reduce((sum, count) => sum + count)}`);
-  }
-  rows.push(`| \`${name}\` | ${suite.version} | ${cells.join(" | ")} |`);
+/** Checks, passes, warnings and seconds of a run, as cells. Problems of a scenario are written out. */
+async function judge(suite, target, whose) {
+  const report = await runSuite({ suite, target, limits });
+  const { pass, fail, warn, info } = report.counts;
+  const unmet = report.requirements.filter(({ outcome }) => outcome !== "pass").map(({ id }) => id);
+  const problems = report.scenarios.flatMap(({ name, problems: all }) =>
+    all.map((text) => `${name}: ${text}`),
+  );
+  process.stdout.write(
+    `${suite.name} over ${target.transport}, ${whose}: ${pass} passed${unmet.map((id) => `, not ${id}`).join("")}\n`,
+  );
+  for (const problem of problems) process.stdout.write(`  ${problem}\n`);
+  if (!report.conforms) process.exitCode = 1;
+  return { unmet, cells: [pass + fail + warn + info, pass, warn, seconds(report.durationMs)] };
 }
 
-const table = [
-  `| suite | version | ${transports.join(" | ")} |`,
-  `|---|---|${transports.map(() => "---").join("|")}|`,
-  ...rows,
-].join("\n");
+/** How many mutants a suite has, and the names of those that a check which should notice them does not. */
+async function hunt(suite, { mutants }, mutantLimits) {
+  const survivors = [];
+  const noticed = new Set();
+  for (const { name, kills, start, transport } of mutants) {
+    const target = { kind: "module", start, name, transport };
+    const { requirements } = await runSuite({ suite, target, limits: mutantLimits, only: kills });
+    const unmet = new Set(requirements.filter(({ failures }) => failures.length > 0).map(({ id }) => id));
+    for (const id of unmet) noticed.add(id);
+    if (!kills.every((id) => unmet.has(id))) survivors.push(name);
+  }
+  process.stdout.write(
+    `${suite.name}: ${mutants.length} mutants${survivors.map((name) => `, survives: ${name}`).join("")}\n`,
+  );
+  if (survivors.length > 0) process.exitCode = 1;
+  return [mutants.length, mutants.length - survivors.length, noticed.size];
+}
+
+const table = (head, rows) =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+
+const runs = [];
+const kills = [];
+const missing = new Map();
+// The packages are found from a folder inside of the suite's.
+await withTempDir(join(repositoryRoot, "conformance/node_modules/.table-"), async (dir) => {
+  await buildTargets(dir);
+  const load = (name) => import(pathToFileURL(join(dir, name)).href);
+  const [{ targets }, { mutantRoles, mutantLimits }] = [
+    await load("targets.mjs"),
+    await load("mutant-roles.mjs"),
+  ];
+  for (const name of suiteNames()) {
+    const suite = loadSuite(name);
+    const [file, ...spoken] = peers[name];
+    const command = `exec python3 -B '${join(repositoryRoot, "conformance/peers", file)}'`;
+    for (const transport of Object.keys(suite.role.transports)) {
+      const own = await judge(suite, ownTarget(name, transport, dir, targets), "ours");
+      let cells = ["–", "–", "–", "–"];
+      if (spoken.includes(transport)) {
+        const peer = await judge(suite, { kind: "command", command, transport }, "in Python");
+        cells = peer.cells;
+        if (peer.unmet.length > 0) missing.set(name, peer.unmet);
+      }
+      runs.push([suite.protocol, suite.roleName, transport, ...own.cells, ...cells]);
+    }
+    kills.push([`\`${name}\``, suite.version, ...(await hunt(suite, mutantRoles[name], mutantLimits))]);
+  }
+});
+
+const head = ["checks", "passes", "warnings", "seconds"];
+const text = [
+  table(
+    [
+      "protocol",
+      "role",
+      "transport",
+      ...head.map((cell) => `ours: ${cell}`),
+      ...head.map((cell) => `Python: ${cell}`),
+    ],
+    runs,
+  ),
+  ...[...missing].map(([name, ids]) => `The peer in Python for \`${name}\` leaves out ${ids.join(", ")}.`),
+  table(["suite", "version", "mutants", "killed", "requirements whose check fails for one"], kills),
+].join("\n\n");
 const page = join(repositoryRoot, "docs/conformance.md");
 const begin = "<!-- table: node scripts/conformance.mjs -->\n";
 const end = "<!-- end of table -->";
-const text = readFileSync(page, "utf8");
-const [before, rest = ""] = text.split(begin);
-const after = rest.slice(rest.indexOf(end));
-writeFileSync(page, `${before}${begin}\n${table}\n\n${after}`);
+const [before, rest = ""] = readFileSync(page, "utf8").split(begin);
+writeFileSync(page, `${before}${begin}\n${text}\n\n${rest.slice(rest.indexOf(end))}`);

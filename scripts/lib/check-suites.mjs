@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { install } from "./consumer.mjs";
 import { repositoryRoot } from "./root.mjs";
 import { run } from "./run.mjs";
+import { buildTargets } from "./suite-targets.mjs";
 
 const conformance = join(repositoryRoot, "conformance");
 
@@ -69,17 +69,7 @@ export async function checkSuites(dir, tarballs, pnpm) {
   const wanted = names.filter((name) => tarballs[name] !== undefined).map((name) => [name, tarballs[name]]);
   const installed = await install(pnpm, dir, Object.fromEntries(wanted), tarballs);
   if (installed.code !== 0) return [`the suites cannot be installed: ${installed.output.trim()}`];
-  await build({
-    entryPoints: ["targets.ts", "peers.ts"].map((file) => join(conformance, "test/programs", file)),
-    outdir: dir,
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
-    packages: "external",
-    format: "esm",
-    platform: "node",
-    target: "es2022",
-    logLevel: "silent",
-  });
+  await buildTargets(dir);
   writeFileSync(join(dir, "suites.mjs"), program);
   const { code, stdout, output } = await run(process.execPath, ["suites.mjs"], {
     cwd: dir,

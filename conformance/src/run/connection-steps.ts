@@ -1,6 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { systemErrorCode } from "@harnesskit/node-kit";
 import { ConformanceError, Unmet } from "../errors.ts";
 import { toText } from "../link/link.ts";
 import { type CredentialKind, RefusedConnection } from "../target/dial.ts";
@@ -106,7 +105,7 @@ export const file: DoStep = async ({ step, within }: ReadyStep, context: StepCon
     try {
       return await contentOf(join(context.folder, String(step.file)));
     } catch (error) {
-      if (systemErrorCode(error) !== "ENOENT" || performance.now() > dueAt)
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT" || performance.now() > dueAt)
         throw new Unmet(`the file ${String(step.file)} is not in the folder of the target`);
       await new Promise((resolve) => setTimeout(resolve, 25));
     }

@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { build } from "esbuild";
+import { repositoryRoot } from "./root.mjs";
+
+const conformance = join(repositoryRoot, "conformance");
+
+/**
+ * Writes `targets.mjs` and `peers.mjs` (our implementation of each role, as modules and as a program) and
+ * `mutant-roles.mjs` to a folder, from which the packages that they import must be found.
+ */
+export const buildTargets = (dir) =>
+  build({
+    entryPoints: ["test/programs/targets.ts", "test/programs/peers.ts", "mutants/mutant-roles.ts"].map(
+      (file) => join(conformance, file),
+    ),
+    outdir: dir,
+    entryNames: "[name]",
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    packages: "external",
+    format: "esm",
+    platform: "node",
+    target: "es2022",
+    logLevel: "silent",
+  });
+
+/** Our implementation of a role as the target of a run, from the folder of {@link buildTargets} and its `targets`. */
+export const ownTarget = (name, transport, dir, targets) =>
+  transport === "stdio"
+    ? {
+        kind: "command",
+        command: `exec '${process.execPath}' '${join(dir, "peers.mjs")}' ${name}`,
+        transport,
+      }
+    : { kind: "module", start: targets[name], name, transport };
