@@ -34,13 +34,22 @@ const type = async (cwd, line, { code: wanted = 0, shown = line } = {}) => {
   if (code !== wanted) throw new RangeError(`${line}: exit code ${code}, not ${wanted}`);
 };
 
+/** The commands of the README's first section, but for the first, which installs. */
+const quickStart = () => {
+  const [, section = ""] = readFileSync(join(repositoryRoot, "conformance/README.md"), "utf8").split(/^## /m);
+  const blocks = [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text]) =>
+    text.trim().split("\n"),
+  );
+  return blocks.flat().slice(1);
+};
+
 /** What the user changes in the server: a mistake, and the requirement that notices it. */
 const mistakes = [
   ["Refused(-32002,", "Refused(-32099,", "THR-50", "another code for a busy thread"],
   ['if decision == "reject":', 'if decision == "rejected":', "THR-14", "a rejected call runs"],
   [
-    '"cancelled" if running.is_cancelled else "completed"',
-    '"completed"',
+    'self.end(running, "cancelled" if running.is_cancelled else "completed")',
+    'self.end(running, "completed")',
     "THR-7",
     "a cancelled turn ends as completed",
   ],
@@ -65,10 +74,9 @@ await withTempDir(join(realpathSync(tmpdir()), "conformance-session-"), async (d
   const started = performance.now();
   const install = `npm install --no-fund --no-audit ${tarballs.map((name) => join(dir, name)).join(" ")}`;
   await type(cwd, install, { shown: `npm install ${tarballs.map((name) => `./${name}`).join(" ")}` });
-  await type(cwd, "cp node_modules/@harnesskit/conformance/peers/thread_*.py .");
   const judge = (file, more = "") =>
     `npx harnesskit-conformance threads-server --stdio 'python3 ${file}'${more === "" ? "" : ` ${more}`}`;
-  await type(cwd, judge("thread_server.py"));
+  for (const line of quickStart()) await type(cwd, line, { code: line === judge("broken.py") ? 1 : 0 });
   write(`# ${((performance.now() - started) / 1000).toFixed(0)} s since the start\n\n`);
 
   await type(cwd, "cp thread_server.py my_server.py");
