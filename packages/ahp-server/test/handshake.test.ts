@@ -212,12 +212,6 @@ describe("params", () => {
     expect(error).toMatchObject({ code: -32602, data: { reason: "invalid_params" } });
   });
 
-  it("ignores unknown fields", async () => {
-    verifies("AHP-102");
-    const { shake } = startServer();
-    expect((await shake({ later: { nested: true } })).result.protocol_version).toBe("2.4");
-  });
-
   it("are bounded, because they are kept", async () => {
     const { shake, server } = startServer();
     const long = await shake({ session_id: "s".repeat(513) });
