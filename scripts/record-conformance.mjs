@@ -14,6 +14,7 @@ const introduction = `# A recorded first use of the conformance suite
 
 The commands of [its README](../conformance/README.md) in an empty directory, with the packed package and Python: the server that comes
 with the package conforms, one with three mistakes does not, and is mended. \`node scripts/record-conformance.mjs\` records this page anew.
+The durations are those of a busy machine with two cores.
 
 `;
 
