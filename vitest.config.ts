@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defaultClientConditions, defaultExternalConditions, defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
@@ -25,6 +28,9 @@ const aiSdk7 = {
 /** Siblings are read from their sources, so that no test needs a build. */
 const source = "@harnesskit/source";
 
+const stateHome = mkdtempSync(join(tmpdir(), "harness-state-"));
+process.once("exit", () => rmSync(stateHome, { recursive: true, force: true }));
+
 const skipped = ["**/node_modules/**", "**/dist/**", "**/.harness/**"];
 
 /** Tests that need a PostgreSQL server: it starts with the first of them. */
@@ -43,8 +49,8 @@ export default defineConfig({
   },
   test: {
     environment: "node",
-    // Keys that tests make stay out of the user's home.
-    env: { XDG_STATE_HOME: fileURLToPath(new URL(".cache/state", import.meta.url)) },
+    // Keys that tests make stay out of the user's home, and no hub of the user or of another run judges them.
+    env: { XDG_STATE_HOME: stateHome },
     globals: false,
     projects: [
       {

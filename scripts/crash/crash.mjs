@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { option } from "../lib/report.mjs";
 import { repositoryRoot } from "../lib/root.mjs";
 import { isBuilt as isChatBuilt } from "./chat/built.mjs";
+import { isBuilt as isHubBuilt, tellHubStory } from "./hub/story.mjs";
 import { Random } from "./random.mjs";
 import { Story } from "./story.mjs";
 import { isBuilt as areWorkersBuilt } from "./workers/built.mjs";
 
 const binPath = join(repositoryRoot, "apps/cli/dist/bin.js");
 
-/** What dies: a server of threads, a process that has conversations in a SQLite file, or one of three workers. `perStory`: deaths in one directory. */
+/** What dies: a server of threads, a process that has conversations in a SQLite file, a hub and its agent, or one of three workers. `perStory`: deaths in one directory. */
 const kinds = {
   threads: {
     kills: 200,
@@ -26,6 +27,7 @@ const kinds = {
       return new ChatStory({ random }).tell(deaths);
     },
   },
+  hub: { kills: 1000, perStory: 500, isBuilt: isHubBuilt, tell: tellHubStory },
   ...Object.fromEntries(["sqlite", "postgres"].map((engine) => [`workers-${engine}`, workers(engine)])),
 };
 

@@ -1,7 +1,7 @@
 // Kills the hub and its agent at any moment between a question and its effect, and checks what is left:
 // every answered approval has at most one effect, no effect is without an approval, nothing acknowledged is lost,
 // and what was not answered is still pending.
-// Usage: node scripts/crash/hub.mjs [--kills 1000] [--seed 1]
+// Usage: npm run crash -- --only hub, or node scripts/crash/hub.mjs [--kills 1000] [--seed 1]
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -13,26 +13,22 @@ import { createHubClient, HubError } from "../../packages/hub/dist/client.js";
 import { hubPlace } from "../../packages/hub/dist/place.js";
 import { openApprovalStore, openTimelineStore } from "../../packages/store-sqlite/dist/index.js";
 import { createUnixTransport } from "../../packages/transport-uds/dist/index.js";
+import { Random } from "./random.mjs";
 
 const { values } = parseArgs({
   options: { kills: { type: "string", default: "1000" }, seed: { type: "string", default: "1" } },
 });
 const kills = Number(values.kills);
-let seed = Number(values.seed);
-const random = () => {
-  // xorshift32
-  seed ^= seed << 13;
-  seed ^= seed >>> 17;
-  seed ^= seed << 5;
-  return (seed >>> 0) / 2 ** 32;
-};
+const numbers = new Random(Number(values.seed));
+const random = () => numbers.next();
 
 const directory = mkdtempSync(join(tmpdir(), "crash-hub-"));
 const place = hubPlace({ state: join(directory, "hub") });
 const life = (name) => new URL(`./hub/${name}-life.mjs`, import.meta.url).pathname;
 const start = async (name) => {
   const child = spawn(process.execPath, [life(name), place.directory, directory], {
-    stdio: ["ignore", "pipe", "inherit"],
+    // Its input ends with this process, however that ends.
+    stdio: ["pipe", "pipe", "inherit"],
   });
   await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
   if (child.exitCode !== null) throw new Error(`the ${name} ended with ${child.exitCode}`);

@@ -8,6 +8,7 @@ import { superviseTools } from "@harnesskit/ahp-client/ai-sdk";
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import { createHubClient, type HubClient } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
+import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { tool } from "ai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -123,6 +124,58 @@ describe("harness hub", () => {
       expect(approval).toMatchObject({ status: "approved", by: expect.stringMatching(/ \(page\)$/) });
     const { agents } = await client.call("agents.list");
     expect(agents.map(({ agent }) => agent)).toEqual(expect.arrayContaining(kinds));
+  }, 60_000);
+
+  it("judges the calls of harness chat, which says who answered; --no-hub asks at the terminal", async () => {
+    const cwd = await makeWorkspace();
+    const { env, client } = await startHub(cwd);
+    const args = ["chat", "--session", "s1"];
+    const running = startHarness(args, { cwd, env, input: "write notes.txt: milk\nwrite more.txt: tea\n" });
+    const first = await pendingOf(client, "harness");
+    expect(first).toMatchObject({ origin: { session: "s1" }, subject: { tool: "write" } });
+    await running.sees(/waits in the hub: its page, or harness inbox/);
+    expect(existsSync(join(cwd, "notes.txt"))).toBe(false);
+    await answer(client, first);
+    await vi.waitFor(() => expect(existsSync(join(cwd, "notes.txt"))).toBe(true), { timeout: 15_000 });
+    await answer(client, await pendingOf(client, "harness"), "reject");
+    const { code, stdout, stderr } = await running.ended;
+    expect([code, stderr]).toEqual([0, expect.stringContaining("harness chat: the hub at ")]);
+    expect(stdout).toMatch(/approved by \S+ \(page\)/);
+    expect(stdout).toMatch(/not run: refused by \S+ \(page\)/);
+    expect(existsSync(join(cwd, "more.txt"))).toBe(false);
+    await vi.waitFor(
+      async () => {
+        const { rows } = await client.call("timeline.page", { filter: { tool: "write" } });
+        expect(rows.map(({ state }) => state).sort()).toEqual(["done", "refused"]);
+      },
+      { timeout: 15_000 },
+    );
+    const alone = await harness([...args, "--no-hub"], { cwd, env, input: "write more.txt: tea\n" });
+    expect([alone.code, alone.stderr]).toEqual([3, ""]);
+    expect(alone.stdout).toContain("/approve ");
+    const missing = await harness([...args, "--hub", join(cwd, "none")], { cwd, env });
+    expect([missing.code, missing.stderr]).toEqual([4, expect.stringContaining("no hub runs at")]);
+  }, 60_000);
+
+  it("judges the calls of harness engine, in the place of its shell", async () => {
+    const cwd = await makeWorkspace();
+    const { client, place } = await startHub(cwd);
+    const engine = startHarness(["engine", "--no-auth", "--hub", place.directory], {
+      cwd,
+      env: { XDG_STATE_HOME: join(cwd, "other") },
+    });
+    const [, url = ""] = await engine.reports(/listening on (http:\/\/127\.0\.0\.1:\d+\/openharness)/);
+    const exchange = createHttpExchange({ url });
+    onTestFinished(() => exchange.close());
+    const saying = exchange.handle({
+      protocol_version: "1.0.0",
+      capabilities: { "openharness.ui.approval": true },
+      request: { context: { session_id: "s1", user_intent: "write notes.txt: milk" } },
+    });
+    await answer(client, await pendingOf(client, "harness"));
+    const said = JSON.stringify(await saying);
+    expect(said).not.toContain("request_approval");
+    expect(await readFile(join(cwd, "notes.txt"), "utf8")).toContain("milk");
   }, 60_000);
 
   it("keeps its questions over an end, and harness inbox lists and answers them", async () => {

@@ -45,7 +45,12 @@ describe("a decision by policy", () => {
     expect(decision).toMatchObject({ decision: "block", reason: "it removes files (rule removes)" });
     const client = await hub.client();
     const { rows } = await client.call("timeline.page", { filter: { failedOnly: true } });
-    expect(rows).toMatchObject([{ state: "refused", decision: { rule: "removes", decision: "block" } }]);
+    expect(rows).toMatchObject([
+      { state: "refused", decision: { rule: "removes", decision: "block", reason: "it removes files" } },
+    ]);
+    // What matched stands beside the rule's own words.
+    const { explanation } = await client.call("timeline.get", { id: rows[0]?.id ?? 0 });
+    expect(explanation?.why).toContain("tool: bash; cel: ");
     const { policy } = await client.call("policy.get");
     expect(policy.rules).toContainEqual(
       expect.objectContaining({ name: "removes", hits: 1, decisions: { block: 1 }, isInForce: true }),

@@ -7,6 +7,7 @@ import { createAhpClient } from "../../../packages/ahp-client/dist/index.js";
 import { hubPlace } from "../../../packages/hub/dist/place.js";
 import { createUnixTransport } from "../../../packages/transport-uds/dist/index.js";
 
+process.stdin.resume().once("end", () => process.exit(1));
 const [, , state, directory] = process.argv;
 const file = join(directory, "current");
 const read = () => {

@@ -6,6 +6,7 @@ import { hubPlace } from "../../../packages/hub/dist/place.js";
 import { createPolicyHarness, parsePolicy } from "../../../packages/policy/dist/index.js";
 import { openApprovalStore, openTimelineStore } from "../../../packages/store-sqlite/dist/index.js";
 
+process.stdin.resume().once("end", () => process.exit(1));
 const place = hubPlace({ state: process.argv[2] });
 const policy = createPolicyHarness({
   policy: parsePolicy(

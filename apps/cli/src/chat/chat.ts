@@ -1,16 +1,19 @@
 import { createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import type { GraphStore } from "@harnesskit/graph";
+import type { HubPlace } from "@harnesskit/hub/place";
 import type { ChatMessage } from "@harnesskit/protocol/chat";
 import { randomId } from "@harnesskit/wire";
 import { openAgentCore } from "../agents/agent-core.ts";
 import { ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
+import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
+import type { HubQuestions } from "../hub/hub-questions.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { createTerminal, type Style } from "../terminal/terminal.ts";
 import { oneLine, shellWord } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { leaseTtlMs, openModel, toolTimeoutMs } from "./chat-parts.ts";
@@ -18,7 +21,7 @@ import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
-export interface ChatOptions {
+export interface ChatOptions extends HubOptions {
   readonly cwd: string;
   readonly session?: string;
   readonly model: string;
@@ -42,13 +45,14 @@ const storedHistory = async (store: GraphStore, sessionId: string): Promise<read
 
 const resumeCommand = (
   sessionId: string,
-  { store, agents = [], installedAgents = true }: ChatOptions,
+  { store, hub, agents = [], installedAgents = true }: ChatOptions,
   workspace: string,
 ): string => {
   const where = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
   const kept = store === undefined ? "" : ` --store ${shellWord(store)}`;
+  const judge = hub === undefined ? "" : hub === false ? " --no-hub" : ` --hub ${shellWord(hub)}`;
   const used = agents.map((agent) => ` --agents ${shellWord(agent)}`).join("");
-  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${used}${installedAgents ? "" : " --no-installed-agents"}`;
+  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${judge}${used}${installedAgents ? "" : " --no-installed-agents"}`;
 };
 
 /** `harness chat`: a conversation at the terminal, or with the lines of standard input. */
@@ -59,7 +63,9 @@ export const chat = async (
   const sessionId = options.session ?? newSessionId();
   const workspace = await workspaceDirectory(options.cwd);
   const model = await openModel(options.model);
-  const { agents, installedAgents } = options;
+  const { agents, installedAgents, hub } = options;
+  const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
+  const judge = await openHubJudge({ hub, workspace, version, note });
   const core = await openAgentCore({ command: "chat", version, agents, installedAgents });
   const location = conversationsIn(options, workspace);
   const opened = await openConversations(location, "harness chat");
@@ -71,8 +77,11 @@ export const chat = async (
   const graph = createChatGraph({
     model,
     system,
-    tools: async (listing) => toChatTools(await core.tools(listing), { directory: workspace }),
-    toolTimeoutMs,
+    tools: async (listing) => {
+      const tools = await core.tools(listing);
+      return toChatTools(judge?.judged(tools) ?? tools, { directory: workspace });
+    },
+    toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
   });
   const harness = createChatHarness({
@@ -85,6 +94,8 @@ export const chat = async (
   const history = () => storedHistory(store, sessionId);
   const conversation = new Conversation({ sessionId, harness, view, waiting, history });
   const lines = new LineConversation(view, conversation);
+  const questions = judge && (await followQuestions(judge.place, { version, view, style: terminal.style }));
+  void questions?.follow(sessionId);
   try {
     view.note(
       `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
@@ -100,10 +111,26 @@ export const chat = async (
   } finally {
     spinner?.dispose();
     lines.close();
+    await questions?.close();
     await harness.close();
+    await judge?.close();
     await core.close();
     await opened.close();
   }
+};
+
+/** Shows what the conversation asks at the hub, and who answered there. */
+const followQuestions = async (
+  place: HubPlace,
+  { version, view, style }: { readonly version: string; readonly view: ChatView; readonly style: Style },
+): Promise<HubQuestions> => {
+  const { HubQuestions } = await import("../hub/hub-questions.ts");
+  return new HubQuestions({
+    ...{ place, version, style, command: "harness chat", asks: false },
+    show: (lines) => view.lines(lines),
+    onCancel: () => {},
+    onError: (error) => logFailure("harness chat: the hub's inbox", error),
+  });
 };
 
 const reportPending = async (conversation: Conversation, view: ChatView, again: string): Promise<boolean> => {

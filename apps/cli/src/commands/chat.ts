@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import {
+  addHubOptions,
   agentsOption,
   type CommandContext,
   cwdOption,
@@ -11,8 +12,7 @@ import { storeOption } from "./store.ts";
 
 /** `harness chat`. */
 export const addChat = (program: Command, { version, onExit }: CommandContext): void => {
-  program
-    .command("chat")
+  addHubOptions(program.command("chat"))
     .description("talk with a model that has tools; it asks before it writes files or runs commands")
     .addOption(cwdOption())
     .addOption(sessionOption("continue this conversation; its pending approvals are shown"))
@@ -30,7 +30,10 @@ export const addChat = (program: Command, { version, onExit }: CommandContext): 
 A line is a message. These are commands: /help, /pending, /approve ID, /reject ID REASON, /quit.
 Without a terminal the lines of standard input are taken one after the other; the exit code is
 3 if an approval is pending at the end or a call was rejected. Approvals that are pending when you
-leave stay pending: harness chat --session ID shows them again, and you answer them there.`,
+leave stay pending: harness chat --session ID shows them again, and you answer them there.
+
+While a hub runs (harness hub), it judges each call, and you answer there: in its page, or with
+harness inbox. --no-hub asks you here.`,
     )
     .action(async (options) => {
       const { chat } = await import("../chat/chat.ts");

@@ -79,13 +79,19 @@ export const retryOption = (server: string): Option =>
     `how long to retry ${server} when the connection is lost; if given, also waits for a server that is not there yet (default: 60; 0: not at all)`,
   ).argParser(wholeNumber("--retry-for"));
 
+/** Adds the options that choose the hub. */
+export const addHubOptions = (command: Command): Command =>
+  command
+    .option("--hub <dir>", "the hub that judges, by the directory of its state (default: yours, if it runs)")
+    .option("--no-hub", "do not ask the hub that runs");
+
 /** Adds the options that choose the policy. */
 export const addPolicyOptions = (command: Command): Command =>
-  command
-    .option("--policy <file>", "the policy that judges prompts and tool calls (default: the shipped one)")
-    .option("--no-policy", "no policy: only you are asked, before the agent writes files or runs commands")
-    .option("--hub <dir>", "the hub that judges, by the directory of its state (default: yours, if it runs)")
-    .option("--no-hub", "do not ask the hub that runs")
+  addHubOptions(
+    command
+      .option("--policy <file>", "the policy that judges prompts and tool calls (default: the shipped one)")
+      .option("--no-policy", "no policy: only you are asked, before the agent writes files or runs commands"),
+  )
     .option(
       "--ahp <endpoint>",
       "the harness that judges instead: stdio:COMMAND ARGS, unix:PATH, http(s)://… or ws(s)://…",

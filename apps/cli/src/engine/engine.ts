@@ -14,6 +14,7 @@ import { toHttpFailure } from "../ahp/places.ts";
 import { readServerToken } from "../ahp/token.ts";
 import { leaseTtlMs, openModel, toolTimeoutMs } from "../chat/chat-parts.ts";
 import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
+import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { openBrowser } from "../hub/open-browser.ts";
 import { onStopSignals } from "../interruption.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
@@ -77,7 +78,7 @@ const requestLine = (line: ShellLogLine): string => {
   return [`${what}${again}${took}`, ...where].join("; ");
 };
 
-export interface EngineOptions {
+export interface EngineOptions extends HubOptions {
   readonly cwd: string;
   readonly model: string;
   readonly port?: number;
@@ -142,7 +143,10 @@ export const engine = (
     const tell = (what: string, cause: unknown) => log.say(describeFailure(what, cause));
     const stopped = createDeferred<void>();
     defer(onStopSignals(() => stopped.resolve()));
-    const { agents, installedAgents } = options;
+    const { agents, installedAgents, hub } = options;
+    const judge = await openHubJudge({ hub, workspace, version, note: (line) => log.say(line) });
+    defer(() => judge?.close());
+    const longestMs = judge === undefined ? toolTimeoutMs : hubToolTimeoutMs;
     const core = await openAgentCore({ command: "engine", version, agents, installedAgents });
     defer(() => core.close());
     const { graph: store, continuations, close } = await openConversations(location, name);
@@ -151,8 +155,11 @@ export const engine = (
       graph: createChatGraph({
         model,
         system,
-        tools: async (listing) => toChatTools(await core.tools(listing), { directory: workspace }),
-        toolTimeoutMs,
+        tools: async (listing) => {
+          const tools = await core.tools(listing);
+          return toChatTools(judge?.judged(tools) ?? tools, { directory: workspace });
+        },
+        toolTimeoutMs: longestMs,
       }),
       store,
       session: { leaseTtlMs },
@@ -173,7 +180,7 @@ export const engine = (
         read: (reference, scope) => readWorkspaceFile(fileOf(reference), { ...scope, directory: workspace }),
       },
       describeApproval: describeCall(workspace),
-      limits: { continuationMs, handlerTimeoutMs: toolTimeoutMs },
+      limits: { continuationMs, handlerTimeoutMs: longestMs },
       ...(!options.quiet && { log: (line) => log.tell(requestLine(line)) }),
       onError: (error) => tell("a request failed", error),
     });

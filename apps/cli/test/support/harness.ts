@@ -115,8 +115,15 @@ export const startProgram = (
   return program;
 };
 
-export const startHarness = (args: readonly string[], options: HarnessOptions): RunningProgram =>
-  startProgram(process.execPath, [binPath, ...args], options);
+/** Throws for a hub in the state that the tests share: it would judge what other test files run. */
+export const startHarness = (args: readonly string[], options: HarnessOptions): RunningProgram => {
+  const { XDG_STATE_HOME, HOME } = options.env ?? {};
+  const isShared = XDG_STATE_HOME === undefined || (XDG_STATE_HOME === "" && HOME === undefined);
+  if (args[0] === "hub" && isShared && !args.includes("--state")) {
+    throw new TypeError("a hub needs a state of its own: set XDG_STATE_HOME in env");
+  }
+  return startProgram(process.execPath, [binPath, ...args], options);
+};
 
 /** Runs the program to its end, with nothing to read. */
 export const harness = (args: readonly string[], options: HarnessOptions): Promise<HarnessEnd> =>

@@ -61,7 +61,7 @@ export const readyCall = async (
   const prepare = prepareOf(tool);
   if (prepare === undefined) return { tool };
   const scope = { callId: run.call.id, ...(threadId !== null && { threadId }) };
-  const settled = await callTool(run, () => prepare(input, scope));
+  const settled = await callTool(run, ({ abortSignal: signal }) => prepare(input, { ...scope, signal }));
   run.signal.throwIfAborted();
   if (settled.status !== "done") {
     const code = ToolError.isInstance(settled.error) ? settled.error.code : "invalid_input";

@@ -35,6 +35,7 @@ export async function* follow<Item, I>(
       const used = connection;
       const started = await plan.start(connection, last);
       last = started.afterSeq;
+      session.confirm(connection);
       const waiting: WatchEvent[] = [];
       let wake = createDeferred<void>();
       let isEnded = false;
@@ -43,6 +44,7 @@ export async function* follow<Item, I>(
         wake.resolve();
       };
       signal?.addEventListener("abort", end);
+      if (isOver()) end();
       const unlisten = connection.listen(
         started.watchId,
         (event) => {
@@ -77,7 +79,7 @@ export async function* follow<Item, I>(
       const isLost =
         HarnessError.isInstance(error) && error.code === "connection_closed" && session.state !== "lost";
       if (!isLost) throw error;
-      // Otherwise a connection that is over and not noticed yet would be tried without end.
+      // A connection whose other side sends no more refuses calls before it is closed: it would be tried without a pause.
       if (connection !== undefined) session.drop(connection, error);
       await session.whenReady({ signal }).catch((cause: unknown) => {
         if (!isOver()) throw cause;

@@ -53,12 +53,12 @@ const noApproval = (error: unknown): string =>
     ? "the inbox is full"
     : `the approval could not be kept (${HarnessError.isInstance(error) ? error.code : "failed"})`;
 
-/** Why a human is asked: the rule's own words, without its name, which stands beside it. */
-const reasonOf = ({ decision, rule, source, why }: Explanation): string => {
-  const { reason = why } = (decision ?? {}) as { reason?: string };
+/** The rule's own words, without its name, which stands beside them; what matched, where it has none. */
+const reasonOf = ({ decided, rule, source, why }: Explanation, made?: Word): string => {
+  const reason = made?.reason ?? (decided as Word | undefined)?.reason ?? why;
   const named = ` (${source === "limit" ? "limit" : "rule"} ${rule})`;
   const words = reason.endsWith(named) ? reason.slice(0, -named.length) : reason;
-  return words.slice(0, 4000) || "the policy asks a human";
+  return words.slice(0, 4000);
 };
 
 /** Types whose allowed event has an outcome: an action. */
@@ -203,7 +203,10 @@ export class Supervisor {
       },
       subject: subjectOf(event.event_type, facts),
       risk: this.#options.riskOf(event, explanation),
-      rule: { id: explanation.rule ?? explanation.source, reason: reasonOf(explanation) },
+      rule: {
+        id: explanation.rule ?? explanation.source,
+        reason: reasonOf(explanation) || "the policy asks a human",
+      },
     };
   }
 
@@ -237,12 +240,14 @@ export class Supervisor {
     };
   }
 
-  #decisionOf({ source, rule, mode, why }: Explanation, made: Word | undefined): RowDecision {
+  #decisionOf(explanation: Explanation, made: Word | undefined): RowDecision {
+    const { source, rule, mode } = explanation;
+    const reason = reasonOf(explanation, made);
     return {
       decision: made?.decision ?? "not supported",
       source,
       ...(rule !== undefined && { rule }),
-      ...(why !== "" && { reason: why }),
+      ...(reason !== "" && { reason }),
       ...(mode === "shadow" && { mode }),
     };
   }

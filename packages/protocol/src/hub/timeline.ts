@@ -19,6 +19,7 @@ export const RowDecisionSchema = z.object({
   source: z.enum(["rule", "limit", "default", "failure", "guard", "approval"]),
   /** The rule or limit; for an approval, the rule that asked. */
   rule: z.string().optional(),
+  /** The rule's own words or the human's; what matched, where the rule has none. */
   reason: z.string().optional(),
   /** `shadow`: the policy would have decided so, and allowed. */
   mode: z.enum(["enforce", "shadow"]).optional(),

@@ -20,6 +20,8 @@ export interface ToolScope {
   readonly directory?: string | undefined;
   /** The conversation that the call belongs to. */
   readonly threadId?: string | undefined;
+  /** Aborts when the call is no longer wanted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a running call may use. Hosts extend it. */

@@ -1,0 +1,112 @@
+import type { ThreadTool } from "@harnesskit/core-runtime/thread-tools";
+import type { HubPlace } from "@harnesskit/hub/place";
+import { HarnessError } from "@harnesskit/wire";
+import { type PreparedCall, prepareCall, ToolError, type ToolScope } from "@harnesskit/wire/tool";
+import type { Supervision } from "../supervision/supervision.ts";
+import { findHub, requireHub } from "./find-hub.ts";
+
+export interface HubOptions {
+  /** The state's directory of a hub; false for `--no-hub`. @default the user's hub, if it runs */
+  readonly hub?: string | false;
+}
+
+export interface HubJudgeOptions {
+  readonly hub: HubOptions["hub"] | undefined;
+  readonly workspace: string;
+  readonly version: string;
+  readonly note: (line: string) => void;
+}
+
+/** The hub that judges the calls of conversations. */
+export interface HubJudge {
+  readonly place: HubPlace;
+  /** The tools, each of whose calls waits for the hub before it runs, and is reported to it. The user is asked at the hub alone. */
+  judged(tools: readonly ThreadTool[]): readonly ThreadTool[];
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+/** How long a call may take, with the time in which a human answers. */
+export const hubToolTimeoutMs = 24 * 60 * 60_000;
+
+/** How often the hub may change one call. */
+const maxChanges = 3;
+
+const never = new AbortController().signal;
+
+/** Prepares a call, and asks the hub about what would run. Rejects with a `ToolError` that has the hub's reason. */
+const prepareJudged = async (
+  { seams: { gate } }: Supervision,
+  workspace: string,
+  tool: ThreadTool,
+  given: unknown,
+  scope: ToolScope,
+): Promise<PreparedCall & Required<Pick<PreparedCall, "run">>> => {
+  const { callId, threadId = callId, signal = never } = scope;
+  const { name, id } = tool;
+  let input = given;
+  for (let changes = 0; changes <= maxChanges; changes++) {
+    const { run, ...ready } = await prepareCall(tool, input, scope);
+    const call = {
+      ...{ threadId, turnId: threadId, itemId: callId, directory: workspace, input: ready.input },
+      tool: id === undefined ? { name } : { name, id },
+    };
+    const verdict = await gate.before(call, { signal });
+    if (verdict.verdict === "modify") {
+      input = verdict.input;
+      continue;
+    }
+    if (verdict.verdict === "block") throw new ToolError(verdict.code, verdict.reason);
+    if (verdict.verdict === "ask") throw new ToolError("policy.not_asked", verdict.reason);
+    return {
+      ...ready,
+      async run(context) {
+        try {
+          const output = await run(context);
+          gate.after(call, { status: "succeeded", ...reported(output) });
+          return output;
+        } catch (error) {
+          const status = context.signal.aborted ? "unknown" : "failed";
+          const message = error instanceof Error ? error.message : "it does not say why";
+          const code = HarnessError.isInstance(error) ? { code: error.code } : {};
+          gate.after(call, { status, error: message, ...code });
+          throw error;
+        }
+      },
+    };
+  }
+  throw new ToolError("policy.invalid_change", `The hub changed this call more than ${maxChanges} times.`);
+};
+
+const reported = (output: unknown) => {
+  const text = typeof output === "string" ? output : JSON.stringify(output);
+  return text === undefined ? {} : { output: text };
+};
+
+/**
+ * The hub that was named, else the user's, if it runs. Rejects with a `CliError` `hub_unavailable` where the named one does not run.
+ */
+export const openHubJudge = async ({
+  hub,
+  workspace,
+  version,
+  note,
+}: HubJudgeOptions): Promise<HubJudge | undefined> => {
+  if (hub === false) return undefined;
+  const place = await (hub === undefined ? findHub() : requireHub(hub));
+  if (place === undefined) return undefined;
+  const { openSupervision } = await import("../supervision/supervision.ts");
+  const choice = { kind: "hub", state: place.directory } as const;
+  const supervision = await openSupervision({ choice, workspace, version, timeoutMs: undefined, note });
+  return {
+    place,
+    judged: (tools) =>
+      tools.map((tool) => ({
+        ...tool,
+        // The hub's policy says whether a human is asked.
+        effects: "read",
+        prepare: (input, scope) => prepareJudged(supervision, workspace, tool, input, scope),
+      })),
+    close: () => supervision.close(),
+  };
+};
