@@ -139,6 +139,13 @@ describe("the program of a hook", () => {
       '{"exitCode":2,"stdout":"","stderr":" "}\n',
       "the hub's answer is not valid",
     ],
+    [
+      "a text that the host would ignore",
+      '{"exitCode":0,"stdout":"ok","stderr":""}\n',
+      "the hub's answer is not valid",
+    ],
+    ["nothing to say", '{"exitCode":0,"stdout":"","stderr":""}\n', "the hub's answer is not valid"],
+    ["a list", '{"exitCode":0,"stdout":"[]","stderr":""}\n', "the hub's answer is not valid"],
     ["another exit code", '{"exitCode":1,"stdout":"","stderr":"x"}\n', "the hub's answer is not valid"],
     ["nothing", "", "the hub closed the connection without an answer"],
   ])("refuses an answer that it does not know: %s", async (_, text, reason) => {

@@ -44,14 +44,22 @@ const readInput = (stdin: NodeJS.ReadableStream): Promise<string | undefined> =>
     stdin.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
   });
 
+const isObjectText = (text: string): boolean => {
+  const value: unknown = JSON.parse(text);
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+};
+
 const isReply = (value: unknown): value is HookReply => {
   if (typeof value !== "object" || value === null) return false;
   const { exitCode, stdout, stderr } = value as Partial<HookReply>;
   if (typeof stdout !== "string" || typeof stderr !== "string") return false;
+  // Hosts run the tool when a hook ends with 0 and writes what they cannot read.
+  if (exitCode === 0) return isObjectText(stdout);
   // A refusal without a reason lets the call pass on two hosts.
-  return exitCode === 0 || (exitCode === 2 && stderr.trim() !== "");
+  return exitCode === 2 && stderr.trim() !== "";
 };
 
+/** Undefined for a line, or an output in it, that is not the JSON it must be. */
 const readReply = (line: string): HookReply | undefined => {
   try {
     const value: unknown = JSON.parse(line);
