@@ -1,5 +1,8 @@
+import { lstat, stat } from "node:fs/promises";
 import { createConnection, type Socket } from "node:net";
+import { dirname } from "node:path";
 import { hubPlace } from "@harnesskit/hub/place";
+import { privatePathProblem } from "@harnesskit/node-kit";
 import { type HookFrame, type HookReply, maxHookFrameBytes, maxHookInputBytes } from "./hook-frames.ts";
 
 /** What a hook's program was started with. */
@@ -74,6 +77,17 @@ const whyNotConnected = (error: NodeJS.ErrnoException, socket: string): string =
     ? `the hub does not run at ${socket}: start it with harness hub`
     : `the hub cannot be reached at ${socket} (${error.code ?? error.message})`;
 
+/** Why what answers at the socket may be another user's program; undefined where it cannot be, or where nothing is. */
+const whyNotBelieved = async (socket: string): Promise<string | undefined> => {
+  const directory = dirname(socket);
+  const found = await lstat(socket).then(
+    () => stat(directory),
+    () => undefined,
+  );
+  const problem = found && privatePathProblem(found, { kind: "directory", othersMay: "nothing" });
+  return problem && `the hub's directory ${directory} ${problem}`;
+};
+
 /** Sends the frame, and resolves with the reply or with the reason why there is none. */
 const exchange = (
   path: string,
@@ -109,8 +123,8 @@ const exchange = (
 /**
  * Answers one call of a hook: reads the host's input, sends it to the guard's socket, and resolves with what the process must write and
  * exit with. Exit code 0 comes with one JSON object on standard output, and exit code 2 with a reason on standard error: without a guard, with
- * one that is full or garbled, for input above 8 MiB, and two seconds before the host stops waiting. Loads no other package, because it is
- * started for each call. Never rejects.
+ * one that is full or garbled, for a socket in a directory that others can use, for input above 8 MiB, and two seconds before the host
+ * stops waiting. Loads little, because it is started for each call. Never rejects.
  */
 export const runHook = async (
   { host, socket: path = hubPlace().guardSocket, timeoutMs = defaultTimeoutMs, event }: RunHookOptions,
@@ -128,6 +142,8 @@ export const runHook = async (
     const startedAt = performance.now();
     const input = await readInput(stdin);
     if (input === undefined) return refusal(host, `the hook's input exceeds ${maxHookInputBytes} bytes`);
+    const problem = await whyNotBelieved(path);
+    if (problem !== undefined) return refusal(host, problem);
     const leftMs = Math.max(1, Math.floor(timeoutMs - (performance.now() - startedAt)));
     const frame: HookFrame = {
       version: 1,
