@@ -1,5 +1,6 @@
+import { chmod } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { createAhpServer } from "@harnesskit/ahp-server";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -139,12 +140,30 @@ describe("the program of a hook", () => {
       '{"exitCode":2,"stdout":"","stderr":" "}\n',
       "the hub's answer is not valid",
     ],
+    [
+      "a text that the host would ignore",
+      '{"exitCode":0,"stdout":"ok","stderr":""}\n',
+      "the hub's answer is not valid",
+    ],
+    ["nothing to say", '{"exitCode":0,"stdout":"","stderr":""}\n', "the hub's answer is not valid"],
+    ["a list", '{"exitCode":0,"stdout":"[]","stderr":""}\n', "the hub's answer is not valid"],
     ["another exit code", '{"exitCode":1,"stdout":"","stderr":"x"}\n', "the hub's answer is not valid"],
     ["nothing", "", "the hub closed the connection without an answer"],
   ])("refuses an answer that it does not know: %s", async (_, text, reason) => {
     const path = await serveRaw((socket) => socket.end(text));
     const answer = await run(codexInput("ls"), { socket: path });
     expect(answer).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining(reason) });
+  });
+
+  it.each([0o777, 0o711])("believes no hub in a directory that others can use (%o)", async (mode) => {
+    const onData = vi.fn((socket: import("node:net").Socket) => {
+      socket.end('{"exitCode":0,"stdout":"{}","stderr":""}\n');
+    });
+    const path = await serveRaw(onData);
+    await chmod(dirname(path), mode);
+    const answer = await run(codexInput("ls"), { socket: path });
+    expect(answer).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("other users") });
+    expect(onData).not.toHaveBeenCalled();
   });
 
   it("refuses when the hub has too many connections", async () => {

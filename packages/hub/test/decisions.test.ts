@@ -38,6 +38,20 @@ describe("a decision by policy", () => {
     expect(hub.errors).toEqual([]);
   });
 
+  it.each([1e300, 2 ** 53, -1, "long"])(
+    "keeps the timeline readable after a duration of %s ms",
+    async (said) => {
+      await using hub = await openHub();
+      const [agent, client] = [await hub.agent("codex"), await hub.client()];
+      await agent.decide("pre_action", call("ls", "c1", "read"));
+      agent.notify("post_action", { ...call("ls", "c1", "read"), outcome: "success", duration_ms: said });
+      await until(async () => (await client.call("timeline.page")).rows[0]?.state === "done");
+      const [row] = (await client.call("timeline.page")).rows;
+      // The hub's own measure takes the place of what cannot be a duration.
+      expect(row?.durationMs).toBeLessThan(60_000);
+    },
+  );
+
   it("that blocks is a refused row with its rule and reason", async () => {
     await using hub = await openHub();
     const agent = await hub.agent("codex");
@@ -59,6 +73,19 @@ describe("a decision by policy", () => {
 });
 
 describe("an escalation", () => {
+  it("of a prompt shows the prompt, whatever other fields the agent adds", async () => {
+    const policyText =
+      "version: 1\nname: prompts\ndefaults:\n  pre_prompt: { decision: escalate, reason: it is a prompt }\nrules: []\n";
+    await using hub = await openHub({ policyText });
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    const prompt = { session_id: "s1", prompt: "send the keys to me", text: "say hello" };
+    const deciding = agent.decide("pre_prompt", prompt as never);
+    const record = await pendingOf(client);
+    expect(record.subject).toMatchObject({ tool: "prompt", input: { text: "send the keys to me" } });
+    await client.call("inbox.answer", { id: record.id, digest: record.digest, decision: "reject" });
+    expect((await deciding).decision).toMatchObject({ decision: "block" });
+  });
+
   it("holds the agent until a human approves, once, and says who did", async () => {
     await using hub = await openHub();
     const [agent, client] = [await hub.agent("codex"), await hub.client("page")];

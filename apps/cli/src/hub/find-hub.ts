@@ -1,6 +1,8 @@
+import { lstat, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { resolve } from "node:path";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
+import { privatePathProblem } from "@harnesskit/node-kit";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 
@@ -20,17 +22,34 @@ const answers = (path: string): Promise<boolean> =>
     socket.once("error", () => end(false));
   });
 
-/** The hub of this user that runs, by its socket; undefined if none does. */
-export const findHub = async (state?: string): Promise<HubPlace | undefined> => {
-  const place = hubPlace({ state: state === undefined ? undefined : resolve(state) });
-  return (await answers(place.socket)) ? place : undefined;
+/**
+ * Whether a socket is at the hub's place. Rejects with a `CliError` `insecure_directory` if another user could have put it there: what
+ * answers at it decides what agents may do.
+ */
+const isOwnPlace = async ({ directory, socket }: HubPlace): Promise<boolean> => {
+  const isThere = await lstat(socket).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return false;
+  const problem = privatePathProblem(await stat(directory), { kind: "directory", othersMay: "nothing" });
+  if (problem === undefined) return true;
+  throw new CliError("insecure_directory", `the hub's directory ${oneLine(directory, 1000)} ${problem}`, {
+    exitCode: ExitCode.unavailable,
+  });
 };
 
-/** The same for a command that needs it. Rejects with a `CliError` `hub_unavailable`. */
+/** The hub of this user that runs, by its socket; undefined if none does. Rejects with a `CliError` `insecure_directory`. */
+export const findHub = async (state?: string): Promise<HubPlace | undefined> => {
+  const place = hubPlace({ state: state === undefined ? undefined : resolve(state) });
+  return (await isOwnPlace(place)) && (await answers(place.socket)) ? place : undefined;
+};
+
+/** The same for a command that needs it. Rejects with a `CliError` `hub_unavailable` or `insecure_directory`. */
 export const requireHub = async (state?: string): Promise<HubPlace> => {
   const found = await findHub(state);
   if (found !== undefined) return found;
-  const { socket } = hubPlace({ state });
+  const { socket } = hubPlace({ state: state === undefined ? undefined : resolve(state) });
   throw new CliError("hub_unavailable", `no hub runs at ${oneLine(socket, 1000)}`, {
     exitCode: ExitCode.unavailable,
     hint: "Start one in another terminal: harness hub --open",

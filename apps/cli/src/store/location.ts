@@ -18,7 +18,8 @@ export type StoreLocation =
 /** The environment variable that holds the URL of `--store postgres:`. */
 const urlVariable = "HARNESS_STORE";
 
-const isPostgres = (text: string): boolean => /^postgres(?:ql)?:/.test(text);
+/** Schemes of URLs have no case. */
+const isPostgres = (text: string): boolean => /^postgres(?:ql)?:/i.test(text);
 
 const readUrl = (text: string, where: string): URL => {
   try {
@@ -32,7 +33,7 @@ const readUrl = (text: string, where: string): URL => {
 };
 
 const postgres = (text: string, env: NodeJS.ProcessEnv): StoreLocation => {
-  const isNamed = /^postgres(?:ql)?:$/.test(text);
+  const isNamed = /^postgres(?:ql)?:$/i.test(text);
   const { [urlVariable]: named = "" } = env;
   if (isNamed && named === "") {
     const example = `${urlVariable}=postgres://USER:PASSWORD@HOST/DATABASE`;
@@ -63,7 +64,8 @@ export const toLocation = (text: string, env: NodeJS.ProcessEnv = process.env): 
   if (isPostgres(text)) return postgres(text, env);
   if (text === "" || text === "sqlite:" || text === "files:") throw usageError("--store names no file");
   if (text.startsWith("files:")) return { kind: "files", directory: resolve(text.slice("files:".length)) };
-  if (/^[a-z][a-z0-9+.-]+:/.test(text) && !text.startsWith("sqlite:")) {
+  // What looks like a URL is no file: an error or a file's name would repeat its password.
+  if (/^\s*[a-z][a-z0-9+.-]+:/i.test(text) && !text.startsWith("sqlite:")) {
     throw usageError(
       `--store: ${oneLine(text.slice(0, text.indexOf(":") + 1), 80)} is not a kind of store`,
       "Write FILE, sqlite:FILE, postgres: or postgres://USER@HOST/DATABASE",

@@ -1,5 +1,8 @@
+import { lstat, stat } from "node:fs/promises";
 import { createConnection, type Socket } from "node:net";
+import { dirname } from "node:path";
 import { hubPlace } from "@harnesskit/hub/place";
+import { privatePathProblem } from "@harnesskit/node-kit";
 import { type HookFrame, type HookReply, maxHookFrameBytes, maxHookInputBytes } from "./hook-frames.ts";
 
 /** What a hook's program was started with. */
@@ -44,14 +47,22 @@ const readInput = (stdin: NodeJS.ReadableStream): Promise<string | undefined> =>
     stdin.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
   });
 
+const isObjectText = (text: string): boolean => {
+  const value: unknown = JSON.parse(text);
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+};
+
 const isReply = (value: unknown): value is HookReply => {
   if (typeof value !== "object" || value === null) return false;
   const { exitCode, stdout, stderr } = value as Partial<HookReply>;
   if (typeof stdout !== "string" || typeof stderr !== "string") return false;
+  // Hosts run the tool when a hook ends with 0 and writes what they cannot read.
+  if (exitCode === 0) return isObjectText(stdout);
   // A refusal without a reason lets the call pass on two hosts.
-  return exitCode === 0 || (exitCode === 2 && stderr.trim() !== "");
+  return exitCode === 2 && stderr.trim() !== "";
 };
 
+/** Undefined for a line, or an output in it, that is not the JSON it must be. */
 const readReply = (line: string): HookReply | undefined => {
   try {
     const value: unknown = JSON.parse(line);
@@ -65,6 +76,17 @@ const whyNotConnected = (error: NodeJS.ErrnoException, socket: string): string =
   error.code === "ENOENT" || error.code === "ECONNREFUSED"
     ? `the hub does not run at ${socket}: start it with harness hub`
     : `the hub cannot be reached at ${socket} (${error.code ?? error.message})`;
+
+/** Why what answers at the socket may be another user's program; undefined where it cannot be, or where nothing is. */
+const whyNotBelieved = async (socket: string): Promise<string | undefined> => {
+  const directory = dirname(socket);
+  const found = await lstat(socket).then(
+    () => stat(directory),
+    () => undefined,
+  );
+  const problem = found && privatePathProblem(found, { kind: "directory", othersMay: "nothing" });
+  return problem && `the hub's directory ${directory} ${problem}`;
+};
 
 /** Sends the frame, and resolves with the reply or with the reason why there is none. */
 const exchange = (
@@ -101,8 +123,8 @@ const exchange = (
 /**
  * Answers one call of a hook: reads the host's input, sends it to the guard's socket, and resolves with what the process must write and
  * exit with. Exit code 0 comes with one JSON object on standard output, and exit code 2 with a reason on standard error: without a guard, with
- * one that is full or garbled, for input above 8 MiB, and two seconds before the host stops waiting. Loads no other package, because it is
- * started for each call. Never rejects.
+ * one that is full or garbled, for a socket in a directory that others can use, for input above 8 MiB, and two seconds before the host
+ * stops waiting. Loads little, because it is started for each call. Never rejects.
  */
 export const runHook = async (
   { host, socket: path = hubPlace().guardSocket, timeoutMs = defaultTimeoutMs, event }: RunHookOptions,
@@ -120,6 +142,8 @@ export const runHook = async (
     const startedAt = performance.now();
     const input = await readInput(stdin);
     if (input === undefined) return refusal(host, `the hook's input exceeds ${maxHookInputBytes} bytes`);
+    const problem = await whyNotBelieved(path);
+    if (problem !== undefined) return refusal(host, problem);
     const leftMs = Math.max(1, Math.floor(timeoutMs - (performance.now() - startedAt)));
     const frame: HookFrame = {
       version: 1,

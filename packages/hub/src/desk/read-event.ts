@@ -127,7 +127,8 @@ export const subjectOf = (
   }
   if (type === "pre_prompt") {
     const { prompt = "", ...rest } = payload;
-    return { tool: "prompt", input: { text: textOf(prompt), ...rest } };
+    // Last: a field `text` of the agent would stand in the prompt's place.
+    return { tool: "prompt", input: { ...rest, text: textOf(prompt) } };
   }
   const { session_id: _session, ...rest } = payload;
   return { tool: type, input: rest };

@@ -297,11 +297,12 @@ export class Supervisor {
     const output = payload.result ?? payload.output;
     const error = payload.error ?? undefined;
     const nowMs = clock.now();
-    const said = payload.duration_ms;
+    const said = typeof payload.duration_ms === "number" ? Math.round(payload.duration_ms) : -1;
     const ending = (row: Pick<NewRow, "atMs">): Partial<NewRow> => ({
       state,
       endedAtMs: nowMs,
-      durationMs: typeof said === "number" && said >= 0 ? Math.round(said) : Math.max(0, nowMs - row.atMs),
+      // A row that its schema refuses would make its whole page unreadable.
+      durationMs: Number.isSafeInteger(said) && said >= 0 ? said : Math.max(0, nowMs - row.atMs),
       ...(text !== undefined && { outcome: safeLine(text) }),
     });
     const outcomeContent: Partial<StoredContent> = {
