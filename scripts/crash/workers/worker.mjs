@@ -78,7 +78,7 @@ const harness = createChatHarness({
 
 const server = createThreadServer({
   store: watched(stores.threads, "threads."),
-  onError: () => {},
+  onError: (error) => writeSync(2, `thread: ${error.code ?? error.message}: ${error.message}\n`),
   limits: { takeOverAfterMs: 500 },
   runner: {
     async run(turn) {
