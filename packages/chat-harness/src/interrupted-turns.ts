@@ -144,7 +144,11 @@ export class InterruptedTurns<F extends Fields, Turn extends object> {
       return recover(new TurnInterrupted({ cause }));
     });
     if (ended === undefined) return;
-    const isStored = (await store.runs.load(runId)) === null;
-    onEnd({ ...ended, sessionId }, isStored);
+    if ((await store.runs.load(runId)) !== null) {
+      // Nothing of the session goes on before it.
+      const message = `the end of the turn ${runId} could not be stored: it is recovered again`;
+      throw new GraphError("run_persistence_failed", message);
+    }
+    onEnd({ ...ended, sessionId }, true);
   }
 }
