@@ -41,14 +41,22 @@ export class Pool {
     await Promise.all(this.#workers.map((_, index) => this.#start(index)));
   }
 
+  get #mayArm() {
+    return this.#left > 0 && this.#calls === 0;
+  }
+
+  /** The step at which a worker dies. */
+  #death() {
+    return { after: this.#random.between(1, maxSteps), isBefore: this.#random.chance(0.5) };
+  }
+
   async #start(index) {
-    const random = this.#random;
-    const armed = { after: random.between(1, maxSteps), isBefore: random.chance(0.5) };
-    const after = this.#left > 0 && this.#calls === 0 ? armed : { after: -1, isBefore: true };
-    const child = spawn(process.execPath, [script, JSON.stringify(this.#place), JSON.stringify(after)], {
+    const isArmed = this.#mayArm;
+    const armed = isArmed ? this.#death() : { after: -1, isBefore: true };
+    const child = spawn(process.execPath, [script, JSON.stringify(this.#place), JSON.stringify(armed)], {
       stdio: ["pipe", "pipe", "pipe"],
     });
-    const worker = { child, waiting: new Map(), lastId: 0, isReady: false };
+    const worker = { child, waiting: new Map(), lastId: 0, isReady: false, isArmed };
     this.#workers[index] = worker;
     let log = "";
     child.stderr.setEncoding("utf8").on("data", (text) => {
@@ -104,6 +112,11 @@ export class Pool {
       },
       end: () => {
         if (isCalling) this.#calls--;
+        if (!this.#mayArm) return;
+        for (const worker of this.#workers.filter(({ isArmed }) => !isArmed)) {
+          worker.isArmed = true;
+          void this.#send(worker, "arm", [this.#death()]);
+        }
       },
     };
   }
@@ -111,7 +124,10 @@ export class Pool {
   /** Has one worker do something: its answer, or `{ died: true }`. */
   async call(op, ...args) {
     if (this.failure !== undefined) throw this.failure;
-    const worker = this.#random.pick(this.#workers);
+    return this.#send(this.#random.pick(this.#workers), op, args);
+  }
+
+  async #send(worker, op, args) {
     await worker.ready;
     if (worker.child.exitCode !== null || worker.child.signalCode !== null) return { died: true };
     const id = ++worker.lastId;
