@@ -195,12 +195,28 @@ describe("a turn whose process died", () => {
     const heard = listen(harness);
     expect(await harness.send("s", user("two"))).toMatchObject({
       outcome: "errored",
-      error_category: "run_persistence_failed",
+      error_category: "session_save_failed",
     });
     await harness.send("s", user("three"));
     const history = ["one", "thought of one", "acted", "three", "thought of three", "acted"];
     expect(await historyOf(all.store, "s")).toEqual(history);
     await vi.waitFor(() => expect(heard).toMatchObject([{ outcome: "completed" }]));
+  });
+
+  it("whose end no storage takes is reported, and the session goes on", async () => {
+    const all = storage();
+    await dieIn(all, "retry", true);
+    let refusals = 1;
+    const commit: GraphStore["commit"] = async (batch) => {
+      if (batch.session === undefined || refusals-- <= 0) return all.store.commit(batch);
+      throw new StoreError("store_full", "the session is too large");
+    };
+    const harness = all.worker(() => plan(acts, true), "retry", { store: { ...all.store, commit } });
+    const heard = listen(harness);
+    await harness.send("s", user("two"));
+    expect(await historyOf(all.store, "s")).toEqual(["two", "thought of two", "acted"]);
+    await vi.waitFor(() => expect(heard).toMatchObject([{ error_category: "turn_interrupted" }]));
+    expect(await all.store.runs.list()).toEqual([]);
   });
 
   it("that its caller cancelled is not retried", async () => {
