@@ -28,6 +28,10 @@ class TurnInterrupted extends HarnessError {
   }
 }
 
+/** True for a run of another version of the graph, and for one whose end is larger than the storage takes: no retry ends it. */
+const cannotGoOn = (cause: unknown): boolean =>
+  GraphError.isInstance(cause) && (cause.code === "run_record_invalid" || hasCode(cause.cause, "store_full"));
+
 export interface InterruptedTurnsOptions<F extends Fields, Turn extends object> {
   readonly store: GraphStore;
   readonly clock: Clock;
@@ -137,14 +141,16 @@ export class InterruptedTurns<F extends Fields, Turn extends object> {
     const recover = (giveUp: Error | undefined) =>
       runner.recover({ runId, sessionId, leases, giveUp, signal });
     const ended = await recover(this.obstacle).catch((cause: unknown) => {
-      const cannotGoOn = GraphError.isInstance(cause) && cause.code === "run_record_invalid";
-      if (!cannotGoOn || signal.aborted) throw cause;
-      // Of another version of the graph: no process of this version can go on with it.
+      if (!cannotGoOn(cause) || signal.aborted) throw cause;
       onError(cause, { kind: "recovery_failed", message: `the turn ${runId} cannot be retried` });
       return recover(new TurnInterrupted({ cause }));
     });
     if (ended === undefined) return;
-    const isStored = (await store.runs.load(runId)) === null;
-    onEnd({ ...ended, sessionId }, isStored);
+    if ((await store.runs.load(runId)) !== null) {
+      // Nothing of the session goes on before it.
+      const message = `the end of the turn ${runId} could not be stored: it is recovered again`;
+      throw new GraphError("run_persistence_failed", message);
+    }
+    onEnd({ ...ended, sessionId }, true);
   }
 }

@@ -195,12 +195,14 @@ export class TurnRunner<F extends Fields, Turn extends object> {
   }: TurnRecovery): Promise<{ readonly invocationId: string; readonly turn: Turn } | undefined> {
     const { completed, errored, stored } = this.#shape;
     let ended: Turn | undefined;
+    let failed: Turn | undefined;
     let invocationId = runId;
     const settle = (end: InvocationEnd<F>): JsonValue | undefined => {
       invocationId = end.invocation_id;
       if (end.outcome === "suspended") return this.#pause(end, null);
-      ended = end.outcome === "completed" ? completed(end, null) : errored(toFailure(end.error));
-      return stored(ended);
+      if (end.outcome === "completed") ended = completed(end, null);
+      else failed = errored(toFailure(end.error));
+      return stored((failed ?? ended) as Turn);
     };
     const facts = () => ({ path: undefined, session_id: sessionId, invocation_id: invocationId });
     try {
@@ -217,9 +219,10 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         GraphError.isInstance(error) && error.code === "run_record_invalid" ? error.data.reason : "";
       if (reason === "unknown" || reason === "running") return undefined;
       this.#reportFailure(facts(), error, false);
-      if (ended === undefined) throw error;
+      if (failed === undefined) throw error;
     }
-    return ended && { invocationId, turn: ended };
+    const turn = failed ?? ended;
+    return turn && { invocationId, turn };
   }
 
   #common(signal: AbortSignal, { observers = [], metadata = {} }: TurnOptions) {

@@ -1,4 +1,11 @@
-import { createMemoryStore, defineGraph, END, type NodeBody } from "@harnesskit/graph";
+import {
+  createMemoryStore,
+  defineGraph,
+  END,
+  type GraphStore,
+  type NodeBody,
+  StoreError,
+} from "@harnesskit/graph";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { type ChatHarnessOptions, createChatHarness, type ResumedTurn } from "../src/index.ts";
@@ -174,6 +181,42 @@ describe("a turn whose process died", () => {
     await harness.send("s", user("two"));
     await vi.waitFor(() => expect(heard).toMatchObject([{ error_category: "turn_interrupted" }]));
     expect(errors).toMatchObject([{ code: "run_record_invalid" }]);
+  });
+
+  it("whose end cannot be stored is recovered again, and no turn of its session begins before", async () => {
+    const all = storage();
+    await dieIn(all, "retry", true);
+    let refusals = 1;
+    const commit: GraphStore["commit"] = async (batch) => {
+      if (batch.run?.kind !== "end" || refusals-- <= 0) return all.store.commit(batch);
+      throw new StoreError("store_failed", "the end is refused");
+    };
+    const harness = all.worker(() => plan(acts, true), "retry", { store: { ...all.store, commit } });
+    const heard = listen(harness);
+    expect(await harness.send("s", user("two"))).toMatchObject({
+      outcome: "errored",
+      error_category: "session_save_failed",
+    });
+    await harness.send("s", user("three"));
+    const history = ["one", "thought of one", "acted", "three", "thought of three", "acted"];
+    expect(await historyOf(all.store, "s")).toEqual(history);
+    await vi.waitFor(() => expect(heard).toMatchObject([{ outcome: "completed" }]));
+  });
+
+  it("whose end no storage takes is reported, and the session goes on", async () => {
+    const all = storage();
+    await dieIn(all, "retry", true);
+    let refusals = 1;
+    const commit: GraphStore["commit"] = async (batch) => {
+      if (batch.session === undefined || refusals-- <= 0) return all.store.commit(batch);
+      throw new StoreError("store_full", "the session is too large");
+    };
+    const harness = all.worker(() => plan(acts, true), "retry", { store: { ...all.store, commit } });
+    const heard = listen(harness);
+    await harness.send("s", user("two"));
+    expect(await historyOf(all.store, "s")).toEqual(["two", "thought of two", "acted"]);
+    await vi.waitFor(() => expect(heard).toMatchObject([{ error_category: "turn_interrupted" }]));
+    expect(await all.store.runs.list()).toEqual([]);
   });
 
   it("that its caller cancelled is not retried", async () => {

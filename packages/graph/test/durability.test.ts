@@ -28,6 +28,12 @@ const three = (ran: string[]) => {
   return { a: node("a"), b: node("b"), c: node("c") };
 };
 
+/** A node that waits for a signal. */
+const gate =
+  (signalId: string) =>
+  (_: unknown, { suspend }: { suspend(descriptor: { signal_id: string }): never }) =>
+    suspend({ signal_id: signalId });
+
 describe("durability node", () => {
   it("a run goes on behind the last recorded node, under a new invocation id and with what it had", async () => {
     const storage = createStorage();
@@ -255,8 +261,7 @@ describe("durability node", () => {
     const ran: string[] = [];
     const nodes = {
       ...three(ran),
-      gate: (_: unknown, { suspend }: { suspend(descriptor: { signal_id: string }): never }) =>
-        suspend({ signal_id: "go" }),
+      gate: gate("go"),
     };
     const order = { a: nodes.a, gate: nodes.gate, b: nodes.b, c: nodes.c };
     const paused = await line(order, durable(storage)).invoke({ invocationId: "r", sessionId: "s" });
@@ -274,6 +279,37 @@ describe("durability node", () => {
     expect(ran).toEqual(["a", "b", "c"]);
     expect(await storage.store.runs.list()).toEqual([]);
     expect((await storage.store.suspensions.load("r"))?.status).toBe("completed");
+  });
+
+  it.each([
+    ["store_failed", "run_persistence_failed"],
+    ["lease_lost", "session_write_conflict"],
+  ] as const)(
+    "a resumed run whose progress is refused with %s waits on, and can be resumed again",
+    async (code, category) => {
+      const storage = createStorage();
+      const ran: string[] = [];
+      const order = { gate: gate("go"), ...three(ran) };
+      await line(order, durable(storage)).invoke({ invocationId: "r", sessionId: "s" });
+      const resume = { resumeInvocation: "r", signalPayload: {}, settle: () => "ended" };
+      const refusing = line(order, { ...durable(storage), store: storage.refusing(code) });
+      expect((await failure(refusing.invoke(resume))).code).toBe(category);
+      expect(ran).toEqual([]);
+      expect((await storage.store.suspensions.load("r"))?.status).toBe("suspended");
+      expect((await line(order, durable(storage)).invoke(resume)).state.log).toEqual(["a", "b", "c"]);
+      expect((await storage.store.suspensions.load("r"))?.status).toBe("completed");
+    },
+  );
+
+  it("a resumed run whose progress no storage takes has failed", async () => {
+    const storage = createStorage();
+    const order = { gate: gate("go"), ...three([]) };
+    await line(order, durable(storage)).invoke({ invocationId: "r", sessionId: "s" });
+    const refusing = line(order, { ...durable(storage), store: storage.refusing("store_full") });
+    const error = await failure(refusing.invoke({ resumeInvocation: "r", signalPayload: {} }));
+    expect(error.code).toBe("run_persistence_failed");
+    expect((await storage.store.suspensions.load("r"))?.status).toBe("errored");
+    expect(await storage.store.runs.list()).toEqual([]);
   });
 
   it("what was said since the crash stays, in its order, unless the run has saved its session", async () => {

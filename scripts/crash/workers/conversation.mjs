@@ -45,10 +45,9 @@ export class Conversation {
   /** Settles when no worker has left anything of the session; the ends that were kept for the client. */
   async #settled() {
     const { graph } = this.#store;
-    const startedMs = Date.now();
-    let isCalling = false;
+    const patience = this.#pool.patience(patienceMs);
     for (;;) {
-      await this.#pool.call("recover", this.#id);
+      const recovery = await this.#pool.call("recover", this.#id);
       const runs = await persist(() => graph.runs.list({ sessionId: this.#id }));
       const waiting = await persist(() =>
         graph.suspensions.list({ sessionId: this.#id, status: "suspended" }),
@@ -56,19 +55,14 @@ export class Conversation {
       // What a withdrawn signal had begun goes on with the next one.
       const isOver = runs.every(({ signal_payload: payload }) => payload !== null);
       if (isOver && waiting.every(({ signal }) => signal === null)) break;
-      const waitedMs = Date.now() - startedMs;
-      if (waitedMs > patienceMs / 4 && !isCalling) {
-        isCalling = true;
-        this.#pool.calls++;
-      }
-      const left = JSON.stringify({ runs, waiting });
+      const left = JSON.stringify({ runs, waiting, recovery });
       must(
-        waitedMs < patienceMs,
+        !patience.isOver(),
         `session ${this.#id}: what a dead worker has left is not settled: ${left}\n${this.#pool.logs}`,
       );
       await pause(50);
     }
-    if (isCalling) this.#pool.calls--;
+    patience.end();
     const ended = await persist(() => graph.suspensions.list({ sessionId: this.#id, isDelivered: false }));
     for (const { invocation_id: invocationId } of ended) {
       await persist(() => graph.suspensions.save({ kind: "patch", invocationId, isDelivered: true }));

@@ -7,13 +7,17 @@ import { Violation } from "../violation.mjs";
 const script = fileURLToPath(new URL("worker.mjs", import.meta.url));
 /** Steps until a worker dies, at most. */
 const maxSteps = 60;
+/** Attempts that a client makes at least. */
+const minAttempts = 20;
 
 /** Workers of one place, each of which is started again when it has died. */
 export class Pool {
   /** How often something died at which step, by `operation before|after step`. */
   deaths = new Map();
-  /** How many clients wait so long for what was left that workers which start now live on. */
-  calls = 0;
+  /** How many clients wait so long that workers which start now live on. */
+  #calls = 0;
+  /** When a worker was last started. */
+  #startedMs = 0;
   #workers = [];
   #place;
   #random;
@@ -37,14 +41,22 @@ export class Pool {
     await Promise.all(this.#workers.map((_, index) => this.#start(index)));
   }
 
+  get #mayArm() {
+    return this.#left > 0 && this.#calls === 0;
+  }
+
+  /** The step at which a worker dies. */
+  #death() {
+    return { after: this.#random.between(1, maxSteps), isBefore: this.#random.chance(0.5) };
+  }
+
   async #start(index) {
-    const random = this.#random;
-    const armed = { after: random.between(1, maxSteps), isBefore: random.chance(0.5) };
-    const after = this.#left > 0 && this.calls === 0 ? armed : { after: -1, isBefore: true };
-    const child = spawn(process.execPath, [script, JSON.stringify(this.#place), JSON.stringify(after)], {
+    const isArmed = this.#mayArm;
+    const armed = isArmed ? this.#death() : { after: -1, isBefore: true };
+    const child = spawn(process.execPath, [script, JSON.stringify(this.#place), JSON.stringify(armed)], {
       stdio: ["pipe", "pipe", "pipe"],
     });
-    const worker = { child, waiting: new Map(), lastId: 0, isReady: false };
+    const worker = { child, waiting: new Map(), lastId: 0, isReady: false, isArmed };
     this.#workers[index] = worker;
     let log = "";
     child.stderr.setEncoding("utf8").on("data", (text) => {
@@ -73,12 +85,49 @@ export class Pool {
       await this.#start(index);
     });
     await worker.ready;
+    this.#startedMs = Date.now();
+  }
+
+  /**
+   * Counts the attempts of a client that waits for one thing. After a quarter of the time, workers that start live on; the time and
+   * the attempts that are too much count from the last start of a worker, so that neither deaths nor a busy machine use them up.
+   */
+  patience(limitMs) {
+    const beganMs = Date.now();
+    let isCalling = false;
+    let attempts = 0;
+    let sinceMs = beganMs;
+    return {
+      /** Counts an attempt in vain. True if there were too many. */
+      isOver: () => {
+        if (!isCalling && Date.now() - beganMs > limitMs / 4) {
+          isCalling = true;
+          this.#calls++;
+        }
+        if (this.#startedMs > sinceMs) {
+          sinceMs = this.#startedMs;
+          attempts = 0;
+        }
+        return ++attempts > minAttempts && Date.now() - sinceMs > limitMs;
+      },
+      end: () => {
+        if (isCalling) this.#calls--;
+        if (!this.#mayArm) return;
+        for (const worker of this.#workers.filter(({ isArmed }) => !isArmed)) {
+          worker.isArmed = true;
+          void this.#send(worker, "arm", [this.#death()]);
+        }
+      },
+    };
   }
 
   /** Has one worker do something: its answer, or `{ died: true }`. */
   async call(op, ...args) {
     if (this.failure !== undefined) throw this.failure;
-    const worker = this.#random.pick(this.#workers);
+    return this.#send(this.#random.pick(this.#workers), op, args);
+  }
+
+  async #send(worker, op, args) {
     await worker.ready;
     if (worker.child.exitCode !== null || worker.child.signalCode !== null) return { died: true };
     const id = ++worker.lastId;

@@ -1,6 +1,9 @@
 import { must } from "../violation.mjs";
 import { persist } from "./conversation.mjs";
 
+/** How long a request may be refused. */
+const patienceMs = 40_000;
+
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The client of one thread: it starts one turn after the other at any worker, and repeats a request until it is answered. */
@@ -25,13 +28,17 @@ export class ThreadClient {
 
   async run(name) {
     this.#requests.push(name);
-    const untilMs = Date.now() + 60_000;
+    const patience = this.#pool.patience(patienceMs);
     for (;;) {
-      must(Date.now() < untilMs, `the request ${name} was never answered`);
-      const { result } = await this.#pool.call("append", this.#threadId, name);
-      if (result?.result?.turnId !== undefined) break;
+      const answer = await this.#pool.call("append", this.#threadId, name);
+      if (answer.result?.result?.turnId !== undefined) break;
+      must(
+        !patience.isOver(),
+        `the request ${name} was never answered: ${JSON.stringify(answer)}\n${this.#pool.logs}`,
+      );
       await pause(50);
     }
+    patience.end();
     this.counts.turns++;
   }
 

@@ -9,7 +9,7 @@ import { load } from "./built.mjs";
 import { leaseTtlMs, openStores } from "./stores.mjs";
 
 const place = JSON.parse(process.argv[2]);
-const armed = JSON.parse(process.argv[3]);
+let armed = JSON.parse(process.argv[3]);
 const { createChatHarness, messagesField } = await load("chat-harness");
 const { defineGraph, defineState, END } = await load("graph");
 const { createThreadServer } = await load("thread-server");
@@ -78,7 +78,7 @@ const harness = createChatHarness({
 
 const server = createThreadServer({
   store: watched(stores.threads, "threads."),
-  onError: () => {},
+  onError: (error) => writeSync(2, `thread: ${error.code ?? error.message}: ${error.message}\n`),
   limits: { takeOverAfterMs: 500 },
   runner: {
     async run(turn) {
@@ -126,6 +126,10 @@ const operations = {
   },
 };
 operations.suspend = operations.turn;
+operations.arm = async (next) => {
+  armed = next;
+  left = next.after;
+};
 
 const answer = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 answer({ id: 0 });

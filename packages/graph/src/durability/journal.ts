@@ -1,5 +1,5 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { type Clock, InvalidArgumentError } from "@harnesskit/wire";
+import { type Clock, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { jsonProblem, maxMessageDepth } from "@harnesskit/wire/json";
 import { errorCategory, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
 import { plainCopy } from "../state/stored-json.ts";
@@ -29,6 +29,10 @@ export interface JournalOptions {
 
 const persistenceFailed = (message: string, details: ConstructorParameters<typeof GraphError>[2] = {}) =>
   new GraphError("run_persistence_failed", message, details);
+
+/** True for an entry that the storage would refuse again. */
+const isRefused = ({ cause }: Partial<Error>): boolean =>
+  HarnessError.isInstance(cause) && ["store_full", "invalid_argument"].includes(cause.code);
 
 /** A value as JSON. Throws `run_persistence_failed`. */
 const toJson = (
@@ -74,7 +78,7 @@ export class Journal {
   #count: number;
   #buffer: RunEntry[] = [];
   #writing: Promise<void> | undefined;
-  #failure: unknown;
+  #failure: GraphError | undefined;
   #isOver = false;
   /** Nodes that are not idempotent and run now. */
   readonly #open = new Set<string>();
@@ -253,9 +257,9 @@ export class Journal {
     await this.#writing;
   }
 
-  /** Whether a write was refused: another process may have taken the run over. */
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
+  /** Whether the storage failed, or another process has taken the run over: then the run may go on. What no storage takes ends it. */
+  get isInterrupted(): boolean {
+    return this.#failure !== undefined && !isRefused(this.#failure);
   }
 
   /** Whether something was stored, so that the end must be too. */

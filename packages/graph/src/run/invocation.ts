@@ -241,7 +241,7 @@ export class Invocation implements AmbientScope {
   /** Stores what became of a run that failed, was cancelled or is ambiguous. */
   async giveUp(error: unknown): Promise<void> {
     // What could not be recorded is for the process that goes on with the run; nothing is ended here.
-    if (this.journal?.hasFailed === true) return;
+    if (this.journal?.isInterrupted === true) return;
     const category = errorCategory(error);
     const isKept = this.#options.unfinished !== "end";
     if (category === "invocation_cancelled") {

@@ -1,5 +1,11 @@
 import { createManualClock } from "@harnesskit/wire/testing";
-import { createMemoryStore, type GraphStore, StoreError, type StoreReceipt } from "../../src/index.ts";
+import {
+  createMemoryStore,
+  type GraphStore,
+  StoreError,
+  type StoreErrorCode,
+  type StoreReceipt,
+} from "../../src/index.ts";
 
 /** A storage that outlives its processes, each of which dies at one of its writes. */
 export const createStorage = () => {
@@ -42,6 +48,19 @@ export const createStorage = () => {
             if (isApplied) await store.commit(batch);
             return died();
           }),
+      };
+    },
+    /** What a new process sees of a storage that refuses its first write of progress with this code. */
+    refusing(code: StoreErrorCode): GraphStore {
+      const own = this.process();
+      let isRefused = false;
+      return {
+        ...own,
+        async commit(batch) {
+          if (isRefused || batch.run?.kind !== "append") return own.commit(batch);
+          isRefused = true;
+          throw new StoreError(code, "the progress is refused");
+        },
       };
     },
   };
