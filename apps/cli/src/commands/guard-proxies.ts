@@ -22,12 +22,19 @@ export const addGuardProxies = (guard: Command, context: CommandContext): void =
       .description("stand between an MCP client and a server: each tool call is judged and recorded")
       .argument("[command...]", "the program of the server and its arguments, behind --"),
   )
-    .option("--name <name>", "what policies call the server (default: made of its command)")
+    .option("--url <url>", "a server on Streamable HTTP, in the place of a program")
+    .option(
+      "--header <header=name>",
+      "a header of --url, and the variable with its whole value; can be given several times",
+      severalTimes,
+    )
+    .option("--name <name>", "what policies call the server (default: made of its command or URL)")
     .addHelpText(
       "after",
       `\nExample:
   harness guard mcp -- npx -y @modelcontextprotocol/server-filesystem /work/app
   harness guard mcp --name files -- npx -y @modelcontextprotocol/server-filesystem /work/app
+  harness guard mcp --url https://example.com/mcp --header authorization=EXAMPLE_AUTH
 
 Write it into the settings of the client in the place of the server's own command. Without the
 hub every tool call is refused. A tool that is declared otherwise than before, or is new, is
