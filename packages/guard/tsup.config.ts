@@ -5,4 +5,5 @@ export default library({
   hook: "src/hook/index.ts",
   settings: "src/settings/index.ts",
   doctor: "src/doctor/index.ts",
+  mcp: "src/mcp/index.ts",
 });

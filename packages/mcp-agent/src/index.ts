@@ -3,6 +3,7 @@ export {
   MCP_SERVER_FILE,
   type McpAgentDirectoryOptions,
 } from "./agent-directory.ts";
+export { type BoundedFetchOptions, createBoundedFetch } from "./bounded-fetch.ts";
 export type { McpToolList } from "./connection.ts";
 export { McpError, type McpErrorCode } from "./errors.ts";
 export { effectsOf, type McpEffects, type McpHints, type McpPermission, mcpPermissions } from "./hints.ts";

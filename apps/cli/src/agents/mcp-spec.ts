@@ -44,7 +44,8 @@ const idOf = (server: McpServer): string => {
   return `mcp.${word}.${digest}`;
 };
 
-const headersOf = (given: readonly string[] | undefined): Record<string, string> | undefined => {
+/** Reads `HEADER=VARIABLE`. Throws a usage error. */
+export const headersOf = (given: readonly string[] | undefined): Record<string, string> | undefined => {
   if (given === undefined) return undefined;
   const pairs = given.map((text) => {
     const [, header = "", name = ""] = /^([^=]+)=([^=]+)$/.exec(text) ?? [];

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { addGuardProxies } from "./guard-proxies.ts";
 import { agentIds, type CommandContext, cwdOption, severalTimes, wholeNumber } from "./options.ts";
 
 const agentOption = (): Option =>
@@ -14,7 +15,7 @@ const scopeOptions = (command: Command): Command =>
     .option("--project", "the settings of the project in --cwd, which its other users get too")
     .addOption(cwdOption());
 
-/** `harness guard` with `init`, `status`, `remove`, `doctor` and `hook`. */
+/** `harness guard` with `init`, `status`, `remove`, `doctor`, `hook`, and the proxies. */
 export const addGuard = (program: Command, context: CommandContext): void => {
   const { onExit } = context;
   const guard = program
@@ -136,4 +137,6 @@ agent takes as a refusal. It answers two seconds before the agent stops waiting.
     .action(() => {
       // bin.ts has answered it before this file was loaded.
     });
+
+  addGuardProxies(guard, context);
 };

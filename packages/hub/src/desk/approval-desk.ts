@@ -99,6 +99,15 @@ export class ApprovalDesk {
     }
   }
 
+  /** Takes back a question whose asker does not need it any more. An answer that was taken stays. */
+  async withdraw(id: string, by: string, reason: string): Promise<void> {
+    try {
+      await this.#options.approvals.apply(id, { type: "withdraw", by, reason });
+    } catch (error) {
+      if (!ApprovalError.isInstance(error)) throw error;
+    }
+  }
+
   async #take(record: ApprovalRecord): Promise<Ruling> {
     const { approvals, createId } = this.#options;
     if (record.status === "expired") return { ruling: "void", record, why: "it has expired" };

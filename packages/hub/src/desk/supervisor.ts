@@ -8,7 +8,7 @@ import { type Clock, HarnessError } from "@harnesskit/wire";
 import type { HubLimits } from "../limits.ts";
 import type { Recorder } from "../timeline/recorder.ts";
 import { type ContentRules, rowContent, safeLine } from "../timeline/row-content.ts";
-import type { NewRow, StoredContent } from "../timeline/timeline-store.ts";
+import type { NewRow, StoredContent, StoredRow } from "../timeline/timeline-store.ts";
 import type { ApprovalDesk, Ruling } from "./approval-desk.ts";
 import { rowApprovalOf } from "./approval-row.ts";
 import { approvedDecision, deferredDecision, refusedDecision, ticketText } from "./decisions.ts";
@@ -290,8 +290,8 @@ export class Supervisor {
     });
   }
 
-  #close(event: AnyEvent, facts: EventFacts): Promise<void> | undefined {
-    const { recorder, clock, content: rules } = this.#options;
+  async #close(event: AnyEvent, facts: EventFacts): Promise<void> {
+    const { recorder, desk, clock, content: rules } = this.#options;
     const { payload } = facts;
     const { state, text } = outcomeOf(facts);
     const output = payload.result ?? payload.output;
@@ -310,13 +310,20 @@ export class Supervisor {
       ...(error !== undefined && { error: errorOf(error, payload.code) }),
     };
     const row = this.#row(event, facts, state);
-    // The hub reports the outcome to the approval of the row, if it has one.
-    return recorder.note({
+    let unneeded: string | undefined;
+    const change = {
       type: "change",
       find: { key: actionKey(facts) },
-      apply: (stored) => ({ row: ending(stored.row), content: { ...stored.content, ...outcomeContent } }),
+      apply: (stored: StoredRow) => {
+        if (payload.outcome === "cancelled") unneeded = stored.row.approval?.id;
+        return { row: ending(stored.row), content: { ...stored.content, ...outcomeContent } };
+      },
       orAdd: { row: { ...row, ...ending(row) }, content: { ...this.#content(event), ...outcomeContent } },
-    });
+    } as const;
+    // The hub reports the outcome to the approval of the row, if it has one.
+    if (payload.outcome !== "cancelled") return recorder.note(change);
+    await recorder.write(change);
+    if (unneeded !== undefined) await desk.withdraw(unneeded, facts.agent, "the call was cancelled");
   }
 }
 

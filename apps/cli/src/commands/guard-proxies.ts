@@ -1,0 +1,63 @@
+import { type Command, Option } from "commander";
+import { type CommandContext, severalTimes, wholeNumber } from "./options.ts";
+
+const harnessOptions = (command: Command): Command =>
+  command
+    .option("--hub <dir>", "the state's directory of the hub that judges (default: this user's hub)")
+    .option("--ahp <endpoint>", "another harness: unix:PATH, http(s)://…, ws(s)://… or stdio:COMMAND")
+    .option("--ahp-token-file <file>", "a file with the token for --ahp (default: HARNESS_AHP_TOKEN)")
+    .option("--ahp-api-key-file <file>", "a file with the API key for --ahp (default: HARNESS_AHP_API_KEY)")
+    .addOption(
+      new Option("--wait <seconds>", "how long a call waits for a decision, and so for your answer")
+        .argParser(wholeNumber("--wait"))
+        .default(300),
+    );
+
+/** `harness guard mcp` and `tools`: the proxies that stand between two programs. */
+export const addGuardProxies = (guard: Command, context: CommandContext): void => {
+  const { onExit } = context;
+  harnessOptions(
+    guard
+      .command("mcp")
+      .description("stand between an MCP client and a server: each tool call is judged and recorded")
+      .argument("[command...]", "the program of the server and its arguments, behind --"),
+  )
+    .option("--url <url>", "a server on Streamable HTTP, in the place of a program")
+    .option(
+      "--header <header=name>",
+      "a header of --url, and the variable with its whole value; can be given several times",
+      severalTimes,
+    )
+    .option("--name <name>", "what policies call the server (default: made of its command or URL)")
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness guard mcp -- npx -y @modelcontextprotocol/server-filesystem /work/app
+  harness guard mcp --name files -- npx -y @modelcontextprotocol/server-filesystem /work/app
+  harness guard mcp --url https://example.com/mcp --header authorization=EXAMPLE_AUTH
+
+Write it into the settings of the client in the place of the server's own command. Without the
+hub every tool call is refused. A tool that is declared otherwise than before, or is new, is
+not offered until you accept it: harness guard tools.
+Exit codes: 0 the client has ended, 1 the server has failed.`,
+    )
+    .action(async (command: readonly string[], options) => {
+      const { guardMcp } = await import("../guard/mcp.ts");
+      onExit(await guardMcp(command, options, context));
+    });
+
+  guard
+    .command("tools")
+    .description("the tools of MCP servers that have changed and wait for you, and their acceptance")
+    .option(
+      "--accept <digest>",
+      "offer the declaration with this digest; can be given several times",
+      severalTimes,
+    )
+    .option("--json", "one JSON document")
+    .addHelpText("after", "\nExample:\n  harness guard tools\n  harness guard tools --accept sha256:…")
+    .action(async (options) => {
+      const { guardTools } = await import("../guard/tools.ts");
+      onExit(await guardTools(options));
+    });
+};

@@ -1,0 +1,119 @@
+import { basename, join } from "node:path";
+import { ActionJudge, McpProxy, maxProxyMessageBytes, ToolPins } from "@harnesskit/guard/mcp";
+import { parseMcpServer, serverTitle } from "@harnesskit/mcp-agent";
+import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
+import type { Channel } from "@harnesskit/wire";
+import { headersOf } from "../agents/mcp-spec.ts";
+import { ExitCode, usageError } from "../cli-error.ts";
+import { onStopSignals } from "../interruption.ts";
+import { oneLine } from "../terminal/text.ts";
+import { stateDirectory } from "../workspace-directory.ts";
+import { openProxyHarness, type ProxyHarnessOptions } from "./proxy-judge.ts";
+
+export interface GuardMcpOptions extends ProxyHarnessOptions {
+  readonly name?: string;
+  readonly url?: string;
+  /** `HEADER=VARIABLE`. */
+  readonly header?: readonly string[];
+}
+
+/** Where the accepted tools of MCP servers are. */
+export const pinsDirectory = (): string => join(stateDirectory("guard"), "mcp");
+
+const runners = new Set(["npx", "bunx", "uvx", "pnpx", "node", "python", "python3", "docker", "deno"]);
+
+/** What the server is called where no name was given: the package or the program. */
+const nameOf = ([program = "", ...args]: readonly string[]): string => {
+  const name = basename(program);
+  const word = runners.has(name) ? (args.find((one) => !one.startsWith("-")) ?? name) : name;
+  return basename(word.replace(/(?:\/dist)?(?:\/index)?\.[cm]?[jt]s$/, "")).replace(/(.)@[^@]*$/, "$1");
+};
+
+/** A name that is one part of `mcp__SERVER__TOOL`. */
+const asPart = (name: string): string =>
+  name
+    .replace(/[^A-Za-z0-9.-]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 64) || "server";
+
+const readName = (given: string | undefined, words: readonly string[]): string => {
+  if (given === undefined) return asPart(nameOf(words));
+  if (/^[A-Za-z0-9.-]{1,64}$/.test(given)) return given;
+  throw usageError(
+    `--name: ${oneLine(JSON.stringify(given), 200)} is not a name`,
+    "It takes 1 to 64 letters, digits, points and hyphens",
+  );
+};
+
+/** The server at a URL, with the values of its headers. Throws a usage error, and `mcp.config_invalid`. */
+const readUrl = (url: string, header: readonly string[] | undefined) => {
+  const names = headersOf(header) ?? {};
+  const server = parseMcpServer({ url, headers: names });
+  const headers = Object.entries(names).map(([key, variable]) => {
+    const value = process.env[variable];
+    if (value === undefined || value === "") {
+      throw usageError(`--header: the variable ${variable} is not set`, "Set it to the header's whole value");
+    }
+    return [key, value] as const;
+  });
+  return { title: serverTitle(server), headers: Object.fromEntries(headers) };
+};
+
+const openServer = async (
+  [program = "", ...args]: readonly string[],
+  { url, header }: GuardMcpOptions,
+  onNote: (line: string) => void,
+): Promise<Channel> => {
+  if (url !== undefined) {
+    const { createHttpChannel } = await import("./http-channel.ts");
+    const { headers } = readUrl(url, header);
+    return createHttpChannel({ url, headers, maxMessageBytes: maxProxyMessageBytes, onNote });
+  }
+  return createChildTransport({
+    command: program,
+    args,
+    inheritEnv: Object.keys(process.env),
+    maxFrameBytes: maxProxyMessageBytes,
+  }).connect();
+};
+
+/** `harness guard mcp`: stands between an MCP client and a server until one of them ends. Returns the exit code. */
+export const guardMcp = async (
+  command: readonly string[],
+  options: GuardMcpOptions,
+  { version }: { readonly version: string },
+): Promise<ExitCode> => {
+  const { url, header } = options;
+  if ((command.length === 0) === (url === undefined)) {
+    throw usageError(
+      url === undefined ? "Name the MCP server" : "--url cannot be used with a command",
+      "harness guard mcp -- COMMAND [ARGUMENTS], or --url URL",
+    );
+  }
+  if (header !== undefined && url === undefined) throw usageError("--header is for --url");
+  const words = url === undefined ? command : [readUrl(url, header).title];
+  const note = (line: string) => process.stderr.write(`harness guard mcp: ${oneLine(line, 1000)}\n`);
+  const name = readName(options.name, url === undefined ? command : [new URL(url).hostname]);
+  const pins = await ToolPins.open({ directory: pinsDirectory(), name, place: words });
+  const harness = await openProxyHarness(options, {
+    framework: "harness-guard-mcp",
+    version,
+    agentId: `mcp.${name}`,
+    note,
+  });
+  let forget = () => {};
+  try {
+    const server = await openServer(command, options, note);
+    const client = createStdioChannel({ maxFrameBytes: maxProxyMessageBytes });
+    forget = onStopSignals(() => void client.close());
+    const judge = new ActionJudge({ client: harness.client });
+    const limits = { holdMs: options.wait * 1000 };
+    const failure = await new McpProxy({ client, server, judge, pins, name, limits, onNote: note }).run();
+    if (failure === undefined) return ExitCode.done;
+    note(failure.message);
+    return ExitCode.failed;
+  } finally {
+    forget();
+    await harness.close();
+  }
+};

@@ -1,0 +1,116 @@
+import { type AhpClient, createAhpClient, type HarnessEndpoint } from "@harnesskit/ahp-client";
+import { hubPlace } from "@harnesskit/hub/place";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { openEndpoint } from "../ahp/endpoint.ts";
+import { readAccess } from "../ahp/token.ts";
+import { CliError, usageError } from "../cli-error.ts";
+
+/** The options that choose the harness of a proxy. */
+export interface ProxyHarnessOptions {
+  /** The directory of a hub's state. @default the user's hub */
+  readonly hub?: string;
+  readonly ahp?: string;
+  readonly ahpTokenFile?: string;
+  readonly ahpApiKeyFile?: string;
+  /** How long a call waits for a decision, in seconds. */
+  readonly wait: number;
+}
+
+/** How long a hub may be away before a call is refused. */
+const awayMs = 10_000;
+const handshakeMs = 10_000;
+const flushMs = 1000;
+const hubAttempts = 20;
+
+const openNamed = async (endpoint: string, { ahpTokenFile, ahpApiKeyFile }: ProxyHarnessOptions) => {
+  try {
+    return openEndpoint(endpoint, await readAccess({ tokenFile: ahpTokenFile, apiKeyFile: ahpApiKeyFile }));
+  } catch (error) {
+    if (!CliError.isInstance(error)) throw error;
+    const named = (text: string) =>
+      text.replace(
+        /--(to|token-file|api-key-file)\b/g,
+        (_, name) => `--ahp${name === "to" ? "" : `-${name}`}`,
+      );
+    const { code, message, hint, exitCode, cause } = error;
+    throw new CliError(code, named(message), {
+      exitCode,
+      cause,
+      ...(hint !== undefined && { hint: named(hint) }),
+    });
+  }
+};
+
+export interface ProxyHarness {
+  readonly client: AhpClient;
+  /** Sends what waits, and closes the way to the harness. */
+  close(): Promise<void>;
+}
+
+/**
+ * The way of a proxy to its harness. It is tried at once, and again and again: while it is away nothing is allowed. Rejects with a usage
+ * error.
+ */
+export const openProxyHarness = async (
+  options: ProxyHarnessOptions,
+  {
+    framework,
+    version,
+    agentId,
+    note,
+  }: { framework: string; version: string; agentId: string; note: (line: string) => void },
+): Promise<ProxyHarness> => {
+  const { hub, ahp } = options;
+  if (options.wait < 1 || options.wait > 86_400) throw usageError("--wait takes 1 to 86400 seconds");
+  if (ahp !== undefined && hub !== undefined)
+    throw usageError("--hub cannot be used with --ahp", "Choose one of them");
+  if (ahp === undefined && (options.ahpTokenFile ?? options.ahpApiKeyFile) !== undefined) {
+    throw usageError("--ahp-token-file and --ahp-api-key-file are about the harness of --ahp");
+  }
+  const place = hubPlace({ state: hub });
+  const opened: { endpoint: HarnessEndpoint; close(): void } =
+    ahp === undefined
+      ? {
+          endpoint: { transport: createUnixTransport({ path: place.socket, framing: "newline" }) },
+          close: () => {},
+        }
+      : await openNamed(ahp, options);
+  let isAway = false;
+  const client = createAhpClient({
+    ...opened.endpoint,
+    framework,
+    version,
+    agentId,
+    capabilities: ["tools"],
+    deadlines: { handshake: handshakeMs },
+    reconnect: {
+      initialDelayMs: 100,
+      maxDelayMs: 5000,
+      maxAttempts: Number.POSITIVE_INFINITY,
+      waitMs: awayMs,
+    },
+    // The hub gives an answer once, whoever asks again.
+    ...(ahp === undefined && { resend: { calls: ["pre_action"], maxAttempts: hubAttempts } }),
+    onError: (_, { kind }) => {
+      if (kind !== "connection" || isAway) return;
+      isAway = true;
+      note(
+        ahp === undefined
+          ? `no hub runs at ${place.socket}: every call is refused; start it: harness hub`
+          : "the harness cannot be reached: every call is refused",
+      );
+    },
+  });
+  client.onState((state) => {
+    if (state === "ready") isAway = false;
+  });
+  client.connect({ retry: true }).catch(() => {});
+  return {
+    client,
+    async close() {
+      if (client.state === "ready") await client.flush({ timeoutMs: flushMs });
+      await client.close();
+      opened.close();
+    },
+  };
+};

@@ -1,0 +1,146 @@
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { type AddressInfo, createServer } from "node:net";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { GuardedMachine } from "./support/guarded-agent.ts";
+import { binPath } from "./support/harness.ts";
+
+const everything = createRequire(import.meta.url).resolve(
+  "@modelcontextprotocol/server-everything/dist/index.js",
+);
+
+const freePort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+};
+
+/** The SDK's client, which starts the proxy as the command of its server. */
+const connect = (machine: GuardedMachine, ...options: string[]) =>
+  connectTo(machine, [...options, "--", process.execPath, everything]);
+
+const connectTo = async (machine: GuardedMachine, words: readonly string[]) => {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [binPath, "guard", "mcp", ...words],
+    env: { PATH: process.env.PATH ?? "", ...machine.env },
+    stderr: "pipe",
+  });
+  let stderr = "";
+  transport.stderr?.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return { client, stderr: () => stderr };
+};
+
+const echo = (message: string) => ({ name: "echo", arguments: { message } });
+
+describe("harness guard mcp", () => {
+  it("refuses calls without the hub; with it a call waits in the inbox, is made once, and one that is cancelled is withdrawn", async () => {
+    const machine = await GuardedMachine.create();
+    const { client, stderr } = await connect(machine, "--name", "every");
+    expect((await client.listTools()).tools.length).toBeGreaterThan(8);
+    const refused = await client.callTool(echo("early"));
+    expect(refused).toMatchObject({ isError: true });
+    expect(JSON.stringify(refused)).toContain("the harness gave no decision");
+    expect(stderr()).toContain("start it: harness hub");
+
+    await machine.startHub();
+    const hub = await machine.client();
+    const waiting = client.callTool(echo("hi"));
+    const record = await machine.pending(hub);
+    expect(record.subject).toMatchObject({ tool: "mcp__every__echo", input: { message: "hi" } });
+    await hub.call("inbox.answer", { id: record.id, digest: record.digest, decision: "approve" } as never);
+    expect(await waiting).toMatchObject({ content: [{ text: "Echo: hi" }] });
+
+    const abort = new AbortController();
+    const given = client.callTool(echo("never mind"), undefined, { signal: abort.signal });
+    const failed = expect(given).rejects.toThrow();
+    const { id } = await machine.pending(hub);
+    abort.abort();
+    await failed;
+    await vi.waitFor(async () => {
+      const { records } = await hub.call("inbox.list", {});
+      expect(records.find((one) => one.id === id)).toMatchObject({ status: "withdrawn" });
+    });
+  });
+
+  it("stands before a server on Streamable HTTP", async () => {
+    const machine = await GuardedMachine.create(`version: 1
+name: all
+defaults: { gate: allow }
+rules: []
+`);
+    await machine.startHub();
+    const port = await freePort();
+    const server = spawn(process.execPath, [everything, "streamableHttp"], {
+      env: { ...process.env, PORT: String(port) },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    onTestFinished(() => void server.kill("SIGKILL"));
+    let said = "";
+    server.stderr.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    await vi.waitFor(() => expect(said).toContain("listening"), { timeout: 30_000 });
+    const { client, stderr } = await connectTo(machine, ["--url", `http://127.0.0.1:${port}/mcp`]);
+    expect((await client.listTools()).tools.length).toBeGreaterThan(8);
+    expect(await client.callTool(echo("over HTTP"))).toMatchObject({
+      content: [{ text: "Echo: over HTTP" }],
+    });
+    const steps: unknown[] = [];
+    const long = { name: "trigger-long-running-operation", arguments: { duration: 0.2, steps: 2 } };
+    await client.callTool(long, undefined, { onprogress: ({ progress }) => steps.push(progress) });
+    expect(steps).toContain(1);
+    await expect(client.readResource({ uri: "no://such" })).rejects.toMatchObject({ code: -32602 });
+    server.kill("SIGKILL");
+    await expect(client.callTool(echo("late"))).rejects.toThrow("the MCP server cannot be reached");
+    expect(stderr()).not.toContain("at ");
+    expect(await machine.harness("guard", "mcp", "--url", "http://example.com/mcp")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("must begin with https:"),
+    });
+    expect(
+      await machine.harness(
+        "guard",
+        "mcp",
+        "--url",
+        "https://example.com/mcp",
+        "--header",
+        "a=NO_SUCH_VARIABLE",
+      ),
+    ).toMatchObject({ code: 2, stderr: expect.stringContaining("NO_SUCH_VARIABLE is not set") });
+  });
+
+  it("says what is wrong with its options, and lists the tools that wait", async () => {
+    const machine = await GuardedMachine.create();
+    expect(await machine.harness("guard", "mcp")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Name the MCP server"),
+    });
+    expect(await machine.harness("guard", "mcp", "--name", "a__b", "--", "x")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("is not a name"),
+    });
+    expect(await machine.harness("guard", "mcp", "--", "/no/such/server")).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("was not found"),
+    });
+    expect(await machine.harness("guard", "tools")).toMatchObject({
+      code: 0,
+      stdout: "No tool waits to be accepted.\n",
+    });
+    expect(await machine.harness("guard", "tools", "--accept", "sha256:0")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("no tool with the digest sha256:0 waits"),
+    });
+  });
+});

@@ -1,0 +1,244 @@
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  acquireFileLock,
+  isMissing,
+  makeDirectory,
+  readOwnFile,
+  writeFileAtomic,
+} from "@harnesskit/node-kit";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { HarnessError } from "@harnesskit/wire";
+import { canonicalJson } from "@harnesskit/wire/json";
+import * as z from "zod";
+
+const maxPinBytes = 32 * 1024 * 1024;
+const maxDeclarationLength = 64 * 1024;
+const maxTools = 1024;
+
+const DeclarationSchema = z.object({ digest: z.string(), declaration: z.string() });
+const PinsSchema = z.object({
+  version: z.literal(1),
+  name: z.string(),
+  title: z.string(),
+  /** What was accepted, by the tool's name. */
+  tools: z.array(z.tuple([z.string(), DeclarationSchema])),
+  /** What was declared otherwise since, and waits to be accepted. */
+  waiting: z.array(z.tuple([z.string(), DeclarationSchema])),
+});
+type Pins = z.infer<typeof PinsSchema>;
+
+/** A tool as its server declares it. */
+export type ToolDeclaration = JsonObject & { readonly name: string };
+
+/** Whether a tool may be offered: it is as it was accepted, or it waits for you. */
+export type PinState = "accepted" | "changed" | "new" | "unusable";
+
+/** A tool that is not offered before it is accepted. */
+export interface WaitingTool {
+  readonly server: string;
+  readonly title: string;
+  readonly tool: string;
+  readonly digest: string;
+  /** The declaration that waits, as JSON. Untrusted. */
+  readonly declaration: string;
+  /** The one that was accepted; undefined for a new tool. */
+  readonly accepted: string | undefined;
+}
+
+/** `pins_unreadable`: the file with the accepted tools cannot be read, so that no tool is known to be the same. */
+export class PinsError extends HarnessError {
+  override readonly name = "PinsError";
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** The whole declaration counts: description, schemas, annotations, title. */
+const declare = (tool: ToolDeclaration): { digest: string; declaration: string } | undefined => {
+  try {
+    const declaration = canonicalJson(tool);
+    if (declaration.length > maxDeclarationLength) return undefined;
+    return { digest: `sha256:${sha256(declaration)}`, declaration };
+  } catch {
+    // A lone surrogate, for example: it has no one form that could be compared.
+    return undefined;
+  }
+};
+
+const readPins = async (path: string): Promise<Pins | undefined> => {
+  try {
+    return PinsSchema.parse(
+      JSON.parse((await readOwnFile(path, { maxBytes: maxPinBytes })).toString("utf8")),
+    );
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw new PinsError(
+      "pins_unreadable",
+      `${path} cannot be read: move it away, and review the tools anew`,
+      {
+        cause,
+      },
+    );
+  }
+};
+
+const writePins = (path: string, pins: Pins): Promise<void> =>
+  writeFileAtomic(path, `${JSON.stringify(pins, null, 1)}\n`);
+
+const locked = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
+  const lock = await acquireFileLock(`${path}.lock`);
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+};
+
+export interface ToolPinsOptions {
+  /** The directory of the files, such as `~/.local/state/harnesskit/guard/mcp`; it is made with mode 0700. */
+  readonly directory: string;
+  /** What the server is called. */
+  readonly name: string;
+  /** What tells servers apart: the command or the URL. */
+  readonly place: readonly string[];
+}
+
+/**
+ * The tools of one MCP server as they were accepted. In the first session with a server, what it declares first is accepted. Later,
+ * a tool that is new or declared otherwise waits until `acceptTool`.
+ */
+export class ToolPins {
+  readonly #path: string;
+  readonly #directory: string;
+  readonly #empty: Pins;
+  readonly #isFirst: boolean;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor({ directory, name, place }: ToolPinsOptions, path: string, isFirst: boolean) {
+    this.#directory = directory;
+    this.#path = path;
+    this.#isFirst = isFirst;
+    this.#empty = { version: 1, name, title: place.join(" ").slice(0, 1000), tools: [], waiting: [] };
+  }
+
+  /** Rejects with a `PinsError`. */
+  static async open(options: ToolPinsOptions): Promise<ToolPins> {
+    const path = join(
+      options.directory,
+      `${sha256(canonicalJson([options.name, options.place])).slice(0, 24)}.json`,
+    );
+    return new ToolPins(options, path, (await readPins(path)) === undefined);
+  }
+
+  /** Compares declarations with those that were accepted, and keeps what waits. Rejects with a `PinsError`, or as the system does. */
+  check(tools: readonly ToolDeclaration[]): Promise<readonly PinState[]> {
+    const checked = this.#turn.then(() => this.#check(tools));
+    this.#turn = checked.catch(() => {});
+    return checked;
+  }
+
+  async #check(tools: readonly ToolDeclaration[]): Promise<readonly PinState[]> {
+    const found = tools.map(declare);
+    const stored = await readPins(this.#path);
+    const read = compare(tools, found, stored ?? this.#empty, this.#isFirst);
+    if (read.next === undefined) return read.states;
+    await makeDirectory(this.#directory);
+    return locked(this.#path, async () => {
+      const { states, next } = compare(
+        tools,
+        found,
+        (await readPins(this.#path)) ?? this.#empty,
+        this.#isFirst,
+      );
+      if (next) await writePins(this.#path, next);
+      return states;
+    });
+  }
+}
+
+/** The state of each tool, and the pins to be stored where something changes. */
+const compare = (
+  tools: readonly ToolDeclaration[],
+  found: readonly ({ digest: string; declaration: string } | undefined)[],
+  pins: Pins,
+  isFirst: boolean,
+): { readonly states: readonly PinState[]; readonly next: Pins | undefined } => {
+  const accepted = new Map(pins.tools);
+  const waiting = new Map(pins.waiting);
+  let isChanged = false;
+  const states = tools.map(({ name }, at): PinState => {
+    const declared = found[at];
+    if (declared === undefined) return "unusable";
+    const known = accepted.get(name);
+    if (known?.digest === declared.digest) {
+      isChanged = waiting.delete(name) || isChanged;
+      return "accepted";
+    }
+    if (known === undefined && isFirst && accepted.size < maxTools) {
+      accepted.set(name, declared);
+      isChanged = true;
+      return "accepted";
+    }
+    if (waiting.get(name)?.digest !== declared.digest && (waiting.has(name) || waiting.size < maxTools)) {
+      waiting.set(name, declared);
+      isChanged = true;
+    }
+    return known === undefined ? "new" : "changed";
+  });
+  const next = isChanged ? { ...pins, tools: [...accepted], waiting: [...waiting] } : undefined;
+  return { states, next };
+};
+
+const filesOf = async (directory: string): Promise<string[]> => {
+  try {
+    const names = await readdir(directory);
+    return names.filter((name) => /^[0-9a-f]{24}\.json$/.test(name)).map((name) => join(directory, name));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+};
+
+/** The tools of all servers that wait to be accepted. Rejects with a `PinsError`. */
+export const waitingTools = async (directory: string): Promise<readonly WaitingTool[]> => {
+  const all: WaitingTool[] = [];
+  for (const path of await filesOf(directory)) {
+    const pins = await readPins(path);
+    const accepted = new Map(pins?.tools);
+    for (const [tool, { digest, declaration }] of pins?.waiting ?? []) {
+      const { name: server = "", title = "" } = pins ?? {};
+      all.push({
+        server,
+        title,
+        tool,
+        digest,
+        declaration,
+        accepted: accepted.get(tool)?.declaration,
+      });
+    }
+  }
+  return all;
+};
+
+/**
+ * Accepts what was reviewed: the declaration with this digest. A running proxy offers it from its next list on. Resolves
+ * with the tools that it accepted, an empty list for a digest that does not wait. Rejects with a `PinsError`.
+ */
+export const acceptTool = async (directory: string, digest: string): Promise<readonly WaitingTool[]> => {
+  const wanted = (await waitingTools(directory)).filter((one) => one.digest === digest);
+  for (const path of wanted.length === 0 ? [] : await filesOf(directory)) {
+    await locked(path, async () => {
+      const pins = await readPins(path);
+      const chosen = pins?.waiting.filter(([, one]) => one.digest === digest) ?? [];
+      if (pins === undefined || chosen.length === 0) return;
+      const tools = [...new Map([...pins.tools, ...chosen])];
+      await writePins(path, {
+        ...pins,
+        tools,
+        waiting: pins.waiting.filter(([, one]) => one.digest !== digest),
+      });
+    });
+  }
+  return wanted;
+};

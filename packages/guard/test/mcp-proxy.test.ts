@@ -1,0 +1,297 @@
+import { readdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  LoggingMessageNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, it, vi } from "vitest";
+import { acceptTool, ToolPins, waitingTools } from "../src/mcp/index.ts";
+import { makeDirectory } from "./support/hooks.ts";
+import { everything, filesystem, guardServer, hostile, textOf } from "./support/mcp.ts";
+
+const allow = () => ({ decision: "allow" });
+const call = (name: string, args: Record<string, unknown> = {}) => ({ name, arguments: args });
+
+describe("server-everything behind the proxy", () => {
+  it("is used by the SDK's client as if the proxy were not there, and each call is judged and recorded", async () => {
+    const { client, events, outcome } = await guardServer(everything, allow);
+    const { tools } = await client.listTools();
+    expect(tools.length).toBeGreaterThan(8);
+    expect(textOf(await client.callTool(call("echo", { message: "hi" })))).toBe("Echo: hi");
+    expect(events[0]).toMatchObject({
+      type: "pre_action",
+      payload: {
+        action_type: "tool_call",
+        action: "mcp",
+        tool_name: "mcp__srv__echo",
+        tool_call_id: expect.any(String),
+        server: "srv",
+        arguments: { message: "hi" },
+        annotations: expect.any(Object),
+      },
+      metadata: { wait_ms: expect.any(Number) },
+    });
+    expect(await outcome()).toMatchObject({
+      outcome: "success",
+      tool_call_id: events[0]?.payload.tool_call_id,
+      result: { content: [{ type: "text", text: "Echo: hi" }] },
+      duration_ms: expect.any(Number),
+    });
+    const steps: unknown[] = [];
+    const operation = call("trigger-long-running-operation", { duration: 0.2, steps: 2 });
+    await client.callTool(operation, undefined, { onprogress: ({ progress }) => steps.push(progress) });
+    expect(steps).toContain(1);
+    const { resources } = await client.listResources();
+    expect(await client.readResource({ uri: resources[0]?.uri ?? "" })).toMatchObject({
+      contents: [expect.anything()],
+    });
+    const { prompts } = await client.listPrompts();
+    expect(await client.getPrompt({ name: prompts[0]?.name ?? "" })).toMatchObject({
+      messages: [expect.anything()],
+    });
+    const logged = vi.fn();
+    client.setNotificationHandler(LoggingMessageNotificationSchema, logged);
+    await client.setLoggingLevel("debug");
+    await client.callTool(call("toggle-simulated-logging"));
+    await vi.waitFor(() => expect(logged).toHaveBeenCalled());
+    await expect(client.readResource({ uri: "no://such" })).rejects.toMatchObject({ code: -32602 });
+    await client.ping();
+  });
+
+  it("gets no call that the harness blocks, and the arguments that it modifies", async () => {
+    const decide = ({ payload }: { payload: { tool_name: string; arguments: { a: number } } }) =>
+      payload.tool_name === "mcp__srv__get-sum"
+        ? { decision: "modify", modified_payload: { arguments: { a: 40, b: 2 } } }
+        : { decision: "block", reason: "not here" };
+    const { client, outcome } = await guardServer(everything, decide as never);
+    expect(await client.callTool(call("echo", { message: "hi" }))).toEqual({
+      content: [{ type: "text", text: "Not called: not here" }],
+      isError: true,
+    });
+    expect(textOf(await client.callTool(call("get-sum", { a: 1, b: 1 })))).toContain("42");
+    expect(await outcome()).toMatchObject({
+      arguments: { a: 1, b: 1 },
+      modified_arguments: { a: 40, b: 2 },
+      outcome: "success",
+    });
+  });
+
+  it("is not called for a change that cannot be applied, for an escalation, and without a harness", async () => {
+    const decisions = [
+      { decision: "modify", modified_payload: { tool_name: "other" } },
+      { decision: "escalate", reason: "look", escalation_target: "boss" },
+      { decision: "nonsense" },
+    ];
+    const { client } = await guardServer(everything, () => decisions.shift());
+    const refusal = async () => {
+      const result = await client.callTool(call("echo", { message: "hi" }));
+      expect(result.isError).toBe(true);
+      return textOf(result);
+    };
+    expect(await refusal()).toContain("tool_name cannot be changed");
+    expect(await refusal()).toContain("a human has to decide");
+    expect(await refusal()).toMatch(/Not called: .*harness/i);
+    const alone = await guardServer(everything, undefined);
+    const result = await alone.client.callTool(call("echo", { message: "hi" }));
+    expect(result).toMatchObject({ isError: true });
+    expect(textOf(result)).toMatch(/harness gave no decision/);
+  });
+
+  it("waits with progress while a human is asked, then is called; without an answer the client gets the ticket", async () => {
+    const answers: object[] = [];
+    const decide = () =>
+      answers.shift() ?? { decision: "defer", retry_after_ms: 10, reason: "approval T-1 is pending" };
+    const { client } = await guardServer(everything, decide, { limits: { quietHoldMs: 100 } });
+    const messages: unknown[] = [];
+    const waiting = client.callTool(call("echo", { message: "later" }), undefined, {
+      onprogress: ({ message }) => {
+        messages.push(message);
+        answers.push({ decision: "allow" });
+      },
+    });
+    expect(textOf(await waiting)).toBe("Echo: later");
+    expect(messages[0]).toContain("waiting for a decision");
+    answers.length = 0;
+    const ticket = await client.callTool(call("echo", { message: "now" }));
+    expect([ticket.isError, textOf(ticket)]).toEqual([true, "Not called: approval T-1 is pending"]);
+    answers.push({ decision: "allow" });
+    expect(textOf(await client.callTool(call("echo", { message: "now" })))).toBe("Echo: now");
+  });
+
+  it("is not sent a call that was cancelled while it was judged", async () => {
+    const abort = new AbortController();
+    const decide = ({ payload }: { payload: { tool_name: string } }) => {
+      if (payload.tool_name.endsWith("__ok")) return { decision: "allow" };
+      queueMicrotask(() => abort.abort());
+      return { decision: "defer", retry_after_ms: 20, reason: "wait" };
+    };
+    const { client, outcome, stderr } = await guardServer(hostile(), decide);
+    await expect(client.callTool(call("hang"), undefined, { signal: abort.signal })).rejects.toMatchObject({
+      name: "McpError",
+    });
+    await client.callTool(call("ok"));
+    await vi.waitFor(async () => expect(await outcome()).toMatchObject({ outcome: "success" }));
+    expect(stderr).toEqual([]);
+  });
+});
+
+describe("server-filesystem behind the proxy", () => {
+  it("writes only what was allowed, and its annotations reach the policy", async () => {
+    const root = await makeDirectory();
+    await writeFile(join(root, "a.txt"), "one");
+    const decide = ({ payload }: { payload: { annotations: { readOnlyHint?: boolean } } }) =>
+      payload.annotations.readOnlyHint ? { decision: "allow" } : { decision: "block", reason: "it writes" };
+    const { client } = await guardServer([...filesystem, root], decide as never);
+    const read = await client.callTool(call("read_text_file", { path: join(root, "a.txt") }));
+    expect(textOf(read)).toContain("one");
+    const write = await client.callTool(call("write_file", { path: join(root, "b.txt"), content: "two" }));
+    expect(write).toMatchObject({ isError: true });
+    expect(await readdir(root)).toEqual(["a.txt"]);
+  });
+});
+
+describe("a server that changes its tools", () => {
+  it("has the changed tool neither offered nor called until it is accepted", async () => {
+    const directory = await makeDirectory();
+    const first = await guardServer(hostile(), allow, { directory });
+    const listed = async () => (await first.client.listTools()).tools.map(({ name }) => name);
+    const changed = vi.fn();
+    first.client.setNotificationHandler(ToolListChangedNotificationSchema, changed);
+    expect(await listed()).toContain("ok");
+    await first.client.callTool(call("change"));
+    expect(changed).toHaveBeenCalled();
+    const refused = await first.client.callTool(call("ok"));
+    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining("has changed since")]);
+    expect(await listed()).not.toContain("ok");
+    expect(first.notes).toEqual([expect.stringContaining("review it: harness guard tools")]);
+    const [waiting, ...others] = await waitingTools(directory);
+    expect(others).toEqual([]);
+    expect(waiting).toMatchObject({
+      server: "srv",
+      tool: "ok",
+      accepted: expect.stringContaining("The tool ok"),
+    });
+    expect(await acceptTool(directory, "sha256:0")).toEqual([]);
+    expect(await acceptTool(directory, waiting?.digest ?? "")).toHaveLength(1);
+    expect(textOf(await first.client.callTool(call("ok", { a: 1 })))).toBe('{"a":1}');
+    expect(await listed()).toContain("ok");
+    const [file = ""] = (await readdir(directory)).filter((name) => name.endsWith(".json"));
+    expect((await stat(join(directory, file))).mode & 0o777).toBe(0o600);
+  });
+
+  it("keeps new tools of a later session, and refuses all where the accepted ones cannot be read", async () => {
+    const directory = await makeDirectory();
+    const place = { directory, name: "srv", place: ["x"] };
+    const tool = (name: string, description = "") => ({ name, description, inputSchema: {} });
+    const first = await ToolPins.open(place);
+    expect(await first.check([tool("a")])).toEqual(["accepted"]);
+    expect(await first.check([tool("b"), tool("a", "other")])).toEqual(["accepted", "changed"]);
+    const later = await ToolPins.open(place);
+    expect(await later.check([tool("a"), tool("c"), tool("d", "x".repeat(70_000)), tool("\ud800")])).toEqual([
+      "accepted",
+      "new",
+      "unusable",
+      "unusable",
+    ]);
+    expect((await waitingTools(directory)).map((one) => one.tool)).toEqual(["c"]);
+    const [file = ""] = await readdir(directory);
+    await writeFile(join(directory, file), "{");
+    await expect(later.check([tool("a")])).rejects.toMatchObject({
+      name: "PinsError",
+      code: "pins_unreadable",
+    });
+    await expect(ToolPins.open(place)).rejects.toMatchObject({ code: "pins_unreadable" });
+  });
+});
+
+describe("a server that misbehaves", () => {
+  it("is passed on as far as it is messages: garbage, huge answers, forged answers", async () => {
+    const { client, notes } = await guardServer(hostile("large"), allow);
+    expect((await client.listTools()).tools.filter(({ name }) => name === "ok")).toHaveLength(1);
+    expect(textOf(await client.callTool(call("garbage")))).toBe("after garbage");
+    expect(textOf(await client.callTool(call("huge")))).toBe("small");
+    expect(
+      textOf(await client.callTool(call("large")).catch((error) => ({ content: [{ text: error.message }] }))),
+    ).toContain("not offered");
+    expect(textOf(await client.callTool(call("no-such")))).toContain("does not declare this tool");
+    expect(notes.join("\n")).toMatch(/not a message/);
+  });
+
+  it("cannot answer a call that waits for a decision", async () => {
+    let forged = 0;
+    const decide = ({ payload }: { payload: { tool_name: string } }) =>
+      payload.tool_name.endsWith("__ok") && forged++ < 3
+        ? { decision: "defer", retry_after_ms: 30, reason: "wait" }
+        : { decision: "allow" };
+    const { raw, notes } = await guardServer(hostile(), decide, { isRaw: true });
+    const answers: any[] = [];
+    raw.start({ message: (value) => void answers.push(value), error: () => {}, close: () => {} });
+    const send = (id: number, name: string) =>
+      raw.send({ jsonrpc: "2.0", id, method: "tools/call", params: call(name) });
+    await send(8, "ok");
+    await send(7, "forge");
+    await vi.waitFor(() => expect(answers.map(({ id }) => id).sort()).toEqual([7, 8]));
+    expect(textOf(answers.find(({ id }) => id === 8).result)).toBe("{}");
+    expect(notes).toContain("the server answered a call that it was not sent");
+  });
+
+  it("ends its open calls with an error when it is lost, and they count as unknown", async () => {
+    const { client, outcome, ended } = await guardServer(hostile(), allow);
+    await expect(client.callTool(call("die"))).rejects.toMatchObject({ code: -32603 });
+    expect(await ended).toMatchObject({ code: "child_exited" });
+    expect(await outcome()).toMatchObject({ outcome: "unknown" });
+  });
+
+  it("has its list read to an end, and its question of input continued once without a second decision", async () => {
+    const endless = await guardServer(hostile("endless"), allow);
+    expect(textOf(await endless.client.callTool(call("ok")))).toBe("{}");
+    const { raw, events } = await guardServer(hostile(), allow, { isRaw: true });
+    const answers: any[] = [];
+    raw.start({ message: (value) => void answers.push(value), error: () => {}, close: () => {} });
+    const ask = (id: number, more = {}) =>
+      raw.send({ jsonrpc: "2.0", id, method: "tools/call", params: { ...call("ask"), ...more } });
+    await ask(0);
+    await vi.waitFor(() =>
+      expect(answers.at(-1)).toMatchObject({ id: 0, result: { requestState: "state-1" } }),
+    );
+    await ask(1, { inputResponses: {}, requestState: "state-1" });
+    await vi.waitFor(() => expect(answers.at(-1)).toMatchObject({ id: 1 }));
+    const asked = () => events.filter(({ type }) => type === "pre_action").length;
+    expect(asked()).toBe(1);
+    await ask(2, { inputResponses: {}, requestState: "state-1" });
+    await vi.waitFor(() => expect(answers.at(-1)).toMatchObject({ id: 2 }));
+    expect(asked()).toBe(2);
+  });
+});
+
+describe("a client that misbehaves", () => {
+  it("gets errors for calls that could slip through: batches, notifications, ids in use, wrong arguments", async () => {
+    const { raw, events } = await guardServer(hostile(), allow, { isRaw: true });
+    const answers: any[] = [];
+    raw.start({ message: (value) => void answers.push(value), error: () => {}, close: () => {} });
+    const params = call("hang");
+    await raw.send([{ jsonrpc: "2.0", id: 1, method: "tools/call", params }]);
+    await raw.send({ jsonrpc: "2.0", method: "tools/call", params });
+    await raw.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "ok", arguments: [] } });
+    await raw.send({ jsonrpc: "2.0", id: 3, method: "tools/call", params });
+    await raw.send({ jsonrpc: "2.0", id: 3, method: "tools/call", params });
+    await vi.waitFor(() => expect(answers).toHaveLength(4));
+    expect(answers.map(({ id, error }) => [id, error.code])).toEqual([
+      [null, -32600],
+      [null, -32600],
+      [2, -32602],
+      [3, -32600],
+    ]);
+    await vi.waitFor(() => expect(events).toHaveLength(1));
+  });
+
+  it("has no more calls open than the limit", async () => {
+    const { client } = await guardServer(hostile(), allow, { limits: { maxCalls: 1 } });
+    const open = client.callTool(call("hang")).catch(() => {});
+    await vi.waitFor(async () =>
+      expect(textOf(await client.callTool(call("ok")))).toContain("1 calls are open"),
+    );
+    await client.close();
+    await open;
+  });
+});
