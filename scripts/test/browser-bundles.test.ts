@@ -45,7 +45,7 @@ const limits: [entry: string, kilobytes: number][] = [
   ["thread-client/src/index.ts", 50],
   ["ahp-client/src/index.ts", 54],
   ["shell-client/src/index.ts", 47],
-  ["graph/src/index.ts", 24],
+  ["graph/src/index.ts", 29],
   ["protocol/src/threads/index.ts", 34],
 ];
 

@@ -10,7 +10,6 @@ import { openNamedAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, logFailure, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { toLocation } from "../store/location.ts";
-import { openPostgres } from "../store/open.ts";
 import {
   noPolicyText,
   type PolicyChoice,
@@ -127,6 +126,7 @@ const openThreads = async (
       "For example: --store postgres:",
     );
   }
+  const { openPostgres } = await import("../store/open.ts");
   const { threads, close } = await openPostgres(location, "harness serve");
   return { store: threads, close };
 };
