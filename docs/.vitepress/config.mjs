@@ -22,12 +22,14 @@ const start = [
   "start/be-supervised",
   "start/conversations",
   "start/shells",
+  "start/hub",
+  "start/guard",
   "start/write-a-transport",
   "start/check-your-implementation",
 ];
 const guides = [
-  ...["session", "cli", "threads", "agents", "runtime", "supervision", "ahp-client", "policies", "approvals"],
-  ...["agent-hooks", "chat", "shells", "transports"],
+  ...["session", "cli", "hub", "hub-page", "guard", "threads", "agents", "runtime", "supervision", "ahp-client"],
+  ...["policies", "approvals", "agent-hooks", "chat", "postgres", "shells", "transports"],
 ];
 const migrations = ["guides/from-the-ai-sdk", "guides/from-langgraph", "guides/from-an-mcp-server"];
 const practice = ["guides/durability", "guides/security", "guides/testing"];
@@ -69,7 +71,7 @@ export default defineConfig({
         { text: "Protocols", collapsed: true, items: below("protocols") },
         { text: "Packages", collapsed: true, items: below("packages") },
         { text: "Examples", collapsed: true, items: below("examples") },
-        { text: "Measured", collapsed: true, items: items("conformance", "benchmarks") },
+        { text: "Measured", collapsed: true, items: items("conformance", "conformance-session", "benchmarks") },
         { text: "Project", collapsed: true, items: [...items(...project), ...items("adr/index")] },
       ],
     },
