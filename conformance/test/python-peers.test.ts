@@ -10,12 +10,11 @@ import { createShellClient } from "@harnesskit/shell-client";
 import { createThreadClient } from "@harnesskit/thread-client";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { describe, expect, it, type TestContext } from "vitest";
-import { buildSourceBundle } from "../../scripts/lib/source-bundle.ts";
 import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
 import { createLineDriver } from "../src/target/driver.ts";
 import { startProcess } from "../src/target/target-process.ts";
-import { failuresOf, patient } from "./support.ts";
+import { bundlePeers, failuresOf, patient } from "./support.ts";
 import { startShellEngine } from "./targets/shell-engine.ts";
 
 const peer = (name: string): string => fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
@@ -137,7 +136,7 @@ describe("our runtime works with the peers in Python", () => {
   it("serves the core that has started our agent", async (context) => {
     needPython(context);
     await using folder = await temporaryDirectory();
-    const bundle = await buildSourceBundle(new URL("./programs/peers.ts", import.meta.url));
+    const bundle = await bundlePeers();
     const command = `exec python3 -B '${peer("runtime_core.py")}'`;
     const place = { endpoint: `unix:${join(folder.path, "core.sock")}`, token: "", directory: folder.path };
     const target = startProcess(command, place, { stopTimeoutMs: 2000, maxLogBytes: 10_000 });

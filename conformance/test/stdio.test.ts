@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../scripts/lib/source-bundle.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
 import { verifies } from "../src/verifies.ts";
-import { failuresOf, patient } from "./support.ts";
+import { bundlePeers, failuresOf, patient } from "./support.ts";
 
 describe("our programs conform over stdio", () => {
-  let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
+  let bundle: Awaited<ReturnType<typeof bundlePeers>>;
   beforeAll(async () => {
-    bundle = await buildSourceBundle(new URL("./programs/peers.ts", import.meta.url));
+    bundle = await bundlePeers();
   });
   afterAll(() => bundle.remove());
 

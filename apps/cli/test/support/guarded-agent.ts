@@ -32,7 +32,7 @@ export class GuardedMachine {
 
   static async create(policy?: string): Promise<GuardedMachine> {
     const machine = new GuardedMachine(await makeWorkspace());
-    await mkdir(machine.home);
+    await mkdir(join(machine.home, "tmp"), { recursive: true });
     await mkdir(machine.project);
     for (const name of ["publish", "note"]) {
       const path = join(machine.project, `${name}.sh`);
@@ -46,9 +46,9 @@ export class GuardedMachine {
     return machine;
   }
 
-  /** The environment in which this user calls programs. */
+  /** The environment in which this user calls programs. Its own TMPDIR: this clone may lie in the system's, which does not stay. */
   get env(): Record<string, string> {
-    return { HOME: this.home, XDG_STATE_HOME: "", NO_COLOR: "1" };
+    return { HOME: this.home, XDG_STATE_HOME: "", NO_COLOR: "1", TMPDIR: join(this.home, "tmp") };
   }
 
   harness(...args: string[]) {
