@@ -80,6 +80,9 @@ export const startProcess = (
     }
     // Also what the command left behind in its group.
     signalGroup(child, "SIGKILL");
+    // A process that left the group may hold the pipes open: it is not waited for.
+    if (!(await endsWithin(limits.stopTimeoutMs)))
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     await exited;
   };
   return {
