@@ -58,7 +58,9 @@ async function checkServe(dir) {
  * handlers of `conformance/test`, and `harness serve` as it is. Takes the folder to work in, all tarballs by name, and pnpm. Returns findings.
  */
 export async function checkSuites(dir, tarballs, pnpm) {
-  const { devDependencies } = JSON.parse(readFileSync(join(conformance, "package.json"), "utf8"));
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(conformance, "package.json"), "utf8"),
+  );
   const names = [
     "@harnesskit/conformance",
     ...Object.keys(devDependencies),
@@ -67,7 +69,12 @@ export async function checkSuites(dir, tarballs, pnpm) {
     "@harnesskit/cli",
   ];
   const wanted = names.filter((name) => tarballs[name] !== undefined).map((name) => [name, tarballs[name]]);
-  const installed = await install(pnpm, dir, Object.fromEntries(wanted), tarballs);
+  const installed = await install(
+    pnpm,
+    dir,
+    { ...Object.fromEntries(wanted), zod: dependencies.zod },
+    tarballs,
+  );
   if (installed.code !== 0) return [`the suites cannot be installed: ${installed.output.trim()}`];
   await buildTargets(dir);
   writeFileSync(join(dir, "suites.mjs"), program);

@@ -1,5 +1,4 @@
 import { HarnessError } from "@harnesskit/wire";
-import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 
 export interface BoundedFetchOptions {
   /** Bytes of one message: of one event of a stream, or of a whole other body. */
@@ -29,7 +28,10 @@ class EventMeter {
 
 /** `fetch` with an end to what one message may take, which reports a body that breaks off. */
 export const createBoundedFetch =
-  ({ maxMessageBytes, onBroken }: BoundedFetchOptions): FetchLike =>
+  ({
+    maxMessageBytes,
+    onBroken,
+  }: BoundedFetchOptions): ((url: string | URL, init?: RequestInit) => Promise<Response>) =>
   async (url, init) => {
     const response = await fetch(url, init);
     if (!response.body) return response;

@@ -50,6 +50,7 @@ const end = async ({ exitCode, stdout, stderr }: HookReply): Promise<never> => {
 
 /** `harness guard hook HOST`: answers one call of a host's hook, and ends the process. */
 export const hookProgram = async (args: readonly string[]): Promise<never> => {
+  if (args[0] === "--help") return end({ exitCode: 0, stdout: `${usage}\n`, stderr: "" });
   const read = readArguments(args);
   if (typeof read === "string") {
     return end({ exitCode: 2, stdout: "", stderr: `harness guard hook: ${read}; ${usage}\n` });
