@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defaultClientConditions, defaultExternalConditions, defaultServerConditions } from "vite";
@@ -92,8 +92,9 @@ export default defineConfig({
     pool: "forks",
     // Files of one worker share their modules: loading them again for each file took a sixth of the time.
     isolate: false,
-    // Many tests wait for processes and for clocks: with twice as many workers as processors these are kept busy.
-    maxWorkers: "200%",
+    // Many tests wait for processes and for clocks: twice as many workers as processors keep these busy.
+    // A percentage would be cut to the number of processors.
+    maxWorkers: 2 * availableParallelism(),
     // Tests wait for conditions, and end as soon as these hold: what follows is for machines that are busy.
     setupFiles: ["./scripts/patient-waits.ts"],
     expect: { poll: { timeout: 15_000 } },

@@ -28,7 +28,18 @@ const start = [
   "start/check-your-implementation",
 ];
 const guides = [
-  ...["session", "cli", "hub", "hub-page", "guard", "threads", "agents", "runtime", "supervision", "ahp-client"],
+  ...[
+    "session",
+    "cli",
+    "hub",
+    "hub-page",
+    "guard",
+    "threads",
+    "agents",
+    "runtime",
+    "supervision",
+    "ahp-client",
+  ],
   ...["policies", "approvals", "agent-hooks", "chat", "postgres", "shells", "transports"],
 ];
 const migrations = ["guides/from-the-ai-sdk", "guides/from-langgraph", "guides/from-an-mcp-server"];
@@ -71,7 +82,11 @@ export default defineConfig({
         { text: "Protocols", collapsed: true, items: below("protocols") },
         { text: "Packages", collapsed: true, items: below("packages") },
         { text: "Examples", collapsed: true, items: below("examples") },
-        { text: "Measured", collapsed: true, items: items("conformance", "conformance-session", "benchmarks") },
+        {
+          text: "Measured",
+          collapsed: true,
+          items: items("conformance", "conformance-session", "benchmarks"),
+        },
         { text: "Project", collapsed: true, items: [...items(...project), ...items("adr/index")] },
       ],
     },
