@@ -44,12 +44,12 @@ it("harness hub --notify tells what waits, and its link answers the agent that i
   onTestFinished(() => agent.close());
   await agent.connect();
   const asking = agent.decide("pre_action", {
-    ...{ action_type: "tool_call", tool_name: "bash", tool_call_id: "c1" },
-    arguments: { command: "npm publish" },
+    ...{ action_type: "tool_call", tool_name: "deploy", tool_call_id: "c1" },
+    arguments: { to: "production" },
   });
   await expect.poll(() => receiver.bodies.length).toBe(1);
   const [approval] = receiver.bodies[0]?.data.approvals ?? [];
-  expect(approval?.title).toBe("bash: run this command");
+  expect(approval?.title).toBe("deploy: call it with this input");
   const link = new URL(approval?.answerLink ?? "");
   const said = await fetch(new URL(hubPaths.answer, link), {
     method: "POST",
