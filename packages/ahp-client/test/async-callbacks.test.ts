@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Supervision } from "../src/ai-sdk/supervision.ts";
+import { Supervision } from "../src/supervise/supervision.ts";
 import { startHarness } from "./ai-sdk/in-process.ts";
 import { clientOf } from "./support/client.ts";
 import { FakeHarness } from "./support/fake-harness.ts";

@@ -1,10 +1,8 @@
-export { superviseModel } from "./supervise-model.ts";
-export { superviseTools } from "./supervise-tools.ts";
 export {
   SupervisionError,
   type SupervisionErrorCode,
   type SupervisionErrorDetails,
-} from "./supervision-error.ts";
+} from "../supervise/supervision-error.ts";
 export {
   type EscalationAnswer,
   type EscalationRequest,
@@ -12,4 +10,6 @@ export {
   type SupervisionLimits,
   type SupervisionOptions,
   supervisionLimits,
-} from "./supervision-options.ts";
+} from "../supervise/supervision-options.ts";
+export { superviseModel } from "./supervise-model.ts";
+export { superviseTools } from "./supervise-tools.ts";

@@ -1,15 +1,16 @@
 import { HarnessError, jsonDifference } from "@harnesskit/wire";
 import { wait } from "@harnesskit/wire/time";
-import { type Judged, judge } from "./judge.ts";
+import { type Judged, judge } from "../supervise/judge.ts";
+import { toPromptMessage } from "../supervise/shown-messages.ts";
+import type { ReportOutcome, Supervision } from "../supervise/supervision.ts";
+import { SupervisionError } from "../supervise/supervision-error.ts";
 import type { Lane } from "./lane.ts";
 import type { CallOptions, GenerateResult, Model, Prompt, StreamResult } from "./model-types.ts";
 import { toModifiedPrompt } from "./modified-prompt.ts";
 import { observeStream } from "./observed-stream.ts";
 import { backOff, isRateLimit } from "./rate-limit.ts";
 import { ResponseSummary } from "./response-summary.ts";
-import { type ShownPrompt, showPrompt, toPromptMessage, toPromptSubject } from "./shown-prompt.ts";
-import type { ReportOutcome, Supervision } from "./supervision.ts";
-import { SupervisionError } from "./supervision-error.ts";
+import { type ShownPrompt, showPrompt, toPromptSubject } from "./shown-prompt.ts";
 
 export interface ModelCallOptions {
   readonly supervision: Supervision;
@@ -82,7 +83,7 @@ export class ModelCall {
     const judged: Judged<ShownPrompt> = {
       eventType: "pre_prompt",
       toPayload: ({ payload }) => payload,
-      toMessage: (value) => toPromptMessage(value, model),
+      toMessage: ({ text }) => toPromptMessage(text, model),
       async modify(value, modified) {
         if (!value.isWhole) {
           const reason = "the harness saw a part of the prompt, and cannot replace all of it";

@@ -3,9 +3,9 @@ import { type JsonDifference, jsonDifference } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { modelMessageSchema } from "ai";
 import { describeLeftover, leftoverOf, readModification } from "../modification.ts";
+import { SupervisionError } from "../supervise/supervision-error.ts";
 import type { FilePart, Message, Prompt } from "./model-types.ts";
 import { type ShownPrompt, showFile } from "./shown-prompt.ts";
-import { SupervisionError } from "./supervision-error.ts";
 
 const invalidPrompt = (reason: string): SupervisionError =>
   new SupervisionError("invalid_modification", reason, { eventType: "pre_prompt" });

@@ -1,6 +1,6 @@
 import type { RateLimitDecision } from "@harnesskit/protocol/ahp";
-import type { Supervision } from "./supervision.ts";
-import { SupervisionError, undecided } from "./supervision-error.ts";
+import type { Supervision } from "../supervise/supervision.ts";
+import { SupervisionError, undecided } from "../supervise/supervision-error.ts";
 
 type Headers = Readonly<Record<string, string>>;
 

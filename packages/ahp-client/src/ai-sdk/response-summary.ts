@@ -1,5 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { clip } from "./clip.ts";
+import { clip } from "../supervise/clip.ts";
 import type { GenerateResult, StreamPart } from "./model-types.ts";
 
 const maxToolCalls = 100;

@@ -1,25 +1,18 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { displayText } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
-import { clip } from "./clip.ts";
+import { clip } from "../supervise/clip.ts";
+import { type PromptLimits, type ShownMessages, showMessages } from "../supervise/shown-messages.ts";
+import { SupervisionError } from "../supervise/supervision-error.ts";
 import type { CallOptions, FilePart, Message, Prompt } from "./model-types.ts";
-import { SupervisionError } from "./supervision-error.ts";
 
 /** A prompt, and what the harness is shown of it. */
-export interface ShownPrompt {
+export interface ShownPrompt extends ShownMessages {
   readonly prompt: Prompt;
   /** The messages as JSON, with a reference in place of each file. */
   readonly text: string;
   /** The files, in the order of their references. */
   readonly files: readonly FilePart[];
-  readonly payload: JsonObject;
-  /** Whether the payload has all of the messages. */
-  readonly isWhole: boolean;
-}
-
-export interface PromptLimits {
-  readonly maxEventTextBytes: number;
-  readonly oversizePrompt: "truncate" | "refuse";
 }
 
 /** What the event says beside the messages. */
@@ -62,45 +55,6 @@ const toShownMessages = (prompt: Prompt, files: FilePart[]): unknown[] =>
     return { ...message, content };
   });
 
-const cutTexts = (value: JsonValue, maxBytes: number): JsonValue => {
-  if (typeof value === "string") return clip(value, maxBytes);
-  if (Array.isArray(value)) return value.map((entry) => cutTexts(entry, maxBytes));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, cutTexts(entry, maxBytes)]));
-};
-
-const isSystem = (message: JsonValue | undefined): boolean =>
-  typeof message === "object" && message !== null && "role" in message && message.role === "system";
-
-/** Leaves out the oldest messages until the rest is small enough: system messages last. */
-const dropOldest = (messages: readonly JsonValue[], maxBytes: number): JsonValue[] => {
-  const sizes = messages.map((message) => utf8Length(JSON.stringify(message)) + 1);
-  let bytes = sizes.reduce((sum, size) => sum + size, 2);
-  const dropped = new Set<number>();
-  for (const systemToo of [false, true]) {
-    for (const [index, message] of messages.entries()) {
-      if (bytes <= maxBytes) break;
-      if (dropped.has(index) || (isSystem(message) && !systemToo)) continue;
-      dropped.add(index);
-      bytes -= sizes[index] ?? 0;
-    }
-  }
-  return messages.filter((_, index) => !dropped.has(index));
-};
-
-const minTextBytes = 256;
-
-/** A part of the messages that is small enough: all of them with their texts cut, or the newest of these. */
-const shorten = (messages: readonly JsonValue[], maxBytes: number): JsonValue[] => {
-  let textBytes = Math.max(minTextBytes, Math.floor(maxBytes / 4));
-  for (;;) {
-    const short = messages.map((message) => cutTexts(message, textBytes));
-    if (utf8Length(JSON.stringify(short)) <= maxBytes) return short;
-    if (textBytes === minTextBytes) return dropOldest(short, maxBytes);
-    textBytes = Math.max(minTextBytes, Math.floor(textBytes / 4));
-  }
-};
-
 const stringifyMessages = (messages: unknown): string => {
   try {
     return JSON.stringify(messages);
@@ -111,30 +65,7 @@ const stringifyMessages = (messages: unknown): string => {
 
 /** The prompt as the harness sees it. Throws `unjudgeable` where it may see only all of it, and that is too much. */
 export const showPrompt = (prompt: Prompt, subject: JsonObject, limits: PromptLimits): ShownPrompt => {
-  const { maxEventTextBytes: maxBytes, oversizePrompt } = limits;
   const files: FilePart[] = [];
   const text = stringifyMessages(toShownMessages(prompt, files));
-  const messages = JSON.parse(text) as JsonValue[];
-  const bytes = utf8Length(text);
-  if (bytes <= maxBytes) {
-    return { prompt, text, files, isWhole: true, payload: { ...subject, prompt: messages } };
-  }
-  if (oversizePrompt === "refuse") {
-    const reason = `the prompt has ${bytes} bytes, more than the ${maxBytes} that an event may hold`;
-    throw new SupervisionError("unjudgeable", reason, { eventType: "pre_prompt" });
-  }
-  const shown = shorten(messages, maxBytes);
-  const cut = { truncated: true, prompt_bytes: bytes, omitted_messages: messages.length - shown.length };
-  return { prompt, text, files, isWhole: false, payload: { ...subject, prompt: shown, ...cut } };
-};
-
-/** What would be sent, for a person: how much, to whom, and the beginning of the last message. */
-export const toPromptMessage = (
-  { prompt, text }: ShownPrompt,
-  model: { provider: string; modelId: string },
-): string => {
-  const last = JSON.stringify((JSON.parse(text) as JsonValue[]).at(-1) ?? null);
-  const name = displayText(`${model.provider}/${model.modelId}`, { maxLength: 200 });
-  const size = `${prompt.length} messages, ${utf8Length(text)} bytes`;
-  return `Send a prompt (${size}) to the model ${name}? Its last message:\n${displayText(last, { maxLength: 4000 })}`;
+  return { prompt, text, files, ...showMessages(text, subject, limits) };
 };

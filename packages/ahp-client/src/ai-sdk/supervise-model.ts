@@ -1,9 +1,9 @@
 import { wrapLanguageModel } from "ai";
+import { Supervision } from "../supervise/supervision.ts";
+import type { SupervisingClient, SupervisionOptions } from "../supervise/supervision-options.ts";
 import { Lane } from "./lane.ts";
 import { ModelCall } from "./model-call.ts";
 import type { Model } from "./model-types.ts";
-import { Supervision } from "./supervision.ts";
-import type { SupervisingClient, SupervisionOptions } from "./supervision-options.ts";
 
 /**
  * Returns the same model, which is called only when the harness allows it (AHP 2.4): `pre_prompt` before each call of it,

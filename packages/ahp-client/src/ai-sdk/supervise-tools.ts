@@ -1,12 +1,20 @@
 import type { Tool, ToolExecutionOptions, ToolSet } from "ai";
-import { superviseCall } from "./supervise-call.ts";
-import { Supervision } from "./supervision.ts";
-import type { SupervisingClient, SupervisionOptions } from "./supervision-options.ts";
+import { superviseCall } from "../supervise/supervise-call.ts";
+import { Supervision } from "../supervise/supervision.ts";
+import type { SupervisingClient, SupervisionOptions } from "../supervise/supervision-options.ts";
+import { validateArguments } from "./tool-schema.ts";
 
 type Execute = NonNullable<Tool["execute"]>;
 
 const isGenerator = (execute: Execute): boolean =>
   Object.prototype.toString.call(execute) === "[object AsyncGeneratorFunction]";
+
+/** The tool's own `needsApproval`, as a function of the arguments. */
+const approvalOf = ({ needsApproval: needs }: Tool, options: ToolExecutionOptions) => {
+  if (typeof needs !== "function") return needs === true ? () => true : undefined;
+  const { toolCallId, messages, experimental_context } = options;
+  return (input: unknown) => needs(input as never, { toolCallId, messages, experimental_context });
+};
 
 /** The tool's own `execute`, behind the supervision. One that streams its output still does. */
 const supervisedExecute = (supervision: Supervision, toolName: string, tool: Tool): Execute => {
@@ -14,9 +22,11 @@ const supervisedExecute = (supervision: Supervision, toolName: string, tool: Too
   const outputs = (input: unknown, options: ToolExecutionOptions) =>
     superviseCall(supervision, {
       toolName,
-      tool,
+      toolCallId: options.toolCallId,
       input,
-      options,
+      signal: options.abortSignal,
+      validate: (value) => validateArguments(tool, value),
+      needsApproval: approvalOf(tool, options),
       execute: (judged) => Reflect.apply(execute, tool, [judged, options]),
     });
   if (isGenerator(execute)) return outputs;

@@ -1,8 +1,8 @@
 import { JsonError } from "@harnesskit/wire/json";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clip } from "../../src/ai-sdk/clip.ts";
-import { judgedCopy } from "../../src/ai-sdk/judged-copy.ts";
+import { clip } from "../../src/supervise/clip.ts";
+import { judgedCopy } from "../../src/supervise/judged-copy.ts";
 
 describe("the copy of what is judged", () => {
   it("is equal to any JSON, shares nothing with it, and has the same JSON", () => {

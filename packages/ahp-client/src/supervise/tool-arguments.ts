@@ -1,12 +1,11 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { displayText, jsonDifference } from "@harnesskit/wire";
 import { JsonError, utf8Length } from "@harnesskit/wire/json";
-import type { Tool } from "ai";
 import { describeLeftover, leftoverOf, readModification } from "../modification.ts";
 import type { Judged } from "./judge.ts";
 import { judgedCopy } from "./judged-copy.ts";
 import { SupervisionError } from "./supervision-error.ts";
-import { validateArguments } from "./tool-schema.ts";
+import type { Validate } from "./validation.ts";
 
 /** A tool's arguments, and the JSON that says all of them. No other code holds `input`. */
 export interface Arguments {
@@ -17,7 +16,8 @@ export interface Arguments {
 export interface ToolCall {
   readonly toolName: string;
   readonly toolCallId: string;
-  readonly tool: Tool;
+  /** Reads arguments that the harness wants instead, as the tool's schema does. */
+  readonly validate: Validate;
 }
 
 /** The arguments as they can be judged. Throws `unjudgeable` where the harness could not be shown all of them. */
@@ -45,7 +45,7 @@ export const toArgumentsMessage = (toolName: string, { text }: Arguments): strin
 
 /** How the call of a tool is judged: by all of its arguments, as they run. */
 export const toJudgedCall = (
-  { toolName, toolCallId, tool }: ToolCall,
+  { toolName, toolCallId, validate }: ToolCall,
   maxBytes: number,
 ): Judged<Arguments> => {
   const invalidArguments = (reason: string) =>
@@ -67,7 +67,7 @@ export const toJudgedCall = (
       if ("leftover" in change) throw invalidArguments(describeLeftover(change.leftover, "arguments"));
       const { wanted } = change;
       if (!jsonDifference(wanted, JSON.parse(value.text))) return value;
-      const validated = await validateArguments(tool, wanted);
+      const validated = await validate(wanted);
       if ("problem" in validated)
         throw invalidArguments(`its arguments do not fit the tool's schema: ${validated.problem}`);
       const next = toArguments(toolName, validated.value, maxBytes);

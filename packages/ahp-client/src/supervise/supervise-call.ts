@@ -1,5 +1,4 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { Tool, ToolExecutionOptions } from "ai";
 import { clip } from "./clip.ts";
 import { confirm } from "./confirm.ts";
 import { judge } from "./judge.ts";
@@ -7,12 +6,19 @@ import { judgedCopy } from "./judged-copy.ts";
 import type { Supervision } from "./supervision.ts";
 import { SupervisionError } from "./supervision-error.ts";
 import { type Arguments, toArguments, toArgumentsMessage, toJudgedCall } from "./tool-arguments.ts";
+import type { Validate } from "./validation.ts";
 
 export interface SupervisedCall {
   readonly toolName: string;
-  readonly tool: Tool;
+  readonly toolCallId: string;
   readonly input: unknown;
-  readonly options: ToolExecutionOptions;
+  readonly signal: AbortSignal | undefined;
+  /** Reads arguments that the harness wants instead, as the tool's schema does. */
+  readonly validate: Validate;
+  /** Whether a person must approve these arguments; any answer but false means yes. @default no */
+  readonly needsApproval?: ((input: unknown) => unknown) | undefined;
+  /** What of an output is reported. @default all of it */
+  readonly reportOf?: (output: unknown) => unknown;
   /** Runs the tool with what was judged. */
   readonly execute: (input: unknown) => unknown;
 }
@@ -35,7 +41,7 @@ export async function* superviseCall(
   supervision: Supervision,
   call: SupervisedCall,
 ): AsyncGenerator<unknown> {
-  const { toolCallId, abortSignal } = call.options;
+  const { toolCallId, signal } = call;
   const { input, wasModified } = await allowedInput(supervision, call);
   const subject = {
     action_type: "tool_call",
@@ -44,10 +50,11 @@ export async function* superviseCall(
     ...(wasModified && { arguments_modified: true }),
   };
   const report = supervision.startReport("post_action", subject);
+  const { reportOf = (output) => output } = call;
   const succeeded = (result: unknown) => {
     report({
       outcome: "success",
-      fields: toResultFields(result, supervision.limits.maxReportTextBytes),
+      fields: toResultFields(reportOf(result), supervision.limits.maxReportTextBytes),
     });
   };
   try {
@@ -65,7 +72,7 @@ export async function* superviseCall(
     }
     succeeded(last);
   } catch (error) {
-    report({ outcome: abortSignal?.aborted ? "cancelled" : "error", error });
+    report({ outcome: signal?.aborted ? "cancelled" : "error", error });
     throw error;
   } finally {
     // A reader of the outputs may stop before their end.
@@ -78,11 +85,10 @@ const allowedInput = async (
   supervision: Supervision,
   call: SupervisedCall,
 ): Promise<{ readonly input: unknown; readonly wasModified: boolean }> => {
-  const { toolName, tool, input, options } = call;
+  const { toolName, input, signal } = call;
   const { approvals } = supervision.options;
   const { maxEventTextBytes } = supervision.limits;
-  const signal = options.abortSignal;
-  const judged = toJudgedCall({ toolName, tool, toolCallId: options.toolCallId }, maxEventTextBytes);
+  const judged = toJudgedCall(call, maxEventTextBytes);
   const first = toArguments(toolName, input, maxEventTextBytes);
   const { value, wasModified, wasConfirmed } = await judge(supervision, judged, first, signal);
   const isOurs = approvals === "harness" || wasModified;
@@ -93,21 +99,11 @@ const allowedInput = async (
   throw new SupervisionError("cancelled", "its caller gave it up", { eventType: "pre_action", toolName });
 };
 
-const needsApproval = async (
-  { tool, toolName, options }: SupervisedCall,
-  value: Arguments,
-): Promise<boolean> => {
-  const { needsApproval: needs } = tool;
-  if (typeof needs !== "function") return needs === true;
-  const { toolCallId, messages, experimental_context } = options;
+const needsApproval = async ({ needsApproval: needs, toolName }: SupervisedCall, value: Arguments) => {
+  if (needs === undefined) return false;
   try {
     // It gets a copy of its own, so that it cannot change what was judged.
-    const answer: unknown = await needs(judgedCopy(value.input), {
-      toolCallId,
-      messages,
-      experimental_context,
-    });
-    return answer !== false;
+    return (await needs(judgedCopy(value.input))) !== false;
   } catch (cause) {
     const details = { eventType: "pre_action", toolName, cause } as const;
     throw new SupervisionError("unavailable", "it is unknown whether it needs approval", details);
@@ -116,7 +112,7 @@ const needsApproval = async (
 
 const confirmCall = (
   supervision: Supervision,
-  { toolName, options }: SupervisedCall,
+  { toolName, toolCallId, signal }: SupervisedCall,
   value: Arguments,
   payload: JsonObject,
 ): Promise<void> =>
@@ -125,11 +121,11 @@ const confirmCall = (
     {
       eventType: "pre_action",
       toolName,
-      toolCallId: options.toolCallId,
+      toolCallId,
       reason: "the tool needs approval",
       message: toArgumentsMessage(toolName, value),
       payload,
       confirmationType: "user_confirm",
     },
-    options.abortSignal,
+    signal,
   );

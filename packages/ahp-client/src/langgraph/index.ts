@@ -1,0 +1,21 @@
+export {
+  SupervisionError,
+  type SupervisionErrorCode,
+  type SupervisionErrorDetails,
+} from "../supervise/supervision-error.ts";
+export type {
+  EscalationAnswer,
+  EscalationRequest,
+  SupervisingClient,
+  SupervisionLimits,
+  SupervisionOptions,
+} from "../supervise/supervision-options.ts";
+export {
+  type AnswerOptions,
+  answerInterrupts,
+  type GraphConfig,
+  type GraphInterrupt,
+  type InterruptedGraph,
+} from "./answer-interrupts.ts";
+export { superviseModel } from "./supervise-model.ts";
+export { type LangChainTool, superviseTools } from "./supervise-tools.ts";

@@ -1,0 +1,134 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { clip } from "../supervise/clip.ts";
+import { allowModelCall } from "../supervise/model-request.ts";
+import { Supervision } from "../supervise/supervision.ts";
+import type { SupervisingClient, SupervisionOptions } from "../supervise/supervision-options.ts";
+import { type LangChainMessage, showMessage, wantedMessages } from "./messages.ts";
+
+interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly tools?: readonly unknown[];
+}
+
+interface Generations {
+  readonly generations: readonly { readonly text?: string; readonly message?: LangChainMessage }[];
+}
+
+type Messages = readonly LangChainMessage[];
+
+/** The parts of a chat model that its class keeps to itself. */
+interface Callable {
+  _llmType(): string;
+  _generate(messages: Messages, options: CallOptions, runManager?: unknown): Promise<Generations>;
+  _streamResponseChunks?(
+    messages: Messages,
+    options: CallOptions,
+    runManager?: unknown,
+  ): AsyncIterable<unknown>;
+  _streamChatModelEvents?(
+    messages: Messages,
+    options: CallOptions,
+    runManager?: unknown,
+  ): AsyncIterable<unknown>;
+}
+
+const streams = ["_streamResponseChunks", "_streamChatModelEvents"] as const;
+
+/**
+ * The model's own way to stream. LangChain asks whether a class replaces that of `BaseChatModel`, which cannot stream, and which is known by
+ * what only it has.
+ */
+const ownStream = (model: Callable, name: (typeof streams)[number]): Callable[typeof name] => {
+  for (let holder: object = model; holder !== null; holder = Object.getPrototypeOf(holder)) {
+    if (Object.hasOwn(holder, name)) return Object.hasOwn(holder, "generatePrompt") ? undefined : model[name];
+  }
+  return undefined;
+};
+
+/** The names of tools in the forms of the large providers. */
+const toolNames = (tools: readonly unknown[]): string[] =>
+  tools.flatMap((tool) => {
+    const { name, function: own } = (tool ?? {}) as { name?: unknown; function?: { name?: unknown } };
+    const found = typeof name === "string" ? name : own?.name;
+    return typeof found === "string" ? [found] : [];
+  });
+
+const nameOfModel = (model: object): string => {
+  const { model: name, modelName } = model as { model?: unknown; modelName?: unknown };
+  const found = [name, modelName].find((each) => typeof each === "string");
+  return (found as string | undefined) ?? model.constructor.name;
+};
+
+const textOfChunk = (chunk: unknown): string => {
+  const { text } = (chunk ?? {}) as { text?: unknown };
+  return typeof text === "string" ? text : "";
+};
+
+/**
+ * Returns the same chat model of LangChain, which is called only when the harness allows it (AHP 2.4): `pre_prompt` before each call, with its
+ * messages and the names of its tools, `post_response` after it, also when its stream ends early. A call that does not happen
+ * rejects with a `SupervisionError`. The harness may leave messages out or change their content; any other change is refused.
+ *
+ * Give it to an agent or a node in the model's place; `bindTools` and the like work as before. Throws `invalid_argument` for options that
+ * cannot be used.
+ */
+export const superviseModel = <T extends object>(
+  model: T,
+  client: SupervisingClient,
+  options: SupervisionOptions = {},
+): T => {
+  const supervision = new Supervision(client, options);
+  const inner = model as unknown as Callable;
+  const { maxReportTextBytes } = supervision.limits;
+  const request = { model: nameOfModel(model), provider: inner._llmType() };
+
+  const allowed = async (given: Messages, { signal, tools = [] }: CallOptions) => {
+    const shown = given.map(showMessage);
+    const { messages, report } = await allowModelCall(supervision, {
+      ...{ ...request, messages: shown, tools: toolNames(tools), signal },
+    });
+    return { messages: wantedMessages(given, messages), report };
+  };
+  const textFields = (text: string): JsonObject => ({
+    text: clip(text, maxReportTextBytes),
+    text_length: text.length,
+  });
+  const outcomeOf = (signal: AbortSignal | undefined) => (signal?.aborted ? "cancelled" : "error");
+
+  const overrides: Partial<Callable> = {
+    async _generate(given, call, runManager) {
+      const { messages, report } = await allowed(given, call);
+      try {
+        const result = await inner._generate(messages, call, runManager);
+        report({ outcome: "success", fields: textFields(textOfChunk(result.generations[0])) });
+        return result;
+      } catch (error) {
+        report({ outcome: outcomeOf(call.signal), error });
+        throw error;
+      }
+    },
+  };
+  for (const name of streams) {
+    const stream = ownStream(inner, name);
+    if (stream === undefined) continue;
+    overrides[name] = async function* (given, call, runManager) {
+      const { messages, report } = await allowed(given, call);
+      let text = "";
+      try {
+        for await (const chunk of Reflect.apply(stream, inner, [messages, call, runManager])) {
+          // One more than can be reported, so that the cut is visible.
+          if (text.length <= maxReportTextBytes) text += textOfChunk(chunk);
+          yield chunk;
+        }
+        report({ outcome: "success", fields: textFields(text) });
+      } catch (error) {
+        report({ outcome: outcomeOf(call.signal), error });
+        throw error;
+      } finally {
+        // A reader of the stream may stop before its end.
+        report({ outcome: "cancelled" });
+      }
+    };
+  }
+  return Object.assign(Object.create(Object.getPrototypeOf(model)), model, overrides) as T;
+};

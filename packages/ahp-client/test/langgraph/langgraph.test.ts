@@ -1,0 +1,298 @@
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import { FakeListChatModel, FakeStreamingChatModel } from "@langchain/core/utils/testing";
+import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { ToolNode } from "@langchain/langgraph/prebuilt";
+import { createAgent, humanInTheLoopMiddleware } from "langchain";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import {
+  answerInterrupts,
+  SupervisionError,
+  superviseModel,
+  superviseTools,
+} from "../../src/langgraph/index.ts";
+import { startHarness } from "../ai-sdk/in-process.ts";
+
+const shell = () => {
+  const runs: unknown[] = [];
+  const own = tool(
+    async (input: { command: string; times: number }) => {
+      runs.push(input);
+      return `ran ${input.command}`;
+    },
+    {
+      name: "shell",
+      description: "Runs a command",
+      schema: z.object({ command: z.string(), times: z.number().default(1) }),
+    },
+  );
+  return { runs, own };
+};
+
+/** A model that says what a test wants. */
+class ScriptedModel extends BaseChatModel {
+  readonly #answers: AIMessage[];
+  constructor(answers: AIMessage[]) {
+    super({});
+    this.#answers = answers;
+  }
+  _llmType() {
+    return "scripted";
+  }
+  override bindTools() {
+    return this as never;
+  }
+  async _generate() {
+    const message = this.#answers.shift() ?? new AIMessage("nothing more");
+    return { generations: [{ text: "", message }] };
+  }
+}
+
+const callOf = (args: object, id = "call_1") =>
+  new AIMessage({ content: "", tool_calls: [{ name: "shell", args: args as Record<string, unknown>, id }] });
+
+const typesOf = (seen: readonly { readonly type: string }[]) => seen.map(({ type }) => type);
+
+describe("tools of LangChain in a ToolNode", () => {
+  it("run with the arguments that were judged, and are reported by the id of their call", async () => {
+    const harness = await startHarness();
+    const { own, runs } = shell();
+    const node = new ToolNode([...superviseTools([own], harness.client)]);
+    const { messages } = await node.invoke({ messages: [callOf({ command: "ls" })] });
+    await harness.settled();
+    expect(messages[0]).toBeInstanceOf(ToolMessage);
+    expect(messages[0].content).toBe("ran ls");
+    expect(runs).toEqual([{ command: "ls", times: 1 }]);
+    expect(harness.seen.map(({ type, payload }) => [type, payload.tool_call_id, payload.outcome])).toEqual([
+      ["pre_action", "call_1", undefined],
+      ["post_action", "call_1", "success"],
+    ]);
+    expect(harness.seen[0]?.payload).toMatchObject({
+      ...{ action_type: "tool_call", tool_name: "shell" },
+      arguments: { command: "ls", times: 1 },
+    });
+  });
+
+  it("do not run when they are blocked, and the model gets the reason", async () => {
+    const harness = await startHarness({
+      pre_action: () => ({ decision: "block", reason: "not on a Friday" }),
+    });
+    const { own, runs } = shell();
+    const node = new ToolNode([...superviseTools([own], harness.client)]);
+    const { messages } = await node.invoke({ messages: [callOf({ command: "ls" })] });
+    expect(messages[0]).toMatchObject({ status: "error" });
+    expect(messages[0].content).toContain("Blocked by policy: not on a Friday");
+    expect(runs).toEqual([]);
+    await expect(superviseTools([own], harness.client)[0].invoke({ command: "ls" })).rejects.toMatchObject({
+      ...{ name: "SupervisionError", code: "blocked", toolName: "shell" },
+    });
+  });
+
+  it("run with what the harness wants instead, if the schema takes it", async () => {
+    let wanted: object = { command: "ls -l" };
+    const harness = await startHarness({
+      pre_action: () => ({ decision: "modify", modified_payload: { arguments: wanted } as never }),
+    });
+    const { own, runs } = shell();
+    const [supervised] = superviseTools([own], harness.client, { limits: { maxModifications: 1 } });
+    wanted = { command: 7 };
+    await expect(supervised.invoke({ command: "ls" })).rejects.toMatchObject({
+      code: "invalid_modification",
+    });
+    wanted = { command: "ls -l", times: 1 };
+    expect(await supervised.invoke({ command: "ls" })).toBe("ran ls -l");
+    expect(runs).toEqual([{ command: "ls -l", times: 1 }]);
+  });
+
+  it("report the error of a tool, and reject with it", async () => {
+    const harness = await startHarness();
+    const failing = tool(() => Promise.reject(new RangeError("no disk")), {
+      name: "shell",
+      schema: z.object({}),
+    });
+    const [supervised] = superviseTools([failing], harness.client);
+    await expect(supervised.invoke({})).rejects.toThrow(RangeError);
+    await harness.settled();
+    expect(harness.seen.at(-1)).toMatchObject({
+      type: "post_action",
+      payload: { outcome: "error", error: { name: "RangeError", message: "no disk" } },
+    });
+  });
+});
+
+describe("chat models of LangChain", () => {
+  it("are called with the prompt that was judged, and reported", async () => {
+    const harness = await startHarness();
+    const model = superviseModel(new FakeListChatModel({ responses: ["hello"] }), harness.client);
+    const answer = await model.invoke([new HumanMessage("hi")]);
+    await harness.settled();
+    expect(answer.content).toBe("hello");
+    expect(typesOf(harness.seen)).toEqual(["pre_prompt", "post_response"]);
+    expect(harness.seen[0]?.payload.prompt).toEqual([{ type: "human", content: "hi" }]);
+    expect(harness.seen[1]?.payload).toMatchObject({ outcome: "success", text: "hello", text_length: 5 });
+  });
+
+  it("stream as before, and an early end is reported", async () => {
+    const harness = await startHarness();
+    const model = superviseModel(new FakeListChatModel({ responses: ["hello"] }), harness.client);
+    let text = "";
+    for await (const chunk of await model.stream("hi")) text += chunk.content;
+    expect(text).toBe("hello");
+    for await (const _ of await model.stream("hi")) break;
+    await harness.settled();
+    await expect
+      .poll(() => harness.seen.map(({ payload }) => payload.outcome))
+      .toEqual([undefined, "success", undefined, "cancelled"]);
+  });
+
+  it("are not called when they are blocked, whichever way", async () => {
+    const harness = await startHarness({ pre_prompt: () => ({ decision: "block", reason: "a secret" }) });
+    const model = superviseModel(new FakeListChatModel({ responses: ["hello"] }), harness.client);
+    const bare = superviseModel(
+      new FakeStreamingChatModel({ responses: [new AIMessage("x")] }),
+      harness.client,
+    );
+    for (const call of [
+      () => model.invoke("hi"),
+      async () => {
+        for await (const _ of await model.stream("hi"));
+      },
+      () => bare.invoke("hi"),
+    ]) {
+      await expect(call()).rejects.toBeInstanceOf(SupervisionError);
+    }
+    expect(typesOf(harness.seen).filter((type) => type === "post_response")).toEqual([]);
+  });
+
+  it.each([
+    ["another content", [{ type: "human", content: "[removed]" }], "[removed]"],
+    ["fewer messages", [{ type: "human", content: "second" }], "second"],
+  ])("take %s", async (_name, prompt, last) => {
+    const harness = await startHarness({
+      pre_prompt: ({ payload }) =>
+        (payload as { prompt: unknown[] }).prompt.length === 2
+          ? { decision: "modify", modified_payload: { prompt } as never }
+          : { decision: "allow" },
+    });
+    const seen: unknown[] = [];
+    const inner = new FakeListChatModel({ responses: ["hello"] });
+    const generate = inner._generate.bind(inner);
+    inner._generate = (messages, ...rest) => {
+      seen.push(messages.map(({ content }) => content));
+      return generate(messages, ...rest);
+    };
+    const model = superviseModel(inner, harness.client);
+    await model.invoke([new HumanMessage("first"), new HumanMessage("second")]);
+    expect(seen).toEqual([[last]]);
+  });
+
+  it.each([
+    ["a message that was not there", [{ type: "system", content: "obey" }]],
+    ["another field", [{ type: "human", content: "hi", name: "eve" }]],
+    ["no message", ["hi"]],
+  ])("refuse %s by name", async (_name, prompt) => {
+    const harness = await startHarness({
+      pre_prompt: ({ payload }) =>
+        JSON.stringify((payload as { prompt: unknown }).prompt) === JSON.stringify(prompt)
+          ? { decision: "allow" }
+          : { decision: "modify", modified_payload: { prompt } as never },
+    });
+    const model = superviseModel(new FakeListChatModel({ responses: ["hello"] }), harness.client);
+    await expect(model.invoke("hi")).rejects.toMatchObject({
+      ...{ code: "invalid_modification", eventType: "pre_prompt" },
+    });
+  });
+});
+
+const approvals = (answers: readonly ("approve" | "reject")[]) => {
+  const asked: string[] = [];
+  const next = [...answers];
+  return {
+    asked,
+    handlers: {
+      confirmation: ({ payload }: { payload: { message: string } }) => {
+        asked.push(payload.message);
+        return next.shift() === "approve"
+          ? ({ decision: "approve" } as const)
+          : ({ decision: "reject", reason: "too risky" } as const);
+      },
+    } as never,
+  };
+};
+
+const State = Annotation.Root({ done: Annotation<string> });
+
+/** A graph whose one node asks, and says what it was answered. */
+const asking = () =>
+  new StateGraph(State)
+    .addNode("deploy", () => {
+      const { approved, reason = "" } = interrupt({ to: "production" }) as {
+        approved: boolean;
+        reason?: string;
+      };
+      return { done: approved ? "deployed" : `not deployed: ${reason}` };
+    })
+    .addEdge(START, "deploy")
+    .addEdge("deploy", END)
+    .compile({ checkpointer: new MemorySaver() });
+
+describe("interrupts of a graph", () => {
+  const config = { configurable: { thread_id: "t1" } };
+
+  it.each([
+    ["approve", "deployed"],
+    ["reject", "not deployed: too risky"],
+  ] as const)("are answered through the harness: %s", async (answer, done) => {
+    const { handlers, asked } = approvals([answer]);
+    const harness = await startHarness(handlers);
+    expect(await answerInterrupts(asking(), { done: "" }, config, harness.client)).toMatchObject({ done });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toContain('"to": "production"');
+  });
+
+  it("wait where there is no answer, and are asked again when the graph goes on", async () => {
+    const graph = asking();
+    const silent = await startHarness();
+    await expect(answerInterrupts(graph, { done: "" }, config, silent.client)).rejects.toMatchObject({
+      ...{ name: "SupervisionError", code: "unavailable" },
+    });
+    const { handlers } = approvals(["approve"]);
+    const harness = await startHarness(handlers);
+    expect(await answerInterrupts(graph, null, config, harness.client)).toMatchObject({ done: "deployed" });
+    expect(await answerInterrupts(graph, null, config, harness.client)).toMatchObject({ done: "deployed" });
+  });
+
+  it("of LangChain's middleware are asked action by action", async () => {
+    const { own, runs } = shell();
+    const { handlers, asked } = approvals(["approve", "reject"]);
+    const harness = await startHarness(handlers);
+    const model = new ScriptedModel([
+      new AIMessage({
+        content: "",
+        tool_calls: [
+          { name: "shell", args: { command: "ls" }, id: "c1" },
+          { name: "shell", args: { command: "rm -rf /" }, id: "c2" },
+        ],
+      }),
+      new AIMessage("done"),
+    ]);
+    const agent = createAgent({
+      model,
+      tools: [own],
+      middleware: [humanInTheLoopMiddleware({ interruptOn: { shell: true } })],
+      checkpointer: new MemorySaver(),
+    });
+    const output = (await answerInterrupts(
+      agent as never,
+      { messages: [new HumanMessage("go")] },
+      { configurable: { thread_id: "t2" } },
+      harness.client,
+    )) as { messages: { content: unknown }[] };
+    expect(asked.map((text) => text.includes("rm -rf /"))).toEqual([false, true]);
+    // LangChain runs none of a message's calls when one was refused.
+    expect(runs).toEqual([]);
+    expect(JSON.stringify(output.messages.map(({ content }) => content))).toContain("too risky");
+  });
+});

@@ -1,0 +1,228 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Agent, Runner, tool } from "@openai/agents-core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import * as z from "zod";
+import { createSupervisor } from "../../src/supervise/index.ts";
+import { startHarness } from "../ai-sdk/in-process.ts";
+
+const typesOf = (seen: readonly { readonly type: string }[]) => seen.map(({ type }) => type);
+
+describe("a bare loop over fetch", () => {
+  /** A server that speaks as a model's provider does: first a call of a tool, then a text. */
+  const startProvider = async () => {
+    const bodies: { messages: { role: string; content: string }[] }[] = [];
+    const server = createServer((request, response) => {
+      let text = "";
+      request.on("data", (chunk) => {
+        text += String(chunk);
+      });
+      request.on("end", () => {
+        bodies.push(JSON.parse(text));
+        const call = {
+          id: "c1",
+          type: "function",
+          function: { name: "shell", arguments: '{"command":"ls"}' },
+        };
+        const message =
+          bodies.length === 1
+            ? { role: "assistant", tool_calls: [call] }
+            : { role: "assistant", content: "done" };
+        response
+          .setHeader("content-type", "application/json")
+          .end(JSON.stringify({ choices: [{ message }] }));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
+    return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+  };
+
+  it("has its model and its tools judged, and runs what the harness wants", async () => {
+    const harness = await startHarness({
+      pre_action: ({ payload }) =>
+        (payload.arguments as { command: string }).command === "ls"
+          ? { decision: "modify", modified_payload: { arguments: { command: "ls -l" } } as never }
+          : { decision: "allow" },
+    });
+    const provider = await startProvider();
+    const supervisor = createSupervisor(harness.client);
+    const runs: unknown[] = [];
+    const messages: Record<string, unknown>[] = [{ role: "user", content: "list the files" }];
+    let text: unknown;
+    while (text === undefined) {
+      const answer = await supervisor.callModel({
+        model: "gpt-test",
+        provider: "openai",
+        messages,
+        tools: ["shell"],
+        async call(judged) {
+          const body = JSON.stringify({ model: "gpt-test", messages: judged });
+          const response = await fetch(provider.url, { method: "POST", body });
+          return (
+            ((await response.json()) as { choices: { message: Record<string, any> }[] }).choices[0]
+              ?.message ?? {}
+          );
+        },
+        summarise: ({ content }) => (typeof content === "string" ? { text: content } : {}),
+      });
+      messages.push(answer);
+      for (const { id, function: called } of answer.tool_calls ?? []) {
+        const content = await supervisor.runTool({
+          name: called.name,
+          callId: id,
+          input: JSON.parse(called.arguments),
+          schema: z.object({ command: z.string() }),
+          run: (input) => {
+            runs.push(input);
+            return "a.txt";
+          },
+        });
+        messages.push({ role: "tool", tool_call_id: id, content });
+      }
+      text = answer.content;
+    }
+    await harness.settled();
+    expect(text).toBe("done");
+    expect(runs).toEqual([{ command: "ls -l" }]);
+    expect(typesOf(harness.seen)).toEqual([
+      ...[
+        "pre_prompt",
+        "post_response",
+        "pre_action",
+        "pre_action",
+        "post_action",
+        "pre_prompt",
+        "post_response",
+      ],
+    ]);
+    expect(harness.seen[4]?.payload).toMatchObject({
+      outcome: "success",
+      result: "a.txt",
+      arguments_modified: true,
+    });
+    expect(provider.bodies[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: "a.txt" });
+  });
+
+  it("sends the messages that the harness wants, and nothing where it blocks", async () => {
+    const wanted = [{ role: "user", content: "[removed]" }];
+    const harness = await startHarness({
+      pre_prompt: ({ payload }) =>
+        JSON.stringify(payload.prompt).includes("password")
+          ? { decision: "modify", modified_payload: { prompt: wanted } as never }
+          : { decision: JSON.stringify(payload.prompt).includes("bad") ? "block" : "allow", reason: "no" },
+    });
+    const supervisor = createSupervisor(harness.client);
+    const call = async (given: unknown) => given;
+    expect(
+      await supervisor.callModel({ model: "m", messages: [{ role: "user", content: "password" }], call }),
+    ).toEqual(wanted);
+    await expect(
+      supervisor.callModel({ model: "m", messages: [{ role: "user", content: "bad" }], call }),
+    ).rejects.toMatchObject({ code: "blocked", eventType: "pre_prompt" });
+    await expect(
+      supervisor.callModel({ model: "m", messages: [{ at: () => 1 }], call }),
+    ).rejects.toMatchObject({ code: "unjudgeable" });
+  });
+});
+
+describe("a tool of a call of no framework", () => {
+  const start = async (handlers: Parameters<typeof startHarness>[0] = {}) => {
+    const harness = await startHarness(handlers);
+    return { ...harness, supervisor: createSupervisor(harness.client) };
+  };
+
+  it("may return what is iterable, as one output", async () => {
+    const { supervisor } = await start();
+    const output = (async function* () {
+      yield 1;
+    })();
+    expect(await supervisor.runTool({ name: "numbers", input: {}, run: () => output })).toBe(output);
+  });
+
+  it("is approved by a person where it needs that", async () => {
+    const { supervisor } = await start({
+      confirmation: () => ({ decision: "reject", reason: "not now" }),
+    });
+    const run = () => "ran";
+    await expect(
+      supervisor.runTool({ name: "deploy", input: {}, needsApproval: true, run }),
+    ).rejects.toMatchObject({ code: "refused", reason: "not now" });
+    expect(await supervisor.runTool({ name: "deploy", input: {}, needsApproval: () => false, run })).toBe(
+      "ran",
+    );
+  });
+
+  it("does not run once its caller gave it up", async () => {
+    const { supervisor } = await start();
+    await expect(
+      supervisor.runTool({ name: "x", input: {}, signal: AbortSignal.abort(), run: () => "ran" }),
+    ).rejects.toMatchObject({ code: "cancelled" });
+  });
+});
+
+describe("a tool of the OpenAI Agents SDK", () => {
+  it("runs behind the harness, and its model gets the reason where it does not", async () => {
+    const harness = await startHarness({
+      pre_action: ({ payload }) =>
+        (payload.arguments as { command: string }).command.startsWith("rm")
+          ? { decision: "block", reason: "it removes files" }
+          : { decision: "allow" },
+    });
+    const supervisor = createSupervisor(harness.client);
+    const runs: unknown[] = [];
+    const schema = z.object({ command: z.string() });
+    const shell = tool({
+      name: "shell",
+      description: "Runs a command",
+      parameters: schema,
+      // Without it the model learns only that something failed.
+      errorFunction: (_context, error) => (error as Error).message,
+      execute: (input, _context, details) =>
+        supervisor.runTool({
+          ...{ name: "shell", input, schema },
+          ...(details?.toolCall && { callId: details.toolCall.callId }),
+          run: (judged) => {
+            runs.push(judged);
+            return "ran";
+          },
+        }),
+    });
+    const call = (callId: string, command: string) =>
+      ({
+        type: "function_call",
+        callId,
+        name: "shell",
+        arguments: JSON.stringify({ command }),
+        status: "completed",
+      }) as const;
+    const answers = [
+      [call("c1", "ls"), call("c2", "rm -rf build")],
+      [
+        {
+          type: "message",
+          role: "assistant",
+          status: "completed",
+          content: [{ type: "output_text", text: "done" }],
+        },
+      ],
+    ];
+    const requests: unknown[] = [];
+    const model = {
+      async getResponse(request: { input: unknown }) {
+        requests.push(request.input);
+        const usage = { requests: 1, inputTokens: 0, outputTokens: 0, totalTokens: 0, add() {} };
+        return { usage, output: answers.shift() ?? [] };
+      },
+    };
+    const agent = new Agent({ name: "worker", instructions: "work", tools: [shell], model: model as never });
+    const result = await new Runner({ tracingDisabled: true }).run(agent, "go");
+    await harness.settled();
+    expect(result.finalOutput).toBe("done");
+    expect(runs).toEqual([{ command: "ls" }]);
+    expect(JSON.stringify(requests[1])).toContain("Blocked by policy: it removes files");
+    expect(harness.seen.map(({ payload }) => payload.tool_call_id)).toEqual(
+      expect.arrayContaining(["c1", "c2"]),
+    );
+  });
+});
