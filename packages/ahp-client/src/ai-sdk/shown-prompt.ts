@@ -1,7 +1,5 @@
-import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { displayText } from "@harnesskit/wire";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { utf8Length } from "@harnesskit/wire/json";
-import { clip } from "../supervise/clip.ts";
 import { type PromptLimits, type ShownMessages, showMessages } from "../supervise/shown-messages.ts";
 import { SupervisionError } from "../supervise/supervision-error.ts";
 import type { CallOptions, FilePart, Message, Prompt } from "./model-types.ts";

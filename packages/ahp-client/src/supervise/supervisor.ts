@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { randomId } from "@harnesskit/wire";
-import { confirm } from "./confirm.ts";
+import { type ConfirmRequest, confirm } from "./confirm.ts";
 import { allowModelCall, type ModelRequest } from "./model-request.ts";
 import { superviseCall } from "./supervise-call.ts";
 import { Supervision } from "./supervision.ts";
@@ -93,11 +93,14 @@ export const createSupervisor = (client: SupervisingClient, options: Supervision
       }
     },
     async ask({ message, reason, toolName, signal }) {
-      const request = {
-        ...{ eventType: "pre_action", reason, message, payload: {} },
+      const request: ConfirmRequest = {
+        eventType: "pre_action",
         confirmationType: "user_confirm",
+        reason,
+        message,
+        payload: {},
         ...(toolName !== undefined && { toolName }),
-      } as const;
+      };
       try {
         await confirm(supervision, request, signal);
         return { approved: true };

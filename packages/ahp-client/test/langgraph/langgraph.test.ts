@@ -278,12 +278,12 @@ describe("interrupts of a graph", () => {
       }),
       new AIMessage("done"),
     ]);
+    const middleware = humanInTheLoopMiddleware({ interruptOn: { shell: true } } as never);
+    // Its types and those of exact optional properties do not agree.
     const agent = createAgent({
-      model,
-      tools: [own],
-      middleware: [humanInTheLoopMiddleware({ interruptOn: { shell: true } })],
-      checkpointer: new MemorySaver(),
-    });
+      ...{ model, tools: [own], checkpointer: new MemorySaver() },
+      middleware: [middleware],
+    } as never);
     const output = (await answerInterrupts(
       agent as never,
       { messages: [new HumanMessage("go")] },

@@ -6,6 +6,9 @@ import * as z from "zod";
 import { createSupervisor } from "../../src/supervise/index.ts";
 import { startHarness } from "../ai-sdk/in-process.ts";
 
+const argumentsOf = (payload: unknown) => (payload as { arguments: { command: string } }).arguments;
+const promptOf = (payload: unknown) => JSON.stringify((payload as { prompt: unknown }).prompt);
+
 const typesOf = (seen: readonly { readonly type: string }[]) => seen.map(({ type }) => type);
 
 describe("a bare loop over fetch", () => {
@@ -41,7 +44,7 @@ describe("a bare loop over fetch", () => {
   it("has its model and its tools judged, and runs what the harness wants", async () => {
     const harness = await startHarness({
       pre_action: ({ payload }) =>
-        (payload.arguments as { command: string }).command === "ls"
+        argumentsOf(payload).command === "ls"
           ? { decision: "modify", modified_payload: { arguments: { command: "ls -l" } } as never }
           : { decision: "allow" },
     });
@@ -108,9 +111,9 @@ describe("a bare loop over fetch", () => {
     const wanted = [{ role: "user", content: "[removed]" }];
     const harness = await startHarness({
       pre_prompt: ({ payload }) =>
-        JSON.stringify(payload.prompt).includes("password")
+        promptOf(payload).includes("password")
           ? { decision: "modify", modified_payload: { prompt: wanted } as never }
-          : { decision: JSON.stringify(payload.prompt).includes("bad") ? "block" : "allow", reason: "no" },
+          : { decision: promptOf(payload).includes("bad") ? "block" : "allow", reason: "no" },
     });
     const supervisor = createSupervisor(harness.client);
     const call = async (given: unknown) => given;
@@ -165,7 +168,7 @@ describe("a tool of the OpenAI Agents SDK", () => {
   it("runs behind the harness, and its model gets the reason where it does not", async () => {
     const harness = await startHarness({
       pre_action: ({ payload }) =>
-        (payload.arguments as { command: string }).command.startsWith("rm")
+        argumentsOf(payload).command.startsWith("rm")
           ? { decision: "block", reason: "it removes files" }
           : { decision: "allow" },
     });
