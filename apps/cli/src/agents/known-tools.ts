@@ -1,8 +1,13 @@
-import { createHash } from "node:crypto";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostedAgent, KnownToolsStore } from "@harnesskit/core-runtime/thread-tools";
-import { makeDirectory, privatePathProblem, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
+import {
+  makeDirectory,
+  privatePathProblem,
+  readOwnFile,
+  sha256Hex,
+  writeFileAtomic,
+} from "@harnesskit/node-kit";
 import * as z from "zod";
 import { agentsDirectory } from "./agent-places.ts";
 import { keepNewest } from "./keep-newest.ts";
@@ -22,8 +27,6 @@ const KnownFileSchema = z.object({
   tools: z.array(z.unknown()),
 });
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
 /** Names, sizes and times of all files of an agent, as one hash; undefined where there are too many, or one cannot be read. */
 const stateOf = async (directory: string): Promise<string | undefined> => {
   const lines: string[] = [];
@@ -42,13 +45,13 @@ const stateOf = async (directory: string): Promise<string | undefined> => {
   } catch {
     return undefined;
   }
-  return sha256(lines.sort().join("\n"));
+  return sha256Hex(lines.sort().join("\n"));
 };
 
 const knownDirectory = (): string => join(agentsDirectory(), "known");
 
 const fileOf = ({ agentId, directory }: HostedAgent): string =>
-  join(knownDirectory(), `${sha256(JSON.stringify([agentId, directory])).slice(0, 32)}.json`);
+  join(knownDirectory(), `${sha256Hex(JSON.stringify([agentId, directory])).slice(0, 32)}.json`);
 
 /**
  * What agents declared when they last ran, in a private file for each. It holds until a file in the agent's directory

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { type McpServer, parseMcpServer } from "@harnesskit/mcp-agent";
+import { sha256Hex } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
 import { splitWords } from "../split-words.ts";
@@ -37,7 +37,7 @@ const wordOf = (server: McpServer): string => {
 
 const idOf = (server: McpServer): string => {
   const { cwd: _, ...place } = { cwd: undefined, ...server };
-  const digest = createHash("sha256").update(canonicalJson(place)).digest("hex").slice(0, 8);
+  const digest = sha256Hex(canonicalJson(place)).slice(0, 8);
   const word = wordOf(server)
     .replace(/[^A-Za-z0-9._-]/g, "-")
     .slice(0, 64);

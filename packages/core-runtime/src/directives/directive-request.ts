@@ -1,7 +1,7 @@
+import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { canonicalJson, isPlainObject } from "@harnesskit/wire/json";
-import { sha256 } from "../sha256.ts";
 import { type Directive, DirectiveSchema } from "./directive.ts";
 
 /** What a directive is issued for. One of `input` and `match` is given; both are kept as digests. */
@@ -22,10 +22,10 @@ const inputOf = ({ input, match }: DirectiveRequest): Directive["input"] => {
   }
   const given = input ?? match;
   if (!isPlainObject(given)) throw new InvalidArgumentError("directive: the input must be a JSON object");
-  if (input !== undefined) return { digest: sha256(canonicalJson(input)) };
+  if (input !== undefined) return { digest: sha256Digest(canonicalJson(input)) };
   const fields = Object.entries(given).map(([name, value]) => ({
     name,
-    digest: sha256(canonicalJson(value)),
+    digest: sha256Digest(canonicalJson(value)),
   }));
   return { fields: fields.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { canonicalDigest } from "../canonical-digest.ts";
 import { isInForce, periodOf } from "../records/in-force.ts";
-import { canonicalDigest } from "../sha256.ts";
 import type { Directive } from "./directive.ts";
 
 /** Why a directive does not back a call. */

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { access, lstat, readFile, realpath, rm, rmdir, stat } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join } from "node:path";
 import {
+  isInside,
   isMissing,
   isOwnedByUser,
   makeDirectory,
@@ -25,11 +26,6 @@ export interface SettingsFile {
   /** Rights of the file. */
   readonly mode: number;
 }
-
-const isInside = (directory: string, path: string): boolean => {
-  const way = relative(directory, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && resolve(directory, way) === path;
-};
 
 /** The real path of what exists of a path, and the rest of it. */
 const resolveExisting = async (path: string): Promise<string> => {

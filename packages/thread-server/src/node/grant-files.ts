@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { UnsafeFileError } from "@harnesskit/node-kit";
+import { sha256Hex, UnsafeFileError } from "@harnesskit/node-kit";
 import { type Grant, GrantSchema } from "@harnesskit/protocol/threads";
 import { StoreError } from "../errors.ts";
 import type { GrantSeal } from "./grant-key.ts";
@@ -12,7 +11,7 @@ const maxGrants = 10_000;
 const maxGrantBytes = 64 * 1024 * 1024;
 
 /** Stands for a digest in a file's name. */
-const markOf = (digest: string): string => createHash("sha256").update(digest).digest("hex").slice(0, 32);
+const markOf = (digest: string): string => sha256Hex(digest).slice(0, 32);
 
 /** The name of a file: the grant's id, and the mark of the digest that it answers for. */
 const fileName = /^(grant_[A-Za-z0-9]{1,64})\.([0-9a-f]{32})\.json$/;
