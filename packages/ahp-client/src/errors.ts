@@ -164,10 +164,10 @@ interface Issue {
 /** The first issue with its field, safe to show: `retry_after_ms: expected an integer`. It contains no value. */
 export const firstIssue = ({ issues }: { readonly issues: readonly Issue[] }): string => {
   const [{ path, message } = { path: [], message: "it does not match its schema" }] = issues;
-  return safe(`${path.length > 0 ? `${path.map(String).join(".")}: ` : ""}${message}`);
+  return safeText(`${path.length > 0 ? `${path.map(String).join(".")}: ` : ""}${message}`);
 };
 
-const safe = (text: string): string => displayText(text, { maxLength: 300 });
+const safeText = (text: string): string => displayText(text, { maxLength: 300 });
 
 const describeThrown = (thrown: unknown): string => {
   if (!(thrown instanceof Error)) return "it failed without an error";
@@ -186,11 +186,11 @@ export const toFailure = (thrown: unknown): AhpFailure => {
   if (AhpFailure.isInstance(thrown)) return thrown;
   if (ProtocolError.isInstance(thrown)) {
     const { rpcCode, message } = thrown;
-    const text = `the harness answered with error ${rpcCode}: ${safe(message)}`;
+    const text = `the harness answered with error ${rpcCode}: ${safeText(message)}`;
     const code = isNotHandled(thrown) ? "not_handled" : "harness_error";
     return new AhpFailure(code, text, { cause: thrown, rpcCode, rpcMessage: message });
   }
-  return new AhpFailure(failureCodeOf(thrown), safe(describeThrown(thrown)), { cause: thrown });
+  return new AhpFailure(failureCodeOf(thrown), safeText(describeThrown(thrown)), { cause: thrown });
 };
 
 /**
@@ -201,7 +201,7 @@ export const toLineFailure = (thrown: unknown, line: Line | undefined, unexpecte
   const failure = toFailure(thrown);
   const isAbsent = !line || line.unexpected.count === unexpected;
   if (isAbsent || !(failure.code === "timeout" || failure.code === "connection_lost")) return failure;
-  const what = safe(line.unexpected.last ?? "");
+  const what = safeText(line.unexpected.last ?? "");
   const text = `what the harness sent does not answer the call (${what}): ${failure.message}`;
   return new AhpFailure("invalid_answer", text, { cause: failure });
 };

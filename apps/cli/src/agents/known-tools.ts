@@ -28,7 +28,7 @@ const KnownFileSchema = z.object({
 });
 
 /** Names, sizes and times of all files of an agent, as one hash; undefined where there are too many, or one cannot be read. */
-const stateOf = async (directory: string): Promise<string | undefined> => {
+const treeState = async (directory: string): Promise<string | undefined> => {
   const lines: string[] = [];
   const visit = async (path: string): Promise<void> => {
     for (const entry of await readdir(path, { withFileTypes: true })) {
@@ -64,10 +64,10 @@ export const createKnownTools = (): KnownToolsStore => ({
     const text = (await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8");
     const known = KnownFileSchema.parse(JSON.parse(text));
     const isSame = known.agentId === agent.agentId && known.directory === agent.directory;
-    return isSame && known.state === (await stateOf(agent.directory)) ? known.tools : undefined;
+    return isSame && known.state === (await treeState(agent.directory)) ? known.tools : undefined;
   },
   async write(agent, tools) {
-    const state = await stateOf(agent.directory);
+    const state = await treeState(agent.directory);
     if (state === undefined) return;
     const { agentId, directory } = agent;
     const text = `${JSON.stringify({ version: 1, agentId, directory, state, tools })}\n`;

@@ -35,7 +35,7 @@ const wordOf = (server: McpServer): string => {
   return basename(found ?? name).replace(/@[^@]*$/, "");
 };
 
-const idOf = (server: McpServer): string => {
+const mcpAgentId = (server: McpServer): string => {
   const { cwd: _, ...place } = { cwd: undefined, ...server };
   const digest = sha256Hex(canonicalJson(place)).slice(0, 8);
   const word = wordOf(server)
@@ -82,5 +82,5 @@ export const parseMcpSpec = (spec: string, { env, header, cwd }: McpSpecOptions)
       ? { url: place, ...(headers && { headers }) }
       : { command: words, cwd, ...(env && { env: [...env] }) },
   );
-  return { id: idOf(server), server };
+  return { id: mcpAgentId(server), server };
 };

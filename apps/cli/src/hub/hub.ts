@@ -35,7 +35,7 @@ export interface HubOptions {
 
 const name = "harness hub";
 const dayMs = 86_400_000;
-/** The watcher looks for changes of other processes: there are none while the state is locked. */
+/** The watcher looks for changes of other processes; while the state is locked no other process can change it. */
 const watchPollMs = 1000;
 
 const toHubFailure = (error: unknown, { directory, socket }: HubPlace): unknown => {

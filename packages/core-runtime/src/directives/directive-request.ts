@@ -16,7 +16,7 @@ export interface DirectiveRequest extends Pick<Directive, "tool_id" | "issued_by
   readonly causation_id?: string;
 }
 
-const inputOf = ({ input, match }: DirectiveRequest): Directive["input"] => {
+const directiveInput = ({ input, match }: DirectiveRequest): Directive["input"] => {
   if ((input === undefined) === (match === undefined)) {
     throw new InvalidArgumentError("directive: give one of input and match");
   }
@@ -36,7 +36,7 @@ export const toDirective = (request: DirectiveRequest, id: string, issuedAt: str
   if (!(Date.parse(issuedAt) < Date.parse(until))) {
     throw new InvalidArgumentError("directive: until must be a time to come");
   }
-  const input = inputOf(request);
+  const input = directiveInput(request);
   const made = { id, tool_id, input, issued_by, issued_at: issuedAt, until, max_uses, uses: 0 };
   const { data, error } = DirectiveSchema.safeParse(made);
   if (data) return data;

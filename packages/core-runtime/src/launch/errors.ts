@@ -40,7 +40,7 @@ export interface AgentExit {
 export interface AgentReason {
   /**
    * `stopped`: it was asked for. `exited`: the process ended. `command_not_found`, `command_not_executable`,
-   * `start_failed`: there was none. `connect_timeout`, `register_timeout`: it said no hello or named no tools in time.
+   * `start_failed`: no process started. `connect_timeout`, `register_timeout`: it said no hello or named no tools in time.
    * `unhealthy`, `disconnected`: its session. `guard_lost`: its guard was killed. `manifest_drift`: its manifest
    * changed, and the core refuses that. `crash_loop`: it was given up.
    */

@@ -31,10 +31,10 @@ interface Context<Item> {
 const maxRecords = 40;
 
 /** The records of a store as text, in any order. */
-const textOf = async (store: RecordStore<unknown>): Promise<string> =>
+const recordsText = async (store: RecordStore<unknown>): Promise<string> =>
   JSON.stringify((await store.list()).map((item) => JSON.stringify(item)).sort());
 
-const textOfItems = (items: readonly unknown[]): string =>
+const itemsText = (items: readonly unknown[]): string =>
   JSON.stringify(items.map((item) => JSON.stringify(item)).sort());
 
 const add = <Item>(store: RecordStore<Item>, ...items: readonly Item[]): Promise<void> =>
@@ -45,7 +45,10 @@ const cases: Readonly<Record<string, <Item>(context: Context<Item>) => Promise<v
     checkThat((await store.list()).length === 0, "a new store is not empty");
     const result = await store.change((before) => ({ items: [...before, sample(1)], result: before.length }));
     checkThat(result === 0, "a change does not return its result");
-    checkThat((await textOf(store)) === textOfItems([sample(1)]), "the record is not listed as it was made");
+    checkThat(
+      (await recordsText(store)) === itemsText([sample(1)]),
+      "the record is not listed as it was made",
+    );
   },
   "shows a change to every other store at once": async ({ store, other, sample }) => {
     for (let number = 0; number < 5; number++) {
@@ -76,7 +79,7 @@ const cases: Readonly<Record<string, <Item>(context: Context<Item>) => Promise<v
       .catch((error: unknown) => error);
     checkThat(caught === thrown, "what the edit throws is not what the change rejects with");
     checkThat(
-      (await textOf(store)) === textOfItems([sample(1)]),
+      (await recordsText(store)) === itemsText([sample(1)]),
       "an edit that threw has changed the records",
     );
     await add(store, sample(2));
@@ -85,15 +88,18 @@ const cases: Readonly<Record<string, <Item>(context: Context<Item>) => Promise<v
   "loses none of many changes at once": async ({ store, other, sample }) => {
     const numbers = Array.from({ length: 16 }, (_, number) => number);
     await Promise.all(numbers.map((number) => add(number % 2 === 0 ? store : other, sample(number))));
-    const wanted = textOfItems(numbers.map(sample));
-    checkThat((await textOf(store)) === wanted && (await textOf(other)) === wanted, "a change is lost");
+    const wanted = itemsText(numbers.map(sample));
+    checkThat(
+      (await recordsText(store)) === wanted && (await recordsText(other)) === wanted,
+      "a change is lost",
+    );
   },
   "keeps copies, and lists what cannot be changed": async ({ store, sample }) => {
     const given = sample(1);
     await add(store, given);
     Object.assign(given as object, { id: "changed" });
     checkThat(
-      (await textOf(store)) === textOfItems([sample(1)]),
+      (await recordsText(store)) === itemsText([sample(1)]),
       "a record changes with the object that was given",
     );
     const listed = await store.list();

@@ -97,7 +97,12 @@ const takeRun = (id: string, leases: Leases): Promise<void> =>
     return new GraphError("run_persistence_failed", message, { cause });
   });
 
-const start = async (host: Host, id: string, options: StartOptions, leases: Leases): Promise<Beginning> => {
+const beginRun = async (
+  host: Host,
+  id: string,
+  options: StartOptions,
+  leases: Leases,
+): Promise<Beginning> => {
   const { sessionId, correlationId, initial, metadata = {} } = options;
   demandId(sessionId, "sessionId");
   demandId(id, "invocationId");
@@ -286,7 +291,7 @@ const suspend = async (
 };
 
 const begin = async (host: Host, id: string, options: InvokeOptions, leases: Leases): Promise<Beginning> => {
-  if (options.resumeInvocation === undefined) return start(host, id, options as StartOptions, leases);
+  if (options.resumeInvocation === undefined) return beginRun(host, id, options as StartOptions, leases);
   if (typeof id !== "string" || id === "") throw new InvalidArgumentError("resumeInvocation is empty");
   if (options.signalPayload !== undefined) return resume(host, id, options as ResumeOptions, leases);
   if (durabilityOf(host, options) === "node") return recover(host, id, options as RecoverOptions, leases);

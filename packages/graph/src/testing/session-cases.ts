@@ -2,7 +2,7 @@ import { checkEqual, checkRejects, checkThat } from "@harnesskit/wire/testing";
 import type { GraphStore } from "../stores/graph-store.ts";
 import type { SessionFilter, StoredSession } from "../stores/session-store.ts";
 import type { StoreCases, StoreContext } from "./graph-store-contract.ts";
-import { firstWrite, nextWrite, stateOf } from "./store-samples.ts";
+import { firstWrite, nextWrite, sampleState } from "./store-samples.ts";
 
 /** Throws `contract_broken` unless this is the state of a session. */
 const demandState = async ({ sessions }: GraphStore, id: string, expected: unknown, what: string) =>
@@ -62,7 +62,7 @@ export const sessionCases: StoreCases = {
     const { store } = context;
     await store.sessions.save(firstWrite("s", { list: [1, 2, 3], list2: ["x"], a: 1, b: 2 }));
     const base = await load(context, "s");
-    const state = stateOf({ list: [1, 9], a: 7, listA: ["was b"] });
+    const state = sampleState({ list: [1, 9], a: 7, listA: ["was b"] });
     await store.sessions.save({
       ...firstWrite("s", {}),
       state: { ...state, list2: "no list any more" },

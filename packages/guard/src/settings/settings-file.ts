@@ -114,7 +114,7 @@ const missingDirectories = async (path: string): Promise<string[]> => {
 };
 
 /**
- * Writes the text in place of what was read, or removes the file for undefined. Its rights stay as they are. Returns the directories that
+ * Writes the content in place of what was read, or removes the file for undefined. Its rights stay as they are. Returns the directories that
  * were made for it. Rejects with `settings_changed` where the file is not any more as it was read; then nothing is changed.
  */
 export const replaceSettingsFile = async (

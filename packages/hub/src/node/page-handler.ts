@@ -55,7 +55,7 @@ const json = (value: unknown): Response =>
   });
 
 /** The body's JSON; undefined for one that is too large or not JSON. */
-const readJson = async (request: Request): Promise<unknown> => {
+const readJsonBody = async (request: Request): Promise<unknown> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -81,7 +81,7 @@ export const createPageHandler = ({
   onRefused,
 }: PageHandlerOptions): FallbackHandler<HubPrincipal> => {
   const session = async (request: Request): Promise<Response> => {
-    const asked = PageSessionRequestSchema.safeParse(await readJson(request));
+    const asked = PageSessionRequestSchema.safeParse(await readJsonBody(request));
     const made = asked.success ? access.session(asked.data.ticket) : undefined;
     if (made !== undefined) return json(made);
     onRefused(hubPaths.session);
