@@ -44,9 +44,8 @@ export interface AhpFailureOptions {
 }
 
 /** A call that the harness did not answer, or not usably. `code` says why, {@link FailureCode}. */
-export class AhpFailure extends HarnessError {
+export class AhpFailure extends HarnessError<FailureCode> {
   override readonly name = "AhpFailure";
-  declare readonly code: FailureCode;
   /** With `harness_error` and `not_handled`: the code of the harness's error. */
   readonly rpcCode?: number;
   /** With `harness_error` and `not_handled`: its message, as it came. It is untrusted text; `message` shows it safely. */
@@ -74,13 +73,8 @@ export type UsageErrorCode =
   | "not_batchable";
 
 /** A call that is wrong whatever the harness says (`code`, {@link UsageErrorCode}). Nothing was sent. */
-export class AhpUsageError extends HarnessError {
+export class AhpUsageError extends HarnessError<UsageErrorCode> {
   override readonly name = "AhpUsageError";
-  declare readonly code: UsageErrorCode;
-
-  constructor(code: UsageErrorCode, message: string, options?: { cause?: unknown }) {
-    super(code, message, options);
-  }
 
   static override isInstance(value: unknown): value is AhpUsageError {
     return HarnessError.isInstance(value) && value.name === "AhpUsageError";

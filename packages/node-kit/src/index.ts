@@ -12,6 +12,7 @@ export {
 export type { WritableFileSystem } from "./file-system.ts";
 export { isInside } from "./is-inside.ts";
 export { makeDirectory, makeDirectorySync } from "./make-directory.ts";
+export { OutputLines, type OutputLinesOptions } from "./output-lines.ts";
 export {
   type OpenOwnFileOptions,
   openOwnFile,

@@ -13,10 +13,8 @@ export type ManifestErrorCode =
   | "manifest_invalid";
 
 /** An agent's manifest cannot be used. */
-export class ManifestError extends HarnessError {
+export class ManifestError extends HarnessError<ManifestErrorCode> {
   override readonly name = "ManifestError";
-  declare readonly code: ManifestErrorCode;
-
   constructor(
     code: ManifestErrorCode,
     readonly path: string,
@@ -140,10 +138,8 @@ export type SpawnErrorCode = Extract<
 >;
 
 /** The agent's process was not made; no process remains. */
-export class SpawnError extends HarnessError {
+export class SpawnError extends HarnessError<SpawnErrorCode> {
   override readonly name = "SpawnError";
-  declare readonly code: SpawnErrorCode;
-
   constructor(code: SpawnErrorCode, message: string) {
     super(code, message);
   }
