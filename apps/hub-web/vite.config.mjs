@@ -8,6 +8,12 @@ export default defineConfig({
   // The packages of this repository are read from their sources: a page needs no earlier build, and is never of an older one.
   resolve: { conditions: ["@harnesskit/source", ...defaultClientConditions] },
   build: {
+    rollupOptions: {
+      // The hub's page, and the page of one approval that a link in a notice opens.
+      input: ["index.html", "answer.html"].map((name) =>
+        fileURLToPath(new URL(`src/${name}`, import.meta.url)),
+      ),
+    },
     outDir: "../dist",
     emptyOutDir: true,
     target: "es2022",

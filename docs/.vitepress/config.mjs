@@ -33,6 +33,7 @@ const guides = [
     "cli",
     "hub",
     "hub-page",
+    "notifiers",
     "guard",
     "threads",
     "agents",

@@ -58,6 +58,7 @@ export const layers = {
   "shell-engine-chat": { layer: 3, imports: [...below3, "chat-harness"] },
   "mcp-agent": { layer: 3, imports: [...below3, "agent-sdk"] },
   guard: { layer: 3, imports: [...below3, "hub/place"] },
+  notify: { layer: 3, imports: below3 },
   hub: { layer: 3, imports: below3, browser: ["./client"] },
   "store-postgres": { layer: 3, imports: [...below3, "core-runtime", "chat-harness"] },
   "store-sqlite": { layer: 3, imports: [...below3, "core-runtime", "chat-harness", "hub"] },

@@ -1,9 +1,14 @@
 import { type AhpHandlers, type AhpServer, createAhpServer, type StateStore } from "@harnesskit/ahp-server";
-import { type ApprovalRisk, type ApprovalStore, approvalLimits } from "@harnesskit/approvals";
+import {
+  type ApprovalRecord,
+  type ApprovalRisk,
+  type ApprovalStore,
+  approvalLimits,
+} from "@harnesskit/approvals";
 import type { AuditSink } from "@harnesskit/audit";
 import { type Explanation, type Policy, type PolicyHarness, parsePolicy } from "@harnesskit/policy";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
-import type { RowState } from "@harnesskit/protocol/hub";
+import type { HubMethodParams, RowState } from "@harnesskit/protocol/hub";
 import {
   type Channel,
   type Clock,
@@ -83,6 +88,14 @@ export interface Hub {
   };
   /** Serves a client of the hub's own API over a channel, and starts the channel. */
   connectClient(channel: Channel, user: HubUser): void;
+  /** An approval as it is; undefined if it is not kept. */
+  approval(id: string): Promise<ApprovalRecord | undefined>;
+  /**
+   * Answers an approval as `inbox.answer` of the API does, within the same budget and with the same entry of the audit. Rejects with an
+   * `ApprovalError` where another answer was first or the question is over, and with a `ProtocolError` for an id that is not there
+   * and for too many answers.
+   */
+  answer(answer: HubMethodParams<"inbox.answer">, by: string): Promise<ApprovalRecord>;
   stats(): HubStats;
   /** Ends what waits, without an answer, and closes all connections. Questions stay. Idempotent. */
   close(): Promise<void>;
@@ -271,6 +284,8 @@ export const createHub = (options: HubOptions): Hub => {
         }),
     },
     connectClient: (channel, user) => api.connect(channel, user),
+    approval: (id) => approvals.get(id),
+    answer: async (answer, by) => (await api.answer(answer, by)).record,
     stats: () => ({ ...server.stats(), held: desk.held, clients: api.clients }),
     close() {
       closing ??= (async () => {

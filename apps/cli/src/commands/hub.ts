@@ -26,6 +26,11 @@ export const addHub = (program: Command, { version, onExit }: CommandContext): v
       "a field of inputs and outputs whose values are not kept; can be given several times",
       severalTimes,
     )
+    .option(
+      "--notify <file>",
+      "who is told of approvals that wait: webhook, ntfy, Slack, e-mail; a YAML file",
+    )
+    .option("--public-url <url>", "where people reach the hub through a proxy of yours; links begin with it")
     .option("--quiet", "fewer lines")
     .addHelpText(
       "after",

@@ -15,6 +15,7 @@ import { createHubGuard } from "../guard/hub-guard.ts";
 import { onStopSignals } from "../interruption.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
+import { checkPublicUrl, readNotifyFile, startNotices } from "./notices.ts";
 import { openBrowser } from "./open-browser.ts";
 import { openRunningHub } from "./open-running-hub.ts";
 import { riskOf } from "./risk.ts";
@@ -30,6 +31,10 @@ export interface HubOptions {
   readonly keepDays: number;
   /** Fields whose values the timeline does not keep. */
   readonly redact?: readonly string[];
+  /** A file that says who is told of approvals that wait. */
+  readonly notify?: string;
+  /** Where people reach the hub, if a proxy leads to it. */
+  readonly publicUrl?: string;
   readonly quiet?: true;
 }
 
@@ -68,7 +73,7 @@ export const hub = async (
 };
 
 const serve = async (
-  { policy: policyName, port, open, keepDays, redact, quiet }: HubOptions,
+  { policy: policyName, port, open, keepDays, redact, notify, publicUrl, quiet }: HubOptions,
   place: HubPlace,
   version: string,
   defer: (cleanup: () => unknown) => void,
@@ -80,6 +85,8 @@ const serve = async (
   // An agent that names no workspace has none: the directory of this process means nothing to it.
   const loaded = await openPolicy(policyName, join(place.directory, "no-workspace"));
   for (const line of policyWarnings(loaded)) log.say(line);
+  const told = notify === undefined ? undefined : await readNotifyFile(notify);
+  const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
   const retentionMs = keepDays * dayMs;
   const { directory } = place;
   const approvals = await openApprovalStore({
@@ -121,10 +128,15 @@ const serve = async (
       log.tell(`refused: ${JSON.stringify(entry.details)}`);
     },
     ...(port !== undefined && { port }),
+    ...(origin !== undefined && { publicUrl: origin }),
   }).catch((error: unknown) => {
     throw toHubFailure(error, place);
   });
   defer(() => server.close());
+  if (told !== undefined) {
+    const notices = await startNotices({ config: told, approvals, server, directory, onError });
+    defer(() => notices.close());
+  }
   await guard.listen();
   defer(() => guard.close());
   if (policyName !== "default") watch(policy, loaded.file, log, defer);

@@ -24,7 +24,10 @@ export interface DecisionPanelProps {
   readonly link: LinkState;
   readonly nowMs: number;
   readonly onAnswer: (answer: Answer) => void;
-  readonly onClose: () => void;
+  /** @default there is nothing to go back to */
+  readonly onClose?: () => void;
+  /** Whether an answer may give a grant. @default true */
+  readonly canGrant?: boolean;
 }
 
 /** More than a question can have: it is at most 1 MiB. */
@@ -101,6 +104,7 @@ export function DecisionPanel({
   nowMs,
   onAnswer,
   onClose,
+  canGrant = true,
 }: DecisionPanelProps) {
   const { id, digest, status, risk } = record;
   const titleId = useId();
@@ -137,16 +141,18 @@ export function DecisionPanel({
     else onAnswer({ decision: "approve" });
   });
   useKey("r", () => canAnswer && mode === "none" && setMode("refuse"));
-  useKey("w", () => canApprove && mode === "none" && view.isWhole && setMode("always"));
-  useKey("Escape", () => (mode === "none" ? onClose() : setMode("none")));
+  useKey("w", () => canApprove && canGrant && mode === "none" && view.isWhole && setMode("always"));
+  useKey("Escape", () => (mode === "none" ? onClose?.() : setMode("none")));
 
   const ending = endingOf(record, hello?.by, nowMs);
   return (
     <section ref={panel} class={`decision risk-edge-${risk.level}`} tabIndex={-1} aria-labelledby={titleId}>
       <header class="decision-head">
-        <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        {onClose !== undefined && (
+          <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        )}
         <div class="decision-title">
           <h1 id={titleId}>
             <SafeText text={view.title} />
@@ -231,16 +237,18 @@ export function DecisionPanel({
                 <Icon name="cross" />
                 Refuse <kbd>R</kbd>
               </button>
-              <button
-                type="button"
-                class="button quiet"
-                disabled={!canApprove || !view.isWhole}
-                aria-keyshortcuts="w"
-                onClick={() => setMode("always")}
-              >
-                <Icon name="always" />
-                Always … <kbd>W</kbd>
-              </button>
+              {canGrant && (
+                <button
+                  type="button"
+                  class="button quiet"
+                  disabled={!canApprove || !view.isWhole}
+                  aria-keyshortcuts="w"
+                  onClick={() => setMode("always")}
+                >
+                  <Icon name="always" />
+                  Always … <kbd>W</kbd>
+                </button>
+              )}
             </div>
           )}
         </footer>

@@ -12,6 +12,8 @@ export interface OpenHub extends AsyncDisposable {
   readonly url: string;
   /** A link to the page, valid once. */
   link(): string;
+  /** A link that answers what waits longest. */
+  answerLink(): Promise<string>;
   readonly approvals: ApprovalStore;
   readonly timeline: TimelineStore;
   /** What the hub reported behind its callers' backs. */
@@ -38,6 +40,11 @@ export const openHub = async (pageDirectory: string): Promise<OpenHub> => {
   return {
     ...{ url: served.url, approvals, timeline, errors },
     link: () => served.openLink(),
+    async answerLink() {
+      const [record] = (await approvals.page({ status: "pending" })).records;
+      if (record === undefined) throw new Error("nothing waits");
+      return served.answerLink(record, { for: "phone", forMs: 60_000 });
+    },
     async agent(name, session = "s1") {
       const agent = await connectAgent(place.socket, name, session);
       agents.push(agent);

@@ -164,7 +164,7 @@ export class HubApi {
         watchId: watches.inbox(afterSeq),
         afterSeq,
       }),
-      "inbox.answer": (params, client) => this.#answer(params, client),
+      "inbox.answer": (params, client) => this.answer(params, byOf(client)),
       "inbox.previewGrant": async ({ id, always }) => {
         const record = await approvals.get(id);
         if (record === undefined) throw notFound("approval");
@@ -223,12 +223,11 @@ export class HubApi {
   }
 
   /** The first answer counts. Refused ones are recorded, too. */
-  async #answer(
+  async answer(
     { id, digest, decision, note, always }: HubMethodParams<"inbox.answer">,
-    client: Client,
+    by: string,
   ): Promise<HubMethodResult<"inbox.answer">> {
     const { approvals, audit, budget } = this.#options;
-    const by = byOf(client);
     const details = { approval: id, decision, by, always: always !== undefined };
     const waitMs = budget.take();
     if (waitMs > 0) {

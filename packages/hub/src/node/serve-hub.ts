@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
+import type { ApprovalRecord } from "@harnesskit/approvals";
 import type { AuditEntryInput } from "@harnesskit/audit";
 import { acquireFileLock, type FileLock, makeDirectory, writeFileAtomic } from "@harnesskit/node-kit";
 import { hubPaths } from "@harnesskit/protocol/hub";
@@ -11,6 +12,8 @@ import { type Clock, displayText, systemClock } from "@harnesskit/wire";
 import type { Hub } from "../hub.ts";
 import type { HubPlace } from "../place.ts";
 import { HubAccess, type HubPrincipal } from "./access.ts";
+import { createAnswerHandler } from "./answer-handler.ts";
+import { type AnswerLinkOptions, AnswerLinks } from "./answer-links.ts";
 import { PageFiles } from "./page-files.ts";
 import { createPageHandler } from "./page-handler.ts";
 import { openToken } from "./token.ts";
@@ -21,6 +24,11 @@ export interface ServeHubOptions {
   readonly place: HubPlace;
   /** Of HTTP and WebSocket, on loopback. @default 0: the system chooses */
   readonly port?: number;
+  /**
+   * Where people reach the hub, if a proxy or tunnel of theirs leads to it: `https://hub.example.org`. Its host and origin are allowed, and
+   * links begin with it. @default loopback only
+   */
+  readonly publicUrl?: string;
   /** The page's built files. @default those that are in this package */
   readonly pageDirectory?: string;
   /** The user's name, as answers record it. @default the user of this process */
@@ -39,6 +47,10 @@ export interface ServedHub {
   readonly url: string;
   /** A link to the page that works once and for ten minutes: its ticket is in the fragment, which no server sees. */
   openLink(): string;
+  /** The page with an approval, or its inbox. Whoever opens it needs to be signed in. */
+  pageLink(id?: string): string;
+  /** A link that answers one approval, once and for a short time: its token is in the fragment, which no server sees. */
+  answerLink(record: ApprovalRecord, options: AnswerLinkOptions): string;
   /** Takes nothing new, answers what is held, closes connections and removes sockets. Leaves the hub and its stores open. Idempotent. */
   close(): Promise<void>;
 }
@@ -61,7 +73,7 @@ const lockOf = async ({ directory }: HubPlace): Promise<FileLock> => {
  * `address_in_use`, `path_too_long` and `transport_failed`.
  */
 export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => {
-  const { hub, place, port = 0, clock = systemClock, audit = () => {} } = options;
+  const { hub, place, port = 0, publicUrl, clock = systemClock, audit = () => {} } = options;
   const { pageDirectory = pageOfPackage(), handlers = {}, onError = () => {} } = options;
   const user = displayText(options.user ?? userInfo().username, { maxLength: 100 });
   const open: (() => Promise<unknown>)[] = [];
@@ -78,7 +90,10 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
   try {
     const lock = await lockOf(place);
     open.push(() => lock.release());
-    const access = new HubAccess(await openToken(place.tokenFile), clock);
+    const token = await openToken(place.tokenFile);
+    const access = new HubAccess(token, clock);
+    const links = new AnswerLinks(token, clock);
+    const onRefusedPath = (path: string) => recordRefusal({ status: 401, path });
     const agents = createUnixListener({ path: place.socket, framing: "newline" });
     open.push(() => agents.close());
     await agents.listen((channel) => hub.connectAgent(channel, "unix"));
@@ -89,12 +104,14 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
       port,
       authenticate: access.authenticate,
       allowOwnOrigin: true,
+      ...(publicUrl !== undefined && { publicOrigin: new URL(publicUrl).origin }),
       routes: { [hubPaths.ahp]: hub.exchange },
       fallback: createPageHandler({
         access,
         files: new PageFiles(pageDirectory),
         handlers,
-        onRefused: (path) => recordRefusal({ status: 401, path }),
+        answers: createAnswerHandler({ hub, links, onRefused: onRefusedPath }),
+        onRefused: onRefusedPath,
       }),
       onRefused: ({ status, transport, path, remoteAddress, host, origin }) =>
         recordRefusal({ status, transport, path, remote: remoteAddress, host, origin }),
@@ -112,9 +129,12 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
     const { url = "" } = server;
     await writeFileAtomic(place.serverFile, `${JSON.stringify({ url, pid: process.pid })}\n`);
     open.push(() => rm(place.serverFile, { force: true }));
+    const base = (publicUrl ?? url).replace(/\/+$/, "");
     let closing: Promise<void> | undefined;
     return {
       url,
+      pageLink: (id) => `${base}/#/inbox${id === undefined ? "" : `/${encodeURIComponent(id)}`}`,
+      answerLink: (record, options) => `${base}${hubPaths.answerPage}#${links.token(record, options)}`,
       openLink: () => `${url}/#ticket=${access.openTicket()}`,
       close() {
         closing ??= closeAll();

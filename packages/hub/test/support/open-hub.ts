@@ -34,6 +34,7 @@ export interface OpenHubOptions extends Partial<Omit<HubOptions, "policy">> {
   readonly state?: string;
   readonly pageDirectory?: string;
   readonly policyText?: string;
+  readonly publicUrl?: string;
 }
 
 /** A hub as a user's, in a directory of its own. */
@@ -41,6 +42,7 @@ export const openHub = async ({
   state,
   pageDirectory,
   policyText: text = policyText,
+  publicUrl,
   ...options
 }: OpenHubOptions = {}) => {
   const directory = state === undefined ? await temporaryDirectory() : undefined;
@@ -69,6 +71,7 @@ export const openHub = async ({
     audit: (entry) => entries.push(entry),
     onError: (error) => errors.push(error),
     ...(pageDirectory !== undefined && { pageDirectory }),
+    ...(publicUrl !== undefined && { publicUrl }),
   });
   const opened: { close(): Promise<void> }[] = [];
   return {

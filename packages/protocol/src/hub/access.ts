@@ -12,6 +12,12 @@ export const hubPaths = {
   ticket: "/page/ticket",
   /** POST, with the hub's token as a bearer: a one-time ticket for a link to the page. */
   open: "/page/open",
+  /** The page that a link in a notice opens, with its token in the fragment. */
+  answerPage: "/answer.html",
+  /** POST, with the token of such a link: the approval. */
+  answerView: "/answer/view",
+  /** POST, with the token of such a link: the answer. */
+  answer: "/answer/say",
 } as const;
 
 export const PageSessionRequestSchema = z.object({ ticket: z.string().min(1).max(200) });
@@ -22,3 +28,13 @@ export type PageSession = z.infer<typeof PageSessionSchema>;
 /** Valid once, and for a minute. */
 export const SocketTicketSchema = z.object({ ticket: z.string() });
 export type SocketTicket = z.infer<typeof SocketTicketSchema>;
+
+const AnswerTokenSchema = z.string().min(1).max(2000);
+/** What a link in a notice shows. */
+export const AnswerViewRequestSchema = z.object({ token: AnswerTokenSchema });
+/** The answer that is given through a link: of one approval, once. It gives no grant. */
+export const AnswerRequestSchema = z.object({
+  token: AnswerTokenSchema,
+  decision: z.enum(["approve", "reject"]),
+  note: z.string().min(1).max(1000).optional(),
+});

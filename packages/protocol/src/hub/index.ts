@@ -1,4 +1,6 @@
 export {
+  AnswerRequestSchema,
+  AnswerViewRequestSchema,
   hubPaths,
   type PageSession,
   PageSessionRequestSchema,

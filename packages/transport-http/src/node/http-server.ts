@@ -145,8 +145,11 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
 
   #createParts(ownHosts: readonly string[], ownToken: string): CoreParts<Principal> {
     const { routes = {}, health, token, authenticate, allowedHosts = ownHosts } = this.#options;
-    const { allowedOrigins = [], allowOwnOrigin = false, tls } = this.#options;
-    const ownOrigins = allowOwnOrigin ? ownHosts.map((name) => `${tls ? "https" : "http"}://${name}`) : [];
+    const { allowedOrigins = [], allowOwnOrigin = false, publicOrigin, tls } = this.#options;
+    const publicOrigins = publicOrigin === undefined ? [] : [publicOrigin];
+    const ownOrigins = allowOwnOrigin
+      ? [...ownHosts.map((name) => `${tls ? "https" : "http"}://${name}`), ...publicOrigins]
+      : [];
     const asked = health === false ? undefined : health?.ready;
     const ready = async () => this.#state === "open" && (asked === undefined || (await asked()));
     const byToken = (): Authenticate<unknown> => createTokenAuthenticate(token ?? ownToken);
@@ -159,7 +162,7 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
       {
         limits: this.#resolved.limits,
         routes,
-        allowedHosts,
+        allowedHosts: [...allowedHosts, ...publicOrigins.map((origin) => new URL(origin).host)],
         authenticate: authenticate ?? (byToken() as Authenticate<Principal>),
       },
     );

@@ -39,6 +39,11 @@ export interface HttpServerOptions<Principal> extends Omit<HandlerOptions, "limi
   readonly allowedHosts?: readonly string[];
   /** Whether pages that this server serves itself may send requests: its own origins are allowed. @default false */
   readonly allowOwnOrigin?: boolean;
+  /**
+   * The origin at which a proxy serves this server: `https://hub.example.org`. Its host is allowed beside the others, and where
+   * `allowOwnOrigin` is set, its pages too. @default none
+   */
+  readonly publicOrigin?: string;
   /** @default plain HTTP */
   readonly tls?: ServerTlsOptions;
   /** @default see each limit */

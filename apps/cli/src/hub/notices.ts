@@ -1,0 +1,61 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ApprovalStore } from "@harnesskit/approvals";
+import type { ServedHub } from "@harnesskit/hub/node";
+import { createNotifier, type NotifyConfig, openSentLog, parseNotifyConfig } from "@harnesskit/notify";
+import { HarnessError } from "@harnesskit/wire";
+import { CliError, ExitCode } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+
+/** Reads the file of `--notify`. Rejects with a `CliError` `usage`. */
+export const readNotifyFile = async (file: string): Promise<NotifyConfig> => {
+  try {
+    return parseNotifyConfig(await readFile(file, "utf8"));
+  } catch (error) {
+    const why = HarnessError.isInstance(error) ? error.message : (error as NodeJS.ErrnoException).code;
+    throw new CliError("usage", `--notify ${oneLine(file, 300)}: ${oneLine(String(why), 500)}`, {
+      exitCode: ExitCode.usage,
+      cause: error,
+    });
+  }
+};
+
+/** Checks the URL of `--public-url`. Throws a `CliError` `usage`. */
+export const checkPublicUrl = (url: string): string => {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isPlain =
+    parsed !== undefined && parsed.search === "" && parsed.hash === "" && parsed.username === "";
+  if (isPlain && (parsed.protocol === "https:" || parsed.protocol === "http:")) return url;
+  throw new CliError("usage", `--public-url takes an http: or https: URL, got ${oneLine(url, 200)}`, {
+    exitCode: ExitCode.usage,
+  });
+};
+
+export interface NoticesOptions {
+  readonly config: NotifyConfig;
+  readonly approvals: ApprovalStore;
+  readonly server: ServedHub;
+  /** The state's directory: which notices were sent is kept in it. */
+  readonly directory: string;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Tells people what waits, with links to the hub. */
+export const startNotices = async ({ config, approvals, server, directory, onError }: NoticesOptions) => {
+  const { answerLinks } = config;
+  const notifier = createNotifier({
+    config,
+    source: approvals,
+    sent: await openSentLog(join(directory, "notices.json")),
+    links: {
+      page: (id) => server.pageLink(id),
+      ...(answerLinks !== undefined && {
+        answer: (record, target) =>
+          server.answerLink(record, { for: target, forMs: answerLinks.forMinutes * 60_000 }),
+      }),
+    },
+    onError,
+  });
+  notifier.start();
+  return notifier;
+};

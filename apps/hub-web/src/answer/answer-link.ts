@@ -1,0 +1,32 @@
+import type { ApprovalRecord } from "@harnesskit/approvals";
+import { ApprovalRecordSchema } from "@harnesskit/approvals";
+import { hubPaths } from "@harnesskit/protocol/hub";
+import type { Answer } from "../state/inbox.ts";
+
+/** What the hub said: the approval, or why not, in a sentence. */
+export type Said = { readonly record: ApprovalRecord } | { readonly problem: string };
+
+const post = async (path: string, body: object): Promise<Said> => {
+  try {
+    const response = await fetch(path.slice(1), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) return { problem: (await response.text()).trim() };
+    return { record: ApprovalRecordSchema.parse(((await response.json()) as { record: unknown }).record) };
+  } catch {
+    return { problem: "The hub does not answer. Try again later." };
+  }
+};
+
+/** The approval of a link in a notice: its token is taken out of the address, and kept in this page only. */
+export const openAnswerLink = () => {
+  const token = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);
+  return {
+    view: () => post(hubPaths.answerView, { token }),
+    say: ({ decision, note }: Answer) =>
+      post(hubPaths.answer, { token, decision, ...(note !== undefined && { note: note.slice(0, 1000) }) }),
+  };
+};

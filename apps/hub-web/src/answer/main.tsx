@@ -1,0 +1,57 @@
+import "../no-eval.ts";
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { DecisionPanel } from "../inbox/decision-panel.tsx";
+import { Note } from "../parts/note.tsx";
+import type { Answer, AnswerState } from "../state/inbox.ts";
+import { openAnswerLink, type Said } from "./answer-link.ts";
+import "../theme.ts";
+
+const link = openAnswerLink();
+
+function AnswerPage() {
+  const [said, setSaid] = useState<Said>();
+  const [answerState, setAnswerState] = useState<AnswerState>();
+  const [nowMs, setNowMs] = useState(Date.now);
+  useEffect(() => {
+    void link.view().then(setSaid);
+    const timer = setInterval(() => setNowMs(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  if (said === undefined) return null;
+  if ("problem" in said) {
+    return (
+      <main class="answer-page">
+        <Note tone="warn">{said.problem}</Note>
+      </main>
+    );
+  }
+  const answer = async (given: Answer) => {
+    setAnswerState({ answer: given, state: "sending" });
+    const next = await link.say(given);
+    if ("record" in next) {
+      setAnswerState(undefined);
+      return setSaid(next);
+    }
+    setAnswerState({ answer: given, state: "late", problem: next.problem });
+    // Another answer may have been first: then the page shows whose.
+    const now = await link.view();
+    if ("record" in now) setSaid(now);
+  };
+  return (
+    <main class="answer-page">
+      <DecisionPanel
+        record={said.record}
+        answerState={answerState}
+        hello={undefined}
+        link="ready"
+        nowMs={nowMs}
+        canGrant={false}
+        onAnswer={(given) => void answer(given)}
+      />
+    </main>
+  );
+}
+
+const root = document.getElementById("app");
+if (root !== null) render(<AnswerPage />, root);

@@ -1,0 +1,65 @@
+import { AnswerRequestSchema, AnswerViewRequestSchema, hubPaths } from "@harnesskit/protocol/hub";
+import { HarnessError, ProtocolError } from "@harnesskit/wire";
+import type { Hub } from "../hub.ts";
+import type { AnswerLinks } from "./answer-links.ts";
+import { jsonAnswer, plainAnswer, readJson } from "./page-answers.ts";
+
+export interface AnswerHandlerOptions {
+  readonly hub: Pick<Hub, "approval" | "answer">;
+  readonly links: AnswerLinks;
+  /** Reports a token that was refused. */
+  readonly onRefused: (path: string) => void;
+}
+
+const statuses: Readonly<Record<string, number>> = { approval_not_found: 404, rate_limited: 429 };
+
+/** 409 where the question is not as it was any more. */
+const statusOf = (error: HarnessError): number => {
+  if (!ProtocolError.isInstance(error)) return 409;
+  const { reason } = (error.data ?? {}) as { readonly reason?: string };
+  return statuses[reason ?? ""] ?? 500;
+};
+
+/**
+ * Answers the page of a link in a notice. Only POST does anything: programs that look at links before people do answer nothing. Returns
+ * undefined for other paths.
+ */
+export const createAnswerHandler = ({ hub, links, onRefused }: AnswerHandlerOptions) => {
+  const refused = (path: string): Response => {
+    onRefused(path);
+    return plainAnswer(
+      401,
+      "This link is too old, or was changed. Answer in the hub's page: harness hub --open",
+    );
+  };
+  const view = async (request: Request): Promise<Response> => {
+    const asked = AnswerViewRequestSchema.safeParse(await readJson(request));
+    const linked = asked.success ? links.read(asked.data.token) : undefined;
+    if (linked === undefined) return refused(hubPaths.answerView);
+    const record = await hub.approval(linked.id);
+    return record === undefined
+      ? plainAnswer(404, "This approval is not kept any more.")
+      : jsonAnswer({ record });
+  };
+  const say = async (request: Request): Promise<Response> => {
+    const asked = AnswerRequestSchema.safeParse(await readJson(request));
+    const linked = asked.success ? links.read(asked.data.token) : undefined;
+    if (!asked.success || linked === undefined) return refused(hubPaths.answer);
+    const { decision, note } = asked.data;
+    try {
+      const record = await hub.answer(
+        { id: linked.id, digest: linked.digest, decision, ...(note !== undefined && { note }) },
+        `${linked.for} (signed link)`,
+      );
+      return jsonAnswer({ record });
+    } catch (error) {
+      if (!HarnessError.isInstance(error)) throw error;
+      return plainAnswer(statusOf(error), error.message);
+    }
+  };
+  return async (request: Request, path: string): Promise<Response | undefined> => {
+    if (path !== hubPaths.answerView && path !== hubPaths.answer) return undefined;
+    if (request.method !== "POST") return plainAnswer(405, "This path takes POST.", { allow: "POST" });
+    return path === hubPaths.answer ? say(request) : view(request);
+  };
+};

@@ -1,0 +1,119 @@
+import { RiskLevelSchema } from "@harnesskit/protocol/hub";
+import { displayText } from "@harnesskit/wire";
+import { parseDocument } from "yaml";
+import * as z from "zod";
+import { NotifyError } from "./notify-error.ts";
+import { QuietHoursSchema } from "./quiet-hours.ts";
+
+/** A value, or the name of an environment variable that has it, so that no secret is in the file. */
+const SecretSchema = z.union([z.string().min(1).max(2000), z.strictObject({ env: z.string().min(1) })]);
+const AddressSchema = z.email().max(254);
+
+const TargetSchema = z.discriminatedUnion("kind", [
+  /** JSON, signed as Standard Webhooks says where a secret is given. */
+  z.strictObject({ kind: z.literal("webhook"), url: SecretSchema, secret: SecretSchema.optional() }),
+  /** `url` is the server with the topic: `https://ntfy.sh/my-topic`. */
+  z.strictObject({ kind: z.literal("ntfy"), url: SecretSchema, token: SecretSchema.optional() }),
+  /** `url` is an incoming webhook. */
+  z.strictObject({ kind: z.literal("slack"), url: SecretSchema }),
+  /** A command that takes a message with its headers on standard input, such as `[sendmail, -t]`. No shell reads it. */
+  z.strictObject({
+    kind: z.literal("email"),
+    command: z.array(z.string().min(1)).min(1).max(50),
+    from: AddressSchema,
+    to: z.array(AddressSchema).min(1).max(50),
+  }),
+]);
+
+const minutes = (max: number) => z.number().nonnegative().max(max);
+const maxMinutes = 30 * 24 * 60;
+
+const StepSchema = z.strictObject({
+  to: z.array(z.string().min(1)).min(1).max(20),
+  /** How long the question has waited by then. */
+  afterMinutes: minutes(maxMinutes).default(0),
+  /** Which questions; all conditions hold. @default all questions */
+  when: z
+    .strictObject({
+      risk: z.array(RiskLevelSchema).min(1).optional(),
+      agent: z.array(z.string().min(1)).min(1).optional(),
+      tool: z.array(z.string().min(1)).min(1).optional(),
+    })
+    .optional(),
+});
+
+export const NotifyConfigSchema = z.strictObject({
+  version: z.literal(1),
+  targets: z.record(z.string().regex(/^[\w-]{1,64}$/), TargetSchema),
+  notify: z.array(StepSchema).min(1).max(50),
+  /** Whether a notice has a link that answers one approval, once, and for how long. @default no such links */
+  answerLinks: z.strictObject({ forMinutes: minutes(24 * 60).min(1) }).optional(),
+  quiet: z.array(QuietHoursSchema).max(20).default([]),
+});
+
+/** A configuration whose secrets were read. */
+export type NotifyConfig = z.output<typeof NotifyConfigSchema>;
+export type NotifyTarget = NotifyConfig["targets"][string];
+export type NotifyStep = NotifyConfig["notify"][number];
+
+const invalid = (problem: string) =>
+  new NotifyError("invalid_config", displayText(problem, { maxLength: 500 }), { isFinal: true });
+
+const checkUrl = (name: string, url: string): string => {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isLocal = parsed !== undefined && ["127.0.0.1", "localhost", "[::1]"].includes(parsed.hostname);
+  if (parsed?.protocol === "https:" || (parsed?.protocol === "http:" && isLocal)) return url;
+  throw invalid(`targets.${name}.url must be an https: URL, or an http: URL of this machine`);
+};
+
+/** Puts values of the environment in the place of their names. */
+const readSecrets = (
+  config: NotifyConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): NotifyConfig => {
+  const targets = Object.entries(config.targets).map(([name, target]) => {
+    const fields = Object.entries(target).map(([field, value]) => {
+      if (typeof value !== "object" || Array.isArray(value)) return [field, value];
+      const found = env[value.env];
+      if (found === undefined || found === "")
+        throw invalid(`targets.${name}.${field}: the environment variable ${value.env} is not set`);
+      return [field, found];
+    });
+    const read = Object.fromEntries(fields) as NotifyTarget;
+    if (read.kind !== "email") checkUrl(name, String(read.url));
+    return [name, read];
+  });
+  return { ...config, targets: Object.fromEntries(targets) };
+};
+
+/**
+ * Reads a configuration in YAML or JSON; `docs/notifiers.md` describes it. Throws `invalid_config` with the place of the
+ * problem, also for a target that is not there and for a variable that `env` does not have.
+ *
+ * @param env default `process.env`
+ */
+export const parseNotifyConfig = (
+  text: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): NotifyConfig => {
+  const document = parseDocument(text, { maxAliasCount: 0, uniqueKeys: true } as object);
+  const [problem] = document.errors;
+  if (problem !== undefined) throw invalid(problem.message.split("\n")[0] ?? "not YAML");
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 0 });
+  } catch {
+    throw invalid("aliases are not allowed");
+  }
+  const parsed = NotifyConfigSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw invalid(`${issue?.path.map(String).join(".") || "the file"}: ${issue?.message ?? "not valid"}`);
+  }
+  const { targets, notify } = parsed.data;
+  notify.forEach(({ to }, index) => {
+    const missing = to.find((name) => !Object.hasOwn(targets, name));
+    if (missing !== undefined) throw invalid(`notify.${index}.to: there is no target ${missing}`);
+  });
+  return readSecrets(parsed.data, env);
+};
