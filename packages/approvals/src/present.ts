@@ -72,7 +72,7 @@ const toLines = (
 
 type TextPart = Omit<ViewPart, "lines"> & {
   readonly text: string;
-  /** What takes the place of the text. */
+  /** The replacement. */
   readonly by?: string;
 };
 

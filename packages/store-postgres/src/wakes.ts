@@ -33,7 +33,7 @@ interface Listener {
 }
 
 /**
- * How the processes of a schema learn what others have changed. What a process has changed is told in one notification per interval, after the
+ * How the processes of a schema learn what others have changed. What a process has changed is sent in one notification per interval, after the
  * commits and outside of them. One connection listens; whatever it misses, a poll finds. A wake says "look", never what there is.
  */
 export class Wakes {

@@ -31,7 +31,7 @@ export interface HubOptions {
   readonly keepDays: number;
   /** Fields whose values the timeline does not keep. */
   readonly redact?: readonly string[];
-  /** A file that says who is told of approvals that wait. */
+  /** A file that says where notices of pending approvals go. */
   readonly notify?: string;
   /** Where people reach the hub, if a proxy leads to it. */
   readonly publicUrl?: string;

@@ -14,7 +14,7 @@ const maxSummaryLength = 300;
 const idOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value.slice(0, maxIdLength) : undefined;
 
-/** One line of a text that may be long; made safe before it is kept. */
+/** The first line of a string that may be long; made safe before it is kept. */
 const firstLine = (text: string): string => text.slice(0, 4 * maxSummaryLength).split("\n", 1)[0] ?? "";
 
 /** What the hub knows of an event, whoever sent it. */
