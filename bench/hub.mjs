@@ -190,7 +190,7 @@ try {
   const pages = [
     ["newest", undefined],
     ["of one agent", { agent: "agent-1" }],
-    ["with a text", { text: "npm test" }],
+    ["with text", { text: "npm test" }],
   ];
   const table = [];
   for (const [what, filter] of pages) {

@@ -38,7 +38,7 @@ export const messageMutants: readonly ChatMutant[] = [
     "CHAT-4",
   ),
   takes(
-    "calls that are none",
+    "calls that are not valid",
     ({ role, content, tool_calls: calls }) => role === "assistant" && content === "" && !calls?.length,
     "CHAT-11",
   ),

@@ -17,7 +17,7 @@ export interface ShellDeviation {
   readonly give?: (given: Answer) => Answer;
 }
 
-/** A response, or why there is none. */
+/** A response, or why it is missing. */
 type Reply = { readonly status?: number; readonly text: string | undefined };
 type Post = (request: Request) => Promise<Reply>;
 
@@ -110,7 +110,7 @@ export const startReferenceShell =
       };
     };
 
-    /** The response to one attempt; undefined where there is none that can be used. */
+    /** The response to one attempt; undefined without a usable one. */
     const exchange = async (request: Request): Promise<Answer | undefined> => {
       const { status = 200, text } = await line.post(deviation.send ? deviation.send(request) : request);
       let message: Answer;

@@ -33,7 +33,7 @@ export const main = async ({ args, binPath, version }: MainOptions): Promise<Exi
       terminal.write(wrapText(firstScreen, terminal.columns));
       return exitCode;
     }
-    const program = createProgram({ binPath, version, onExit: (code) => (exitCode = code) });
+    const program = createProgram({ binPath, version, onExit: (code) => (exitCode = code) }, args[0]);
     await program.parseAsync([...args], { from: "user" });
     return interruptedExitCode() ?? exitCode;
   } catch (error) {

@@ -24,8 +24,43 @@ const withQuotesHint = (error: string): string =>
     ? `${error}Put quotes around several words, as in "describe this repository".\n`
     : error;
 
-/** The command line. A command's code is loaded when it is called. */
-export const createProgram = (context: CommandContext): Command => {
+const addDoctor = (program: Command, context: CommandContext): void => {
+  program
+    .command("doctor")
+    .description("find what could keep the harness from working here, and how to fix it")
+    .addOption(cwdOption())
+    .option("--json", "one JSON document")
+    .addHelpText("after", "\nExample:\n  harness doctor --cwd ~/project")
+    .action(async (options) => {
+      const { doctor } = await import("./doctor/doctor.ts");
+      context.onExit(await doctor(options));
+    });
+};
+
+/** By the names of the commands, in the order in which help lists them. `completion` needs all of them. */
+const parts: Readonly<Record<string, (program: Command, context: CommandContext) => void>> = {
+  serve: addServe,
+  run: addRun,
+  attach: addAttach,
+  chat: addChat,
+  engine: addEngine,
+  shell: addShell,
+  threads: addThreads,
+  grants: addGrants,
+  store: addStore,
+  core: addCore,
+  agents: addAgents,
+  hub: addHub,
+  inbox: addInbox,
+  audit: addAudit,
+  ahp: addAhp,
+  guard: addGuard,
+  conformance: addConformance,
+  doctor: addDoctor,
+};
+
+/** The command line, or the part of it that the command `only` needs. A command's code is loaded when it is called. */
+export const createProgram = (context: CommandContext, only?: string): Command => {
   const program = new Command("harness")
     .description("Runs an AI agent on the files of a directory, and asks before it changes anything")
     .version(context.version, "-V, --version", "show the version")
@@ -46,33 +81,8 @@ export const createProgram = (context: CommandContext): Command => {
       '\nExample:\n  harness run "describe this repository"\n\n' +
         "Exit codes: 0 done, 1 failed or cancelled, 2 wrong usage, 3 refused, 4 unavailable, 130 interrupted",
     );
-  addServe(program, context);
-  addRun(program, context);
-  addAttach(program, context);
-  addChat(program, context);
-  addEngine(program, context);
-  addShell(program, context);
-  addThreads(program, context);
-  addGrants(program);
-  addStore(program, context);
-  addCore(program, context);
-  addAgents(program, context);
-  addHub(program, context);
-  addInbox(program, context);
-  addAudit(program, context);
-  addAhp(program, context);
-  addGuard(program, context);
-  addConformance(program, context);
-  program
-    .command("doctor")
-    .description("find what could keep the harness from working here, and how to fix it")
-    .addOption(cwdOption())
-    .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness doctor --cwd ~/project")
-    .action(async (options) => {
-      const { doctor } = await import("./doctor/doctor.ts");
-      context.onExit(await doctor(options));
-    });
-  addCompletion(program);
+  const one = only !== undefined && Object.hasOwn(parts, only) ? parts[only] : undefined;
+  for (const add of one === undefined ? Object.values(parts) : [one]) add(program, context);
+  if (one === undefined) addCompletion(program);
   return program;
 };

@@ -31,10 +31,10 @@ const answerFrom = (turn) => {
   return { waits_for: `/approve/${turn.signal_descriptor.signal_id}` };
 };
 
-const safe = (value) => value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+const escapeHtml = (value) => value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 const page = ({ tool, input, digest }) => `<!doctype html><meta charset="utf-8"><title>Approval</title>
-<h1>Call ${safe(tool)}?</h1><pre>${safe(JSON.stringify(input, null, 2))}</pre>
-<form method="post"><input type="hidden" name="digest" value="${safe(digest)}">
+<h1>Call ${escapeHtml(tool)}?</h1><pre>${escapeHtml(JSON.stringify(input, null, 2))}</pre>
+<form method="post"><input type="hidden" name="digest" value="${escapeHtml(digest)}">
 <button name="decision" value="approve">Approve</button> <button name="decision" value="reject">Reject</button></form>`;
 
 const routes = {

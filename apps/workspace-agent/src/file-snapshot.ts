@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 import { ToolError } from "@harnesskit/agent-sdk";
+import { sha256Digest } from "@harnesskit/node-kit";
 import { readAtMost } from "./read-bytes.ts";
 import { openRegularFile } from "./safe-open.ts";
 import type { Workspace } from "./workspace.ts";
@@ -42,10 +42,7 @@ export async function takeSnapshot(
     const identity = identityOf(found);
     return {
       exists: true,
-      state:
-        content === undefined
-          ? `file:${identity}`
-          : `sha256:${createHash("sha256").update(content).digest("hex")}`,
+      state: content === undefined ? `file:${identity}` : sha256Digest(content),
       identity,
       mode: Number(found.mode & 0o777n),
       owner: { uid: Number(found.uid), gid: Number(found.gid) },

@@ -89,7 +89,7 @@ export async function readMatchable(workspace: Workspace, path: string, maxBytes
   const handle = await openRegularFile(workspace, path).catch(() => undefined);
   try {
     const bytes = handle && (await readAtMost(handle, maxBytes));
-    const text = bytes && decode(bytes);
+    const text = bytes && decodeText(bytes);
     if (text === undefined || text.includes("\0")) return [];
     return text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
   } catch {
@@ -100,7 +100,7 @@ export async function readMatchable(workspace: Workspace, path: string, maxBytes
 }
 
 /** As ripgrep does it: UTF-16 by its byte order mark, otherwise UTF-8. */
-function decode(bytes: Buffer): string | undefined {
+function decodeText(bytes: Buffer): string | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
   return isBinary(bytes) ? undefined : new TextDecoder("utf-8").decode(bytes);

@@ -1,7 +1,7 @@
 import { lstat, readlink, realpath, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { ToolError } from "@harnesskit/agent-sdk";
-import { systemErrorCode } from "@harnesskit/node-kit";
+import { isInside, systemErrorCode } from "@harnesskit/node-kit";
 import { changedError, displayPath, notAFileError, outsideError, toFileError } from "./file-errors.ts";
 
 const maxPathLength = 4096;
@@ -116,9 +116,4 @@ function assertPathText(path: string): void {
   if (names.some((name) => Buffer.byteLength(name) > maxNameBytes)) throw refuse("contains too long a name");
   if (process.platform === "win32" && names.some((name, index) => index > 0 && name.includes(":")))
     throw refuse("contains a colon");
-}
-
-function isInside(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

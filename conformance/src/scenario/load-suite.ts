@@ -22,7 +22,7 @@ export interface Suite {
   readonly values: Readonly<Record<string, unknown>>;
   readonly matchers: Readonly<Record<string, unknown>>;
   readonly envelope: Readonly<Record<string, unknown>>;
-  /** How the texts of requirements begin that are of other roles. */
+  /** The first words of requirements that apply to other roles. */
   readonly otherSubjects: readonly string[];
   readonly fragments: Readonly<Record<string, readonly Step[]>>;
   readonly requirements: ReadonlyMap<string, Requirement>;

@@ -19,7 +19,7 @@ const RoleSchema = z.strictObject({
     .partialRecord(TransportSchema, ids)
     .optional()
     .describe("The ids that fail where the target sends what is not a message"),
-  subject: z.string().optional().describe("How the text of a requirement begins that is of this role only"),
+  subject: z.string().optional().describe("The first words of a requirement that applies to this role only"),
   path: z.string().optional().describe("The path of the URL over HTTP and WebSocket"),
 });
 export type Role = z.infer<typeof RoleSchema>;

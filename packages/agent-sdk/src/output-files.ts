@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { makeDirectory } from "@harnesskit/node-kit";
+import { makeDirectory, sha256Hex } from "@harnesskit/node-kit";
 import type { OutputReference } from "@harnesskit/protocol/runtime";
 
 export interface OutputFilesOptions {
@@ -42,7 +42,7 @@ export class OutputFiles {
       await this.#forget(path);
       throw error;
     }
-    const sha256 = createHash("sha256").update(text).digest("hex");
+    const sha256 = sha256Hex(text);
     return { output_file: { path, size_bytes: bytes, sha256 }, truncated: true };
   }
 

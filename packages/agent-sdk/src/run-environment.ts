@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { readOwnFile } from "@harnesskit/node-kit";
+import { readOwnFile, sha256Digest } from "@harnesskit/node-kit";
 import { AGENT_MANIFEST_FILE, agentEnvironment } from "@harnesskit/protocol/runtime";
 import { MissingEnvironmentError } from "./errors.ts";
 
@@ -40,7 +39,7 @@ export const readManifestHash = async (agentId: string): Promise<string | undefi
     const bytes = await readOwnFile(AGENT_MANIFEST_FILE, { maxBytes: maxManifestBytes });
     const manifest: unknown = JSON.parse(bytes.toString());
     if ((manifest as { id?: unknown } | null)?.id !== agentId) return undefined;
-    return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+    return sha256Digest(bytes);
   } catch {
     return undefined;
   }

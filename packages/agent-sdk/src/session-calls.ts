@@ -114,7 +114,7 @@ export class SessionCalls {
     this.#send(result, origin, bytes);
   }
 
-  /** Bytes that the text of a stream message of this call may have. */
+  /** The largest payload of a stream message of this call, in bytes. */
   maxChunkBytes({ payload: { call_id }, origin }: ToolCall): number {
     if (this.#maxFrameBytes === Number.POSITIVE_INFINITY) return this.#maxFrameBytes;
     const data = { json: {} };

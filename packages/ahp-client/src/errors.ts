@@ -44,9 +44,8 @@ export interface AhpFailureOptions {
 }
 
 /** A call that the harness did not answer, or not usably. `code` says why, {@link FailureCode}. */
-export class AhpFailure extends HarnessError {
+export class AhpFailure extends HarnessError<FailureCode> {
   override readonly name = "AhpFailure";
-  declare readonly code: FailureCode;
   /** With `harness_error` and `not_handled`: the code of the harness's error. */
   readonly rpcCode?: number;
   /** With `harness_error` and `not_handled`: its message, as it came. It is untrusted text; `message` shows it safely. */
@@ -74,13 +73,8 @@ export type UsageErrorCode =
   | "not_batchable";
 
 /** A call that is wrong whatever the harness says (`code`, {@link UsageErrorCode}). Nothing was sent. */
-export class AhpUsageError extends HarnessError {
+export class AhpUsageError extends HarnessError<UsageErrorCode> {
   override readonly name = "AhpUsageError";
-  declare readonly code: UsageErrorCode;
-
-  constructor(code: UsageErrorCode, message: string, options?: { cause?: unknown }) {
-    super(code, message, options);
-  }
 
   static override isInstance(value: unknown): value is AhpUsageError {
     return HarnessError.isInstance(value) && value.name === "AhpUsageError";
@@ -164,10 +158,10 @@ interface Issue {
 /** The first issue with its field, safe to show: `retry_after_ms: expected an integer`. It contains no value. */
 export const firstIssue = ({ issues }: { readonly issues: readonly Issue[] }): string => {
   const [{ path, message } = { path: [], message: "it does not match its schema" }] = issues;
-  return safe(`${path.length > 0 ? `${path.map(String).join(".")}: ` : ""}${message}`);
+  return safeText(`${path.length > 0 ? `${path.map(String).join(".")}: ` : ""}${message}`);
 };
 
-const safe = (text: string): string => displayText(text, { maxLength: 300 });
+const safeText = (text: string): string => displayText(text, { maxLength: 300 });
 
 const describeThrown = (thrown: unknown): string => {
   if (!(thrown instanceof Error)) return "it failed without an error";
@@ -186,11 +180,11 @@ export const toFailure = (thrown: unknown): AhpFailure => {
   if (AhpFailure.isInstance(thrown)) return thrown;
   if (ProtocolError.isInstance(thrown)) {
     const { rpcCode, message } = thrown;
-    const text = `the harness answered with error ${rpcCode}: ${safe(message)}`;
+    const text = `the harness answered with error ${rpcCode}: ${safeText(message)}`;
     const code = isNotHandled(thrown) ? "not_handled" : "harness_error";
     return new AhpFailure(code, text, { cause: thrown, rpcCode, rpcMessage: message });
   }
-  return new AhpFailure(failureCodeOf(thrown), safe(describeThrown(thrown)), { cause: thrown });
+  return new AhpFailure(failureCodeOf(thrown), safeText(describeThrown(thrown)), { cause: thrown });
 };
 
 /**
@@ -201,7 +195,7 @@ export const toLineFailure = (thrown: unknown, line: Line | undefined, unexpecte
   const failure = toFailure(thrown);
   const isAbsent = !line || line.unexpected.count === unexpected;
   if (isAbsent || !(failure.code === "timeout" || failure.code === "connection_lost")) return failure;
-  const what = safe(line.unexpected.last ?? "");
+  const what = safeText(line.unexpected.last ?? "");
   const text = `what the harness sent does not answer the call (${what}): ${failure.message}`;
   return new AhpFailure("invalid_answer", text, { cause: failure });
 };

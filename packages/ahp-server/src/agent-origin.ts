@@ -1,6 +1,6 @@
 import type { HandshakeParams } from "@harnesskit/protocol/ahp";
 import { joinKey, principalKey } from "@harnesskit/wire";
-import type { SessionTable } from "./session-table.ts";
+import type { SessionsByOwner } from "./sessions-by-owner.ts";
 
 /** Where messages come from: a connection, or one exchange. */
 export interface AgentOrigin<Context> {
@@ -57,14 +57,14 @@ export class ConnectionOrigin<Context> implements AgentOrigin<Context> {
 /** One exchange: the handshakes of its principal's former exchanges apply. */
 export class ExchangeOrigin<Context> implements AgentOrigin<Context> {
   readonly needsHandshake = false;
-  readonly #sessions: SessionTable;
+  readonly #sessions: SessionsByOwner;
   readonly #principalOf: (context: Context) => unknown;
   #owner: string | undefined;
 
   constructor(
     readonly context: Context,
     principalOf: (context: Context) => unknown,
-    sessions: SessionTable,
+    sessions: SessionsByOwner,
   ) {
     this.#principalOf = principalOf;
     this.#sessions = sessions;

@@ -23,7 +23,7 @@ import { type ResolvedLimits, resolveLimits } from "./limits.ts";
 import { ahpErrors, handlerFailure, handshakeRequired, invalidRequestError } from "./refusal.ts";
 import type { AhpServerOptions } from "./server-options.ts";
 import { type AhpServerGauges, type AhpServerStats, ServerStats } from "./server-stats.ts";
-import { SessionTable } from "./session-table.ts";
+import { SessionsByOwner } from "./sessions-by-owner.ts";
 import type { AhpState } from "./state/run-state.ts";
 import { RunStates } from "./state/run-states.ts";
 import type { StateStore } from "./state/state-store.ts";
@@ -76,7 +76,7 @@ class Server<Context> implements AhpServer<Context> {
   readonly #stats = new ServerStats();
   readonly #states: RunStates;
   readonly #stateStore: StateStore | undefined;
-  readonly #sessions: SessionTable;
+  readonly #sessions: SessionsByOwner;
   readonly #dispatcher: Dispatcher<AgentOrigin<Context>>;
   readonly #principalOf: (context: Context) => unknown;
   readonly #onError: (error: unknown) => void;
@@ -93,7 +93,7 @@ class Server<Context> implements AhpServer<Context> {
     this.#principalOf = options.principalOf ?? ((context) => contextField(context, "principal"));
     this.#states = new RunStates({ limits, stats, store, onError });
     this.#stateStore = store;
-    this.#sessions = new SessionTable({
+    this.#sessions = new SessionsByOwner({
       clock,
       maxSessions: limits.maxSessions,
       ttlMs: limits.sessionTtlMs,

@@ -72,11 +72,11 @@ const toLines = (
 
 type TextPart = Omit<ViewPart, "lines"> & {
   readonly text: string;
-  /** What takes the place of the text. */
+  /** The replacement. */
   readonly by?: string;
 };
 
-/** The fields in which tools that edit have the text that is replaced, and the one in its place. */
+/** The fields in which editing tools have what is replaced, and the replacement. */
 const replacements = [
   ["oldText", "newText"],
   ["old_string", "new_string"],

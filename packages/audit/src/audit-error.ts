@@ -25,9 +25,8 @@ export type AuditErrorCode =
   | "audit_invalid_line";
 
 /** An error of an audit log. Options that cannot be used throw `invalid_argument` of `@harnesskit/wire`. */
-export class AuditError extends HarnessError {
+export class AuditError extends HarnessError<AuditErrorCode> {
   override readonly name = "AuditError";
-  declare readonly code: AuditErrorCode;
   /** How many entries it is about; 0 where it is about none. */
   readonly count: number;
 

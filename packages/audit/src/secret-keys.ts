@@ -35,7 +35,7 @@ const toSnakeCase = (key: string): string =>
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_");
 
-const judge = (key: string): boolean => {
+const namesSecret = (key: string): boolean => {
   if (key === "auth") return true;
   if (harmless.test(key)) return false;
   return inside.test(key.replace(/tokens/g, "")) || key.split("_").some((word) => words.has(word));
@@ -52,7 +52,7 @@ export const secretKeyJudge = (extra: readonly string[] = []): ((key: string) =>
     const said = known.get(key);
     if (said !== undefined) return said;
     const snake = toSnakeCase(key);
-    const isSecret = judge(snake) || more.has(snake);
+    const isSecret = namesSecret(snake) || more.has(snake);
     if (key.length <= maxRememberedLength) known.set(key, isSecret);
     return isSecret;
   };

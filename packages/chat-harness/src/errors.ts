@@ -18,12 +18,8 @@ export type ChatHarnessErrorCode =
  * `harness_closed`, `harness_busy` and `session_busy` nothing has run; after `turn_cancelled` and `turn_timeout` the session is
  * unchanged; after `turn_abandoned` the turn still runs.
  */
-export class ChatHarnessError extends HarnessError {
+export class ChatHarnessError extends HarnessError<ChatHarnessErrorCode> {
   override readonly name = "ChatHarnessError";
-  declare readonly code: ChatHarnessErrorCode;
-  constructor(code: ChatHarnessErrorCode, message: string, options?: { cause?: unknown }) {
-    super(code, message, options);
-  }
 
   static override isInstance(value: unknown): value is ChatHarnessError {
     return HarnessError.isInstance(value) && value.name === "ChatHarnessError";

@@ -58,7 +58,7 @@ const demandSource = (graph: unknown): void => {
 
 const policies = ["forget", "report", "retry"];
 
-/** Throws `invalid_argument` for an unknown policy, and for one that needs leases where there are none. */
+/** Throws `invalid_argument` for an unknown policy, and for one that needs leases with a store that has no leases. */
 const demandPolicy = (policy: unknown, concurrency: SessionOptions["concurrency"] = "lease"): void => {
   if (!policies.includes(policy as string)) {
     throw new InvalidArgumentError(`interruptedTurns must be one of ${policies.join(", ")}`);

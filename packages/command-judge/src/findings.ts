@@ -6,7 +6,7 @@ import {
   verdictRank,
 } from "./judgement.ts";
 import { maxListed } from "./limits.ts";
-import { shown, withoutGlobMark } from "./marks.ts";
+import { displayable, withoutGlobMark } from "./marks.ts";
 import { type PathJudgement, type PathPlaces, resolvePath } from "./paths/resolve-path.ts";
 import { mayHoldSecrets } from "./paths/secret-paths.ts";
 import { noteWritten } from "./paths/written-targets.ts";
@@ -45,7 +45,7 @@ export class Findings {
   report(verdict: CommandVerdict, code: string, text: string): void {
     if (this.#suspects > 0 && !blocked.test(verdict)) return;
     if (verdictRank(verdict) > verdictRank(this.#worst)) this.#worst = verdict;
-    const safe = shown(text);
+    const safe = displayable(text);
     const key = `${code} ${safe}`;
     if (this.#reasons.has(key)) return;
     if (this.#reasons.size >= maxListed && !this.#makeRoom(verdict)) return;
@@ -64,7 +64,7 @@ export class Findings {
   }
 
   program(name: string): void {
-    if (this.#suspects === 0 && this.#programs.size < maxListed) this.#programs.add(shown(name));
+    if (this.#suspects === 0 && this.#programs.size < maxListed) this.#programs.add(displayable(name));
   }
 
   secret(code: string, text: string, verdict: CommandVerdict = "read"): void {
@@ -124,7 +124,7 @@ export class Findings {
 
   #keepPath(found: PathJudgement, access: CommandPath["access"]): void {
     const { outside } = found;
-    const path = shown(found.path);
+    const path = displayable(found.path);
     const secret = found.secret || access === "tree";
     const key = `${access} ${path}`;
     const maxPaths = outside || secret ? 2 * maxListed : maxListed;

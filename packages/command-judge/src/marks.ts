@@ -25,7 +25,7 @@ export const mayBeOption = (word: string): boolean =>
 export const withoutGlobMark = (word: string): string => (word.startsWith(globMark) ? word.slice(1) : word);
 
 /** The string for people: without secrets, invisible characters and line breaks, and of at most 160 characters. */
-export const shown = (text: string): string => {
+export const displayable = (text: string): string => {
   const clean = redactSecrets(
     text
       .replaceAll(globMark, "")

@@ -1,11 +1,10 @@
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { BoundedMap } from "@harnesskit/wire";
+import { BoundedMap, Watches, type WatchOptions } from "@harnesskit/wire";
 import type { AgentInfo, SessionHealth } from "./agent-state.ts";
 import type { CoreContext } from "./core-context.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { DisconnectReason } from "./launch-port.ts";
 import type { Session, SessionEvents } from "./session.ts";
-import { Watches, type WatchOptions } from "./watch.ts";
 
 /** Agents whose last registrations are remembered, so that a changed schema is noticed after a restart. */
 const maxRememberedAgents = 1024;

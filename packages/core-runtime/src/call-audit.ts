@@ -8,7 +8,7 @@ import type { CoreContext } from "./core-context.ts";
 import type { Session } from "./session.ts";
 
 /** Ids that the core derived from the call's own are left out. */
-const entryOf = (
+const callEntry = (
   action: string,
   toolId: string,
   callId: string,
@@ -29,7 +29,7 @@ const entryOf = (
 /** Before the call is sent. */
 export const auditCallStart = (audit: AuditTrail, call: Call, session: Session): void => {
   if (!audit.sink) return;
-  call.audited = audit.begin(entryOf("tool.call", call.toolId, call.callId, call.options, session));
+  call.audited = audit.begin(callEntry("tool.call", call.toolId, call.callId, call.options, session));
 };
 
 /** When the call has ended for its caller, sent or not. */
@@ -43,7 +43,7 @@ export const auditCallEnd = (
   const refusal = call.audited ? undefined : refusalOf(result);
   const end = endOf(result, clock.now() - call.startedAt, refusal);
   if (call.audited) call.audited.end(end);
-  else audit.record({ ...entryOf("tool.result", call.toolId, call.callId, call.options, session), ...end });
+  else audit.record({ ...callEntry("tool.result", call.toolId, call.callId, call.options, session), ...end });
 };
 
 /** A call that was refused before it had a session. */
@@ -54,7 +54,7 @@ export const auditRefusedCall = (
   options: CallOptions,
   result: CallResult,
 ): void => {
-  audit.record({ ...entryOf("tool.result", toolId.slice(0, 257), callId, options), ...endOf(result) });
+  audit.record({ ...callEntry("tool.result", toolId.slice(0, 257), callId, options), ...endOf(result) });
 };
 
 const endOf = (

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { AgentToolStream } from "@harnesskit/protocol/runtime";
+import { Feed } from "@harnesskit/wire";
 import { measureJson } from "@harnesskit/wire/json";
 import type { CoreContext } from "./core-context.ts";
-import { Feed } from "./feed.ts";
 import { redactedJson } from "./redacted-json.ts";
 
 /** One piece of what a running call streams (section 4.3.2). */
@@ -20,7 +20,7 @@ export interface StreamChunk {
 
 export type StreamContext = Pick<CoreContext, "stats" | "redactor" | "limits">;
 
-const sizeOf = (data: StreamChunk["data"]): number =>
+const chunkBytes = (data: StreamChunk["data"]): number =>
   "text" in data ? 2 * data.text.length : measureJson(data.json).bytes;
 
 /**
@@ -55,7 +55,7 @@ export class CallStream extends Feed<StreamChunk> {
     if (missing > 0) stats.chunkGaps++;
     this.#lastSeq = seq;
     this.#isDone = done === true;
-    if (sizeOf(data) > limits.maxStreamBytes) {
+    if (chunkBytes(data) > limits.maxStreamBytes) {
       // Not redacted either: that takes time in proportion to the size, and no reader could get it.
       this.#drop();
       return true;
@@ -76,7 +76,7 @@ export class CallStream extends Feed<StreamChunk> {
       return;
     }
     const { maxStreamChunks, maxStreamBytes } = this.#context.limits;
-    const bytes = sizeOf(chunk.data);
+    const bytes = chunkBytes(chunk.data);
     this.#waiting.push({ chunk, bytes });
     this.#bytes += bytes;
     while (this.#waiting.length > maxStreamChunks || this.#bytes > maxStreamBytes) {

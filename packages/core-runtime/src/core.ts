@@ -1,4 +1,4 @@
-import type { Channel } from "@harnesskit/wire";
+import type { Channel, WatchOptions } from "@harnesskit/wire";
 import type { AgentInfo, SessionHealth } from "./agent-state.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
@@ -9,7 +9,6 @@ import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { Admission, Launch, LaunchObserver } from "./launch-port.ts";
 import { RuntimeCore } from "./runtime-core.ts";
-import type { WatchOptions } from "./watch.ts";
 
 /** The core of the runtime protocol: knows its agents and their tools, and calls them. Starts no process. */
 export interface Core extends AsyncDisposable {

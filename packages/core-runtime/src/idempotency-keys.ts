@@ -3,8 +3,8 @@ import type { Clock } from "@harnesskit/wire";
 import { measureJson } from "@harnesskit/wire/json";
 import type { Call } from "./call.ts";
 import type { CallResult } from "./call-result.ts";
+import { canonicalDigest } from "./canonical-digest.ts";
 import type { CoreLimits } from "./core-limits.ts";
-import { canonicalDigest } from "./sha256.ts";
 
 interface KeyEntry {
   readonly inputDigest: string;

@@ -1,3 +1,4 @@
+export type { WatchOptions } from "@harnesskit/wire";
 export type { AgentInfo, SessionHealth } from "./agent-state.ts";
 export type { Authorization, AuthorizationRequest, Authorize } from "./authorize.ts";
 export type { ToolCall } from "./call.ts";
@@ -67,4 +68,3 @@ export {
 } from "./records/record-store.ts";
 export type { AgentStatus } from "./session.ts";
 export { type RunningCore, startCore } from "./start-core.ts";
-export type { WatchOptions } from "./watch.ts";

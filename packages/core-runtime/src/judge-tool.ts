@@ -1,3 +1,4 @@
+import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import {
   type RuntimeError,
@@ -10,7 +11,6 @@ import { HarnessError } from "@harnesskit/wire";
 import { canonicalJson, isObject, jsonProblem } from "@harnesskit/wire/json";
 import type { CoreLimits } from "./core-limits.ts";
 import { toSafeSchema } from "./safe-schema.ts";
-import { sha256 } from "./sha256.ts";
 import type { JudgedSchema } from "./tool-validators.ts";
 
 /** A tool that agents have registered. */
@@ -70,7 +70,7 @@ const judgeSchema = (
   if (!safe.ok) return refuse(`${side}: ${safe.problem}`, safe.path);
   try {
     const text = canonicalJson(declared);
-    return { schema: declared as JsonObject, text, digest: sha256(text), safe };
+    return { schema: declared as JsonObject, text, digest: sha256Digest(text), safe };
   } catch {
     return refuse("a schema holds a string that is not valid Unicode");
   }
@@ -107,7 +107,7 @@ export const judgeTool = (
   const input = judgeSchema(inputSchema, "input_schema", limits);
   const output = outputSchema === undefined ? undefined : judgeSchema(outputSchema, "output_schema", limits);
   const outputText = output?.text ?? "";
-  const schemaDigest = sha256(`${input.text}\n${outputText}`);
+  const schemaDigest = sha256Digest(`${input.text}\n${outputText}`);
   const { side_effects: effects = null, requires_directive: directive = false, permissions = null } = rest;
   return {
     info: {
@@ -116,7 +116,7 @@ export const judgeTool = (
       ...(output && { output_schema: output.schema }),
       agent_id: agentId,
       schema_digest: schemaDigest,
-      declaration_digest: sha256(canonicalJson([schemaDigest, effects, directive, permissions])),
+      declaration_digest: sha256Digest(canonicalJson([schemaDigest, effects, directive, permissions])),
       unchecked_patterns: input.safe.uncheckedPatterns + (output?.safe.uncheckedPatterns ?? 0),
     },
     length: restLength + rest.description.length + input.text.length + outputText.length,

@@ -5,6 +5,7 @@ import {
   checkNumber,
   createDeferred,
   InvalidArgumentError,
+  type WatchOptions,
 } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import { Admissions, type AdmittedLaunch } from "./admissions.ts";
@@ -24,7 +25,6 @@ import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { Admission, DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
 import { Session } from "./session.ts";
-import type { WatchOptions } from "./watch.ts";
 
 export class RuntimeCore implements Core, ConnectionOwner {
   readonly context: CoreContext;

@@ -136,10 +136,13 @@ class SchemaCopier {
       case "strings-map":
         if (!isObject(value)) throw new Refusal(path, "must be an object");
         return Object.fromEntries(
-          this.#namesOf(value, path).map((name) => [name, plain("strings", value[name], `${path}/${name}`)]),
+          this.#namesOf(value, path).map((name) => [
+            name,
+            checkShape("strings", value[name], `${path}/${name}`),
+          ]),
         );
       default:
-        return plain(shape, value, path);
+        return checkShape(shape, value, path);
     }
   }
 
@@ -229,7 +232,7 @@ const plainShapes: Partial<Record<KeywordShape, readonly [string, (value: unknow
   type: ["must be a type of JSON Schema", isTypes],
 };
 
-const plain = (shape: KeywordShape, value: unknown, path: string): unknown => {
+const checkShape = (shape: KeywordShape, value: unknown, path: string): unknown => {
   const [problem, isValid] = plainShapes[shape] ?? [];
   if (problem !== undefined && !isValid?.(value)) throw new Refusal(path, problem);
   return value;

@@ -1,5 +1,5 @@
 import { createUnixListener } from "@harnesskit/transport-uds";
-import { checkNumber, createDeferred, type Listener } from "@harnesskit/wire";
+import { checkNumber, createDeferred, type Listener, type WatchOptions } from "@harnesskit/wire";
 import type { Core } from "./core.ts";
 import { coreLimits, launchTimes, resolveTimes } from "./core-limits.ts";
 import { baseDirectories, type CoreDirectory, makeCoreDirectory } from "./launch/core-directory.ts";
@@ -8,7 +8,6 @@ import type { LaunchedAgent } from "./launch/launched-agent.ts";
 import { LaunchedAgents } from "./launch/launched-agents.ts";
 import { sweepCores } from "./launch/sweep-cores.ts";
 import { RuntimeCore } from "./runtime-core.ts";
-import type { WatchOptions } from "./watch.ts";
 
 /** A core that listens, and runs agents. */
 export interface RunningCore extends Core {

@@ -22,11 +22,11 @@ export class StepMeter {
 
   /** For a keyword that looks at each entry or character of the value. */
   takeFor(value: unknown, weight: number): void {
-    this.take(weight * sizeOf(value));
+    this.take(weight * stepsOf(value));
   }
 }
 
-const sizeOf = (value: unknown): number => {
+const stepsOf = (value: unknown): number => {
   if (typeof value === "string") return 1 + (value.length >> 4);
   if (typeof value !== "object" || value === null) return 1;
   return 1 + (Array.isArray(value) ? value.length : Object.keys(value).length);

@@ -15,9 +15,8 @@ export type GraphCompileErrorCode =
   | "session_state_migration_chain_ambiguous";
 
 /** A graph cannot be compiled; nothing of it has run. `category` is the code, as in errors of a run. */
-export class GraphCompileError extends HarnessError {
+export class GraphCompileError extends HarnessError<GraphCompileErrorCode> {
   override readonly name = "GraphCompileError";
-  declare readonly code: GraphCompileErrorCode;
   readonly category: GraphCompileErrorCode;
   /** What else is known: `from_version` and `to_version` of an ambiguous chain of migrations. */
   readonly data: Readonly<Record<string, unknown>>;
@@ -78,9 +77,8 @@ export interface GraphErrorDetails {
 }
 
 /** A run failed. `category` is the code; the error of user code is the `cause`. */
-export class GraphError extends HarnessError {
+export class GraphError extends HarnessError<GraphErrorCode> {
   override readonly name = "GraphError";
-  declare readonly code: GraphErrorCode;
   readonly category: GraphErrorCode;
   readonly node_name: string | undefined;
   readonly namespace: readonly string[];

@@ -68,7 +68,7 @@ const unknownHost = (reason: string): HookAnswer => ({
   reason,
 });
 
-/** An answer always has an object: an empty one decides nothing, and is told from a hook that failed. */
+/** An answer always has an object: an empty one decides nothing, and differs from a hook that failed. */
 const withObject = (answer: HookAnswer): HookAnswer =>
   answer.exitCode === 0 && answer.stdout === "" ? { ...answer, stdout: "{}" } : answer;
 

@@ -18,7 +18,7 @@ export interface GuardHarness {
   readonly handle: (message: unknown, context: HookContext) => Promise<unknown>;
 }
 
-/** A decision as the harness gave it, not yet checked, or why there is none. */
+/** A decision as the harness gave it, not yet checked, or why it is missing. */
 export type HarnessAnswer = { readonly decision: unknown } | { readonly failure: string };
 
 const errorOf = (reply: unknown): { readonly message: string; readonly reason: unknown } | undefined => {

@@ -40,7 +40,7 @@ const repeats = (item: Item, structured: string | undefined): boolean => {
   }
 };
 
-const textOf = ({ content }: CallToolResult): string =>
+const resultText = ({ content }: CallToolResult): string =>
   content.flatMap((item) => (item.type === "text" ? [item.text] : [])).join("\n");
 
 /**
@@ -50,7 +50,7 @@ const textOf = ({ content }: CallToolResult): string =>
 export const toOutput = (result: CallToolResult, limits: McpLimits, secrets: Secrets): JsonObject => {
   const { content, structuredContent, isError } = result;
   if (isError) {
-    const text = secrets.redact(textOf(result)).trim() || "the tool failed and gave no reason";
+    const text = secrets.redact(resultText(result)).trim() || "the tool failed and gave no reason";
     throw new ToolError(
       "mcp.tool_failed",
       displayText(text, { multiline: true, maxLength: limits.maxErrorLength }),

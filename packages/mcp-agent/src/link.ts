@@ -48,7 +48,7 @@ export class McpLink {
   }
 
   /**
-   * The connection, with the tools that the server has said last. Rejects with `mcp.server_unavailable` where there is none
+   * The connection, with the tools that the server has said last. Rejects with `mcp.server_unavailable` without a connection
    * now.
    */
   async current(): Promise<McpConnection> {

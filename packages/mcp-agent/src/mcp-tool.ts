@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { canonicalJson, copyJson, isObject } from "@harnesskit/wire/json";
 import type { Tool as DeclaredTool } from "@modelcontextprotocol/sdk/types.js";
@@ -83,6 +83,6 @@ export const toMcpTool = (declared: DeclaredTool, limits: McpLimits): McpTool | 
     description: description === "" ? (title ?? "") : description,
     inputSchema: parts.inputSchema as JsonObject,
     outputSchema: output && toOutputSchema(output),
-    digest: `sha256:${createHash("sha256").update(canonicalJson(parts)).digest("hex")}`,
+    digest: sha256Digest(canonicalJson(parts)),
   };
 };

@@ -41,7 +41,7 @@ function commandOutput(value: unknown, maxLines = 20): string {
 /** What shows that a command runs the tests, by the files at the top level; it is asked with their names and the content of the file. */
 interface TestRecipe {
   readonly files: readonly string[];
-  /** Only fixed commands are run: none is put together from a file's text. A function that takes the text has the file read. */
+  /** Only fixed commands are run: none is put together from a file's text. A function that takes file content has the file read. */
   readonly command: string | ((names: ReadonlySet<string>, text: string) => string | undefined);
 }
 

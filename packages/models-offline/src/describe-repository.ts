@@ -117,8 +117,8 @@ function fileLines(
   if (!complete) return [`At the top level: ${codeList(topLevel, 20)}.`];
   const own = paths.filter((path) => !/(?:^|\/)(?:node_modules|\.git)\//.test(path));
   if (own.length === 0) return ["There are no files."];
-  const byEnding = counted(own.map((path) => /[^/](\.[A-Za-z0-9_-]{1,16})$/.exec(path)?.[1] ?? ""));
-  const byDirectory = counted(
+  const byEnding = countsByValue(own.map((path) => /[^/](\.[A-Za-z0-9_-]{1,16})$/.exec(path)?.[1] ?? ""));
+  const byDirectory = countsByValue(
     own.filter((path) => path.includes("/")).map((path) => path.split("/")[0] ?? ""),
   );
   const endings = byEnding
@@ -135,7 +135,7 @@ function fileLines(
 }
 
 /** How often each occurs, most often first, then by name. */
-function counted(values: readonly string[]): [string, number][] {
+function countsByValue(values: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));

@@ -42,14 +42,14 @@ export function decide(
 ): Decision {
   const { request } = transcript;
   const about = help(languageModelHint);
-  if (request.trim() !== "" && asksForHelp.test(request)) return answer(about);
+  if (request.trim() !== "" && asksForHelp.test(request)) return textReply(about);
   const { instructions, leftOut, tooLong } = parseInstructions(request);
   if (tooLong) {
-    return answer(
+    return textReply(
       `The request is longer than ${maxRequestChars} characters, and half a request would be another one: I did nothing.\n\n${about}`,
     );
   }
-  if (instructions.every(({ kind }) => kind === "unknown")) return answer(declined(instructions, about));
+  if (instructions.every(({ kind }) => kind === "unknown")) return textReply(declined(instructions, about));
   const records = [...transcript.records];
   const take = (tool: string): ToolOutcome | undefined => {
     const index = records.findIndex((record) => record.tool === tool);
@@ -71,7 +71,7 @@ export function decide(
     if (open.length > 0) return { text: say, calls: open };
     next = plan.next(outcomes.filter((outcome) => outcome !== undefined));
   }
-  return answer(summary(next.value, leftOut, transcript));
+  return textReply(summary(next.value, leftOut, transcript));
 }
 
 const limitReached: ToolOutcome = {
@@ -118,6 +118,6 @@ function bounded(report: string, maxChars: number): string {
   return `${kept}${open}\n(cut here)`;
 }
 
-function answer(text: string): Decision {
+function textReply(text: string): Decision {
   return { text: cut(text, maxReplyChars), calls: [] };
 }

@@ -10,7 +10,9 @@ export {
   readFileLock,
 } from "./file-lock.ts";
 export type { WritableFileSystem } from "./file-system.ts";
+export { isInside } from "./is-inside.ts";
 export { makeDirectory, makeDirectorySync } from "./make-directory.ts";
+export { OutputLines, type OutputLinesOptions } from "./output-lines.ts";
 export {
   type OpenOwnFileOptions,
   openOwnFile,
@@ -22,5 +24,6 @@ export {
 export { isNameOfGoneProcess, ownedName, ownerOfName } from "./owned-name.ts";
 export { isOwnedByUser, type PrivatePathOptions, privatePathProblem } from "./private-path.ts";
 export { isAlive, isGone, type ProcessIdentity, processStart, thisProcess } from "./process-identity.ts";
+export { sha256Digest, sha256Hex } from "./sha256.ts";
 export { syncDirectory } from "./sync-directory.ts";
 export { isExisting, isMissing, systemErrorCode } from "./system-error.ts";

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { sha256Hex } from "./sha256.ts";
 import { systemErrorCode } from "./system-error.ts";
 
 /** Identifies one process for ever: a later process that has the same id is another one. */
@@ -26,7 +26,7 @@ const thisWorld = (): string => {
   if (cachedWorld !== undefined) return cachedWorld;
   const boot = readOr(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
   const namespace = readOr(() => readlinkSync("/proc/self/ns/pid"));
-  cachedWorld = createHash("sha256").update(`${hostname()} ${boot} ${namespace}`).digest("hex").slice(0, 8);
+  cachedWorld = sha256Hex(`${hostname()} ${boot} ${namespace}`).slice(0, 8);
   return cachedWorld;
 };
 

@@ -24,7 +24,7 @@ export interface LaneOptions {
 }
 
 /** What goes to one target, one notice at a time. */
-export class Lane {
+export class NoticeLane {
   readonly #options: LaneOptions;
   /** By the key of the notice. */
   readonly #waiting = new Map<string, ApprovalRecord>();
@@ -87,7 +87,7 @@ export class Lane {
           : settled.error;
       const known = NotifyError.isInstance(failure) ? failure : undefined;
       const isOver = known === undefined || known.isFinal || attempt >= backoff.maxAttempts;
-      if (attempt === 1 || isOver) onError(failureOf(name, failure, isOver));
+      if (attempt === 1 || isOver) onError(noticeFailure(name, failure, isOver));
       if (isOver) return { sent: keys, isDelivered: false };
       const delayMs = Math.max(backoffDelayMs(attempt, backoff), known.retryAfterMs);
       await wait(delayMs, clock, closed);
@@ -110,7 +110,7 @@ export class Lane {
   }
 }
 
-const failureOf = (name: string, failure: unknown, isOver: boolean): unknown => {
+const noticeFailure = (name: string, failure: unknown, isOver: boolean): unknown => {
   if (!NotifyError.isInstance(failure)) return failure;
   const next = isOver ? "the notice is given up" : "it is tried again";
   return new NotifyError(failure.code, `the notice to ${name} failed: ${failure.message}; ${next}`, {

@@ -10,7 +10,7 @@ import {
   wait,
 } from "@harnesskit/wire";
 import type { NotifyConfig, NotifyStep } from "./config.ts";
-import { Lane } from "./lane.ts";
+import { NoticeLane } from "./lane.ts";
 import type { NoticeLinks } from "./notice.ts";
 import { loudFrom } from "./quiet-hours.ts";
 import { createSentLog, type SentLog } from "./sent-log.ts";
@@ -49,7 +49,7 @@ export interface Notifier {
   start(): void;
   /** Notices that are on their way, by target. */
   stats(): Readonly<Record<string, number>>;
-  /** Ends deliveries; what was not delivered is told after the next start. Idempotent. */
+  /** Ends deliveries; what was not delivered is sent after the next start. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export const createNotifier = (options: NotifierOptions): Notifier => {
   const lanes = new Map(
     Object.entries(config.targets).map(([name, target]) => [
       name,
-      new Lane({
+      new NoticeLane({
         ...{ name, target, links, sent, clock, backoff, timeoutMs, spacingMs, onError },
         fetch: options.fetch ?? fetch,
         closed: closing.signal,

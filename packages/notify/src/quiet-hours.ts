@@ -11,7 +11,7 @@ const isZone = (timeZone: string): boolean => {
   }
 };
 
-/** From `from` to `to`, over midnight where `to` is earlier. `except`: risks that are told all the same. */
+/** From `from` to `to`, over midnight where `to` is earlier. `except`: risks that are sent all the same. */
 export const QuietHoursSchema = z.strictObject({
   from: TimeSchema,
   to: TimeSchema,

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { writeFileAtomic } from "@harnesskit/node-kit";
+import { isMissing, writeFileAtomic } from "@harnesskit/node-kit";
 import { BoundedSet } from "@harnesskit/wire";
 
 /** Which notices were delivered, so that a restart does not send them again. */
@@ -10,8 +10,6 @@ export interface SentLog {
 }
 
 const maxSent = 10_000;
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
 
 const readKeys = (text: string): string[] => {
   try {

@@ -30,9 +30,8 @@ export type PolicyErrorCode =
 const maxProblems = 50;
 
 /** A policy file that is refused, with the place of each problem. The message is `FILE:LINE:COLUMN: problem`. */
-export class PolicyError extends HarnessError {
+export class PolicyError extends HarnessError<PolicyErrorCode> {
   override readonly name = "PolicyError";
-  declare readonly code: PolicyErrorCode;
   readonly file: string;
   /** In the order of the file; at least one and at most 50. */
   readonly problems: readonly PolicyProblem[];
@@ -72,13 +71,8 @@ export type RuleErrorCode =
   | "policy_decision";
 
 /** A rule that could not be decided. It becomes a refusal that names the rule, and is never thrown to a caller. */
-export class RuleError extends HarnessError {
+export class RuleError extends HarnessError<RuleErrorCode> {
   override readonly name = "RuleError";
-  declare readonly code: RuleErrorCode;
-
-  constructor(code: RuleErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(code, message, options);
-  }
 
   static override isInstance(value: unknown): value is RuleError {
     return HarnessError.isInstance(value) && value.name === "RuleError";

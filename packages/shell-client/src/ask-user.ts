@@ -22,7 +22,7 @@ export const digestOf = (directive: ActionDirective): Promise<string> => digest(
 const isDecision = (value: unknown): value is ApprovalDecision => value === "approved" || value === "refused";
 
 /** Reads a reply, each field once. Only what says `approved` is a yes. */
-export const readReply = (reply: unknown, digestAsked: string): Asked => {
+export const readUserReply = (reply: unknown, digestAsked: string): Asked => {
   if (isDecision(reply)) return { decision: reply };
   if (typeof reply === "object" && reply !== null) {
     const { decision, reason, digest: answered } = reply as Record<string, unknown>;
@@ -62,7 +62,7 @@ export const askUser = async (question: Question, options: AskOptions): Promise<
   const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
   const run = async (signal: AbortSignal) => {
     const digest = await digestOf(directive);
-    return readReply(await approve({ directive, digest, riskTier, why, signal, deadlineAtMs }), digest);
+    return readUserReply(await approve({ directive, digest, riskTier, why, signal, deadlineAtMs }), digest);
   };
   const ended = await scope.settle(run, { clock, name: "the answer", timeoutMs: dueAtMs - clock.now() });
   switch (ended.status) {

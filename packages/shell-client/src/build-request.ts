@@ -37,18 +37,18 @@ export interface RequestParts {
   readonly approval: ApprovalAnswer | undefined;
 }
 
-const refuse = (message: string, reason: ShellClientErrorReason, path?: string, cause?: unknown) =>
+const invalidRequest = (message: string, reason: ShellClientErrorReason, path?: string, cause?: unknown) =>
   new ShellClientError("invalid_request", message, { reason, cause, ...(path !== undefined && { path }) });
 
 /** Attachments are references (section 9.1). */
 const assertAttachments = (attachments: readonly AttachmentRef[], maxAttachments: number): void => {
   const path = "request.context.attachments";
   if (attachments.length > maxAttachments) {
-    throw refuse(`a request has ${maxAttachments} attachments at most`, "too_many_attachments", path);
+    throw invalidRequest(`a request has ${maxAttachments} attachments at most`, "too_many_attachments", path);
   }
   const inline = inlineAttachment(attachments);
   if (inline !== undefined) {
-    throw refuse(
+    throw invalidRequest(
       "an attachment must say where its data are, and hold none: upload them, and send the reference",
       "inline_attachment",
       `${path}.${inline}`,
@@ -56,7 +56,11 @@ const assertAttachments = (attachments: readonly AttachmentRef[], maxAttachments
   }
   const nowhere = attachments.findIndex(({ ref_id, uri, asset_id }) => !(ref_id || uri || asset_id));
   if (nowhere < 0) return;
-  throw refuse("an attachment has a ref_id, a uri or an asset_id", "no_reference", `${path}.${nowhere}`);
+  throw invalidRequest(
+    "an attachment has a ref_id, a uri or an asset_id",
+    "no_reference",
+    `${path}.${nowhere}`,
+  );
 };
 
 const assertIds = ({ request_id, correlation_id, request }: ShellRequest, maxIdLength: number): void => {
@@ -72,13 +76,17 @@ const assertIds = ({ request_id, correlation_id, request }: ShellRequest, maxIdL
   };
   for (const [path, id] of Object.entries(ids)) {
     if (id === undefined || id.length <= maxIdLength) continue;
-    throw refuse(`an id has ${maxIdLength} characters at most`, "id_too_long", path);
+    throw invalidRequest(`an id has ${maxIdLength} characters at most`, "id_too_long", path);
   }
 };
 
 const extensionsOf = ({ extensions }: ShellAsk, approval: ApprovalAnswer | undefined) => {
   if (extensions !== undefined && Object.hasOwn(extensions, HARNESSKIT_EXTENSION)) {
-    throw refuse(`${HARNESSKIT_EXTENSION} is the client's own`, "schema", "request.context.extensions");
+    throw invalidRequest(
+      `${HARNESSKIT_EXTENSION} is the client's own`,
+      "schema",
+      "request.context.extensions",
+    );
   }
   return approval === undefined ? extensions : { ...extensions, [HARNESSKIT_EXTENSION]: { approval } };
 };
@@ -112,12 +120,12 @@ export const buildRequest = (frame: RequestFrame, parts: RequestParts): Sendable
   };
   const { maxRequestBytes: maxBytes, maxDepth } = limits;
   const copy = copyMessage(given, { maxBytes, maxDepth }, (problem, cause) =>
-    refuse("the request is not JSON, too large, or too deep", problem, undefined, cause),
+    invalidRequest("the request is not JSON, too large, or too deep", problem, undefined, cause),
   );
   const parsed = ShellRequestSchema.safeParse(copy);
   if (!parsed.success) {
     const path = parsed.error.issues[0]?.path.map(String).join(".");
-    throw refuse("not a valid OpenHarness request", "schema", path);
+    throw invalidRequest("not a valid OpenHarness request", "schema", path);
   }
   assertIds(parsed.data, limits.maxIdLength);
   assertAttachments(parsed.data.request.context?.attachments ?? [], limits.maxAttachments);

@@ -73,7 +73,7 @@ const end = (
   ...(code && { error: { code, message, ...(cause !== undefined && { cause }) } }),
 });
 
-/** What the user reads of a directive that needs a yes, has no text, and cannot be asked about. */
+/** What the user reads of a directive that needs approval, has no description, and cannot be asked about. */
 const unaskedText = ({ action_type: type }: ActionDirective): string =>
   `The engine wants to do something that needs your approval (${displayText(type, { maxLength: 100 })}). This shell cannot ask for it: it was not done.`;
 

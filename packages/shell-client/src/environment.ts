@@ -53,7 +53,7 @@ const stricter = (one: EnvironmentRule, other: EnvironmentRule): EnvironmentRule
 const showsScreen = (key: string): boolean => /window|title|screen/i.test(key);
 
 /** The rule of a key, and how sensitive its value is. */
-const judge = (key: string, { tiers, keys, rules }: EnvironmentPolicy, floor: PrivacyTier) => {
+const ruleFor = (key: string, { tiers, keys, rules }: EnvironmentPolicy, floor: PrivacyTier) => {
   const named = own(tiers, key);
   const given = own(keys, key);
   const tier = higher(named ?? "restricted", floor);
@@ -107,7 +107,7 @@ export const filterEnvironment = async (
   let tier: PrivacyTier = floor;
   for (const [key, value] of Object.entries(values)) {
     if (value === undefined) continue;
-    const judged = judge(key, policy, floor);
+    const judged = ruleFor(key, policy, floor);
     if (judged.rule === "raw") state[key] = value;
     else if (judged.rule === "hash") state[key] = await hashValue(value, hashKey);
     else {

@@ -52,9 +52,8 @@ export interface ShellClientErrorOptions {
 }
 
 /** A call that the engine did not answer usably, or that was not sent. */
-export class ShellClientError extends HarnessError {
+export class ShellClientError extends HarnessError<ShellClientErrorCode> {
   override readonly name = "ShellClientError";
-  declare readonly code: ShellClientErrorCode;
   /** Whether the same call may do better later. */
   readonly retryable: boolean;
   readonly reason?: ShellClientErrorReason;

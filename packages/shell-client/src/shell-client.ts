@@ -11,7 +11,7 @@ import {
   resolveBackoff,
   systemClock,
 } from "@harnesskit/wire";
-import { readReply } from "./ask-user.ts";
+import { readUserReply } from "./ask-user.ts";
 import { buildRequest, type RequestFrame, type RequestParts } from "./build-request.ts";
 import { CallScope } from "./call-scope.ts";
 import { Conversation, type ConversationOptions, type Opening } from "./conversation.ts";
@@ -170,7 +170,7 @@ class Client implements ShellClient {
   ): Promise<ShellOutcome> =>
     this.#call(signal ? { signal } : {}, async (correlationId) => {
       const answers = await readPending(pending, this.#limits);
-      const answer = readReply(decision, answers.digest);
+      const answer = readUserReply(decision, answers.digest);
       if (answer.decision === undefined) {
         const code = answer.error.code === "approval_mismatch" ? "approval_mismatch" : "invalid_request";
         throw new ShellClientError(code, "not a valid answer to the question", { path: "decision" });

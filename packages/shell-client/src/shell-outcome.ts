@@ -88,7 +88,7 @@ export interface ShellOutcome {
   readonly error?: ShellError;
   /** Why there was no response that could be used. */
   readonly failure?: ShellClientError;
-  /** The last response. Undefined where there was none that could be used. */
+  /** The last response. Undefined if no usable response came. */
   readonly response: ShellResponse | undefined;
   /** Features that the engine denied, of all responses of the call. */
   readonly denials: readonly CapabilityDenial[];

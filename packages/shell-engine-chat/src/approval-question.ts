@@ -47,7 +47,7 @@ export const readPause = async (
   return { kind: isWhatItSays ? "approval" : "foreign", pause };
 };
 
-const line = (text: string): string => displayText(text, { maxLength: maxTitleLength });
+const titleLine = (text: string): string => displayText(text, { maxLength: maxTitleLength });
 
 /** The question. The tool, its input and the digest of both are in it, and so the user's answer is bound to them. */
 export const approvalQuestion = (
@@ -55,14 +55,14 @@ export const approvalQuestion = (
   look: ApprovalLook,
 ): ActionDirective => {
   const { tool, input, problem } = request;
-  const { title = `Run ${line(tool)}?`, riskTier = "caution" } = look;
+  const { title = `Run ${titleLine(tool)}?`, riskTier = "caution" } = look;
   const again = problem === undefined ? "" : `It is asked again: ${problem}. `;
-  const message = look.message ?? `${again}The tool ${line(tool)} waits for your approval.`;
+  const message = look.message ?? `${again}The tool ${titleLine(tool)} waits for your approval.`;
   return {
     action_type: "request_approval",
     risk_tier: riskTier,
     payload: {
-      title: line(title),
+      title: titleLine(title),
       message: displayText(message, { multiline: true, maxLength: maxMessageLength }),
       subject: { tool, input, digest: request.digest, signal_id: signalId },
     },

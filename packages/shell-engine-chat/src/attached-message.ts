@@ -45,7 +45,7 @@ export const chatAttachmentLimits = (limits: AttachmentLimits = {}): Required<At
   return { ...resolved, mediaTypes: resolved.mediaTypes.filter((type) => type.startsWith("image/")) };
 };
 
-const nameOf = ({ filename, ref_id, asset_id, uri }: AttachmentRef): string =>
+const attachmentName = ({ filename, ref_id, asset_id, uri }: AttachmentRef): string =>
   filename || ref_id || asset_id || uri || "an attachment without a name";
 
 const toBase64 = (bytes: Uint8Array): string => {
@@ -79,7 +79,7 @@ export const attachedMessage = async <Context>(
   if (references.length === 0) return { message: { role: "user", content: intent }, dropped: undefined };
   const { read = noReader, ...limits } = attachments ?? {};
   const found = await readAttachments(
-    references.map((source) => ({ name: nameOf(source), mimeType: source.mime_type, source })),
+    references.map((source) => ({ name: attachmentName(source), mimeType: source.mime_type, source })),
     (reference, scope) => read(reference, { ...scope, call }),
     chatAttachmentLimits(limits),
     signal,

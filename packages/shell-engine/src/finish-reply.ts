@@ -38,7 +38,7 @@ export interface ReplyParts<Context> {
   readonly conversation: Conversation;
   readonly owner: string;
   readonly route: Route<Context>;
-  /** The run's id, made when there is none. */
+  /** The run's id, created if the request has no id. */
   readonly runId: () => string;
   /** Whether the shell named no session. */
   readonly isOwnSession: boolean;
@@ -164,7 +164,7 @@ export const finishReply = async <Context>(
     extensions: toExtensions(reply.extensions),
   };
   const own = toOwnContinuation(reply);
-  const payload = payloadOf(finished, own && extensionOf(parts, own), parts);
+  const payload = responsePayload(finished, own && extensionOf(parts, own), parts);
   const text = JSON.stringify(payload);
   if (text.length > limits.maxResponseLength) {
     throw new HandlerFault(
@@ -177,7 +177,7 @@ export const finishReply = async <Context>(
     : { ...payload, text };
 };
 
-const payloadOf = <Context>(
+const responsePayload = <Context>(
   { directives, denials, extensions }: Finished,
   own: ResponseExtension | undefined,
   { elapsedMs }: ReplyParts<Context>,
@@ -213,5 +213,5 @@ const withContinuation = async <Context>(
         ...(conversationId !== undefined && { conversation: conversationId }),
         expiresInMs: limits.continuationMs,
       });
-  return payloadOf(finished, extensionOf(parts, continuation), parts);
+  return responsePayload(finished, extensionOf(parts, continuation), parts);
 };

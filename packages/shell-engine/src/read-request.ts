@@ -31,7 +31,7 @@ const ownField = (message: unknown, name: string): unknown =>
     : undefined;
 
 /** An id that can be echoed, of any message, also of one that is refused. */
-export const idOf = (message: unknown, name: "request_id" | "correlation_id", maxLength: number) => {
+export const messageIdOf = (message: unknown, name: "request_id" | "correlation_id", maxLength: number) => {
   const id = ownField(message, name);
   return typeof id === "string" && id !== "" && id.length <= maxLength ? id : undefined;
 };

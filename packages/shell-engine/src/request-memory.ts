@@ -3,7 +3,7 @@ import type { Clock } from "@harnesskit/wire";
 /** A request that was accepted. */
 export interface Remembered<Work> {
   readonly fingerprint: number;
-  /** Settles with the response and never rejects; undefined once the text is there. */
+  /** Settles with the response and never rejects; undefined once the serialized response is there. */
   readonly work?: Work;
   /** The response. */
   readonly text?: string;

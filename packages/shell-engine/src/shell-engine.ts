@@ -24,7 +24,7 @@ import { internalError, shellErrorOf } from "./failure.ts";
 import type { Payload } from "./finish-reply.ts";
 import { shellReplyHeaders, traceOf } from "./http-trace.ts";
 import { type ResolvedLimits, shellEngineLimits } from "./limits.ts";
-import { idOf, readRequest, supportedVersions } from "./read-request.ts";
+import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
 import { createRedact, type Redact, redactNothing } from "./redaction.ts";
 import { type Outcome, RequestRunner } from "./request-runner.ts";
 import { Router } from "./routes.ts";
@@ -54,7 +54,7 @@ export interface ShellEngine<Context = unknown> {
   readonly unsendable: (reply: unknown, error: HarnessError) => ShellResponse;
   /**
    * Headers of the answer, for a server that supports them per route: `X-Correlation-ID` and `X-Request-ID` as the context's
-   * `headers` show them. Undefined where there are none.
+   * `headers` show them. Undefined without headers.
    */
   readonly replyHeaders: (context: Context) => Readonly<Record<string, string>> | undefined;
   /**
@@ -205,8 +205,8 @@ class Engine<Context> implements ShellEngine<Context> {
   readonly unsendable = (reply: unknown, error: HarnessError): ShellResponse => {
     const { maxIdLength } = this.#limits;
     return this.#respond(this.#toFailure(error), {
-      requestId: idOf(reply, "request_id", maxIdLength),
-      correlationId: idOf(reply, "correlation_id", maxIdLength),
+      requestId: messageIdOf(reply, "request_id", maxIdLength),
+      correlationId: messageIdOf(reply, "correlation_id", maxIdLength),
       denials: unknownRecipient.denials,
     });
   };
@@ -249,8 +249,8 @@ class Engine<Context> implements ShellEngine<Context> {
     const trace = traceOf(context);
     return {
       request: undefined,
-      requestId: idOf(message, "request_id", maxIdLength),
-      correlationId: idOf(message, "correlation_id", maxIdLength) ?? trace.correlationId,
+      requestId: messageIdOf(message, "request_id", maxIdLength),
+      correlationId: messageIdOf(message, "correlation_id", maxIdLength) ?? trace.correlationId,
       trace,
       sessionId: undefined,
       runId: undefined,

@@ -7,7 +7,7 @@ import type { Redact } from "./redaction.ts";
 /**
  * One line of an engine's log. The user's intent, the content of `auth` and of directives and the message of a failure
  * are never in it. Where the environment is restricted or not classified, its values and the user's intent are removed from what
- * handlers log, too; where it is secret there are no details of handlers at all.
+ * handlers log, too; where it is secret, details of handlers are left out.
  */
 export interface ShellLogLine {
   /** `request` at its end; or what a handler logged. */

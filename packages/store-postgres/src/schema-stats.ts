@@ -28,7 +28,7 @@ export interface PostgresSchemaStats {
   readonly outbox: {
     readonly waiting: number;
     readonly failed: number;
-    /** How long the oldest row waits, in milliseconds; 0 if there is none. */
+    /** How long the oldest row waits, in milliseconds; 0 if no row waits. */
     readonly oldestMs: number;
   };
   /** Connections to the database by all programs, and how many it takes. */

@@ -25,7 +25,7 @@ const maxKeys = 400;
 const anyKey = "*";
 
 /** A name of fixed length for a key of any length and content. */
-const nameOf = (key: string): string => createHash("sha256").update(key).digest("base64url").slice(0, 12);
+const wakeName = (key: string): string => createHash("sha256").update(key).digest("base64url").slice(0, 12);
 
 interface Listener {
   readonly key: string;
@@ -33,7 +33,7 @@ interface Listener {
 }
 
 /**
- * How the processes of a schema learn what others have changed. What a process has changed is told in one notification per interval, after the
+ * How the processes of a schema learn what others have changed. What a process has changed is sent in one notification per interval, after the
  * commits and outside of them. One connection listens; whatever it misses, a poll finds. A wake says "look", never what there is.
  */
 export class Wakes {
@@ -73,7 +73,7 @@ export class Wakes {
 
   /** Tells the listeners of this process now and those of others soon. Call it after the commit. */
   changed(topic: WakeTopic, key: string): void {
-    if (this.#listeners.has(topic)) this.#fire(topic, [nameOf(key)]);
+    if (this.#listeners.has(topic)) this.#fire(topic, [wakeName(key)]);
     const keys = this.#changed.get(topic) ?? new Set();
     this.#changed.set(topic, keys.add(key));
     if (this.#isSending || this.#closing.signal.aborted) return;
@@ -92,7 +92,7 @@ export class Wakes {
     if (this.#changed.size === 0) return;
     const topics = [...this.#changed].map(([topic, keys]) => [
       topic,
-      keys.size > maxKeys / this.#changed.size ? [anyKey] : [...keys].map(nameOf),
+      keys.size > maxKeys / this.#changed.size ? [anyKey] : [...keys].map(wakeName),
     ]);
     this.#changed.clear();
     try {
@@ -111,7 +111,7 @@ export class Wakes {
   /** Calls `call` after each change of a key: soon, at the latest with the next poll, and sometimes without one. */
   listen(topic: WakeTopic, key: string, call: () => void): () => void {
     const listener: Listener = { key, call };
-    const name = nameOf(key);
+    const name = wakeName(key);
     const byName = this.#listeners.get(topic) ?? new Map<string, Set<Listener>>();
     this.#listeners.set(topic, byName);
     const listeners = byName.get(name) ?? new Set();
@@ -188,7 +188,7 @@ export class Wakes {
       );
       if (poll === undefined || keys.length === 0 || this.#closing.signal.aborted) continue;
       try {
-        this.#fire(topic, (await poll(keys)).map(nameOf));
+        this.#fire(topic, (await poll(keys)).map(wakeName));
       } catch {
         // Asked again with the next poll; calls of users report what is wrong.
       }

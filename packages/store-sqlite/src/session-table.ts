@@ -34,7 +34,7 @@ interface SessionRow {
 
 const columns = "session_id, schema_version, version, created_at, updated_at";
 
-const summaryOf = ([id, schema, version, created, updated]: SqlRow): SessionSummary => ({
+const sessionSummary = ([id, schema, version, created, updated]: SqlRow): SessionSummary => ({
   session_id: fromKey(id),
   schema_version: fromKey(schema),
   version: numberIn(version),
@@ -59,7 +59,7 @@ export class SessionTable {
       `SELECT ${columns}, number FROM sessions WHERE session_id = ?`,
       toKey(sessionId),
     );
-    return row && { summary: summaryOf(row), number: numberIn(row[5]) };
+    return row && { summary: sessionSummary(row), number: numberIn(row[5]) };
   }
 
   /** The session from the cache, if its version is the stored one; null if the session does not exist. */
@@ -118,7 +118,7 @@ export class SessionTable {
       schemaVersion === undefined ? null : toKey(schemaVersion),
       updatedBefore ?? null,
     );
-    return rows.map(summaryOf);
+    return rows.map(sessionSummary);
   }
 
   delete(sessionId: string): void {

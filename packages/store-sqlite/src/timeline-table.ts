@@ -32,7 +32,7 @@ interface Found {
   readonly stored: StoredRow;
 }
 
-const keyOf = (text: string | undefined): SqlValue => (text === undefined ? null : toKey(text));
+const keyOrNull = (text: string | undefined): SqlValue => (text === undefined ? null : toKey(text));
 
 /** Changes the rows of a file. Its methods run within a transaction. */
 export class TimelineTable {
@@ -132,16 +132,16 @@ export class TimelineTable {
         full.changedAtMs,
         toKey(full.agent),
         toKey(full.session),
-        keyOf(full.turn),
-        keyOf(full.tool),
+        keyOrNull(full.turn),
+        keyOrNull(full.tool),
       ],
       ...[
-        keyOf(full.decision?.decision),
-        keyOf(full.decision?.rule),
+        keyOrNull(full.decision?.decision),
+        keyOrNull(full.decision?.rule),
         full.state,
-        isOpenRow(full) ? keyOf(key) : null,
+        isOpenRow(full) ? keyOrNull(key) : null,
       ],
-      ...[keyOf(full.approval?.id), searchable(rowWords(full)), bytes, text, contentText],
+      ...[keyOrNull(full.approval?.id), searchable(rowWords(full)), bytes, text, contentText],
     );
     this.#counted.push({ before: undefined, after: full, content, bytes });
     return full;
@@ -168,11 +168,16 @@ export class TimelineTable {
         row.seq,
         row.atMs,
         row.changedAtMs,
-        keyOf(row.turn),
-        keyOf(row.tool),
-        keyOf(row.decision?.decision),
+        keyOrNull(row.turn),
+        keyOrNull(row.tool),
+        keyOrNull(row.decision?.decision),
       ],
-      ...[keyOf(row.decision?.rule), row.state, isOpenRow(row) ? nextKey : null, keyOf(row.approval?.id)],
+      ...[
+        keyOrNull(row.decision?.rule),
+        row.state,
+        isOpenRow(row) ? nextKey : null,
+        keyOrNull(row.approval?.id),
+      ],
       ...[searchable(rowWords(row)), size, text, contentText ?? null, row.id],
     );
     this.#counted.push({ before, after: row, content: undefined, bytes: size - bytes });

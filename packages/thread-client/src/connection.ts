@@ -21,7 +21,7 @@ export const unknownServer: Initialized = {
   capabilities: { threads: false, turns: false, approvals: false, streaming: false, persistence: false },
 };
 
-const majorOf = (version: string): string | undefined => /^(\d{1,9})\.\d/.exec(version)?.[1];
+const majorVersion = (version: string): string | undefined => /^(\d{1,9})\.\d/.exec(version)?.[1];
 
 /** The params of a method; what is undefined in them is left out. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -74,7 +74,7 @@ export class ServerConnection {
   async initialize(clientInfo: ThreadClientOptions["clientInfo"], signal: AbortSignal): Promise<Initialized> {
     const params = clientInfo ? { clientInfo: { name: clientInfo.name, version: clientInfo.version } } : {};
     const server = await this.call("initialize", params, { signal });
-    if (majorOf(server.version) !== majorOf(THREAD_PROTOCOL_VERSION))
+    if (majorVersion(server.version) !== majorVersion(THREAD_PROTOCOL_VERSION))
       throw new VersionMismatchError(server.version, THREAD_PROTOCOL_VERSION);
     return server;
   }

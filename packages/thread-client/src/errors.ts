@@ -123,9 +123,8 @@ export type ApprovalErrorCode =
   | "approval_settled";
 
 /** Something about one approval. `code` says what, {@link ApprovalErrorCode}. */
-export class ApprovalError extends HarnessError {
+export class ApprovalError extends HarnessError<ApprovalErrorCode> {
   override readonly name = "ApprovalError";
-  declare readonly code: ApprovalErrorCode;
   constructor(
     code: ApprovalErrorCode,
     readonly requestId: string,

@@ -111,7 +111,7 @@ export class ThreadSession {
     await this.#session.whenReady().catch(() => {});
   }
 
-  /** Calls a method over the connection, or over the next one while there is none. */
+  /** Calls a method over the connection; while disconnected, over the next one. */
   async call<M extends ThreadMethodName>(
     method: M,
     params: Fields,

@@ -58,7 +58,7 @@ export interface ThreadHistory {
   readonly thread: Thread;
   /** The events that this version knows, in order. */
   readonly events: readonly Event[];
-  /** The number of the last event, known or not; 0 when there is none. The next page follows with `afterSeq: lastSeq`. */
+  /** The number of the last event, known or not; 0 for an empty page. The next page follows with `afterSeq: lastSeq`. */
   readonly lastSeq: number;
   /** More events follow, with this `afterSeq`; only servers with the extension `paging` say so. */
   readonly nextAfterSeq?: number | undefined;

@@ -2,7 +2,7 @@ import type { Event, EventBody, ModelRef } from "@harnesskit/protocol/threads";
 import { type Channel, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import type { ActiveTurn } from "./active-turn.ts";
-import { Outbox } from "./outbox.ts";
+import { EventOutbox } from "./event-outbox.ts";
 
 export interface ConnectOptions {
   /**
@@ -18,7 +18,7 @@ export class ConnectedClient {
   label: string;
   /** The turns that it started and that have not ended. */
   readonly turns = new Set<ActiveTurn>();
-  readonly outbox: Outbox;
+  readonly outbox: EventOutbox;
   readonly #checkModel: ConnectOptions["checkModel"];
   /** The threads that it hears of; undefined, before its first subscription, for all. */
   #subscribed: Set<string> | undefined;
@@ -31,7 +31,7 @@ export class ConnectedClient {
   ) {
     this.label = label;
     this.#checkModel = options.checkModel;
-    this.outbox = new Outbox({
+    this.outbox = new EventOutbox({
       peer,
       maxLength: options.maxOutboxLength,
       read: options.read,

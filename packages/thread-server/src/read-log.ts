@@ -14,7 +14,7 @@ export interface PageRequest {
 
 export interface Page {
   readonly events: readonly Event[];
-  /** More events follow; where there are none in the page, the first one alone exceeds `maxBytes`. */
+  /** More events follow; if the page is empty, the first one alone exceeds `maxBytes`. */
   readonly isCut: boolean;
 }
 

@@ -17,7 +17,7 @@ const parseCursor = (cursor: string): Place => {
 };
 
 /** The latest use first; threads of one moment in the order of their ids, so that pages never overlap. */
-const compare = (a: Place, b: Place): number =>
+const newestFirst = (a: Place, b: Place): number =>
   b.updated - a.updated || (a.threadId < b.threadId ? -1 : a.threadId > b.threadId ? 1 : 0);
 
 /**
@@ -37,9 +37,9 @@ export const toThreadPage = (
       (directory === undefined || thread.directory === directory) &&
       (wanted === undefined || thread.title.toLowerCase().includes(wanted)) &&
       (updatedAfter === undefined || thread.time.updated > updatedAfter) &&
-      (after === undefined || compare(after, placeOf(thread)) < 0),
+      (after === undefined || newestFirst(after, placeOf(thread)) < 0),
   );
-  fitting.sort((a, b) => compare(placeOf(a), placeOf(b)));
+  fitting.sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
   const page: Thread[] = [];
   let bytes = 0;
   for (const thread of fitting) {

@@ -1,46 +1,12 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import {
-  type Event,
-  type EventBody,
-  type Grant,
-  THREAD_PROTOCOL_VERSION,
-  type Thread,
-  ThreadErrorCode,
-  type ThreadMethodName,
-  type ThreadMethodParams,
-  type ThreadMethodResult,
-  threadMethods,
-} from "@harnesskit/protocol/threads";
+import { type Event, type ThreadMethodName, threadMethods } from "@harnesskit/protocol/threads";
 import { type Channel, invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
-import { threadOfRequest } from "./approvals.ts";
 import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
-import { threadToCreate } from "./create-thread.ts";
-import { defined } from "./defined.ts";
-import { approvalNotFound, eventTooLarge, historyTooLarge, StoreError } from "./errors.ts";
-import type { LogEnd } from "./followed-threads.ts";
-import { checkHeard, readPage } from "./read-log.ts";
-import { nameRequest } from "./request-digest.ts";
+import { historyTooLarge, StoreError } from "./errors.ts";
+import { createMethods, type Methods } from "./server-methods.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
-import { toThreadPage } from "./thread-list.ts";
 import { ThreadSessions } from "./thread-sessions.ts";
-
-type Methods = {
-  [M in ThreadMethodName]: (
-    params: ThreadMethodParams<M>,
-    client: ConnectedClient,
-  ) => Promise<ThreadMethodResult<M>>;
-};
-
-/** What `initialize` announces beside the five capabilities of the spec. */
-const extensions = {
-  subscribe: true,
-  paging: true,
-  clientRequestId: true,
-  delete: true,
-  grants: true,
-  approvalResolved: true,
-};
 
 /** A server of the thread protocol. Knows no transport: it speaks over any channel, and over several at once. */
 export interface ThreadServer {
@@ -60,6 +26,7 @@ class Server implements ThreadServer {
   readonly #settings: ServerSettings;
   readonly #connections: Connections;
   readonly #sessions: ThreadSessions;
+  readonly #methods: Methods;
   #closing: Promise<void> | undefined;
 
   constructor(options: ThreadServerOptions) {
@@ -80,6 +47,7 @@ class Server implements ThreadServer {
     this.#connections = new Connections({ read, maxOutboxLength, onError });
     const onEvent = (event: Event) => this.#connections.notify(event);
     this.#sessions = new ThreadSessions({ settings, connections: this.#connections, onEvent });
+    this.#methods = createMethods({ settings, connections: this.#connections, sessions: this.#sessions });
   }
 
   connect(channel: Channel, options?: ConnectOptions): void {
@@ -104,133 +72,6 @@ class Server implements ThreadServer {
       await this.#settings.store.close();
     })();
     return this.#closing;
-  }
-
-  readonly #methods: Methods = {
-    initialize: async ({ clientInfo } = {}, client) => {
-      if (clientInfo) client.label = clientInfo.name.slice(0, 100);
-      const capabilities = {
-        threads: true,
-        turns: true,
-        approvals: true,
-        streaming: true,
-        persistence: true,
-      };
-      return { version: THREAD_PROTOCOL_VERSION, capabilities: { ...capabilities, extensions } };
-    },
-    "thread.create": async (params = {}) => {
-      const thread = await threadToCreate(params, this.#settings);
-      await this.#sessions.create(thread);
-      return { thread };
-    },
-    "thread.list": async (params = {}) =>
-      toThreadPage(await this.#settings.store.list(), params, this.#settings.limits.maxPageBytes),
-    "thread.get": ({ threadId, afterSeq = 0, limit }) =>
-      this.#sessions.read(threadId, async (thread, session) => {
-        const { store, limits } = this.#settings;
-        const { maxPageBytes: maxBytes } = limits;
-        const page = { afterSeq, limit, maxBytes, lastSeq: session?.lastSeq };
-        const { events, isCut } = await readPage(store, threadId, page);
-        for (const event of events) session?.checkRead(event);
-        // Only a client that asks for pages knows that more may follow.
-        if (isCut && limit === undefined) throw historyTooLarge(maxBytes);
-        const last = events.at(-1);
-        if (isCut && !last) throw eventTooLarge(afterSeq + 1, maxBytes);
-        const nextAfterSeq = isCut ? last?.seq : undefined;
-        return defined({ thread, events: [...events], lastSeq: session?.lastSeq, nextAfterSeq });
-      }),
-    "thread.subscribe": ({ threadId, afterSeq, afterTime }, client) =>
-      this.#subscribe(client, threadId, { afterSeq, afterTime }),
-    "thread.unsubscribe": ({ threadId }, client) =>
-      this.#sessions.read(threadId, async () => {
-        client.unsubscribe(threadId);
-        this.#connections.changed();
-        return { ok: true };
-      }),
-    "thread.delete": async ({ threadId }) => {
-      await this.#sessions.delete(threadId);
-      this.#connections.notifyDeleted(threadId);
-      return { ok: true };
-    },
-    "turn.start": async (params, client) => {
-      const { threadId, input, model, agent: name } = params;
-      const { agents } = this.#settings;
-      const agent = name === undefined ? agents[0] : agents.find((profile) => profile.name === name);
-      if (!agent) throw invalidParams("Unknown agent", { agents: agents.map((profile) => profile.name) });
-      if (model !== undefined) await client.checkModel(model);
-      const requestName = await nameRequest("turn.start", params);
-      const request = { input, agent, ...(model !== undefined && { model }) };
-      const { turnId, turn } = await this.#sessions.use(threadId, (session) =>
-        session.startTurn(request, requestName),
-      );
-      if (turn) {
-        client.turns.add(turn);
-        void turn.ended.then(() => client.turns.delete(turn));
-      }
-      return { turnId };
-    },
-    "approval.respond": async (params, client) => {
-      const threadId = threadOfRequest(params.requestId);
-      if (threadId === undefined) throw approvalNotFound({ reason: "unknown" });
-      const { requestId, digest, ...given } = params;
-      if (given.reason !== undefined && given.decision !== "reject")
-        throw invalidParams("reason goes with the decision reject only", { field: "reason" });
-      const answer = defined({ ...given, resolvedBy: client.label });
-      try {
-        await this.#sessions.use(threadId, (session) => session.approvals.respond(requestId, answer, digest));
-      } catch (error) {
-        throw isThreadNotFound(error) ? approvalNotFound({ reason: "unknown" }) : error;
-      }
-      return { ok: true };
-    },
-    "turn.cancel": async ({ threadId }) => {
-      await this.#sessions.use(threadId, (session) => session.cancelTurn());
-      return { ok: true };
-    },
-    "grant.list": async ({ threadId, directory } = {}) => {
-      const grants = await this.#settings.store.grants();
-      const fits = (grant: Grant) =>
-        (threadId === undefined || grant.threadId === threadId) &&
-        (directory === undefined || grant.directory === directory);
-      return { grants: grants.filter(fits) };
-    },
-    "grant.revoke": async ({ grantId }) => {
-      if (!(await this.#settings.store.removeGrant(grantId)))
-        throw approvalNotFound({ reason: "unknown_grant" });
-      return { ok: true };
-    },
-  };
-
-  #subscribe(
-    client: ConnectedClient,
-    threadId: string,
-    {
-      afterSeq,
-      afterTime,
-    }: { readonly afterSeq: number | undefined; readonly afterTime: number | undefined },
-  ): Promise<ThreadMethodResult<"thread.subscribe">> {
-    const check = async (lastSeq: number) => {
-      if (afterSeq === undefined || afterTime === undefined) return;
-      await checkHeard(this.#settings.store, threadId, { afterSeq, afterTime, lastSeq });
-    };
-    const begin = (thread: Thread, { lastSeq, lastTime }: LogEnd, pending: readonly EventBody[]) => {
-      client.subscribe(threadId, lastSeq, afterSeq);
-      for (const body of pending) client.outbox.notify(body).catch(() => {});
-      this.#connections.changed();
-      return { thread, lastSeq, lastTime };
-    };
-    return this.#sessions.subscribe(
-      threadId,
-      async (session) => {
-        await check(session.lastSeq);
-        const { thread, lastSeq, lastTime } = session;
-        return begin(thread, { lastSeq, lastTime }, session.pendingQuestions(afterSeq ?? lastSeq));
-      },
-      async (thread, end, state) => {
-        await check(end.lastSeq);
-        return begin(thread, end, state.requestedApprovals(afterSeq ?? end.lastSeq));
-      },
-    );
   }
 
   /** Every request is validated here, once. */
@@ -268,9 +109,6 @@ const toIssues = (issues: readonly { path: PropertyKey[]; message: string }[]): 
   issues
     .slice(0, 10)
     .map(({ path, message }) => ({ path: path.map(String).join(".").slice(0, 200), message }));
-
-const isThreadNotFound = (error: unknown): boolean =>
-  ProtocolError.isInstance(error) && error.rpcCode === ThreadErrorCode.ThreadNotFound;
 
 const storeFailure = (error: StoreError): ProtocolError => {
   const { code, detail, message } = error;

@@ -2,18 +2,11 @@ import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
 import { invalidParams } from "@harnesskit/wire";
 import { ActiveTurn } from "./active-turn.ts";
 import { Approvals } from "./approvals.ts";
-import { closeOpenItems, endUnfinishedTurn, interrupted, questionChanged } from "./close-open-items.ts";
 import type { Connections } from "./connections.ts";
 import { isLocked, logChanged, requestConflict, type StoreError, turnBusy, turnNotFound } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
-import {
-  isAsAsked,
-  isPendingIntact,
-  type PendingWork,
-  pendingItemIds,
-  pendingWork,
-  requestOf,
-} from "./pending-questions.ts";
+import { isAsAsked } from "./pending-questions.ts";
+import { planRecovery } from "./plan-recovery.ts";
 import { discardThread, readLastTurns } from "./read-log.ts";
 import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -265,38 +258,16 @@ export class ThreadSession {
 
   async #recover(): Promise<void> {
     if (this.lastSeq === 0) await this.#begin();
-    if (!this.#state.turn) return;
-    const pending = pendingWork(this.#state);
-    const { agents } = this.#options.settings;
-    const request = pending && requestOf(this.#state.turn.turnId, this.#state, agents);
-    const inPlace = await this.#checkDirectory().then(
-      () => true,
-      () => false,
-    );
-    const isComplete = pending && request && inPlace;
-    if (isComplete && (await isPendingIntact(pending, this.#state))) {
-      await this.#waitOn(pending, request);
-      return;
-    }
-    const ending = isComplete ? questionChanged : interrupted;
-    await this.#appendAll(endUnfinishedTurn(this.#state, ending, this.#options.settings.clock.now()));
-  }
-
-  /** The turn waits on; answered, it runs what was approved and goes on to its end. What else was open is closed. */
-  async #waitOn(pending: PendingWork, request: TurnRequest): Promise<void> {
     const { turn: begun } = this.#state;
     if (!begun) return;
-    const waits = pendingItemIds(pending);
-    const rest = this.#state.openItems.filter(({ item }) => !waits.has(item.itemId));
-    const { history } = this.#state;
-    await this.#appendAll(
-      closeOpenItems(rest, "The server stopped before this ended.", "interrupted", history),
-    );
+    const plan = await planRecovery(this.#state, this.#options.settings, () => this.#checkDirectory());
+    await this.#appendAll(plan.endings);
+    if (!plan.waiting) return;
     const turn = new ActiveTurn({ ...this.#parts(begun.turnId), begun });
     this.#active = turn;
     // The questions can be answered before any client can use the thread.
-    const work = this.#workOf(turn, request);
-    this.#running = this.#runTurn(turn, work, work.resume(pending));
+    const work = this.#workOf(turn, plan.waiting.request);
+    this.#running = this.#runTurn(turn, work, work.resume(plan.waiting.pending));
   }
 
   /** Stores the end of the last turn as clients received it, where that could not be done at the time. */

@@ -2,7 +2,7 @@ import type { Event } from "@harnesskit/protocol/threads";
 import { createPeer } from "@harnesskit/wire/rpc";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { Outbox } from "../src/outbox.ts";
+import { EventOutbox } from "../src/event-outbox.ts";
 
 const threadId = "ses_1";
 const eventOf = (seq: number): Event => {
@@ -21,7 +21,7 @@ const setUp = () => {
   const peer = createPeer(server, {});
   onTestFinished(() => peer.close());
   const log = [1, 2, 3].map(eventOf);
-  const outbox = new Outbox({
+  const outbox = new EventOutbox({
     peer,
     maxLength: 1_000_000,
     async *read(_, afterSeq) {

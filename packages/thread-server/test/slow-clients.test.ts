@@ -5,9 +5,9 @@ import { createPeer } from "@harnesskit/wire/rpc";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { EventOutbox } from "../src/event-outbox.ts";
 import { createThreadServer, type TurnRunner } from "../src/index.ts";
 import { mergeEvents } from "../src/merge-events.ts";
-import { Outbox } from "../src/outbox.ts";
 import { RawClient } from "./support/raw-client.ts";
 
 const ids = { threadId: "ses_1", turnId: "turn_1" };
@@ -105,7 +105,7 @@ describe("the outbox", () => {
             return new Promise<void>((resolve) => gates.push(resolve));
           };
           const failures: unknown[] = [];
-          const outbox = new Outbox({
+          const outbox = new EventOutbox({
             peer: { notify } as never,
             maxLength,
             async *read(_threadId, afterSeq) {

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { processStart } from "@harnesskit/node-kit";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
@@ -122,7 +123,7 @@ describe("the directory of a token", () => {
     await once(child, "exit");
     const dead = child.pid ?? expect.fail("no child");
     const of = (pid: number, unique: string) =>
-      own.replace(`-${process.pid}-`, `-${pid}-`).replace(/.{6}$/, unique);
+      own.replace(/-\d+-\d+-.{6}$/, `-${pid}-${processStart(pid) ?? "0"}-${unique}`);
     const put = async (name: string, files: string[], mode = 0o700) => {
       await mkdir(join(directory.path, name));
       for (const file of files) await writeFile(join(directory.path, name, file), "secret", { mode: 0o600 });

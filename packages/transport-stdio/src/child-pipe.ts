@@ -1,5 +1,6 @@
 import type { ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
+import type { OutputLines } from "@harnesskit/node-kit";
 import {
   type BytePipe,
   type ByteReceiver,
@@ -11,7 +12,7 @@ import {
 import { type ChildExit, ChildExitError } from "./errors.ts";
 import { HeldOutput } from "./held-output.ts";
 import { ProcessGroup } from "./process-group.ts";
-import { StderrReader, type StderrTarget } from "./stderr-reader.ts";
+import { readStderr, type StderrTarget } from "./read-stderr.ts";
 
 export interface ChildPipeOptions {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -35,7 +36,7 @@ export class ChildPipe implements BytePipe {
   readonly #options: ChildPipeOptions;
   readonly #group: ProcessGroup;
   readonly #output: HeldOutput;
-  readonly #stderr: StderrReader;
+  readonly #stderr: OutputLines;
   readonly #settleExit: (exit: ChildExit) => void;
   readonly #timers: (() => void)[] = [];
   #receiver: ByteReceiver | undefined;
@@ -56,7 +57,7 @@ export class ChildPipe implements BytePipe {
       bytes: (chunk) => this.#receiver?.bytes(chunk),
       end: () => this.#outputEnded(),
     });
-    this.#stderr = new StderrReader(child.stderr, {
+    this.#stderr = readStderr(child.stderr, {
       target: options.stderr,
       maxTailBytes: options.maxStderrBytes,
       onDone: () => this.#settle(),
@@ -148,7 +149,7 @@ export class ChildPipe implements BytePipe {
 
   #settle(): void {
     const status = this.#status;
-    if (!status || !this.#stderr.done || this.#closed) return;
+    if (!status || !this.#stderr.isDone || this.#closed) return;
     const exit = { ...status, stderrTail: this.#stderr.tail };
     this.#settleExit(exit);
     if (!this.#receiver || !this.#output.done) return;

@@ -1,6 +1,6 @@
 import type { Clock } from "@harnesskit/wire";
 import type { ChildExit } from "./errors.ts";
-import type { StderrTarget } from "./stderr-reader.ts";
+import type { StderrTarget } from "./read-stderr.ts";
 
 /** What a parent knows about the child at the other end. */
 export interface ChildContext {

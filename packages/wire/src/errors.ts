@@ -4,12 +4,12 @@ const marker = Symbol.for("harnesskit.error");
  * The base of every error this project throws. `code` is a stable string for programs, `message` is for people,
  * `cause` is kept. Recognised by a marker, so that two copies of the package in one process still agree.
  */
-export class HarnessError extends Error {
+export class HarnessError<Code extends string = string> extends Error {
   override readonly name: string = "HarnessError";
   readonly [marker] = true;
-  readonly code: string;
+  readonly code: Code;
 
-  constructor(code: string, message: string, options?: { cause?: unknown }) {
+  constructor(code: Code, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.code = code;
   }

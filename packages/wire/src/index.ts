@@ -44,6 +44,7 @@ export {
   TransportError,
 } from "./errors.ts";
 export type { Exchange } from "./exchange.ts";
+export { Feed } from "./feed.ts";
 export { canonicalJson, digest } from "./json/canonical-json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json/json-difference.ts";
 export { defaultWireLimits, type WireLimits } from "./limits.ts";
@@ -71,3 +72,4 @@ export {
 } from "./time/backoff.ts";
 export { type Clock, type CreateId, randomId, systemClock } from "./time/clock.ts";
 export { type PlatformWarning, warnPlatform } from "./warn-platform.ts";
+export { Watches, type WatchOptions } from "./watches.ts";

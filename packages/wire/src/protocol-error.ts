@@ -54,7 +54,7 @@ export const toProtocolError = (thrown: unknown): ProtocolError =>
     ? thrown
     : new ProtocolError(JsonRpcErrorCode.InternalError, "Internal error", { cause: thrown });
 
-/** -32601 for a method that nobody serves. */
+/** -32601 for a method without a handler. */
 export const methodNotFound = (method: string): ProtocolError =>
   new ProtocolError(JsonRpcErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 200)}`);
 

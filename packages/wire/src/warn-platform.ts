@@ -1,4 +1,4 @@
-/** Something that went wrong and that nobody asked to be told of. */
+/** A failure for which no error handler was given. */
 export interface PlatformWarning {
   readonly kind: string;
   readonly message: string;

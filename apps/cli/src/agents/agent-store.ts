@@ -54,7 +54,7 @@ const stagingDirectory = (): string => join(agentsDirectory(), "staging");
 /** The copy of an installed agent, which is hashed and run. */
 export const agentDirectory = (id: string): string => join(installedDirectory(), id, "agent");
 
-const unusable = (path: string, problem: string): CliError =>
+const unusableStore = (path: string, problem: string): CliError =>
   new CliError("agents_unusable", `${oneLine(path, 1000)} ${problem}`, {
     exitCode: ExitCode.unavailable,
     hint: `No installed agent is started until it is put right; to begin anew: remove ${oneLine(path, 1000)}`,
@@ -66,12 +66,12 @@ const readJsonFile = async <T>(path: string, schema: z.ZodType<T>): Promise<T | 
     text = (await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8");
   } catch (error) {
     if (isMissing(error) || systemErrorCode(error) === "ENOTDIR") return undefined;
-    throw unusable(path, UnsafeFileError.isInstance(error) ? error.problem : "cannot be read");
+    throw unusableStore(path, UnsafeFileError.isInstance(error) ? error.problem : "cannot be read");
   }
   try {
     return schema.parse(JSON.parse(text));
   } catch {
-    throw unusable(path, "is not a valid list of agents");
+    throw unusableStore(path, "is not a valid list of agents");
   }
 };
 
@@ -80,7 +80,7 @@ export const readEnabled = async (): Promise<readonly EnabledAgent[]> => {
   const path = enabledFile();
   const found = await lstat(path).catch(() => undefined);
   const problem = found && privatePathProblem(found, { kind: "file" });
-  if (problem !== undefined) throw unusable(path, problem);
+  if (problem !== undefined) throw unusableStore(path, problem);
   return (await readJsonFile(path, EnabledFileSchema))?.agents ?? [];
 };
 

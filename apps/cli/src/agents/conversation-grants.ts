@@ -1,16 +1,24 @@
-import {
-  createFileGrants,
-  createMemoryGrants,
-  type Grant,
-  type GrantStore,
-  toGrants,
-} from "@harnesskit/core-runtime";
+import type { Grant, GrantStore } from "@harnesskit/core-runtime";
 import { prepareToolName, workspaceAgentId, workspaceTools } from "@harnesskit/workspace-agent/declarations";
 import { coreFile } from "../core/core-files.ts";
 
-/** What the workspace agent may do, for this program alone; whatever else its manifest may come to need is refused. */
-const workspaceGrants = (callerId: string): readonly Grant[] =>
-  toGrants({
+/**
+ * The grants of a conversation: those of the workspace tools, and for other agents what the operator granted with `harness
+ * core grant`. Without other agents no file is read. The code is loaded with the first use, as the core is.
+ */
+export const conversationGrants = (callerId: string, hasAgents: boolean): GrantStore => {
+  let opened: Promise<GrantStore> | undefined;
+  const open = () => (opened ??= openGrants(callerId, hasAgents));
+  return {
+    list: async () => (await open()).list(),
+    change: async (edit) => (await open()).change(edit),
+  };
+};
+
+const openGrants = async (callerId: string, hasAgents: boolean): Promise<GrantStore> => {
+  const { createFileGrants, createMemoryGrants, toGrants } = await import("@harnesskit/core-runtime");
+  // What the workspace agent may do, for this program alone; whatever else its manifest may come to need is refused.
+  const own = toGrants({
     agent_id: workspaceAgentId,
     permissions: ["side_effects", "fs.write", "process.execute"],
     tools: [prepareToolName, ...workspaceTools.map(({ name }) => name)],
@@ -18,13 +26,6 @@ const workspaceGrants = (callerId: string): readonly Grant[] =>
     caller: { type: "agent", id: callerId },
     granted_by: callerId,
   });
-
-/**
- * The grants of a conversation: those of the workspace tools, and for other agents what the operator granted with `harness
- * core grant`. Without other agents no file is read.
- */
-export const conversationGrants = (callerId: string, hasAgents: boolean): GrantStore => {
-  const own = workspaceGrants(callerId);
   if (!hasAgents) return createMemoryGrants(own);
   const file = createFileGrants({ path: coreFile("grants") });
   let last: { readonly read: readonly Grant[]; readonly all: readonly Grant[] } | undefined;

@@ -6,7 +6,7 @@ import { readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
 import { ask } from "./ask.ts";
 import { type InstalledAgent, readInstalled } from "./installed-agent.ts";
 import { type Granted, grantCommand, readGranted } from "./permissions.ts";
-import { reviewLines, toJson } from "./review.ts";
+import { reviewLines, toAgentJson } from "./review.ts";
 
 /** How a yes is given without a question. */
 export interface ConfirmOptions {
@@ -79,7 +79,7 @@ export const enable = async (
   const granted = await readGranted();
   const answer = await confirm(agent, options, granted, out);
   if (answer !== true) {
-    if (options.json) createTerminal().write(`${safeJson(toJson(agent, granted))}\n`);
+    if (options.json) createTerminal().write(`${safeJson(toAgentJson(agent, granted))}\n`);
     const command = `harness agents enable ${shellWord(id)} --yes --hash ${agent.hash}`;
     if (answer === undefined || isInstalling) out.write(`\nNot enabled. To enable it: ${command}\n`);
     else out.write("\nNot enabled\n");
@@ -87,7 +87,7 @@ export const enable = async (
   }
   const enabled = await enableShown(agent);
   if (options.json) {
-    createTerminal().write(`${safeJson(toJson(enabled, granted))}\n`);
+    createTerminal().write(`${safeJson(toAgentJson(enabled, granted))}\n`);
     return ExitCode.done;
   }
   out.write(

@@ -85,7 +85,7 @@ const isGzip = (head: Buffer): boolean => head[0] === 0x1f && head[1] === 0x8b;
 const isPacked = (head: Buffer): boolean =>
   isGzip(head) || (head.length >= 4 && head.readUInt32BE(0) === 0x28b52ffd);
 
-const unreadable = (path: string, cause: unknown): CliError => {
+const unreadableArchive = (path: string, cause: unknown): CliError => {
   const why = UnsafeFileError.isInstance(cause)
     ? cause.problem
     : `cannot be read (${systemErrorCode(cause) ?? "unknown"})`;
@@ -95,7 +95,7 @@ const unreadable = (path: string, cause: unknown): CliError => {
 const readArchive = async (path: string, limits: AgentTreeLimits): Promise<readonly Extracted[]> => {
   const file = await openOwnFile(path, { followLinks: true, maxBytes: limits.maxArchiveBytes }).catch(
     (cause) => {
-      throw unreadable(path, cause);
+      throw unreadableArchive(path, cause);
     },
   );
   try {

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { readOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
+import { readOwnFile, sha256Digest, sha256Hex, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import type { AgentTreeLimits } from "./agent-limits.ts";
@@ -14,8 +13,6 @@ export interface TreeHash {
   readonly files: number;
   readonly bytes: number;
 }
-
-const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 
 /**
  * Hashes all files of an installed agent: which there are, what is in them, which of them may be run. Rejects with a
@@ -47,7 +44,7 @@ export const hashTree = async (root: string, limits: AgentTreeLimits): Promise<T
         "Put what it needs into its directory, as npm pack or a bundler does",
       );
     }
-    return `link ${sha256(await readlink(place))} ${JSON.stringify(path)}`;
+    return `link ${sha256Hex(await readlink(place))} ${JSON.stringify(path)}`;
   };
 
   const fileLine = async (path: string): Promise<string> => {
@@ -56,7 +53,7 @@ export const hashTree = async (root: string, limits: AgentTreeLimits): Promise<T
     meter.bytes(content.length);
     bytes += content.length;
     const kind = ((await lstat(place)).mode & 0o100) === 0 ? "file" : "program";
-    return `${kind} ${sha256(content)} ${JSON.stringify(path)}`;
+    return `${kind} ${sha256Hex(content)} ${JSON.stringify(path)}`;
   };
 
   try {
@@ -75,5 +72,5 @@ export const hashTree = async (root: string, limits: AgentTreeLimits): Promise<T
     .sort((a, b) => (a < b ? -1 : 1))
     .map((line) => `${line}\n`)
     .join("");
-  return { hash: `sha256:${sha256(text)}`, files: lines.length, bytes };
+  return { hash: sha256Digest(text), files: lines.length, bytes };
 };

@@ -1,8 +1,13 @@
-import { createHash } from "node:crypto";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostedAgent, KnownToolsStore } from "@harnesskit/core-runtime/thread-tools";
-import { makeDirectory, privatePathProblem, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
+import {
+  makeDirectory,
+  privatePathProblem,
+  readOwnFile,
+  sha256Hex,
+  writeFileAtomic,
+} from "@harnesskit/node-kit";
 import * as z from "zod";
 import { agentsDirectory } from "./agent-places.ts";
 import { keepNewest } from "./keep-newest.ts";
@@ -22,10 +27,8 @@ const KnownFileSchema = z.object({
   tools: z.array(z.unknown()),
 });
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
 /** Names, sizes and times of all files of an agent, as one hash; undefined where there are too many, or one cannot be read. */
-const stateOf = async (directory: string): Promise<string | undefined> => {
+const treeState = async (directory: string): Promise<string | undefined> => {
   const lines: string[] = [];
   const visit = async (path: string): Promise<void> => {
     for (const entry of await readdir(path, { withFileTypes: true })) {
@@ -42,13 +45,13 @@ const stateOf = async (directory: string): Promise<string | undefined> => {
   } catch {
     return undefined;
   }
-  return sha256(lines.sort().join("\n"));
+  return sha256Hex(lines.sort().join("\n"));
 };
 
 const knownDirectory = (): string => join(agentsDirectory(), "known");
 
 const fileOf = ({ agentId, directory }: HostedAgent): string =>
-  join(knownDirectory(), `${sha256(JSON.stringify([agentId, directory])).slice(0, 32)}.json`);
+  join(knownDirectory(), `${sha256Hex(JSON.stringify([agentId, directory])).slice(0, 32)}.json`);
 
 /**
  * What agents declared when they last ran, in a private file for each. It holds until a file in the agent's directory
@@ -61,10 +64,10 @@ export const createKnownTools = (): KnownToolsStore => ({
     const text = (await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8");
     const known = KnownFileSchema.parse(JSON.parse(text));
     const isSame = known.agentId === agent.agentId && known.directory === agent.directory;
-    return isSame && known.state === (await stateOf(agent.directory)) ? known.tools : undefined;
+    return isSame && known.state === (await treeState(agent.directory)) ? known.tools : undefined;
   },
   async write(agent, tools) {
-    const state = await stateOf(agent.directory);
+    const state = await treeState(agent.directory);
     if (state === undefined) return;
     const { agentId, directory } = agent;
     const text = `${JSON.stringify({ version: 1, agentId, directory, state, tools })}\n`;

@@ -4,7 +4,7 @@ import { oneLine, safeJson } from "../terminal/text.ts";
 import { displaceAgent, installedIds, readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
 import { type InstalledAgent, readInstalled } from "./installed-agent.ts";
 import { grantCommand, grantedText, readGranted } from "./permissions.ts";
-import { listLine, toJson } from "./review.ts";
+import { listLine, toAgentJson } from "./review.ts";
 
 /** `harness agents remove`: disables it and removes its copy. */
 export const removeCommand = async (id: string): Promise<void> => {
@@ -37,7 +37,8 @@ export const listCommand = async ({ json }: { readonly json?: true }): Promise<E
       broken.push({ id, reason: oneLine((error as Error).message, 500) });
     }
   }
-  if (json) out.write(`${safeJson({ agents: agents.map((agent) => toJson(agent, granted)), broken })}\n`);
+  if (json)
+    out.write(`${safeJson({ agents: agents.map((agent) => toAgentJson(agent, granted)), broken })}\n`);
   else if (ids.length === 0) out.write("No agents are installed. Install one: harness agents install DIR\n");
   else {
     for (const agent of agents) {

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createMcpAgentDirectory } from "@harnesskit/mcp-agent";
+import { sha256Hex } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { agentsDirectory } from "./agent-places.ts";
 import { keepNewest } from "./keep-newest.ts";
@@ -25,7 +25,7 @@ export const resolveMcpAgent = async (
   spec: string,
 ): Promise<{ readonly agentId: string; readonly directory: string }> => {
   const { id, server } = parseMcpSpec(spec, { cwd: process.cwd() });
-  const digest = createHash("sha256").update(canonicalJson(server)).digest("hex").slice(0, 16);
+  const digest = sha256Hex(canonicalJson(server)).slice(0, 16);
   const parent = join(agentsDirectory(), "mcp");
   const directory = join(parent, `${id}-${digest}`);
   const made = await createMcpAgentDirectory({ directory, id, server, command: mcpProgram() });

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { type McpServer, parseMcpServer } from "@harnesskit/mcp-agent";
+import { sha256Hex } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
 import { splitWords } from "../split-words.ts";
@@ -35,9 +35,9 @@ const wordOf = (server: McpServer): string => {
   return basename(found ?? name).replace(/@[^@]*$/, "");
 };
 
-const idOf = (server: McpServer): string => {
+const mcpAgentId = (server: McpServer): string => {
   const { cwd: _, ...place } = { cwd: undefined, ...server };
-  const digest = createHash("sha256").update(canonicalJson(place)).digest("hex").slice(0, 8);
+  const digest = sha256Hex(canonicalJson(place)).slice(0, 8);
   const word = wordOf(server)
     .replace(/[^A-Za-z0-9._-]/g, "-")
     .slice(0, 64);
@@ -82,5 +82,5 @@ export const parseMcpSpec = (spec: string, { env, header, cwd }: McpSpecOptions)
       ? { url: place, ...(headers && { headers }) }
       : { command: words, cwd, ...(env && { env: [...env] }) },
   );
-  return { id: idOf(server), server };
+  return { id: mcpAgentId(server), server };
 };

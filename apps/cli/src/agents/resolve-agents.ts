@@ -16,7 +16,7 @@ export const absoluteSpec = (spec: string): string => {
   return /^[a-z][a-z\d+.-]+:/.test(path ?? "") ? spec : `${scheme ?? ""}${resolve(path ?? "")}`;
 };
 
-const unusable = (spec: string, cause: unknown): unknown => {
+const unusableSpec = (spec: string, cause: unknown): unknown => {
   if (!HarnessError.isInstance(cause) || CliError.isInstance(cause)) return cause;
   return new CliError(cause.code, `--agents ${oneLine(spec, 300)}: ${oneLine(cause.message, 500)}`, {
     cause,
@@ -33,7 +33,7 @@ const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
     const { manifest, directory } = await readManifest(spec);
     return { agentId: manifest.id, directory };
   } catch (cause) {
-    throw unusable(spec, cause);
+    throw unusableSpec(spec, cause);
   }
 };
 

@@ -63,7 +63,7 @@ export const listLine = ({ id, state, manifest, origin }: InstalledAgent, { styl
 };
 
 /** An installed agent for `--json`. */
-export const toJson = (agent: InstalledAgent, granted: Granted) => ({
+export const toAgentJson = (agent: InstalledAgent, granted: Granted) => ({
   ...agent,
   granted: granted === "unreadable" ? granted : (granted.get(agent.id) ?? []),
   grantCommand: grantCommand(agent, granted),

@@ -23,7 +23,10 @@ export interface OpenEndpoint {
 
 const forms = "--to takes unix:PATH, http(s)://HOST:PORT/ahp, ws(s)://HOST:PORT/ahp or stdio:COMMAND";
 
-const open = (to: string, { credentials, inQuery = false }: HarnessAccess): OpenEndpoint | undefined => {
+const openByScheme = (
+  to: string,
+  { credentials, inQuery = false }: HarnessAccess,
+): OpenEndpoint | undefined => {
   const scheme = /^([a-z]+):/i.exec(to)?.[1]?.toLowerCase() ?? "";
   const rest = to.slice(scheme.length + 1);
   const access = { url: to, ...(credentials && { credentials }) };
@@ -64,7 +67,7 @@ const open = (to: string, { credentials, inQuery = false }: HarnessAccess): Open
 /** The way to the harness at `--to`; nothing is opened yet. Throws a usage error for anything else. */
 export const openEndpoint = (to: string, access: HarnessAccess): OpenEndpoint => {
   try {
-    const found = open(to, access);
+    const found = openByScheme(to, access);
     if (found) return found;
   } catch (error) {
     if (CliError.isInstance(error)) throw error;

@@ -43,7 +43,7 @@ const decisionLine = (explanation: Explanation, event: AhpEvent): string => {
   return line + inShadow(explanation);
 };
 
-const entryOf = (policy: Policy): AuditEntryInput => ({
+const policyEntry = (policy: Policy): AuditEntryInput => ({
   action: "ahp.policy",
   outcome: "ok",
   details: {
@@ -91,7 +91,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
     // The watch reports a refused file.
     onError: (error) => PolicyError.isInstance(error) || onError(error),
   });
-  sink.record(entryOf(first));
+  sink.record(policyEntry(first));
   for (const line of policyWarnings(first)) say(line);
   const harness: AhpServer = createAhpServer({
     name: "harness-ahp",
@@ -112,7 +112,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
     ? watchPolicy(policy, first.file, {
         ...policyOptions,
         onReload: (next) => {
-          sink.record(entryOf(next));
+          sink.record(policyEntry(next));
           say(`${aboutPolicy(next)} is in force now`);
           for (const line of policyWarnings(next)) say(line);
         },

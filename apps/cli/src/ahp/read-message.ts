@@ -40,7 +40,7 @@ const readAll = async (stream: Readable, name: string): Promise<string> => {
 };
 
 /** The text of a file, or of standard input for `-`. Throws a usage error for what cannot be read. */
-export const readInput = async (file: string): Promise<string> => {
+export const readFileOrStdin = async (file: string): Promise<string> => {
   if (file === "-") return readAll(process.stdin, "Standard input");
   const name = oneLine(file);
   const found = await stat(file).catch(() => undefined);
@@ -49,7 +49,7 @@ export const readInput = async (file: string): Promise<string> => {
   return readAll(createReadStream(file), name);
 };
 
-const pathText = (path: readonly PropertyKey[]): string =>
+const placeText = (path: readonly PropertyKey[]): string =>
   path.length === 0 ? "" : ` at ${path.map(String).join(".")}`;
 
 interface Parsed {
@@ -61,7 +61,7 @@ interface Parsed {
 
 const assertParsed = ({ error }: Parsed, what: string): void => {
   const issue = error?.issues[0];
-  if (issue) throw usageError(`${what}${oneLine(pathText(issue.path))}: ${oneLine(issue.message)}`);
+  if (issue) throw usageError(`${what}${oneLine(placeText(issue.path))}: ${oneLine(issue.message)}`);
 };
 
 const filler = { session_id: "s", agent_id: "a", timestamp: "2026-01-01T00:00:00Z", depth: 0, payload: {} };
@@ -106,7 +106,7 @@ const toDraftQuery = (value: Record<string, unknown>): DraftQuery => {
 
 /** Reads a file, or standard input for `-`. Throws a usage error for what no harness could be sent. */
 export const readMessage = async (file: string): Promise<Message> => {
-  const text = await readInput(file);
+  const text = await readFileOrStdin(file);
   let value: unknown;
   try {
     value = JSON.parse(text) as unknown;

@@ -7,7 +7,7 @@ import { oneLine } from "../terminal/text.ts";
 const maxTokenFileBytes = 4096;
 const minServerTokenLength = 16;
 
-const unreadable = (file: string, why: string, cause?: unknown, option = "--token-file"): CliError =>
+const unreadableToken = (file: string, why: string, cause?: unknown, option = "--token-file"): CliError =>
   new CliError("token_unreadable", `${option}: ${oneLine(file)} cannot be read ${why}`.trimEnd(), {
     exitCode: ExitCode.usage,
     hint: "Name a file with the token and nothing else in it",
@@ -21,7 +21,7 @@ const openFile = async (file: string, option: string): Promise<FileHandle | unde
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     const why = UnsafeFileError.isInstance(cause) ? cause.problem : (systemErrorCode(cause) ?? "unknown");
-    throw unreadable(file, `(${why})`, cause, option);
+    throw unreadableToken(file, `(${why})`, cause, option);
   }
 };
 
@@ -74,7 +74,7 @@ export const readClientToken = async (
 ): Promise<string | undefined> => {
   if (file === undefined) return env[variable]?.trim() || undefined;
   const found = await readToken(file, option);
-  if (!found) throw unreadable(file, "(it is not there)", undefined, option);
+  if (!found) throw unreadableToken(file, "(it is not there)", undefined, option);
   return found.token;
 };
 

@@ -13,7 +13,7 @@ export interface AuditLog {
   readonly sink: FileAuditSink;
 }
 
-const open = async (path: string, limits: object = defaultLimits): Promise<AuditLog> => {
+const openAuditLog = async (path: string, limits: object = defaultLimits): Promise<AuditLog> => {
   const { createFileAuditSink } = await import("@harnesskit/audit/node");
   let hasFailed = false;
   const sink = await createFileAuditSink({
@@ -39,7 +39,7 @@ const unavailable = (place: string, cause: unknown): CliError => {
 
 /** Opens the log that the user named. Rejects with a `CliError` `audit_unavailable`. */
 export const openNamedAuditLog = (file: string, limits?: object): Promise<AuditLog> =>
-  open(resolve(file), limits).catch((cause: unknown) => {
+  openAuditLog(resolve(file), limits).catch((cause: unknown) => {
     throw unavailable(file, cause);
   });
 
@@ -47,7 +47,7 @@ export const openNamedAuditLog = (file: string, limits?: object): Promise<AuditL
 const openFreeLog = async (directory: string, name: string): Promise<AuditLog> => {
   for (let number = 1; ; number++) {
     try {
-      return await open(join(directory, number === 1 ? `${name}.jsonl` : `${name}-${number}.jsonl`));
+      return await openAuditLog(join(directory, number === 1 ? `${name}.jsonl` : `${name}-${number}.jsonl`));
     } catch (error) {
       const isLocked = HarnessError.isInstance(error) && error.code === "audit_locked";
       if (!isLocked || number >= maxLogs) throw error;

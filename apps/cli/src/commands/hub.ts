@@ -28,7 +28,7 @@ export const addHub = (program: Command, { version, onExit }: CommandContext): v
     )
     .option(
       "--notify <file>",
-      "who is told of approvals that wait: webhook, ntfy, Slack, e-mail; a YAML file",
+      "where notices of pending approvals go: webhook, ntfy, Slack, e-mail; a YAML file",
     )
     .option("--public-url <url>", "where people reach the hub through a proxy of yours; links begin with it")
     .option("--quiet", "fewer lines")

@@ -29,7 +29,7 @@ export interface DirectiveIssueOptions extends DirectiveChangeOptions {
   readonly uses?: number;
 }
 
-const stateOf = ({ until, uses, max_uses, revoked_at, revoked_by = "unknown" }: Directive): string => {
+const directiveState = ({ until, uses, max_uses, revoked_at, revoked_by = "unknown" }: Directive): string => {
   if (revoked_at !== undefined) return `revoked ${revoked_at} by ${oneLine(revoked_by, 100)}`;
   if (uses >= max_uses) return "spent";
   return Date.parse(until) > Date.now() ? `until ${until}` : `expired ${until}`;
@@ -38,7 +38,7 @@ const stateOf = ({ until, uses, max_uses, revoked_at, revoked_by = "unknown" }: 
 const directiveLine = (directive: Directive): string => {
   const { id, tool_id: tool, input, issued_by: by, issued_at: at, uses, max_uses: max } = directive;
   const what = "digest" in input ? "one input" : `fields ${input.fields.map(({ name }) => name).join(", ")}`;
-  const facts = `${what}; used ${uses} of ${max}; ${stateOf(directive)}; issued ${at} by ${by.type}:${by.id}`;
+  const facts = `${what}; used ${uses} of ${max}; ${directiveState(directive)}; issued ${at} by ${by.type}:${by.id}`;
   return `${oneLine(id, 100)}  ${tool}  (${oneLine(facts, 500)})`;
 };
 

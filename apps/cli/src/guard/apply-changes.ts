@@ -6,7 +6,7 @@ import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { changeDiff, changeLines } from "./change-text.ts";
 import { type GuardContext, settingsProblem } from "./guard-context.ts";
 
-/** A change, or why there is none. */
+/** A change, or the reason for its absence. */
 export interface Planned {
   readonly id: string;
   readonly name: string;

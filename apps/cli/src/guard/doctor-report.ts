@@ -9,7 +9,7 @@ const maxBytes = 1024 * 1024;
 /** Where the last report is kept, for `guard status` and the hub. */
 export const doctorReportFile = (): string => join(stateDirectory("guard"), "doctor.json");
 
-/** The last report; undefined where there is none that can be read. */
+/** The last report; undefined if it is absent or cannot be read. */
 export const readDoctorReport = async (): Promise<DoctorReport | undefined> => {
   try {
     const bytes = await readOwnFile(doctorReportFile(), { maxBytes });

@@ -27,7 +27,7 @@ export interface HttpChannelOptions {
   readonly onNote: (line: string) => void;
 }
 
-const reasonOf = (error: unknown): string => {
+const failureReason = (error: unknown): string => {
   if (error instanceof StreamableHTTPError) return `the MCP server answered with HTTP status ${error.code}`;
   if (HarnessError.isInstance(error)) return error.message;
   return "the MCP server cannot be reached";
@@ -46,7 +46,7 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
       maxMessageBytes,
       onBroken: (method, error) => {
         if (method === "GET") onNote("the stream of notices broke off");
-        else void channel.close(new TransportError(`an answer broke off: ${reasonOf(error)}`));
+        else void channel.close(new TransportError(`an answer broke off: ${failureReason(error)}`));
       },
     }),
   });
@@ -58,7 +58,7 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
     }
     callSafely(() => handlers?.message(message));
   };
-  transport.onerror = (error) => onNote(reasonOf(error));
+  transport.onerror = (error) => onNote(failureReason(error));
   const end = async (error: HarnessError | undefined): Promise<void> => {
     abort.abort();
     await settleWithin(transport.terminateSession(), {
@@ -81,7 +81,7 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
       try {
         await transport.send(message as JSONRPCMessage);
       } catch (cause) {
-        throw new TransportError(reasonOf(cause), { cause });
+        throw new TransportError(failureReason(cause), { cause });
       }
     },
     close(error) {

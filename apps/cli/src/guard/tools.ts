@@ -13,7 +13,7 @@ export interface GuardToolsOptions {
 const pretty = (declaration: string): string => `${safeJson(JSON.parse(declaration))}\n`;
 
 /** What has changed, as a diff of the declarations. */
-const textOf = ({ server, title, tool, digest, declaration, accepted }: WaitingTool): string => {
+const toolText = ({ server, title, tool, digest, declaration, accepted }: WaitingTool): string => {
   const head = `${oneLine(tool, 200)} of ${oneLine(server, 200)} (${oneLine(title, 300)}): ${accepted === undefined ? "new" : "changed"}`;
   const [, ...lines] = createTwoFilesPatch(
     "accepted",
@@ -52,6 +52,6 @@ export const guardTools = async ({ accept = [], json }: GuardToolsOptions): Prom
     terminal.write(`${oneLine(tool, 200)} of ${oneLine(server, 200)} is accepted.\n`);
   }
   if (accept.length > 0) return ExitCode.done;
-  terminal.write(waiting.length === 0 ? "No tool waits to be accepted.\n" : waiting.map(textOf).join("\n"));
+  terminal.write(waiting.length === 0 ? "No tool waits to be accepted.\n" : waiting.map(toolText).join("\n"));
   return ExitCode.done;
 };

@@ -31,7 +31,7 @@ export interface HubOptions {
   readonly keepDays: number;
   /** Fields whose values the timeline does not keep. */
   readonly redact?: readonly string[];
-  /** A file that says who is told of approvals that wait. */
+  /** A file that says where notices of pending approvals go. */
   readonly notify?: string;
   /** Where people reach the hub, if a proxy leads to it. */
   readonly publicUrl?: string;
@@ -40,7 +40,7 @@ export interface HubOptions {
 
 const name = "harness hub";
 const dayMs = 86_400_000;
-/** The watcher looks for changes of other processes: there are none while the state is locked. */
+/** The watcher looks for changes of other processes; while the state is locked no other process can change it. */
 const watchPollMs = 1000;
 
 const toHubFailure = (error: unknown, { directory, socket }: HubPlace): unknown => {

@@ -50,7 +50,7 @@ const lostCodes: ReadonlySet<string> = new Set([
   "version_mismatch",
 ]);
 
-/** Codes of something on a socket that is no server of this version. */
+/** Codes for a socket on which no server of this version answers. */
 const foreignCodes: ReadonlySet<string> = new Set([
   "version_mismatch",
   "unsupported",

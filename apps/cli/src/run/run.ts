@@ -1,5 +1,4 @@
 import type { HubPlace } from "@harnesskit/hub/place";
-import { checkAgents } from "../agents/agent-core.ts";
 import { readEnabledAgents } from "../agents/enabled-agents.ts";
 import { absoluteSpec } from "../agents/resolve-agents.ts";
 import type { ExitCode } from "../cli-error.ts";
@@ -77,6 +76,7 @@ export const run = async (
   }
   if (options.agents !== undefined) {
     // What cannot be started, the server reports.
+    const { checkAgents } = await import("../agents/agent-core.ts");
     const installed = options.installedAgents === false ? [] : await readEnabledAgents(() => {});
     await checkAgents(options.agents, installed);
   }

@@ -12,7 +12,7 @@ const identify = async (path: string): Promise<string> => {
 
 const missing = "missing";
 
-const isMissing = (error: unknown): boolean =>
+const isPathGone = (error: unknown): boolean =>
   error instanceof Error && ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
 
 /**
@@ -27,7 +27,7 @@ const watchSocket = (path: string, onGone: () => void): (() => void) => {
     clearInterval(timer);
   };
   const look = async () => {
-    const found = await identify(path).catch((error: unknown) => (isMissing(error) ? missing : own));
+    const found = await identify(path).catch((error: unknown) => (isPathGone(error) ? missing : own));
     own ??= found;
     if (isOver || (found === own && found !== missing)) return;
     stop();

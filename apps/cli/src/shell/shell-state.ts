@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
+import { makeDirectory, readOwnFile, sha256Hex, writeFileAtomic } from "@harnesskit/node-kit";
 import { ActionDirectiveSchema, ContinuationSchema } from "@harnesskit/protocol/openharness";
 import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
 import { isObject } from "@harnesskit/wire/json";
@@ -39,7 +38,7 @@ const toKept = (value: unknown, sessionId: string): KeptConversation | undefined
   return { session: value.session as unknown as ShellSession, pending };
 };
 
-const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
+const hash = (text: string): string => sha256Hex(text).slice(0, 32);
 
 const stateFailure = (path: string, cause: unknown): CliError =>
   new CliError(

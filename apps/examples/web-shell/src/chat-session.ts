@@ -10,6 +10,7 @@ import {
   type ShellSession,
   toAttachmentRef,
 } from "@harnesskit/shell-client";
+import { safeLine } from "@harnesskit/shell-client/cards";
 import { randomId } from "@harnesskit/wire";
 import type { Shelf } from "./access.ts";
 import type { ConversationStore } from "./conversation-store.ts";
@@ -18,7 +19,6 @@ import type { ApprovalState, Entry, Sending } from "./entries.ts";
 import { EntryList } from "./entry-list.ts";
 import { errorText } from "./error-text.ts";
 import { UnansweredRequest } from "./unanswered-request.ts";
-import { safeLine } from "./values.ts";
 
 export interface ChatState {
   readonly entries: readonly Entry[];

@@ -1,9 +1,9 @@
 import { ContinuationSchema } from "@harnesskit/protocol/openharness";
 import type { ShellSession } from "@harnesskit/shell-client";
+import { cardField } from "@harnesskit/shell-client/cards";
 import { isObject } from "@harnesskit/wire/json";
 import type { Shelf } from "./access.ts";
 import { type Entry, mergeEntries } from "./entries.ts";
-import { valueAt } from "./values.ts";
 
 /** What is kept of a conversation, so that a reload goes on with it. */
 export interface Kept {
@@ -32,8 +32,8 @@ const fieldsByKind: Readonly<Record<string, (entry: Readonly<Record<string, unkn
   card: ({ component, title, fallback }) =>
     isText(component) && isTextOrNone(title) && isTextOrNone(fallback),
   approval: ({ question, state, pending }) =>
-    isText(valueAt(question, "message")) &&
-    isTextOrNone(valueAt(question, "title")) &&
+    isText(cardField(question, "message")) &&
+    isTextOrNone(cardField(question, "title")) &&
     isText(state) &&
     (pending === undefined || (isObject(pending) && isObject(pending.continuation))),
   error: ({ code, text }) => isText(code) && isText(text),
@@ -90,8 +90,8 @@ export class ConversationStore {
   #parse(text: string): Kept {
     try {
       const found: unknown = JSON.parse(text);
-      const entries = valueAt(found, "entries");
-      const session = valueAt(found, "session");
+      const entries = cardField(found, "entries");
+      const session = cardField(found, "session");
       return {
         entries: Array.isArray(entries) ? entries.filter(isEntry) : [],
         session: isSession(session, this.#sessionId) ? session : undefined,

@@ -1,7 +1,7 @@
 import { type ActionDirective, fallbackTextOf, misfitTextOf } from "@harnesskit/protocol/openharness";
 import type { PendingApproval, ShellOutcome } from "@harnesskit/shell-client";
+import { cardField, cardLine, safeLine } from "@harnesskit/shell-client/cards";
 import type { NewEntry, Question } from "./entries.ts";
-import { lineOf, safeLine, valueAt } from "./values.ts";
 
 /** Fields of a payload with a place of their own. */
 const shown: ReadonlySet<string> = new Set([
@@ -13,7 +13,7 @@ const shown: ReadonlySet<string> = new Set([
 ]);
 
 const stringIn = (payload: unknown, name: string): string | undefined => {
-  const text = valueAt(payload, name);
+  const text = cardField(payload, name);
   return typeof text === "string" ? text : undefined;
 };
 
@@ -29,8 +29,8 @@ export const cardEntry = (directive: ActionDirective): NewEntry => {
   return {
     kind: "card",
     component: stringIn(payload, "component") ?? "",
-    title: lineOf(payload, "title", 200),
-    data: valueAt(payload, "data"),
+    title: cardLine(payload, "title", 200),
+    data: cardField(payload, "data"),
     fallback: misfitTextOf(directive),
     isSettled: false,
   };
@@ -41,12 +41,12 @@ export const approvalQuestion = (directive: ActionDirective, risk: Question["ris
   const { action_type: type, payload = {} } = directive;
   const message = fallbackTextOf(directive) ?? "";
   const others = Object.entries(payload).filter(([name, value]) => !shown.has(name) && value !== message);
-  const subject = valueAt(payload, "subject");
+  const subject = cardField(payload, "subject");
   if (type !== "request_approval") {
     return { title: "The engine wants to do this", message: type, risk, subject: payload };
   }
   return {
-    title: lineOf(payload, "title", 200),
+    title: cardLine(payload, "title", 200),
     message,
     risk,
     subject,
@@ -64,7 +64,7 @@ export const approvalEntry = (pending: PendingApproval): NewEntry => ({
   reason: undefined,
 });
 
-/** A sentence for each directive that was left out without a text of its own, and for each approval that could not be asked. */
+/** A sentence for each directive that was left out without an explanation, and for each approval that could not be asked. */
 export const unshownTexts = ({ results }: ShellOutcome): string[] =>
   results.flatMap(({ directive, outcome, error, shownInstead }) => {
     const type = safeLine(directive.action_type, 100);

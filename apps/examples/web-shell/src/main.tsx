@@ -17,7 +17,7 @@ import { ConversationStore } from "./conversation-store.ts";
 const places: AccessPlaces = { tab: sessionStorage, browser: localStorage };
 const timeoutMs = 120_000;
 
-const start = (access: Access, root: Element): void => {
+const startShell = (access: Access, root: Element): void => {
   const { engine, token, sessionId } = access;
   const exchange = createHttpExchange({
     url: engine,
@@ -65,7 +65,7 @@ const open = async (): Promise<void> => {
     render(<NoEngine problem={access === "invalid" ? "invalid_link" : missing} />, root);
     return;
   }
-  start(access, root);
+  startShell(access, root);
 };
 
 void open();

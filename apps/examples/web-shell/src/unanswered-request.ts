@@ -1,8 +1,8 @@
 import type { TaskHint } from "@harnesskit/protocol/openharness";
+import { cardField } from "@harnesskit/shell-client/cards";
 import { isObject } from "@harnesskit/wire/json";
 import type { Shelf } from "./access.ts";
 import type { Sending } from "./entries.ts";
-import { valueAt } from "./values.ts";
 
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((text) => typeof text === "string" && text.trim() !== "");
@@ -35,10 +35,10 @@ export class UnansweredRequest {
     this.clear();
     try {
       const found: unknown = JSON.parse(text ?? "null");
-      const intent = valueAt(found, "intent");
-      const requestId = valueAt(found, "requestId");
-      const taskHint = valueAt(found, "taskHint");
-      const attachments = valueAt(found, "attachments");
+      const intent = cardField(found, "intent");
+      const requestId = cardField(found, "requestId");
+      const taskHint = cardField(found, "taskHint");
+      const attachments = cardField(found, "attachments");
       if (typeof intent !== "string" || typeof requestId !== "string") return undefined;
       return {
         intent,

@@ -5,7 +5,7 @@ const channelName = "harness-hub";
 /** How long the other tabs of this browser have to share their session. */
 const shareMs = 300;
 
-/** The session of the page, or why there is none. */
+/** The session of the page, or why it is missing. */
 export type Access = { readonly token: string } | { readonly refused: "no_link" | "used_link" };
 
 /** Takes `#ticket=…` out of the address bar; what follows stays a link within the page. */

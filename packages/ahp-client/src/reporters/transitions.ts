@@ -64,10 +64,8 @@ export interface ReporterErrorDetails {
  * A report that would contradict an earlier one, or that no harness would take (`code`, {@link ReporterErrorCode}). Nothing
  * was sent, nothing changed.
  */
-export class ReporterError extends HarnessError {
+export class ReporterError extends HarnessError<ReporterErrorCode> {
   override readonly name = "ReporterError";
-  declare readonly code: ReporterErrorCode;
-
   /** With `snapshot_too_large`: where most of it is, such as `tasks.3.error`. */
   readonly field?: string;
   /** With `snapshot_too_large`: the characters that a contract may have. */

@@ -54,9 +54,8 @@ const headline: Readonly<Record<SupervisionErrorCode, string>> = {
  * What did not happen, and why (`code`, {@link SupervisionErrorCode}). A model reads `message` as the result of its tool
  * call, so it says what happened and is safe to show.
  */
-export class SupervisionError extends HarnessError {
+export class SupervisionError extends HarnessError<SupervisionErrorCode> {
   override readonly name = "SupervisionError";
-  declare readonly code: SupervisionErrorCode;
   /** The reason as it was given: by the harness, by a person, or by this client. Untrusted text. */
   readonly reason: string;
   readonly eventType: SupervisionErrorDetails["eventType"];

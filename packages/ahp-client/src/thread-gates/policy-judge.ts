@@ -40,7 +40,7 @@ const maxDeferMs = 60_000;
 /** How a reason names its rule if the decision has no other place for it. */
 const namedRule = /\((?:rule|limit) ([^()]{1,100})\)$/;
 
-const safe = (reason: string): string => displayText(reason, { multiline: true, maxLength: 2_000 });
+const safeReason = (reason: string): string => displayText(reason, { multiline: true, maxLength: 2_000 });
 
 export const toolCallPayload = ({ tool, itemId }: ThreadCall): JsonObject => ({
   action_type: "tool_call",
@@ -109,10 +109,10 @@ export class PolicyJudge {
     const { decision } = answer;
     const judgement = this.#explain(decision);
     if (decision.decision === "escalate") {
-      return { verdict: "ask", reason: safe(decision.reason), judgement };
+      return { verdict: "ask", reason: safeReason(decision.reason), judgement };
     }
     if (decision.decision === "block") {
-      return { verdict: "block", reason: safe(decision.reason), code: "policy.blocked", judgement };
+      return { verdict: "block", reason: safeReason(decision.reason), code: "policy.blocked", judgement };
     }
     if (decision.modified_payload === undefined) return { verdict: "allow", judgement };
     const { payload, changeable, subject } = question;
@@ -121,7 +121,7 @@ export class PolicyJudge {
     if (change === undefined) return { verdict: "allow", judgement };
     if (typeof change === "object") return { verdict: "modify", ...change, judgement };
     // A change that cannot be applied whole is not applied at all.
-    const reason = safe(`The policy's change of this ${subject} cannot be applied whole: ${change}.`);
+    const reason = safeReason(`The policy's change of this ${subject} cannot be applied whole: ${change}.`);
     return { verdict: "block", reason, code: "policy.invalid_change", judgement };
   }
 

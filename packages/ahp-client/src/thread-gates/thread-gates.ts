@@ -20,7 +20,7 @@ export interface ThreadGatesOptions {
   /** The agent of tools without an `id`: the first part of their ids, `AGENT/TOOL`. */
   readonly toolAgent: string;
   /**
-   * How long a decision may wait for a human, in milliseconds, for a harness that holds questions: it is told in `metadata.wait_ms`, and
+   * How long a decision may wait for a human, in milliseconds, for a harness that holds questions: it is sent in `metadata.wait_ms`, and
    * deferred questions are asked again for as long as it takes. @default not told; three deferrals within 60 s
    */
   readonly waitMs?: number;

@@ -1,3 +1,4 @@
+import { Watches } from "@harnesskit/wire";
 import type { Snapshot } from "../check-event.ts";
 import type { ResolvedLimits } from "../limits.ts";
 import type { ServerStats } from "../server-stats.ts";
@@ -16,7 +17,6 @@ import {
 import type { AhpState, RunFilter, RunSelector, RunState, RunWatchOptions } from "./run-state.ts";
 import type { RunRecord, StateRecord } from "./state-record.ts";
 import type { StateStore } from "./state-store.ts";
-import { Watches } from "./watches.ts";
 
 const matches = (state: RunState, { sessionId, status, isFinished }: RunFilter): boolean =>
   (sessionId === undefined || state.session_id === sessionId) &&
@@ -143,7 +143,7 @@ export class RunStates implements AhpState {
     };
     this.#place(entry);
     this.#makeRoom(entry);
-    this.#watches.push(key);
+    this.#watches.push(key, entry.state);
     return change;
   }
 
@@ -170,14 +170,10 @@ export class RunStates implements AhpState {
   }
 
   watch(options: RunWatchOptions = {}): AsyncIterableIterator<RunState> {
-    const { signal, runId } = options;
-    const read = (key: string): RunState | undefined => {
-      const state = this.#find(key)?.state;
-      if (!state || (runId !== undefined && state.run_id !== runId)) return undefined;
-      return matches(state, options) ? state : undefined;
-    };
-    const keys = [...this.#entries()].map(({ key }) => key);
-    return this.#watches.open(keys, read, signal);
+    const isWanted = (state: RunState): boolean =>
+      (options.runId === undefined || state.run_id === options.runId) && matches(state, options);
+    const present = [...this.#entries()].map(({ key, state }): [string, RunState] => [key, state]);
+    return this.#watches.open(present, options, isWanted);
   }
 
   close(): void {

@@ -32,13 +32,8 @@ export interface StateStore {
 export type StateStoreErrorCode = "state_not_kept" | "state_unreadable" | "state_damaged";
 
 /** A store of the state that does not do what it should. */
-export class StateStoreError extends HarnessError {
+export class StateStoreError extends HarnessError<StateStoreErrorCode> {
   override readonly name = "StateStoreError";
-  declare readonly code: StateStoreErrorCode;
-
-  constructor(code: StateStoreErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(code, message, options);
-  }
 
   static override isInstance(value: unknown): value is StateStoreError {
     return HarnessError.isInstance(value) && value.name === "StateStoreError";

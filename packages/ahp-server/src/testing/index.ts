@@ -1,6 +1,5 @@
-export { ContractError } from "./contract-error.ts";
+export type { ContractCase } from "@harnesskit/wire/testing";
 export {
-  type ContractCase,
   type OpenedStateStore,
   type StateStoreContractOptions,
   stateStoreContract,

@@ -1,18 +1,17 @@
+import {
+  type ContractCase,
+  ContractError,
+  checkEqual,
+  checkThat,
+  type OpenedStore,
+  runWithStore,
+  type StoreContext,
+} from "@harnesskit/wire/testing";
 import type { RunRecord, StateRecord } from "../state/state-record.ts";
 import { type StateStore, StateStoreError } from "../state/state-store.ts";
-import { ContractError, expectSame, expectThat } from "./contract-error.ts";
 
-/** A store that a case may do anything with. */
-export interface OpenedStateStore {
-  readonly store: StateStore;
-  /**
-   * Opens the same storage once more without closing the first store, as a process would after the end of another one; left
-   * out by a store that lives in one process. The cases close what it gives.
-   */
-  readonly reopen?: () => StateStore | Promise<StateStore>;
-  /** Removes what the store has kept. Called once after each case, also when it failed. */
-  dispose(): void | Promise<void>;
-}
+/** A store that a case may do anything with. `reopen` is called without closing the first store, as after the end of a process. */
+export type OpenedStateStore = OpenedStore<StateStore>;
 
 export interface StateStoreContractOptions {
   /** The store's name; it begins each case's name. */
@@ -21,18 +20,7 @@ export interface StateStoreContractOptions {
   readonly open: () => OpenedStateStore | Promise<OpenedStateStore>;
 }
 
-/** A named case for any test runner. */
-export interface ContractCase {
-  readonly name: string;
-  /** Resolves when the contract is kept; rejects with `contract_broken` when it is not. */
-  run(): Promise<void>;
-}
-
-interface Context {
-  readonly store: StateStore;
-  /** What the next process finds; the same store where there is no other. */
-  next(): Promise<StateStore>;
-}
+type Context = StoreContext<StateStore>;
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
 
@@ -56,10 +44,10 @@ const run: RunRecord = {
   irregular: 0,
 };
 
-const demandKept = async ({ store, next }: Context, expected: readonly StateRecord[], what: string) => {
-  expectSame([...store.load()], expected, `${what}, in the same process`);
-  const other = await next();
-  expectSame([...other.load()], expected, `${what}, in the next process`);
+const demandKept = async ({ store, other }: Context, expected: readonly StateRecord[], what: string) => {
+  checkEqual([...store.load()], expected, `${what}, in the same process`);
+  const next = await other();
+  checkEqual([...next.load()], expected, `${what}, in the next process`);
 };
 
 const demandRefused = (call: () => void, what: string): void => {
@@ -88,12 +76,12 @@ const cases: readonly { readonly name: string; run(context: Context): void | Pro
   },
   {
     name: "what is appended after the next process has opened it is there for the one after",
-    async run({ store, next }) {
+    async run({ store, other }) {
       store.append(lifecycle(1));
-      const other = await next();
-      if (other !== store) store.close();
-      other.append(lifecycle(2));
-      expectSame([...(await next()).load()], [lifecycle(1), lifecycle(2)], "both records");
+      const next = await other();
+      if (next !== store) store.close();
+      next.append(lifecycle(2));
+      checkEqual([...(await other()).load()], [lifecycle(1), lifecycle(2)], "both records");
     },
   },
   {
@@ -135,12 +123,12 @@ const cases: readonly { readonly name: string; run(context: Context): void | Pro
         store.append(lifecycle(second));
         sizes.push(store.size);
       }
-      expectThat(
+      checkThat(
         sizes.every((size, index) => index === 0 || size > (sizes[index - 1] ?? 0)),
         "it does not grow",
       );
       store.replace([lifecycle(3)]);
-      expectThat(store.size < (sizes[3] ?? 0), "it does not shrink");
+      checkThat(store.size < (sizes[3] ?? 0), "it does not shrink");
     },
   },
   {
@@ -167,20 +155,5 @@ const cases: readonly { readonly name: string; run(context: Context): void | Pro
 export const stateStoreContract = ({ name, open }: StateStoreContractOptions): ContractCase[] =>
   cases.map((entry) => ({
     name: `${name}: ${entry.name}`,
-    async run() {
-      const opened = await open();
-      const others: StateStore[] = [];
-      const next = async (): Promise<StateStore> => {
-        if (!opened.reopen) return opened.store;
-        const other = await opened.reopen();
-        others.push(other);
-        return other;
-      };
-      try {
-        await entry.run({ store: opened.store, next });
-      } finally {
-        for (const store of [opened.store, ...others]) store.close();
-        await opened.dispose();
-      }
-    },
+    run: async () => runWithStore(await open(), entry.run),
   }));

@@ -1,6 +1,12 @@
 import type { Clock } from "@harnesskit/wire";
-import type { ContractCase, ManualClock } from "@harnesskit/wire/testing";
-import { createManualClock } from "@harnesskit/wire/testing";
+import {
+  type ContractCase,
+  createManualClock,
+  type ManualClock,
+  type OpenedStore,
+  runWithStore,
+  type StoreContext,
+} from "@harnesskit/wire/testing";
 import type { ApprovalStore } from "../approval-store.ts";
 import type { ApprovalLimits } from "../limits.ts";
 import { boundCases } from "./bound-cases.ts";
@@ -13,13 +19,7 @@ export interface StoreSettings {
 }
 
 /** A store that a case may do anything with. */
-export interface OpenedApprovalStore {
-  readonly store: ApprovalStore;
-  /** Opens the same storage once more, as another process would; left out by a store that lives in one process. */
-  readonly reopen?: () => ApprovalStore | Promise<ApprovalStore>;
-  /** Removes what the store has kept. Called once after each case, also when it failed. */
-  dispose(): void | Promise<void>;
-}
+export type OpenedApprovalStore = OpenedStore<ApprovalStore>;
 
 export interface ApprovalStoreContractOptions {
   /** The store's name; it begins each case's name. */
@@ -29,10 +29,7 @@ export interface ApprovalStoreContractOptions {
 }
 
 /** What a case works with. */
-export interface ApprovalContext {
-  readonly store: ApprovalStore;
-  /** Another store over the same storage, or the same one where the storage has only one. */
-  other(): Promise<ApprovalStore>;
+export interface ApprovalContext extends StoreContext<ApprovalStore> {
   readonly clock: ManualClock;
 }
 
@@ -46,22 +43,8 @@ const runCase = async (
   { limits = {}, run }: ApprovalCase,
 ): Promise<void> => {
   const clock = createManualClock();
-  const { store, reopen = () => store, dispose } = await open({ clock, limits });
-  const opened = new Set([store]);
-  try {
-    await run({
-      store,
-      clock,
-      async other() {
-        const other = await reopen();
-        opened.add(other);
-        return other;
-      },
-    });
-  } finally {
-    for (const each of opened) await each.close();
-    await dispose();
-  }
+  const opened = await open({ clock, limits });
+  await runWithStore(opened, (context) => run({ ...context, clock }));
 };
 
 /** The cases that every {@link ApprovalStore} passes: questions, answers, claims, grants, pages, watching and limits. */

@@ -1,5 +1,6 @@
+import { checkEqual } from "@harnesskit/wire/testing";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { equal, refused } from "./checks.ts";
+import { refused } from "./refused.ts";
 import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
 
 const questionOf = (number: number, session = "s1") =>
@@ -15,13 +16,17 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
       const [first, second, third] = asked;
       if (!first || !second || !third) return;
       const page = await store.page();
-      equal(page, { records: [first, second], nextSeq: second.seq }, "the first page");
+      checkEqual(page, { records: [first, second], nextSeq: second.seq }, "the first page");
       const approved = await store.apply(first.id, approveBy(first));
       const rest = await store.page({ afterSeq: page.nextSeq });
-      equal(rest, { records: [third, approved], nextSeq: approved.seq }, "the rest, a changed record last");
-      equal(await store.page({ afterSeq: rest.nextSeq }), { ...rest, records: [] }, "after the end");
-      equal((await store.page({ status: "approved" })).records, [approved], "by status");
-      equal((await store.page({ agent: "agent", session: "s2" })).records, [], "by session");
+      checkEqual(
+        rest,
+        { records: [third, approved], nextSeq: approved.seq },
+        "the rest, a changed record last",
+      );
+      checkEqual(await store.page({ afterSeq: rest.nextSeq }), { ...rest, records: [] }, "after the end");
+      checkEqual((await store.page({ status: "approved" })).records, [approved], "by status");
+      checkEqual((await store.page({ agent: "agent", session: "s2" })).records, [], "by session");
       await refused(store.page({ limit: 3 }), "invalid_argument", "a page too large");
       await refused(store.page({ status: "open" as never }), "invalid_argument", "an unknown status");
     },
@@ -32,29 +37,29 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
       const { record } = await store.ask(questionOf(1));
       const ending = new AbortController();
       const watcher = store.watch({ signal: ending.signal });
-      equal((await watcher.next()).value, record, "what is there");
+      checkEqual((await watcher.next()).value, record, "what is there");
       await refused(store.watch().next(), "store_full", "a watcher too many");
       const next = watcher.next();
       const beside = await other();
       const approved = await beside.apply(record.id, approveBy(record));
       const ticking = setInterval(() => clock.advance(1000), 5);
       try {
-        equal((await next).value, approved, "a change");
+        checkEqual((await next).value, approved, "a change");
         const created = watcher.next();
         const { record: second } = await store.ask(questionOf(2));
-        equal((await created).value, second, "a new question");
+        checkEqual((await created).value, second, "a new question");
         const { record: third } = await store.ask(questionOf(3));
         const withdrawn = await store.apply(third.id, { type: "withdraw", by: "agent" });
-        equal((await watcher.next()).value, withdrawn, "a record that has changed twice, once");
+        checkEqual((await watcher.next()).value, withdrawn, "a record that has changed twice, once");
         const last = watcher.next();
         ending.abort();
-        equal((await last).done, true, "the end");
+        checkEqual((await last).done, true, "the end");
       } finally {
         clearInterval(ticking);
       }
       const another = store.watch({ afterSeq: Number.MAX_SAFE_INTEGER }).next();
       await store.close();
-      equal((await another).done, true, "the end of a closed store");
+      checkEqual((await another).done, true, "the end of a closed store");
       await refused(store.get(record.id), "store_closed", "a read after close");
       await refused(store.ask(questionOf(3)), "store_closed", "a question after close");
     },
@@ -67,9 +72,9 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
       await refused(store.ask(questionOf(3)), "store_full", "a third of one session");
       await store.ask(questionOf(3, "s2"));
       await refused(store.ask(questionOf(4, "s3")), "store_full", "a fourth in all");
-      equal((await store.ask(questionOf(1))).how, "found", "a repeated question needs no room");
+      checkEqual((await store.ask(questionOf(1))).how, "found", "a repeated question needs no room");
       await store.apply(record.id, { type: "withdraw", by: "agent" });
-      equal((await store.ask(questionOf(4, "s3"))).how, "created", "after one has ended");
+      checkEqual((await store.ask(questionOf(4, "s3"))).how, "created", "after one has ended");
     },
   },
   "ended records go by age and by number, open ones stay": {
@@ -84,10 +89,10 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
         clock.advance(1);
       }
       const kept = (await store.page()).records.map(({ id }) => id);
-      equal(kept, [open.id, ...ended.slice(1)], "the newest");
+      checkEqual(kept, [open.id, ...ended.slice(1)], "the newest");
       clock.advance(10_000);
       await store.ask(questionOf(4));
-      equal((await store.page()).records.length, 2, "after the retention");
+      checkEqual((await store.page()).records.length, 2, "after the retention");
     },
   },
   "questions that are not valid or too large are refused": {
@@ -105,12 +110,12 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
       await refused(note, "too_large", "a large event");
       const rejecting = { ...approveBy(record), decision: "reject", always: { reach: "agent" } } as const;
       await refused(store.apply(record.id, rejecting), "invalid_argument", "a grant with a rejection");
-      equal(
+      checkEqual(
         (await store.apply(record.id, approveBy(record))).status,
         "approved",
         "the question that is open",
       );
-      equal((await store.apply(record.id, takeBy(record))).effect, "claimed", "its claim");
+      checkEqual((await store.apply(record.id, takeBy(record))).effect, "claimed", "its claim");
     },
   },
 };

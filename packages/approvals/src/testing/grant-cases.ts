@@ -1,7 +1,8 @@
+import { checkEqual } from "@harnesskit/wire/testing";
 import type { ApprovalStore } from "../approval-store.ts";
 import type { Always } from "../grant.ts";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { equal, refused } from "./checks.ts";
+import { refused } from "./refused.ts";
 import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
 
 const askFor = (store: ApprovalStore, command: string, origin: { session?: string; callId?: string } = {}) =>
@@ -19,26 +20,34 @@ export const grantCases: Readonly<Record<string, ApprovalCase>> = {
       const always = { reach: "agent", input: { command: { startsWith: "npm test" } } } as const;
       const given = await giveGrant(store, always);
       const [grant] = await (await other()).grants();
-      equal([grant?.id, grant?.by, grant?.tool], [given.answer?.gaveGrantId, "ada", "bash"], "the grant");
+      checkEqual(
+        [grant?.id, grant?.by, grant?.tool],
+        [given.answer?.gaveGrantId, "ada", "bash"],
+        "the grant",
+      );
       const { record, how } = await askFor(await other(), "npm test -- --watch");
-      equal([how, record.status, record.answer?.grantId], ["granted", "approved", grant?.id], "its answer");
-      equal((await store.apply(record.id, takeBy(record))).effect, "claimed", "its claim");
-      equal((await askFor(store, "npm test; rm -rf /")).how, "created", "a command that goes on");
+      checkEqual(
+        [how, record.status, record.answer?.grantId],
+        ["granted", "approved", grant?.id],
+        "its answer",
+      );
+      checkEqual((await store.apply(record.id, takeBy(record))).effect, "claimed", "its claim");
+      checkEqual((await askFor(store, "npm test; rm -rf /")).how, "created", "a command that goes on");
     },
   },
   "an exact grant of a session holds for this subject in this session": {
     async run({ store }) {
       await giveGrant(store, { reach: "session" });
       const same = await askFor(store, "npm test", { session: "s1", callId: "c2" });
-      equal(same.how, "found", "the answer that gave it is used first");
+      checkEqual(same.how, "found", "the answer that gave it is used first");
       await store.apply(same.record.id, takeBy(same.record));
-      equal(
+      checkEqual(
         (await askFor(store, "npm test", { session: "s1", callId: "c2" })).how,
         "granted",
         "the next call",
       );
-      equal((await askFor(store, "npm test")).how, "created", "another session");
-      equal((await askFor(store, "npm tests", { session: "s1" })).how, "created", "another subject");
+      checkEqual((await askFor(store, "npm test")).how, "created", "another session");
+      checkEqual((await askFor(store, "npm tests", { session: "s1" })).how, "created", "another subject");
     },
   },
   "a grant ends when it expires or is revoked, with the approvals that were not taken": {
@@ -47,19 +56,19 @@ export const grantCases: Readonly<Record<string, ApprovalCase>> = {
       const id = given.answer?.gaveGrantId ?? "";
       const { record } = await askFor(store, "npm test");
       const revoked = await store.revokeGrant(id, "bob");
-      equal(revoked.revoked, { by: "bob", atMs: clock.now() }, "the revoked grant");
-      equal(await store.revokeGrant(id, "eve"), revoked, "revoked again");
+      checkEqual(revoked.revoked, { by: "bob", atMs: clock.now() }, "the revoked grant");
+      checkEqual(await store.revokeGrant(id, "eve"), revoked, "revoked again");
       await refused(store.revokeGrant("unknown", "bob"), "not_found", "an unknown grant");
       await refused(store.apply(record.id, takeBy(record)), "withdrawn", "an approval that it gave");
-      equal((await store.get(given.id))?.status, "approved", "the answer of the human");
-      equal((await askFor(store, "npm test")).how, "created", "a question after the revocation");
+      checkEqual((await store.get(given.id))?.status, "approved", "the answer of the human");
+      checkEqual((await askFor(store, "npm test")).how, "created", "a question after the revocation");
       await store.apply(given.id, takeBy(given));
       const { record: again } = await store.ask(sampleQuestion({ origin: { callId: "c9" } }));
       await store.apply(again.id, { ...approveBy(again), always: { reach: "agent", forMs: 1000 } });
       const { record: granted } = await askFor(store, "npm test", { session: "s3" });
       clock.advance(1000);
       await refused(store.apply(granted.id, takeBy(granted)), "expired", "an approval of an expired grant");
-      equal((await askFor(store, "npm test", { session: "s4" })).how, "created", "after it has expired");
+      checkEqual((await askFor(store, "npm test", { session: "s4" })).how, "created", "after it has expired");
     },
   },
   "an answer whose grant is refused does not count": {
@@ -76,10 +85,10 @@ export const grantCases: Readonly<Record<string, ApprovalCase>> = {
       await give(record, { reach: "agent", forMs: 1000 });
       const { record: next } = await askFor(store, "npm publish");
       await refused(give(next, { reach: "agent" }), "store_full", "a grant too many");
-      equal((await store.get(next.id))?.status, "pending", "the question stays open");
+      checkEqual((await store.get(next.id))?.status, "pending", "the question stays open");
       clock.advance(1000);
       await give(next, { reach: "agent" });
-      equal((await store.grants()).length, 1, "grants that are over make room");
+      checkEqual((await store.grants()).length, 1, "grants that are over make room");
     },
   },
 };

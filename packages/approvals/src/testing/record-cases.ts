@@ -1,6 +1,7 @@
 import { digest } from "@harnesskit/wire";
+import { checkEqual } from "@harnesskit/wire/testing";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { equal, refused } from "./checks.ts";
+import { refused } from "./refused.ts";
 import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
 
 /** What every store does with questions, answers, claims and outcomes. */
@@ -9,16 +10,16 @@ export const recordCases: Readonly<Record<string, ApprovalCase>> = {
     async run({ store, other, clock }) {
       const subject = { tool: "b\u0000\u202e", input: { n: [1, null, { deep: "x" }] }, preview: "+a" };
       const { record, how } = await store.ask(sampleQuestion({ subject }));
-      equal(how, "created", "a new question");
-      equal(record.digest, await digest(subject), "the digest");
-      equal(
+      checkEqual(how, "created", "a new question");
+      checkEqual(record.digest, await digest(subject), "the digest");
+      checkEqual(
         [record.status, record.effect, record.createdAtMs],
         ["pending", "none", clock.now()],
         "the record",
       );
-      equal(await (await other()).get(record.id), record, "the record of another store");
-      equal(Object.isFrozen(record.subject.input), true, "frozen");
-      equal(await store.get("unknown"), undefined, "an unknown id");
+      checkEqual(await (await other()).get(record.id), record, "the record of another store");
+      checkEqual(Object.isFrozen(record.subject.input), true, "frozen");
+      checkEqual(await store.get("unknown"), undefined, "an unknown id");
     },
   },
   "of a hundred answers at once one counts, and the others learn which": {
@@ -33,12 +34,12 @@ export const recordCases: Readonly<Record<string, ApprovalCase>> = {
         }),
       );
       const first = (await store.get(record.id))?.answer;
-      equal(answers.filter(({ status }) => status === "fulfilled").length, 1, "answers that count");
+      checkEqual(answers.filter(({ status }) => status === "fulfilled").length, 1, "answers that count");
       for (const answer of answers) {
-        if (answer.status === "fulfilled") equal(answer.value.answer, first, "the answer that counts");
+        if (answer.status === "fulfilled") checkEqual(answer.value.answer, first, "the answer that counts");
         else {
           const known = await refused(Promise.reject(answer.reason), "already_answered", "another answer");
-          equal(known?.answer, first, "the first answer, as others learn it");
+          checkEqual(known?.answer, first, "the first answer, as others learn it");
         }
       }
     },
@@ -52,9 +53,9 @@ export const recordCases: Readonly<Record<string, ApprovalCase>> = {
       await refused(store.apply(record.id, { type: "answer" } as never), "invalid_argument", "half an event");
       clock.advance(1000);
       const late = await refused(store.apply(record.id, approveBy(record)), "expired", "a late answer");
-      equal(late?.status, "expired", "the late record");
+      checkEqual(late?.status, "expired", "the late record");
       const { record: next } = await store.ask(sampleQuestion());
-      equal(next.id === record.id, false, "a question after an expired one is new");
+      checkEqual(next.id === record.id, false, "a question after an expired one is new");
       await store.apply(next.id, { type: "withdraw", by: "agent", reason: "the turn has ended" });
       await refused(store.apply(next.id, approveBy(next)), "withdrawn", "an answer to a withdrawn question");
     },
@@ -70,13 +71,13 @@ export const recordCases: Readonly<Record<string, ApprovalCase>> = {
           (stores[index % 2] ?? store).apply(record.id, takeBy(record, `hook-${index}`)),
         ),
       );
-      equal(claims.filter(({ status }) => status === "fulfilled").length, 1, "claims that succeed");
+      checkEqual(claims.filter(({ status }) => status === "fulfilled").length, 1, "claims that succeed");
       const claimed = await store.get(record.id);
-      equal(claimed?.effect, "claimed", "the effect");
+      checkEqual(claimed?.effect, "claimed", "the effect");
       const report = { type: "report", claimant: claimed?.taken?.by ?? "", effect: "done" } as const;
       const foreign = store.apply(record.id, { ...report, claimant: "a stranger" });
       await refused(foreign, "not_claimant", "the report of another");
-      equal((await store.apply(record.id, report)).effect, "done", "the outcome");
+      checkEqual((await store.apply(record.id, report)).effect, "done", "the outcome");
       const second = store.apply(record.id, { ...report, effect: "failed" });
       await refused(second, "already_reported", "a second outcome");
     },
@@ -89,28 +90,36 @@ export const recordCases: Readonly<Record<string, ApprovalCase>> = {
       for (const each of [record, unused]) await store.apply(each.id, approveBy(each));
       await store.apply(record.id, takeBy(record));
       clock.advance(1000);
-      equal((await store.get(record.id))?.effect, "ambiguous", "the effect");
-      equal((await store.page({ effect: "ambiguous" })).records.length, 1, "the page of ambiguous records");
+      checkEqual((await store.get(record.id))?.effect, "ambiguous", "the effect");
+      checkEqual(
+        (await store.page({ effect: "ambiguous" })).records.length,
+        1,
+        "the page of ambiguous records",
+      );
       clock.advance(4000);
       await refused(store.apply(unused.id, takeBy(unused)), "expired", "a claim too late");
       const known = await store.apply(record.id, { type: "report", claimant: "hook-1", effect: "failed" });
-      equal(known.effect, "failed", "what the claimant says later");
+      checkEqual(known.effect, "failed", "what the claimant says later");
     },
   },
   "a repeated question finds its record: the answer is there once": {
     async run({ store, other }) {
       const { record } = await store.ask(sampleQuestion());
       const again = () => other().then((each) => each.ask(sampleQuestion({ origin: { callId: "c2" } })));
-      equal(await again(), { record, how: "found" }, "the pending question");
+      checkEqual(await again(), { record, how: "found" }, "the pending question");
       const approved = await store.apply(record.id, approveBy(record));
-      equal(await again(), { record: approved, how: "found" }, "the answered question");
+      checkEqual(await again(), { record: approved, how: "found" }, "the answered question");
       const taken = await store.apply(record.id, takeBy(record));
-      equal(await store.ask(sampleQuestion()), { record: taken, how: "found" }, "the same call, replayed");
-      equal((await again()).how, "created", "another call after the answer was taken");
+      checkEqual(
+        await store.ask(sampleQuestion()),
+        { record: taken, how: "found" },
+        "the same call, replayed",
+      );
+      checkEqual((await again()).how, "created", "another call after the answer was taken");
       const elsewhere = await store.ask(sampleQuestion({ origin: { session: "s2" } }));
-      equal(elsewhere.how, "created", "another session");
+      checkEqual(elsewhere.how, "created", "another session");
       const changed = await store.ask(sampleQuestion({ subject: { input: { command: "npm publish" } } }));
-      equal(changed.how, "created", "the same call with another input");
+      checkEqual(changed.how, "created", "the same call with another input");
     },
   },
 };

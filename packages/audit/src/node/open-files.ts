@@ -20,7 +20,7 @@ const toReadError = (cause: unknown): AuditError => {
   return new AuditError("audit_read_failed", `the audit log cannot be read: ${why}`, { cause });
 };
 
-const open = async (path: string): Promise<FileHandle | undefined> => {
+const openIfPresent = async (path: string): Promise<FileHandle | undefined> => {
   try {
     return await openOwnFile(path);
   } catch (cause) {
@@ -34,14 +34,14 @@ const open = async (path: string): Promise<FileHandle | undefined> => {
  * none is missed when the log is rotated meanwhile. Throws `audit_read_failed`, also where there is no log.
  */
 export async function* openFiles(path: string): AsyncGenerator<OpenFile> {
-  const current = await open(path);
+  const current = await openIfPresent(path);
   try {
     const inode = (await current?.stat())?.ino;
     let found = current !== undefined;
     for (const { path: numbered } of await listNumbered(nodeFileSystem, path).catch((cause: unknown) => {
       throw toReadError(cause);
     })) {
-      const file = await open(numbered);
+      const file = await openIfPresent(numbered);
       if (file === undefined) continue;
       found = true;
       try {

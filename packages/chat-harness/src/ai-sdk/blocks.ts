@@ -67,14 +67,16 @@ export const toSignature = ({
 const hasOptions = (options: ProviderMetadata | undefined): options is ProviderMetadata =>
   options !== undefined && Object.keys(options).length > 0;
 
-const unusable = (what: string): ChatModelError => new ChatModelError("provider_invalid_request", what);
+const invalidBlock = (what: string): ChatModelError => new ChatModelError("provider_invalid_request", what);
 
 const toImagePart = ({ source, media_type: mediaType, detail }: ImageBlock): ImagePart => {
   const isUrl = source.type === "url";
   const image = isUrl ? source.url : source.base64_data;
   // The SDK reads a string as an address if it can, and as bytes otherwise.
   if (URL.canParse(image) !== isUrl) {
-    throw unusable(isUrl ? "the address of an image is not a URL" : "the bytes of an image are not base64");
+    throw invalidBlock(
+      isUrl ? "the address of an image is not a URL" : "the bytes of an image are not base64",
+    );
   }
   return {
     type: "image",
@@ -96,12 +98,12 @@ const fromImagePart = ({ image, mediaType, providerOptions }: ImagePart): ImageB
   const detail = providerOptions?.openai?.imageDetail;
   const shown = details.has(detail) ? { detail: detail as NonNullable<ImageBlock["detail"]> } : {};
   const text = image instanceof URL ? image.href : image;
-  if (typeof text !== "string") throw unusable("the bytes of an image must be a base64 string");
+  if (typeof text !== "string") throw invalidBlock("the bytes of an image must be a base64 string");
   if (URL.canParse(text)) {
     const type = mediaType === undefined ? {} : { media_type: mediaType };
     return { type: "image", source: { type: "url", url: text }, ...type, ...shown };
   }
-  if (mediaType === undefined) throw unusable("the bytes of an image need their media type");
+  if (mediaType === undefined) throw invalidBlock("the bytes of an image need their media type");
   return { type: "image", source: { type: "inline", base64_data: text }, media_type: mediaType, ...shown };
 };
 
@@ -109,7 +111,7 @@ const fromImagePart = ({ image, mediaType, providerOptions }: ImagePart): ImageB
 export const fromUserPart = (part: UserPart): UserBlock => {
   if (part.type === "text") return { type: "text", text: part.text, ...toSignature(part) };
   if (part.type === "image") return fromImagePart(part);
-  throw unusable("a chat message has no room for a file");
+  throw invalidBlock("a chat message has no room for a file");
 };
 
 /** A block of the assistant's message as a part for the AI SDK. */

@@ -34,9 +34,8 @@ export type ChatModelErrorCode =
   | "provider_unsupported_content_block";
 
 /** A model could not be asked, or did not answer. `category` is the code, by which a harness finds the bucket. */
-export class ChatModelError extends HarnessError {
+export class ChatModelError extends HarnessError<ChatModelErrorCode> {
   override readonly name = "ChatModelError";
-  declare readonly code: ChatModelErrorCode;
   readonly category: ChatModelErrorCode;
   /** How long the provider wants to be left alone, where it says so. */
   readonly retryAfterMs: number | undefined;

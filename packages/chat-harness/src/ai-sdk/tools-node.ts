@@ -81,7 +81,7 @@ export class CallResults {
   }
 }
 
-const unusable = (problem: string): CallPlan => ({
+const invalidInput = (problem: string): CallPlan => ({
   kind: "fail",
   failure: { status: "not_run", code: "invalid_input", message: `The input cannot be used: ${problem}` },
 });
@@ -101,7 +101,7 @@ export const toolsNode =
       if (found === undefined || found.hasResult) continue;
       if (await results.addInterrupted(found)) continue;
       const isUsable = problem === null || (await chat.tools(context.signal))[found.call.name] === undefined;
-      const plan = isUsable ? await planCall(found.call, scope) : unusable(problem);
+      const plan = isUsable ? await planCall(found.call, scope) : invalidInput(problem);
       if (plan.kind === "ask") {
         const waiting = { id, signal_id: results.signalIdOf(found), request: plan.request };
         return { ...results.update, queue: state.queue.slice(index + 1), waiting };

@@ -1,4 +1,4 @@
-import { isUnknown, namesMark, shown } from "../marks.ts";
+import { displayable, isUnknown, namesMark } from "../marks.ts";
 import { isPattern, mayMatch } from "./glob.ts";
 import { isSecretPath } from "./secret-paths.ts";
 
@@ -78,7 +78,7 @@ const insideOf = ({ workspace, allowed }: PathPlaces): readonly string[] =>
 const resolveFrom = (text: string, directory: string | undefined, places: PathPlaces): PathJudgement => {
   const path = joinPath(directory, text);
   if (path === undefined)
-    return { path: shown(`…/${text}`), outside: true, secret: isSecretPath(text), unknown: true };
+    return { path: displayable(`…/${text}`), outside: true, secret: isSecretPath(text), unknown: true };
   const unknown = isUnknown(path);
   // An unknown part may hold `..` as well.
   const inside = !unknown && insideOf(places).some((folder) => isBelow(path, folder));
@@ -98,6 +98,6 @@ export const resolvePath = (
   const all = directory.flatMap((from) =>
     [real, ...(other === undefined ? [] : [other])].map((each) => resolveFrom(each, from, places)),
   );
-  if (all.length === 0) return { path: shown(text), outside: true, secret: false, unknown: true };
+  if (all.length === 0) return { path: displayable(text), outside: true, secret: false, unknown: true };
   return worstOf(all);
 };

@@ -19,7 +19,7 @@ const printf = ({ args, walk }: Call): string | undefined => {
 };
 
 /** `export`, `declare` and their like: names, or assignments without anything that is evaluated again. */
-const declare = (call: Call): void => {
+const declareVariables = (call: Call): void => {
   const { args, walk, scope, name } = call;
   const words = args.filter((arg) => !arg.startsWith("-"));
   if (words.length === 0) {
@@ -121,7 +121,7 @@ export const builtins: Family = {
   },
   "export declare typeset local readonly": {
     usage: "-[axrpgfF] text...",
-    judge: declare,
+    judge: declareVariables,
   },
   unset: { usage: "-v text...", judge: setter(0) },
   read: {

@@ -1,7 +1,7 @@
+import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { canonicalJson, isPlainObject } from "@harnesskit/wire/json";
-import { sha256 } from "../sha256.ts";
 import { type Directive, DirectiveSchema } from "./directive.ts";
 
 /** What a directive is issued for. One of `input` and `match` is given; both are kept as digests. */
@@ -16,16 +16,16 @@ export interface DirectiveRequest extends Pick<Directive, "tool_id" | "issued_by
   readonly causation_id?: string;
 }
 
-const inputOf = ({ input, match }: DirectiveRequest): Directive["input"] => {
+const directiveInput = ({ input, match }: DirectiveRequest): Directive["input"] => {
   if ((input === undefined) === (match === undefined)) {
     throw new InvalidArgumentError("directive: give one of input and match");
   }
   const given = input ?? match;
   if (!isPlainObject(given)) throw new InvalidArgumentError("directive: the input must be a JSON object");
-  if (input !== undefined) return { digest: sha256(canonicalJson(input)) };
+  if (input !== undefined) return { digest: sha256Digest(canonicalJson(input)) };
   const fields = Object.entries(given).map(([name, value]) => ({
     name,
-    digest: sha256(canonicalJson(value)),
+    digest: sha256Digest(canonicalJson(value)),
   }));
   return { fields: fields.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 };
@@ -36,7 +36,7 @@ export const toDirective = (request: DirectiveRequest, id: string, issuedAt: str
   if (!(Date.parse(issuedAt) < Date.parse(until))) {
     throw new InvalidArgumentError("directive: until must be a time to come");
   }
-  const input = inputOf(request);
+  const input = directiveInput(request);
   const made = { id, tool_id, input, issued_by, issued_at: issuedAt, until, max_uses, uses: 0 };
   const { data, error } = DirectiveSchema.safeParse(made);
   if (data) return data;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { isInForce, periodOf } from "../records/in-force.ts";
-import { canonicalDigest } from "../sha256.ts";
+import { canonicalDigest } from "../canonical-digest.ts";
+import { isInPeriod, periodOf } from "../records/in-force.ts";
 import type { Directive } from "./directive.ts";
 
 /** Why a directive does not back a call. */
@@ -57,7 +57,7 @@ export const directiveProblem = (
   if (directive.revoked_at !== undefined) return "revoked";
   const period = periodOf(directive.issued_at, directive.until);
   if (!(period.from <= now)) return "not_yet_valid";
-  if (!isInForce(period, now)) return "expired";
+  if (!isInPeriod(period, now)) return "expired";
   return fits(directive.input, input) ? undefined : "wrong_input";
 };
 

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { isAlive, systemErrorCode } from "@harnesskit/node-kit";
+import { isAlive, OutputLines, systemErrorCode } from "@harnesskit/node-kit";
 import { type Clock, createDeferred } from "@harnesskit/wire";
 import { type AgentExit, SpawnError } from "./errors.ts";
 import { agentScript } from "./guard-scripts.ts";
-import { OutputLines } from "./output-lines.ts";
 import { ProcessGuard, shell } from "./process-guard.ts";
 
 export type OutputStream = "stdout" | "stderr";

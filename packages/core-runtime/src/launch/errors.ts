@@ -13,10 +13,8 @@ export type ManifestErrorCode =
   | "manifest_invalid";
 
 /** An agent's manifest cannot be used. */
-export class ManifestError extends HarnessError {
+export class ManifestError extends HarnessError<ManifestErrorCode> {
   override readonly name = "ManifestError";
-  declare readonly code: ManifestErrorCode;
-
   constructor(
     code: ManifestErrorCode,
     readonly path: string,
@@ -40,7 +38,7 @@ export interface AgentExit {
 export interface AgentReason {
   /**
    * `stopped`: it was asked for. `exited`: the process ended. `command_not_found`, `command_not_executable`,
-   * `start_failed`: there was none. `connect_timeout`, `register_timeout`: it said no hello or named no tools in time.
+   * `start_failed`: no process started. `connect_timeout`, `register_timeout`: it said no hello or named no tools in time.
    * `unhealthy`, `disconnected`: its session. `guard_lost`: its guard was killed. `manifest_drift`: its manifest
    * changed, and the core refuses that. `crash_loop`: it was given up.
    */
@@ -140,10 +138,8 @@ export type SpawnErrorCode = Extract<
 >;
 
 /** The agent's process was not made; no process remains. */
-export class SpawnError extends HarnessError {
+export class SpawnError extends HarnessError<SpawnErrorCode> {
   override readonly name = "SpawnError";
-  declare readonly code: SpawnErrorCode;
-
   constructor(code: SpawnErrorCode, message: string) {
     super(code, message);
   }

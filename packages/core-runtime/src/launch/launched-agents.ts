@@ -1,9 +1,8 @@
 import type { AuditEntryInput } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { BufferFullError } from "@harnesskit/wire";
+import { BufferFullError, Watches, type WatchOptions } from "@harnesskit/wire";
 import { type CallResult, coreResult } from "../call-result.ts";
 import type { CallGate } from "../call-router.ts";
-import { Watches, type WatchOptions } from "../watch.ts";
 import { AgentSupervisor, type SupervisorOwner } from "./agent-supervisor.ts";
 import {
   AgentExistsError,

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
-import { readOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
+import { readOwnFile, sha256Digest, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { AGENT_MANIFEST_FILE, type AgentManifest, AgentManifestSchema } from "@harnesskit/protocol/runtime";
 import { displayText, InvalidArgumentError } from "@harnesskit/wire";
 import { ManifestError } from "./errors.ts";
@@ -68,8 +67,6 @@ const toManifest = (path: string, value: unknown): AgentManifest => {
   throw new ManifestError("manifest_invalid", path, `is wrong at ${field}: it holds a NUL`, field);
 };
 
-const hashOf = (bytes: Buffer): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-
 const assertLimit = (maxBytes: number): void => {
   if (Number.isSafeInteger(maxBytes) && maxBytes > 0) return;
   throw new InvalidArgumentError("maxManifestBytes is a positive whole number");
@@ -95,7 +92,7 @@ export const readManifest = async (
   return {
     directory: absolute,
     manifest,
-    hash: hashOf(bytes),
+    hash: sha256Digest(bytes),
   };
 };
 
@@ -109,7 +106,7 @@ export const manifestDrift = async (
 ): Promise<ManifestDrift | undefined> => {
   try {
     const bytes = await readFileSafely(join(read.directory, AGENT_MANIFEST_FILE), maxManifestBytes);
-    return hashOf(bytes) === read.hash ? undefined : "changed";
+    return sha256Digest(bytes) === read.hash ? undefined : "changed";
   } catch {
     return "unreadable";
   }

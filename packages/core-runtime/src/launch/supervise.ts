@@ -14,7 +14,7 @@ const exitReason = ({ code, signal }: AgentExit): AgentReason => ({
   message: signal === null ? `its process ended with code ${code}` : `its process was ended by ${signal}`,
 });
 
-const start = (state: Supervision, context: SupervisionContext, byHand: boolean): SupervisionStep => ({
+const beginLaunch = (state: Supervision, context: SupervisionContext, byHand: boolean): SupervisionStep => ({
   state: enterPhase(state, "starting", context, {
     deadlineMs: context.nowMs + context.settings.connectTimeoutMs,
     connected: false,
@@ -103,7 +103,7 @@ const next = (
   reason: AgentReason,
   failed: boolean,
 ): SupervisionStep => {
-  if (state.next === "start") return start(state, context, true);
+  if (state.next === "start") return beginLaunch(state, context, true);
   if (state.next === "policy") return followPolicy(state, context, reason, failed);
   const rest = { connected: false, registered: false, ending: undefined };
   return { state: enterPhase(state, "stopped", context, rest) };
@@ -149,7 +149,7 @@ const deadline = (state: Supervision, context: SupervisionContext): SupervisionS
     case "unhealthy":
       return killFailed(state, context, state.reason ?? { code: "unhealthy", message: "it is unhealthy" });
     case "backoff":
-      return start(state, context, false);
+      return beginLaunch(state, context, false);
     case "stopping":
       if (state.ending === "draining") return leave(state, context);
       if (state.ending === "leaving") return terminate(state, context);
@@ -173,7 +173,7 @@ const stop = (state: Supervision, atOnce: boolean, context: SupervisionContext):
 const isWanted = ({ phase }: Supervision): boolean =>
   phase === "starting" || phase === "ready" || phase === "unhealthy";
 
-const serve = (state: Supervision, context: SupervisionContext): SupervisionStep => ({
+const becomeReady = (state: Supervision, context: SupervisionContext): SupervisionStep => ({
   state: enterPhase(state, "ready", context, {
     connected: true,
     registered: true,
@@ -204,7 +204,7 @@ const healthChanged = (
   context: SupervisionContext,
 ): SupervisionStep => {
   if (!state.registered) return { state };
-  if (status !== "unhealthy") return state.phase === "ready" ? { state } : serve(state, context);
+  if (status !== "unhealthy") return state.phase === "ready" ? { state } : becomeReady(state, context);
   if (state.phase === "unhealthy") return { state };
   const deadlineMs = context.nowMs + context.settings.unhealthyTimeoutMs;
   const change = { deadlineMs, reason: { code: "unhealthy" as const, message } };
@@ -220,10 +220,10 @@ export const supervise = (
   switch (event.type) {
     case "start":
       if (state.phase === "stopping") return { state: { ...state, next: "start" } };
-      return hasProcess(state.phase) ? { state } : start(state, context, true);
+      return hasProcess(state.phase) ? { state } : beginLaunch(state, context, true);
     case "restart":
       if (state.phase === "stopping") return { state: { ...state, next: "start" } };
-      return hasProcess(state.phase) ? end(state, context, "start") : start(state, context, true);
+      return hasProcess(state.phase) ? end(state, context, "start") : beginLaunch(state, context, true);
     case "stop":
       return stop(state, event.atOnce ?? false, context);
     case "start_failed":
@@ -254,7 +254,7 @@ export const supervise = (
     }
     case "registered":
       // More tools do not change the health of an agent that is unhealthy.
-      return isWanted(state) && !state.registered ? serve(state, context) : { state };
+      return isWanted(state) && !state.registered ? becomeReady(state, context) : { state };
     case "disconnected":
       return isWanted(state) ? disconnected(state, event, context) : { state };
     case "health":

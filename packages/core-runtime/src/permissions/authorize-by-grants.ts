@@ -3,7 +3,7 @@ import { displayText, isThenable } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
 import type { Authorization } from "../authorize.ts";
 import type { ToolInfo } from "../judge-tool.ts";
-import { isInForce, type Period, periodOf } from "../records/in-force.ts";
+import { isInPeriod, type Period, periodOf } from "../records/in-force.ts";
 import { recordFault } from "../records/record-file-error.ts";
 import { type Grant, PermissionNameSchema } from "./grant.ts";
 import type { GrantStore } from "./grants.ts";
@@ -69,9 +69,9 @@ export class GrantAuthorizer {
     try {
       const list = this.#grants.list();
       if (!isThenable(list)) return this.#judge(tool, needs, parties, list);
-      return list.then((items) => this.#judge(tool, needs, parties, items), unreadable);
+      return list.then((items) => this.#judge(tool, needs, parties, items), grantsUnreadable);
     } catch (error) {
-      return unreadable(error);
+      return grantsUnreadable(error);
     }
   }
 
@@ -99,7 +99,7 @@ export class GrantAuthorizer {
         ({ grant, period }) =>
           isParty(grant.caller, parties.caller) &&
           isParty(grant.actor, parties.actor) &&
-          isInForce(period, now),
+          isInPeriod(period, now),
       );
     if (needs.granted.every(isGranted)) return allowed;
     const missing = needs.permissions.filter((_permission, index) => !isGranted(needs.granted[index] ?? []));
@@ -129,7 +129,7 @@ const refusal = (tool: ToolInfo, missing: readonly string[], isGrantedElse: bool
 /** The only character of a permission's name that a shell may read. */
 const shellWord = (name: string): string => (name.includes("*") ? `'${name}'` : name);
 
-const unreadable = (error: unknown): Authorization => ({
+const grantsUnreadable = (error: unknown): Authorization => ({
   allowed: false,
   reason: `the grants cannot be read, so nothing is granted (${recordFault(error)})`,
 });

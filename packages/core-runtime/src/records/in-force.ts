@@ -16,4 +16,4 @@ export const periodOf = (since: string, until: string | undefined): Period => ({
   until: until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until),
 });
 
-export const isInForce = ({ from, until }: Period, now: number): boolean => from <= now && now < until;
+export const isInPeriod = ({ from, until }: Period, now: number): boolean => from <= now && now < until;

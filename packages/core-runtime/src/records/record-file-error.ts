@@ -14,10 +14,8 @@ export type RecordFileErrorCode =
   | "record_file_unavailable";
 
 /** A file of grants or directives that cannot be used. Nothing is granted by it. */
-export class RecordFileError extends HarnessError {
+export class RecordFileError extends HarnessError<RecordFileErrorCode> {
   override readonly name = "RecordFileError";
-  declare readonly code: RecordFileErrorCode;
-
   constructor(
     code: RecordFileErrorCode,
     readonly path: string,

@@ -24,10 +24,10 @@ export interface RecordFormat<Item> {
 const version = 1;
 
 /** Texts in the order of their UTF-16 units, the same everywhere. */
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export const recordsToText = <Item>({ name, key }: RecordFormat<Item>, items: readonly Item[]): string => {
-  const sorted = [...items].sort((a, b) => compare(key(a), key(b)));
+  const sorted = [...items].sort((a, b) => compareStrings(key(a), key(b)));
   return `${JSON.stringify({ version, [name]: sorted }, null, 2)}\n`;
 };
 
@@ -48,7 +48,7 @@ export const recordsFromBytes = <Item>(
   }
   if (!isObject(value)) throw invalid("it must be an object");
   const unknown = Object.keys(value).find((field) => field !== "version" && field !== name);
-  if (unknown !== undefined) throw invalid("the field is unknown", shown(unknown));
+  if (unknown !== undefined) throw invalid("the field is unknown", shortText(unknown));
   if (value.version !== version) throw invalid(`it must be ${version}`, "version");
   const records = Object.hasOwn(value, name) ? value[name] : undefined;
   if (!Array.isArray(records)) throw invalid("it must be an array", name);
@@ -60,10 +60,10 @@ export const recordsFromBytes = <Item>(
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
     throw invalid(
-      shown(issue?.message ?? ""),
-      shown([name, index, ...(issue?.path ?? [])].map(String).join(".")),
+      shortText(issue?.message ?? ""),
+      shortText([name, index, ...(issue?.path ?? [])].map(String).join(".")),
     );
   });
 };
 
-const shown = (text: string): string => displayText(text, { maxLength: 200 });
+const shortText = (text: string): string => displayText(text, { maxLength: 200 });

@@ -1,6 +1,6 @@
+export type { ContractCase } from "@harnesskit/wire/testing";
 export {
   type OpenedRecords,
-  type RecordContractCase,
   type RecordStoreContractOptions,
   recordStoreContract,
 } from "./record-store-contract.ts";

@@ -1,5 +1,5 @@
 import { HarnessError } from "@harnesskit/wire";
-import { ContractError } from "@harnesskit/wire/testing";
+import { type ContractCase, checkRejects, checkThat } from "@harnesskit/wire/testing";
 import type { RecordStore } from "../records/record-store.ts";
 
 /** A store that a case may do anything with. */
@@ -22,13 +22,6 @@ export interface RecordStoreContractOptions<Item> {
   readonly sample: (number: number) => Item;
 }
 
-/** A named case for any test runner. */
-export interface RecordContractCase {
-  readonly name: string;
-  /** Resolves when the contract is kept; rejects with `contract_broken` when it is not. */
-  run(): Promise<void>;
-}
-
 interface Context<Item> {
   readonly store: RecordStore<Item>;
   readonly other: RecordStore<Item>;
@@ -37,15 +30,11 @@ interface Context<Item> {
 
 const maxRecords = 40;
 
-const holds = (condition: boolean, otherwise: string): void => {
-  if (!condition) throw new ContractError(otherwise);
-};
-
 /** The records of a store as text, in any order. */
-const textOf = async (store: RecordStore<unknown>): Promise<string> =>
+const recordsText = async (store: RecordStore<unknown>): Promise<string> =>
   JSON.stringify((await store.list()).map((item) => JSON.stringify(item)).sort());
 
-const textOfItems = (items: readonly unknown[]): string =>
+const itemsText = (items: readonly unknown[]): string =>
   JSON.stringify(items.map((item) => JSON.stringify(item)).sort());
 
 const add = <Item>(store: RecordStore<Item>, ...items: readonly Item[]): Promise<void> =>
@@ -53,16 +42,19 @@ const add = <Item>(store: RecordStore<Item>, ...items: readonly Item[]): Promise
 
 const cases: Readonly<Record<string, <Item>(context: Context<Item>) => Promise<void>>> = {
   "is empty at first, then holds what a change made, and returns its result": async ({ store, sample }) => {
-    holds((await store.list()).length === 0, "a new store is not empty");
+    checkThat((await store.list()).length === 0, "a new store is not empty");
     const result = await store.change((before) => ({ items: [...before, sample(1)], result: before.length }));
-    holds(result === 0, "a change does not return its result");
-    holds((await textOf(store)) === textOfItems([sample(1)]), "the record is not listed as it was made");
+    checkThat(result === 0, "a change does not return its result");
+    checkThat(
+      (await recordsText(store)) === itemsText([sample(1)]),
+      "the record is not listed as it was made",
+    );
   },
   "shows a change to every other store at once": async ({ store, other, sample }) => {
     for (let number = 0; number < 5; number++) {
       await other.list();
       await add(store, sample(number));
-      holds((await other.list()).length === number + 1, "another store lists what was before the change");
+      checkThat((await other.list()).length === number + 1, "another store lists what was before the change");
     }
   },
   "returns the same array while nothing changes": async ({ store, sample }) => {
@@ -71,51 +63,53 @@ const cases: Readonly<Record<string, <Item>(context: Context<Item>) => Promise<v
     for (let last = await store.list(); ; ) {
       const next = await store.list();
       if (next === last) break;
-      holds(Date.now() < end, "each list is a new array");
+      checkThat(Date.now() < end, "each list is a new array");
       last = next;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   },
   "changes nothing where the edit returns no items, or throws": async ({ store, sample }) => {
     await add(store, sample(1));
-    holds((await store.change(() => ({ result: 7 }))) === 7, "the result is lost");
+    checkThat((await store.change(() => ({ result: 7 }))) === 7, "the result is lost");
     const thrown = new HarnessError("told", "no");
     const caught = await store
       .change((): never => {
         throw thrown;
       })
       .catch((error: unknown) => error);
-    holds(caught === thrown, "what the edit throws is not what the change rejects with");
-    holds((await textOf(store)) === textOfItems([sample(1)]), "an edit that threw has changed the records");
+    checkThat(caught === thrown, "what the edit throws is not what the change rejects with");
+    checkThat(
+      (await recordsText(store)) === itemsText([sample(1)]),
+      "an edit that threw has changed the records",
+    );
     await add(store, sample(2));
-    holds((await store.list()).length === 2, "a change after one that failed is lost");
+    checkThat((await store.list()).length === 2, "a change after one that failed is lost");
   },
   "loses none of many changes at once": async ({ store, other, sample }) => {
     const numbers = Array.from({ length: 16 }, (_, number) => number);
     await Promise.all(numbers.map((number) => add(number % 2 === 0 ? store : other, sample(number))));
-    const wanted = textOfItems(numbers.map(sample));
-    holds((await textOf(store)) === wanted && (await textOf(other)) === wanted, "a change is lost");
+    const wanted = itemsText(numbers.map(sample));
+    checkThat(
+      (await recordsText(store)) === wanted && (await recordsText(other)) === wanted,
+      "a change is lost",
+    );
   },
   "keeps copies, and lists what cannot be changed": async ({ store, sample }) => {
     const given = sample(1);
     await add(store, given);
     Object.assign(given as object, { id: "changed" });
-    holds(
-      (await textOf(store)) === textOfItems([sample(1)]),
+    checkThat(
+      (await recordsText(store)) === itemsText([sample(1)]),
       "a record changes with the object that was given",
     );
     const listed = await store.list();
-    holds(Object.isFrozen(listed) && Object.isFrozen(listed[0]), "what is listed can be changed");
+    checkThat(Object.isFrozen(listed) && Object.isFrozen(listed[0]), "what is listed can be changed");
   },
   "refuses more records than its limit, and keeps what it has": async ({ store, sample }) => {
     const all = Array.from({ length: maxRecords }, (_, number) => sample(number));
     await add(store, ...all);
-    const code = await add(store, sample(maxRecords)).then(
-      () => "it succeeded",
-      (error: unknown) => (HarnessError.isInstance(error) ? error.code : "an error of another kind"),
-    );
-    holds(code === "buffer_full", `one record too many: expected buffer_full, got ${code}`);
-    holds((await store.list()).length === maxRecords, "the refused change has changed the records");
+    await checkRejects(add(store, sample(maxRecords)), "buffer_full", "one record too many");
+    checkThat((await store.list()).length === maxRecords, "the refused change has changed the records");
   },
 };
 
@@ -124,7 +118,7 @@ export const recordStoreContract = <Item>({
   name,
   open,
   sample,
-}: RecordStoreContractOptions<Item>): RecordContractCase[] =>
+}: RecordStoreContractOptions<Item>): ContractCase[] =>
   Object.entries(cases).map(([title, body]) => ({
     name: `${name}: ${title}`,
     async run() {

@@ -196,7 +196,7 @@ class CoreAgentHost implements AgentHost {
     if (this.#isClosing) return coreResult(RuntimeErrorCode.CoreClosed, "The server is closing.");
     const agentId = toolId.slice(0, Math.max(0, toolId.indexOf("/")));
     if (!this.#agents.has(agentId)) {
-      return coreResult(RuntimeErrorCode.ToolNotFound, "There is no agent of this tool.");
+      return coreResult(RuntimeErrorCode.ToolNotFound, "No agent has this tool.");
     }
     const ready = await settleWithin(this.#whenReady(agentId), {
       name: "agent.ready",

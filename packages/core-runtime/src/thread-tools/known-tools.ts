@@ -1,7 +1,7 @@
 import { HarnessError } from "@harnesskit/wire";
 import { isPlainObject } from "@harnesskit/wire/json";
 import type { CoreLimits } from "../core-limits.ts";
-import { judgeTool, type ToolInfo } from "../judge-tool.ts";
+import type { ToolInfo } from "../judge-tool.ts";
 import type { HostedAgent } from "./agent-host-options.ts";
 
 /** Keeps what agents declared when they last ran, so that a conversation need not wait until they run again. */
@@ -55,16 +55,16 @@ export class KnownTools {
   async #read(agent: HostedAgent): Promise<readonly ToolInfo[] | undefined> {
     const declared = await this.#store?.read(agent);
     if (!declared || declared.length > this.#limits.maxTools) return undefined;
+    // With the engine of patterns: no conversation without agents needs it.
+    const { judgeTool } = await import("../judge-tool.ts");
     try {
-      return declared.map((tool) => this.#judge(tool, agent.agentId));
+      // The digests are computed, not read: a call is bound to them.
+      return declared.map(
+        (tool) => judgeTool(isPlainObject(tool) ? tool : {}, agent.agentId, this.#limits).info,
+      );
     } catch (error) {
       if (HarnessError.isInstance(error)) return undefined;
       throw error;
     }
-  }
-
-  /** The digests are computed, not read: a call is bound to them. */
-  #judge(declared: unknown, agentId: string): ToolInfo {
-    return judgeTool(isPlainObject(declared) ? declared : {}, agentId, this.#limits).info;
   }
 }

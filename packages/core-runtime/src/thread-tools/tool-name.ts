@@ -1,4 +1,4 @@
-import { sha256 } from "../sha256.ts";
+import { sha256Hex } from "@harnesskit/node-kit";
 
 /** What providers of models take as a tool's name. */
 const maxLength = 64;
@@ -23,9 +23,7 @@ export const toModelToolName = (toolId: string): string => {
     !/\.\.|\.\//.test(toolId) &&
     !tool.includes("__");
   if (isExact) return name;
-  const mark = sha256(toolId)
-    .replace(/^sha256:/, "")
-    .slice(0, markLength);
+  const mark = sha256Hex(toolId).slice(0, markLength);
   // No exact name has "___".
   return `${name.slice(0, maxLength - markLength - 3)}___${mark}`;
 };

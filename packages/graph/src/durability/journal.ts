@@ -35,7 +35,7 @@ const isRefused = ({ cause }: Partial<Error>): boolean =>
   HarnessError.isInstance(cause) && ["store_full", "invalid_argument"].includes(cause.code);
 
 /** A value as JSON. Throws `run_persistence_failed`. */
-const toJson = (
+const toJournalJson = (
   value: unknown,
   name: string,
   details: { readonly namespace?: readonly string[] },
@@ -49,7 +49,7 @@ const toJson = (
   throw persistenceFailed(`durability "node" records JSON: ${problem.message}`, details);
 };
 
-const toFailure = (error: GraphError): RunFailure => ({
+const toRunFailure = (error: GraphError): RunFailure => ({
   code: error.code,
   message: error.message,
   category: errorCategory(error),
@@ -125,14 +125,14 @@ export class Journal {
 
   /** Throws `run_persistence_failed` for an update that is not JSON. */
   completed({ key, namespace }: RunPlace, step: number | null, nextStep: number, update: unknown): void {
-    const json = toJson(update, "update", { namespace });
+    const json = toJournalJson(update, "update", { namespace });
     // Until this is stored, a crash makes the node ambiguous.
     if (this.#open.delete(key)) this.#isUrgent = true;
     this.#addLater({ kind: "completed", key, namespace, step, next_step: nextStep, update: json });
   }
 
   failed({ key, namespace }: RunPlace, error: GraphError): void {
-    this.#addLater({ kind: "failed", key, namespace, error: toFailure(error) });
+    this.#addLater({ kind: "failed", key, namespace, error: toRunFailure(error) });
   }
 
   /** Saves the session with an entry about it, in one write. Rejects as `write` does. */
@@ -192,7 +192,7 @@ export class Journal {
       this.#addLater({ kind: "effect_failed", key });
       throw error;
     }
-    const json = toJson(result, `result of the effect ${name}`, { namespace });
+    const json = toJournalJson(result, `result of the effect ${name}`, { namespace });
     this.#effects.set(key, { result: json });
     this.#add({ kind: "effect_done", key, result: json });
     await this.flush();

@@ -73,7 +73,7 @@ const findChain = (table: MigrationTable, from: string, to: string): readonly Mi
 };
 
 /** The fields in another version. Rejects with one of the three errors of migrations. */
-export const migrate = async (
+export const migrateState = async (
   table: MigrationTable,
   state: JsonObject,
   from: string,

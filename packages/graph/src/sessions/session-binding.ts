@@ -14,7 +14,7 @@ import type {
   StoredSession,
   StoredState,
 } from "../stores/session-store.ts";
-import { migrate } from "./migrations.ts";
+import { migrateState } from "./migrations.ts";
 import type { SessionPlan } from "./session-plan.ts";
 
 const changeOf = (list: StoredList, base: unknown): ListChange | undefined => {
@@ -90,7 +90,9 @@ export class SessionBinding {
     const isCurrent = from === plan.schemaVersion;
     const current = isCurrent
       ? state
-      : deepFreeze(await migrate(plan.migrations, plainCopy<JsonObject>(state), from, plan.schemaVersion));
+      : deepFreeze(
+          await migrateState(plan.migrations, plainCopy<JsonObject>(state), from, plan.schemaVersion),
+        );
     return new SessionBinding(sessionId, plan, record, loadedFields(plan, current));
   }
 

@@ -17,9 +17,8 @@ export type StoreErrorCode =
   | "lease_lost";
 
 /** A store could not do what it was asked to. Nothing was written. */
-export class StoreError extends HarnessError {
+export class StoreError extends HarnessError<StoreErrorCode> {
   override readonly name = "StoreError";
-  declare readonly code: StoreErrorCode;
   /** What the storage says is wrong, in the terms of the store's package; undefined if the code says it all. */
   readonly reason: string | undefined;
 

@@ -5,7 +5,7 @@ import { sessionListsOf } from "../durability/run-record.ts";
 import { GraphError, thrownMessage } from "../errors.ts";
 import type { Host, Resumption } from "../run/beginning.ts";
 import type { Cursor } from "../run/run-graph.ts";
-import { migrate } from "../sessions/migrations.ts";
+import { migrateState } from "../sessions/migrations.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
 import type { SessionPlan } from "../sessions/session-plan.ts";
 import { SharedList } from "../shared-list.ts";
@@ -55,7 +55,7 @@ const migratedState = async (
   if (from === schemaVersion || outermost === undefined) return undefined;
   const lists = listsOf(outermost, session?.schema_version === from ? session : undefined);
   const own = renamed(new Map(fields), plainCopy(outermost.state));
-  const migrated = await migrate(
+  const migrated = await migrateState(
     migrations,
     { ...own, ...plainCopy<JsonObject>(lists) },
     from,

@@ -1,4 +1,4 @@
-import { equal, holds, rejects } from "./checks.ts";
+import { checkEqual, checkRejects, checkThat } from "@harnesskit/wire/testing";
 import type { StoreCases } from "./graph-store-contract.ts";
 import { firstWrite, pause } from "./store-samples.ts";
 
@@ -10,26 +10,30 @@ export const commitCases: StoreCases = {
       suspension: pause("i1", { session_id: "s", is_session_saved: true }),
     });
     const other = await context.other();
-    equal((await other.sessions.load("s"))?.version, receipt.session?.version, "the session");
-    equal((await other.suspensions.load("i1"))?.revision, receipt.suspension?.revision, "the suspension");
-    equal(await context.store.commit({}), {}, "an empty batch");
+    checkEqual((await other.sessions.load("s"))?.version, receipt.session?.version, "the session");
+    checkEqual(
+      (await other.suspensions.load("i1"))?.revision,
+      receipt.suspension?.revision,
+      "the suspension",
+    );
+    checkEqual(await context.store.commit({}), {}, "an empty batch");
   },
   async "where one of both is refused, neither is stored"({ store }) {
     const conflicting = firstWrite("s", { list: [1] }, { expectedVersion: 7 });
     const first = store.commit({ session: conflicting, suspension: pause("i1") });
-    await rejects(first, "session_write_conflict", "a refused session");
-    equal(await store.suspensions.load("i1"), null, "the suspension beside a refused session");
+    await checkRejects(first, "session_write_conflict", "a refused session");
+    checkEqual(await store.suspensions.load("i1"), null, "the suspension beside a refused session");
     const second = store.commit({
       session: firstWrite("s", { list: [1] }),
       suspension: pause("i1", { expectedRevision: 7 }),
     });
-    await rejects(second, "suspension_conflict", "a refused suspension");
-    equal(await store.sessions.load("s"), null, "the session beside a refused suspension");
+    await checkRejects(second, "suspension_conflict", "a refused suspension");
+    checkEqual(await store.sessions.load("s"), null, "the session beside a refused suspension");
   },
   async "a lease is held by one at a time, in the order of those who wait"({ store }) {
     const first = await store.leases.acquire("k", { ttlMs: 60_000 });
     const other = await store.leases.acquire("another", { ttlMs: 60_000 });
-    await rejects(store.leases.acquire("k", { ttlMs: 60_000 }), "lease_taken", "a second holder");
+    await checkRejects(store.leases.acquire("k", { ttlMs: 60_000 }), "lease_taken", "a second holder");
     const order: string[] = [];
     const waiting = ["a", "b", "c"].map(async (name) => {
       const lease = await store.leases.acquire("k", { ttlMs: 60_000, waitMs: 30_000 });
@@ -41,20 +45,20 @@ export const commitCases: StoreCases = {
     await first.release();
     await first.release();
     const fences = [first.fence, ...(await Promise.all(waiting))];
-    equal(order, ["a", "b", "c"], "the order");
+    checkEqual(order, ["a", "b", "c"], "the order");
     const isGrowing = fences.every((fence, index) => index === 0 || fence > (fences[index - 1] as number));
-    holds(isGrowing, `the fences do not grow: ${fences}`);
-    await rejects(first.renew(), "lease_lost", "a renewal of what was given back");
+    checkThat(isGrowing, `the fences do not grow: ${fences}`);
+    await checkRejects(first.renew(), "lease_lost", "a renewal of what was given back");
     await other.release();
   },
   async "another store of the storage sees a lease and may wait for it"(context) {
     const other = await context.other();
     const lease = await context.store.leases.acquire("k", { ttlMs: 60_000 });
-    await rejects(other.leases.acquire("k", { ttlMs: 60_000 }), "lease_taken", "the other store");
+    await checkRejects(other.leases.acquire("k", { ttlMs: 60_000 }), "lease_taken", "the other store");
     const waiting = other.leases.acquire("k", { ttlMs: 60_000, waitMs: 30_000 });
     await lease.release();
     const next = await waiting;
-    await rejects(
+    await checkRejects(
       context.store.leases.acquire("k", { ttlMs: 60_000 }),
       "lease_taken",
       "the first store afterwards",
@@ -66,24 +70,24 @@ export const commitCases: StoreCases = {
     const controller = new AbortController();
     const waiting = store.leases.acquire("k", { ttlMs: 60_000, waitMs: 30_000, signal: controller.signal });
     controller.abort();
-    await rejects(waiting, "lease_taken", "a caller that stopped");
+    await checkRejects(waiting, "lease_taken", "a caller that stopped");
     const short = store.leases.acquire("k", { ttlMs: 60_000, waitMs: 5 });
-    await rejects(short, "lease_taken", "a wait that ended");
+    await checkRejects(short, "lease_taken", "a wait that ended");
     await lease.release();
     await (await store.leases.acquire("k", { ttlMs: 60_000 })).release();
   },
   async "a lease that is not renewed ends, and its holder can write no more"({ store }) {
     const lost = await store.leases.acquire("k", { ttlMs: 20 });
     const next = await store.leases.acquire("k", { ttlMs: 60_000, waitMs: 30_000 });
-    await rejects(lost.renew(), "lease_lost", "a renewal of what was lost");
+    await checkRejects(lost.renew(), "lease_lost", "a renewal of what was lost");
     await lost.release();
     const batch = { session: firstWrite("s", { list: [1] }) };
-    await rejects(store.commit({ ...batch, leases: [lost] }), "lease_lost", "a write after the loss");
-    equal(await store.sessions.load("s"), null, "the refused session");
+    await checkRejects(store.commit({ ...batch, leases: [lost] }), "lease_lost", "a write after the loss");
+    checkEqual(await store.sessions.load("s"), null, "the refused session");
     await store.commit({ ...batch, leases: [next] });
-    equal((await store.sessions.load("s"))?.state, { list: [1] }, "the write of the holder");
+    checkEqual((await store.sessions.load("s"))?.state, { list: [1] }, "the write of the holder");
     await next.release();
-    await rejects(store.commit({ ...batch, leases: [next] }), "lease_lost", "a write after the release");
+    await checkRejects(store.commit({ ...batch, leases: [next] }), "lease_lost", "a write after the release");
   },
   async "a store that was closed does nothing any more"({ store }) {
     await store.close();
@@ -104,6 +108,6 @@ export const commitCases: StoreCases = {
       store.commit({}),
     ];
     for (const call of calls) call.catch(() => {});
-    for (const [index, call] of calls.entries()) await rejects(call, "store_closed", `call ${index}`);
+    for (const [index, call] of calls.entries()) await checkRejects(call, "store_closed", `call ${index}`);
   },
 };

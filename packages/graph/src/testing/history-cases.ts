@@ -1,11 +1,11 @@
-import { equal, holds, plain } from "./checks.ts";
+import { checkEqual, checkThat } from "@harnesskit/wire/testing";
 import type { StoreCases } from "./graph-store-contract.ts";
 import { firstWrite, nextWrite } from "./store-samples.ts";
 
 /** What every store remembers of the states of a session. */
 export const historyCases: StoreCases = {
   async "a session that was never saved has no history"({ store }) {
-    equal(await store.sessions.history("none", 10), [], "the history of an unknown session");
+    checkEqual(await store.sessions.history("none", 10), [], "the history of an unknown session");
   },
   async "the states of a session are given as they were saved, the last one first"(context) {
     const { sessions } = context.store;
@@ -13,7 +13,7 @@ export const historyCases: StoreCases = {
     await sessions.save(firstWrite("other", { list: ["x"] }));
     for (let turn = 1; turn < 10; turn++) {
       const loaded = await sessions.load("s");
-      holds(loaded !== null, "s is stored and is not found");
+      checkThat(loaded !== null, "s is stored and is not found");
       const write = nextWrite(loaded, [turn, { turn }]);
       const { version } = await sessions.save({
         ...write,
@@ -25,7 +25,7 @@ export const historyCases: StoreCases = {
     }
     for (const store of [context.store, await context.other()]) {
       const history = await store.sessions.history("s", 100);
-      equal(
+      checkEqual(
         history.map(({ version }) => version),
         versions,
         "the versions",
@@ -33,22 +33,22 @@ export const historyCases: StoreCases = {
       for (const [index, record] of history.entries()) {
         const turn = 9 - index;
         const list = Array.from({ length: turn }, (_, at) => [at + 1, { turn: at + 1 }]).flat();
-        equal(record.state, { note: turn === 0 ? "a" : `turn ${turn}`, list }, `state ${turn}`);
-        equal(record.schema_version, turn === 0 ? "1" : `${turn}`, "the schema version");
-        equal(record.session_id, "s", "the id");
-        holds(record.updated_at >= record.created_at, "a state was saved before its session began");
+        checkEqual(record.state, { note: turn === 0 ? "a" : `turn ${turn}`, list }, `state ${turn}`);
+        checkEqual(record.schema_version, turn === 0 ? "1" : `${turn}`, "the schema version");
+        checkEqual(record.session_id, "s", "the id");
+        checkThat(record.updated_at >= record.created_at, "a state was saved before its session began");
       }
-      equal((await store.sessions.load("s"))?.state, plain(history[0]?.state), "the first one");
-      equal((await store.sessions.history("s", 3)).length, 3, "how many are given");
+      checkEqual((await store.sessions.load("s"))?.state, history[0]?.state, "the first one");
+      checkEqual((await store.sessions.history("s", 3)).length, 3, "how many are given");
     }
   },
   async "what is given of a history is right, also where lists were cut, replaced and removed"(context) {
     const { sessions } = context.store;
     const saved = new Map<number, unknown>();
     const save = async (write: Parameters<typeof sessions.save>[0]) => {
-      saved.set((await sessions.save(write)).version, plain(write.state));
+      saved.set((await sessions.save(write)).version, JSON.parse(JSON.stringify(write.state)));
       const loaded = await sessions.load("s");
-      holds(loaded !== null, "s is stored and is not found");
+      checkThat(loaded !== null, "s is stored and is not found");
       return loaded;
     };
     let loaded = await save(firstWrite("s", { list: [1, 2, 3], list2: ["x"], note: null }));
@@ -64,9 +64,9 @@ export const historyCases: StoreCases = {
     await save(nextWrite(loaded, ["more"]));
     for (const store of [context.store, await context.other()]) {
       const history = await store.sessions.history("s", 100);
-      holds(history.length >= 2, "what was added to a list forgets the state before");
+      checkThat(history.length >= 2, "what was added to a list forgets the state before");
       for (const { version, state } of history) {
-        equal(state, saved.get(version), `the state of version ${version}`);
+        checkEqual(state, saved.get(version), `the state of version ${version}`);
       }
     }
   },
@@ -74,8 +74,8 @@ export const historyCases: StoreCases = {
     await sessions.save(firstWrite("s", { list: [1] }));
     await sessions.save(firstWrite("s", { list: [2] }));
     await sessions.delete("s");
-    equal(await sessions.history("s", 10), [], "the history after a delete");
+    checkEqual(await sessions.history("s", 10), [], "the history after a delete");
     await sessions.save(firstWrite("s", { list: [3] }));
-    equal((await sessions.history("s", 10)).length, 1, "the history of what came back");
+    checkEqual((await sessions.history("s", 10)).length, 1, "the history of what came back");
   },
 };

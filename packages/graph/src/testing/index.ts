@@ -1,5 +1,5 @@
+export type { ContractCase } from "@harnesskit/wire/testing";
 export {
-  type ContractCase,
   type GraphStoreContractOptions,
   graphStoreContract,
   type OpenedStore,

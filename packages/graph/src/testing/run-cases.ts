@@ -1,5 +1,5 @@
+import { checkEqual, checkRejects } from "@harnesskit/wire/testing";
 import type { RunAppend, RunEntry, RunRecord } from "../stores/run-store.ts";
-import { equal, rejects } from "./checks.ts";
 import type { StoreCases } from "./graph-store-contract.ts";
 import { firstWrite, pause } from "./store-samples.ts";
 
@@ -43,21 +43,21 @@ const append = (runId: string, expectedEntries: number, entries: readonly RunEnt
 export const runCases: StoreCases = {
   async "a run is stored with its entries, in their order, until it ends"(context) {
     const { store } = context;
-    equal(await store.runs.load("r"), null, "an unknown run");
+    checkEqual(await store.runs.load("r"), null, "an unknown run");
     await store.commit({ run: begin("r", [started("0")]) });
     await store.commit({ run: append("r", 1, [completed("0"), started("1")]) });
     const other = await context.other();
     const stored = { ...recordOf("r"), entries: [started("0"), completed("0"), started("1")] };
-    equal(await other.runs.load("r"), stored, "the run");
+    checkEqual(await other.runs.load("r"), stored, "the run");
     await other.commit({ run: { kind: "end", runId: "r" } });
     await other.commit({ run: { kind: "end", runId: "r" } });
-    equal(await store.runs.load("r"), null, "a run that has ended");
+    checkEqual(await store.runs.load("r"), null, "a run that has ended");
   },
   async "a run without an entry is a run"({ store }) {
     await store.commit({ run: begin("r", []) });
-    equal((await store.runs.load("r"))?.entries, [], "its entries");
+    checkEqual((await store.runs.load("r"))?.entries, [], "its entries");
     await store.commit({ run: append("r", 0, [started("0")]) });
-    equal((await store.runs.load("r"))?.entries, [started("0")], "its first entry");
+    checkEqual((await store.runs.load("r"))?.entries, [started("0")], "its first entry");
   },
   async "runs are listed without their state, the oldest first, and found by their session"({ store }) {
     await store.commit({ run: begin("r2", [], { session_id: "s" }) });
@@ -65,53 +65,57 @@ export const runCases: StoreCases = {
     await store.commit({ run: begin("r3", [], { session_id: "s" }) });
     const ids = async (filter?: { sessionId: string | null }) =>
       (await store.runs.list(filter)).map(({ run_id: id }) => id);
-    equal(await ids(), ["r2", "r1", "r3"], "all");
-    equal(await ids({ sessionId: "s" }), ["r2", "r3"], "those of a session");
-    equal(await ids({ sessionId: null }), ["r1"], "those without one");
-    equal(await ids({ sessionId: "t" }), [], "those of another session");
+    checkEqual(await ids(), ["r2", "r1", "r3"], "all");
+    checkEqual(await ids({ sessionId: "s" }), ["r2", "r3"], "those of a session");
+    checkEqual(await ids({ sessionId: null }), ["r1"], "those without one");
+    checkEqual(await ids({ sessionId: "t" }), [], "those of another session");
     const [, second] = await store.runs.list();
     const { state: _, session_lists: __, ...summary } = recordOf("r1");
-    equal(second, summary, "a summary");
+    checkEqual(second, summary, "a summary");
     await store.runs.delete("r2");
     await store.runs.delete("r2");
-    equal(await ids(), ["r1", "r3"], "after a deletion");
+    checkEqual(await ids(), ["r1", "r3"], "after a deletion");
   },
   async "an append that does not follow what is stored is refused"({ store }) {
-    await rejects(store.commit({ run: append("r", 0, [started("0")]) }), "run_conflict", "an unknown run");
+    await checkRejects(
+      store.commit({ run: append("r", 0, [started("0")]) }),
+      "run_conflict",
+      "an unknown run",
+    );
     await store.commit({ run: begin("r", [started("0")]) });
-    await rejects(store.commit({ run: begin("r", []) }), "run_conflict", "a second beginning");
+    await checkRejects(store.commit({ run: begin("r", []) }), "run_conflict", "a second beginning");
     for (const expected of [0, 2]) {
       const write = store.commit({ run: append("r", expected, [started("1")]) });
-      await rejects(write, "run_conflict", `${expected} entries expected`);
+      await checkRejects(write, "run_conflict", `${expected} entries expected`);
     }
-    equal((await store.runs.load("r"))?.entries, [started("0")], "the entries after the refusals");
+    checkEqual((await store.runs.load("r"))?.entries, [started("0")], "the entries after the refusals");
   },
   async "progress is stored with the session and the suspension, or none of them"({ store }) {
     const session = firstWrite("s", { list: [1] });
     const wrong = store.commit({ session, suspension: pause("i"), run: append("r", 0, []) });
-    await rejects(wrong, "run_conflict", "a refused run");
-    equal(await store.sessions.load("s"), null, "the session beside a refused run");
-    equal(await store.suspensions.load("i"), null, "the suspension beside a refused run");
+    await checkRejects(wrong, "run_conflict", "a refused run");
+    checkEqual(await store.sessions.load("s"), null, "the session beside a refused run");
+    checkEqual(await store.suspensions.load("i"), null, "the suspension beside a refused run");
     const refused = firstWrite("s", { list: [1] }, { expectedVersion: 7 });
     const conflict = store.commit({ session: refused, run: begin("r", []) });
-    await rejects(conflict, "session_write_conflict", "a refused session");
-    equal(await store.runs.load("r"), null, "the run beside a refused session");
+    await checkRejects(conflict, "session_write_conflict", "a refused session");
+    checkEqual(await store.runs.load("r"), null, "the run beside a refused session");
     await store.commit({ run: begin("r", [started("0")]) });
     await store.commit({ session, suspension: pause("i"), run: { kind: "end", runId: "r" } });
-    equal(await store.runs.load("r"), null, "the run that ended with them");
-    equal((await store.suspensions.load("i"))?.status, "suspended", "the suspension");
+    checkEqual(await store.runs.load("r"), null, "the run that ended with them");
+    checkEqual((await store.suspensions.load("i"))?.status, "suspended", "the suspension");
   },
   async "progress is refused after the loss of a lease"({ store }) {
     const lease = await store.leases.acquire("k", { ttlMs: 60_000 });
     await store.commit({ run: begin("r", []), leases: [lease] });
     await lease.release();
     const late = store.commit({ run: append("r", 0, [started("0")]), leases: [lease] });
-    await rejects(late, "lease_lost", "a late append");
-    await rejects(
+    await checkRejects(late, "lease_lost", "a late append");
+    await checkRejects(
       store.commit({ run: { kind: "end", runId: "r" }, leases: [lease] }),
       "lease_lost",
       "a late end",
     );
-    equal((await store.runs.load("r"))?.entries, [], "the entries");
+    checkEqual((await store.runs.load("r"))?.entries, [], "the entries");
   },
 };

@@ -1,25 +1,25 @@
+import { checkEqual, checkRejects, checkThat } from "@harnesskit/wire/testing";
 import type { GraphStore } from "../stores/graph-store.ts";
 import type { SessionFilter, StoredSession } from "../stores/session-store.ts";
-import { equal, holds, rejects } from "./checks.ts";
 import type { StoreCases, StoreContext } from "./graph-store-contract.ts";
-import { firstWrite, nextWrite, stateOf } from "./store-samples.ts";
+import { firstWrite, nextWrite, sampleState } from "./store-samples.ts";
 
 /** Throws `contract_broken` unless this is the state of a session. */
 const demandState = async ({ sessions }: GraphStore, id: string, expected: unknown, what: string) =>
-  equal((await sessions.load(id))?.state, expected, what);
+  checkEqual((await sessions.load(id))?.state, expected, what);
 
 const load = async ({ store }: StoreContext, id: string): Promise<StoredSession> => {
   const record = await store.sessions.load(id);
-  holds(record !== null, `${id} is stored and is not found`);
+  checkThat(record !== null, `${id} is stored and is not found`);
   return record;
 };
 
 /** What every store does with sessions. */
 export const sessionCases: StoreCases = {
   async "a session that was never saved is null, and deleting it is nothing"({ store }) {
-    equal(await store.sessions.load("none"), null, "an unknown session");
+    checkEqual(await store.sessions.load("none"), null, "an unknown session");
     await store.sessions.delete("none");
-    equal(await store.sessions.list(), [], "the list of an empty store");
+    checkEqual(await store.sessions.list(), [], "the list of an empty store");
   },
   async "a session is given back as it was saved, by every store of the storage"(context) {
     const sample = {
@@ -33,11 +33,11 @@ export const sessionCases: StoreCases = {
     const other = await context.other();
     for (const store of [context.store, other]) {
       const record = await store.sessions.load("s 1/ü");
-      equal(record?.state, sample, "the state");
-      equal(record?.version, version, "the version");
-      equal(record?.schema_version, "1", "the schema version");
-      equal(record?.session_id, "s 1/ü", "the id");
-      holds(record?.created_at === record?.updated_at, "a first write has two times");
+      checkEqual(record?.state, sample, "the state");
+      checkEqual(record?.version, version, "the version");
+      checkEqual(record?.schema_version, "1", "the schema version");
+      checkEqual(record?.session_id, "s 1/ü", "the id");
+      checkThat(record?.created_at === record?.updated_at, "a first write has two times");
     }
   },
   async "versions grow and are never given again, not even after a delete"({ store }) {
@@ -45,7 +45,7 @@ export const sessionCases: StoreCases = {
     const two = await store.sessions.save(firstWrite("b", { list: [1] }));
     await store.sessions.delete("a");
     const three = await store.sessions.save(firstWrite("a", { list: [1] }));
-    holds(one.version < two.version && two.version < three.version, "versions do not grow");
+    checkThat(one.version < two.version && two.version < three.version, "versions do not grow");
   },
   async "what is new is added to what was stored, a hundred times"(context) {
     await context.store.sessions.save(firstWrite("s", { note: "n", list: [] }));
@@ -62,7 +62,7 @@ export const sessionCases: StoreCases = {
     const { store } = context;
     await store.sessions.save(firstWrite("s", { list: [1, 2, 3], list2: ["x"], a: 1, b: 2 }));
     const base = await load(context, "s");
-    const state = stateOf({ list: [1, 9], a: 7, listA: ["was b"] });
+    const state = sampleState({ list: [1, 9], a: 7, listA: ["was b"] });
     await store.sessions.save({
       ...firstWrite("s", {}),
       state: { ...state, list2: "no list any more" },
@@ -94,7 +94,7 @@ export const sessionCases: StoreCases = {
     await context.store.sessions.save(firstWrite("s", { note: "a", list: [1] }));
     const before = await load(context, "s");
     await context.store.sessions.save(nextWrite(before, [2]));
-    equal(before.state, { note: "a", list: [1] }, "what was loaded");
+    checkEqual(before.state, { note: "a", list: [1] }, "what was loaded");
   },
   async "an expected version that is not the stored one is a conflict, and nothing is written"(context) {
     const { store } = context;
@@ -102,13 +102,13 @@ export const sessionCases: StoreCases = {
     const base = await load(context, "s");
     await store.sessions.save(nextWrite(base, [2], { expectedVersion: version }));
     const late = store.sessions.save(nextWrite(base, [3], { expectedVersion: version }));
-    await rejects(late, "session_write_conflict", "a late write");
+    await checkRejects(late, "session_write_conflict", "a late write");
     const again = store.sessions.save(firstWrite("s", { list: [] }, { expectedVersion: null }));
-    await rejects(again, "session_write_conflict", "a first write of what exists");
+    await checkRejects(again, "session_write_conflict", "a first write of what exists");
     const gone = store.sessions.save(firstWrite("t", { list: [] }, { expectedVersion: version }));
-    await rejects(gone, "session_write_conflict", "a write over what does not exist");
+    await checkRejects(gone, "session_write_conflict", "a write over what does not exist");
     await demandState(context.store, "s", { list: [1, 2] }, "the state");
-    equal(await store.sessions.load("t"), null, "the refused session");
+    checkEqual(await store.sessions.load("t"), null, "the refused session");
   },
   async "of many writes that expect the same version, one is stored"(context) {
     await context.store.sessions.save(firstWrite("s", { list: [] }));
@@ -121,7 +121,7 @@ export const sessionCases: StoreCases = {
     );
     const outcomes = await Promise.allSettled(writes);
     const won = outcomes.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
-    equal(won.length, 1, "how many writes were stored");
+    checkEqual(won.length, 1, "how many writes were stored");
     await demandState(context.store, "s", { list: won }, "the state");
   },
   async "sessions are listed without their state, the last written first, and filtered"({ store }) {
@@ -133,12 +133,12 @@ export const sessionCases: StoreCases = {
     const ids = async (filter?: SessionFilter) =>
       (await store.sessions.list(filter)).map((entry) => entry.session_id);
     const keys = ["created_at", "schema_version", "session_id", "updated_at", "version"];
-    for (const entry of all) equal(Object.keys(entry).sort(), keys, "what a summary has");
-    equal(await ids(), ["a", "c", "b"], "the order");
-    equal(await ids({ schemaVersion: "2" }), ["b"], "those of a schema version");
-    equal(await ids({ updatedBefore: "2000-01-01T00:00:00.000Z" }), [], "old sessions");
-    equal(await ids({ updatedBefore: "9999-01-01T00:00:00.000Z" }), ["a", "c", "b"], "all sessions");
+    for (const entry of all) checkEqual(Object.keys(entry).sort(), keys, "what a summary has");
+    checkEqual(await ids(), ["a", "c", "b"], "the order");
+    checkEqual(await ids({ schemaVersion: "2" }), ["b"], "those of a schema version");
+    checkEqual(await ids({ updatedBefore: "2000-01-01T00:00:00.000Z" }), [], "old sessions");
+    checkEqual(await ids({ updatedBefore: "9999-01-01T00:00:00.000Z" }), ["a", "c", "b"], "all sessions");
     await store.sessions.delete("a");
-    equal(await ids(), ["c", "b"], "after a delete");
+    checkEqual(await ids(), ["c", "b"], "after a delete");
   },
 };

@@ -12,7 +12,7 @@ import type { StoredSuspension, SuspensionPut } from "../stores/suspension-store
 type Sample = Readonly<Record<string, JsonValue | readonly JsonValue[]>>;
 
 /** A state of plain values, and of lists for the names that begin with `list`. */
-export const stateOf = (sample: Sample): StoredState =>
+export const sampleState = (sample: Sample): StoredState =>
   Object.fromEntries(
     Object.entries(sample).map(([name, value]) => [
       name,
@@ -36,7 +36,7 @@ export const firstWrite = (
   sample: Sample,
   change: Partial<SessionWrite> = {},
 ): SessionWrite => {
-  const state = stateOf(sample);
+  const state = sampleState(sample);
   return { sessionId, schemaVersion: "1", state, baseVersion: null, changes: everythingIn(state), ...change };
 };
 
@@ -84,10 +84,10 @@ export const pause = (invocationId: string, change: PutChange = {}): SuspensionP
       schema_version: "1",
       is_session_saved: false,
       frames: [
-        { node: "outer", state: stateOf({ note: "é\u2028", list: [1, { b: 2 }] }), session_lists: {} },
+        { node: "outer", state: sampleState({ note: "é\u2028", list: [1, { b: 2 }] }), session_lists: {} },
         {
           node: "gate",
-          state: stateOf({ done: false }),
+          state: sampleState({ done: false }),
           session_lists: { messages: { session_field: "history", length: 2 } },
         },
       ],

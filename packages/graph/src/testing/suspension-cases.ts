@@ -1,6 +1,6 @@
 import { SuspensionRecordSchema } from "@harnesskit/protocol/chat";
+import { checkEqual, checkRejects, checkThat } from "@harnesskit/wire/testing";
 import type { SuspensionFilter } from "../stores/suspension-store.ts";
-import { equal, holds, rejects } from "./checks.ts";
 import type { StoreCases } from "./graph-store-contract.ts";
 import { pause } from "./store-samples.ts";
 
@@ -10,31 +10,31 @@ const ids = (records: readonly { readonly invocation_id: string }[]) =>
 /** What every store does with suspensions. */
 export const suspensionCases: StoreCases = {
   async "a suspension is given back as it was saved, by every store of the storage"(context) {
-    equal(await context.store.suspensions.load("none"), null, "an unknown suspension");
+    checkEqual(await context.store.suspensions.load("none"), null, "an unknown suspension");
     const put = pause("i1", { session_id: "s1" });
     const { revision } = await context.store.suspensions.save(put);
     const other = await context.other();
     for (const store of [context.store, other]) {
       const record = await store.suspensions.load("i1");
       const { updated_at: time, ...rest } = record ?? { updated_at: "" };
-      equal(rest, { ...put.record, revision }, "the record");
-      holds(!Number.isNaN(Date.parse(time)), "updated_at is not a date");
+      checkEqual(rest, { ...put.record, revision }, "the record");
+      checkThat(!Number.isNaN(Date.parse(time)), "updated_at is not a date");
       const read = SuspensionRecordSchema.safeParse(JSON.parse(JSON.stringify(record)));
-      holds(read.success, `the record does not fit its schema: ${read.error?.message}`);
+      checkThat(read.success, `the record does not fit its schema: ${read.error?.message}`);
     }
   },
   async "an invocation may pause again, over its earlier pause"({ store }) {
     const first = await store.suspensions.save(pause("i1", { expectedRevision: null }));
     const again = pause("i1", { expectedRevision: first.revision, next_step: 9 });
     const second = await store.suspensions.save(again);
-    holds(second.revision > first.revision, "the revision does not grow");
-    equal((await store.suspensions.load("i1"))?.next_step, 9, "the second pause");
+    checkThat(second.revision > first.revision, "the revision does not grow");
+    checkEqual((await store.suspensions.load("i1"))?.next_step, 9, "the second pause");
     const stale = store.suspensions.save(pause("i1", { expectedRevision: first.revision }));
-    await rejects(stale, "suspension_conflict", "a stale pause");
+    await checkRejects(stale, "suspension_conflict", "a stale pause");
     const fresh = store.suspensions.save(pause("i1", { expectedRevision: null }));
-    await rejects(fresh, "suspension_conflict", "a first pause of what exists");
+    await checkRejects(fresh, "suspension_conflict", "a first pause of what exists");
     const none = store.suspensions.save(pause("i2", { expectedRevision: first.revision }));
-    await rejects(none, "suspension_conflict", "a second pause of what does not exist");
+    await checkRejects(none, "suspension_conflict", "a second pause of what does not exist");
   },
   async "a patch changes what it names; an end drops the state and is final"({ store }) {
     const put = pause("i1");
@@ -43,25 +43,25 @@ export const suspensionCases: StoreCases = {
     const patch = { kind: "patch", invocationId: "i1" } as const;
     const accepted = await store.suspensions.save({ ...patch, signal, expectedRevision: revision });
     const waiting = await store.suspensions.load("i1");
-    equal(waiting?.signal, signal, "the signal");
-    equal(waiting?.frames, put.record.frames, "the state beside a patch");
-    equal(waiting?.status, "suspended", "the status beside a patch");
+    checkEqual(waiting?.signal, signal, "the signal");
+    checkEqual(waiting?.frames, put.record.frames, "the state beside a patch");
+    checkEqual(waiting?.status, "suspended", "the status beside a patch");
     const stale = { ...patch, signal: null, expectedRevision: revision };
-    await rejects(store.suspensions.save(stale), "suspension_conflict", "a stale patch");
+    await checkRejects(store.suspensions.save(stale), "suspension_conflict", "a stale patch");
     const end = { status: "completed" as const, result: { replies: [1] } };
     const last = { ...patch, ...end, isDelivered: false, expectedRevision: accepted.revision };
     const { revision: ended } = await store.suspensions.save(last);
     const { updated_at: _, ...record } = (await store.suspensions.load("i1")) ?? { updated_at: "" };
     const dropped = { frames: [], completed_positions: [] };
     const expected = { ...put.record, ...end, ...dropped, signal, is_delivered: false, revision: ended };
-    equal(record, expected, "the end");
+    checkEqual(record, expected, "the end");
     const twice = { ...patch, status: "errored" } as const;
-    await rejects(store.suspensions.save(twice), "suspension_conflict", "a second end");
-    await rejects(store.suspensions.save(pause("i1")), "suspension_conflict", "a pause after the end");
+    await checkRejects(store.suspensions.save(twice), "suspension_conflict", "a second end");
+    await checkRejects(store.suspensions.save(pause("i1")), "suspension_conflict", "a pause after the end");
     await store.suspensions.save({ ...patch, isDelivered: true });
-    equal((await store.suspensions.load("i1"))?.is_delivered, true, "after the delivery");
+    checkEqual((await store.suspensions.load("i1"))?.is_delivered, true, "after the delivery");
     const unknown = store.suspensions.save({ ...patch, invocationId: "i2", isDelivered: true });
-    await rejects(unknown, "suspension_conflict", "a patch of what does not exist");
+    await checkRejects(unknown, "suspension_conflict", "a patch of what does not exist");
   },
   async "of a hundred ends of one suspension, one is kept"(context) {
     const { revision } = await context.store.suspensions.save(pause("i1"));
@@ -77,21 +77,21 @@ export const suspensionCases: StoreCases = {
     );
     const outcomes = await Promise.allSettled(ends);
     const won = outcomes.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
-    equal(won.length, 1, "how many ends were kept");
-    equal((await context.store.suspensions.load("i1"))?.result, won[0], "the result");
+    checkEqual(won.length, 1, "how many ends were kept");
+    checkEqual((await context.store.suspensions.load("i1"))?.result, won[0], "the result");
   },
   async "a signal may be asked to be unique among those that are waited for"({ store }) {
     const descriptor = { signal_id: "same" };
     await store.suspensions.save(pause("i1", { descriptor, isSignalUnique: true }));
     const taken = store.suspensions.save(pause("i2", { descriptor, isSignalUnique: true }));
-    await rejects(taken, "signal_taken", "a second invocation");
-    equal(await store.suspensions.load("i2"), null, "the refused suspension");
+    await checkRejects(taken, "signal_taken", "a second invocation");
+    checkEqual(await store.suspensions.load("i2"), null, "the refused suspension");
     await store.suspensions.save(pause("i1", { descriptor, isSignalUnique: true }));
     await store.suspensions.save(pause("i3", { descriptor }));
     await store.suspensions.delete("i3");
     await store.suspensions.save({ kind: "patch", invocationId: "i1", status: "completed" });
     await store.suspensions.save(pause("i2", { descriptor, isSignalUnique: true }));
-    equal((await store.suspensions.load("i2"))?.status, "suspended", "after the first has ended");
+    checkEqual((await store.suspensions.load("i2"))?.status, "suspended", "after the first has ended");
   },
   async "suspensions are listed without their state, the first suspended first, and filtered"({ store }) {
     const at = (second: number) => `2026-01-02T03:04:0${second}.000Z`;
@@ -101,8 +101,8 @@ export const suspensionCases: StoreCases = {
     const end = { status: "completed", result: 1, isDelivered: false } as const;
     await store.suspensions.save({ kind: "patch", invocationId: "b", ...end });
     const all = await store.suspensions.list();
-    equal(ids(all), ["a", "b", "c"], "the order");
-    holds(!all.some((entry) => "frames" in entry), "a summary has a state");
+    checkEqual(ids(all), ["a", "b", "c"], "the order");
+    checkThat(!all.some((entry) => "frames" in entry), "a summary has a state");
     const filters: readonly (readonly [SuspensionFilter, readonly string[]])[] = [
       [{ status: "suspended" }, ["a", "c"]],
       [{ sessionId: "s1" }, ["b", "c"]],
@@ -112,10 +112,14 @@ export const suspensionCases: StoreCases = {
       [{ sessionId: "s1", status: "suspended" }, ["c"]],
     ];
     for (const [filter, expected] of filters) {
-      equal(ids(await store.suspensions.list(filter)), expected, `the list of ${JSON.stringify(filter)}`);
+      checkEqual(
+        ids(await store.suspensions.list(filter)),
+        expected,
+        `the list of ${JSON.stringify(filter)}`,
+      );
     }
     await store.suspensions.delete("c");
     await store.suspensions.delete("c");
-    equal(await store.suspensions.load("c"), null, "what was deleted");
+    checkEqual(await store.suspensions.load("c"), null, "what was deleted");
   },
 };

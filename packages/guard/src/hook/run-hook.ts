@@ -88,7 +88,7 @@ const whyNotBelieved = async (socket: string): Promise<string | undefined> => {
   return problem && `the hub's directory ${directory} ${problem}`;
 };
 
-/** Sends the frame, and resolves with the reply or with the reason why there is none. */
+/** Sends the frame, and resolves with the reply or with the reason for its absence. */
 const exchange = (
   path: string,
   frame: HookFrame,

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -6,6 +5,8 @@ import {
   isMissing,
   makeDirectory,
   readOwnFile,
+  sha256Digest,
+  sha256Hex,
   writeFileAtomic,
 } from "@harnesskit/node-kit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
@@ -52,14 +53,12 @@ export class PinsError extends HarnessError {
   override readonly name = "PinsError";
 }
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
 /** The whole declaration counts: description, schemas, annotations, title. */
 const declare = (tool: ToolDeclaration): { digest: string; declaration: string } | undefined => {
   try {
     const declaration = canonicalJson(tool);
     if (declaration.length > maxDeclarationLength) return undefined;
-    return { digest: `sha256:${sha256(declaration)}`, declaration };
+    return { digest: sha256Digest(declaration), declaration };
   } catch {
     // A lone surrogate, for example: it has no one form that could be compared.
     return undefined;
@@ -126,7 +125,7 @@ export class ToolPins {
   static async open(options: ToolPinsOptions): Promise<ToolPins> {
     const path = join(
       options.directory,
-      `${sha256(canonicalJson([options.name, options.place])).slice(0, 24)}.json`,
+      `${sha256Hex(canonicalJson([options.name, options.place])).slice(0, 24)}.json`,
     );
     return new ToolPins(options, path, (await readPins(path)) === undefined);
   }

@@ -48,7 +48,7 @@ export interface ActionJudgeOptions {
   readonly clock?: Clock;
 }
 
-/** How much longer than the harness is told an answer is waited for. */
+/** How much longer an answer is waited for than the harness was asked to take. */
 const answerMarginMs = 2000;
 
 const refuse = (reason: string): ActionRuling => ({ ruling: "refuse", reason });

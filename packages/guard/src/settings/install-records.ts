@@ -22,9 +22,9 @@ const InstallRecordSchema = z.object({
   /** What the settings said as the time that the host waits. */
   timeoutMs: z.int().positive(),
   installedAtMs: z.number(),
-  /** Digest of the text that was written. */
+  /** Digest of the content that was written. */
   written: z.string(),
-  /** The copy of the text without the hooks; absent where there was no file. */
+  /** The copy of the content without the hooks; absent where there was no file. */
   backup: z.string().optional(),
   /** Directories that were made for the file. */
   madeDirectories: z.array(z.string()).default([]),
@@ -35,7 +35,7 @@ export interface InstallRecord extends ParsedRecord {}
 
 const RecordsSchema = z.object({ version: z.literal(1), installed: z.array(InstallRecordSchema) });
 
-/** The digest by which a text is known again. */
+/** The digest that identifies content. */
 export const textDigest = (text: string): Promise<string> => digest(text);
 
 /** What was installed by this user, in a private directory; backups beside it. */

@@ -108,7 +108,7 @@ export const planRemoval = async (
 };
 
 /**
- * Makes a change: the text before is copied to the backups, then the file is replaced as a whole. Rejects with `settings_changed` where another
+ * Makes a change: the content before is copied to the backups, then the file is replaced as a whole. Rejects with `settings_changed` where another
  * program was quicker, and `settings_busy`; then nothing is changed. Returns the path of the backup, if there was a file.
  */
 export const applyChange = (

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { access, lstat, readFile, realpath, rm, rmdir, stat } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join } from "node:path";
 import {
+  isInside,
   isMissing,
   isOwnedByUser,
   makeDirectory,
@@ -25,11 +26,6 @@ export interface SettingsFile {
   /** Rights of the file. */
   readonly mode: number;
 }
-
-const isInside = (directory: string, path: string): boolean => {
-  const way = relative(directory, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && resolve(directory, way) === path;
-};
 
 /** The real path of what exists of a path, and the rest of it. */
 const resolveExisting = async (path: string): Promise<string> => {
@@ -118,7 +114,7 @@ const missingDirectories = async (path: string): Promise<string[]> => {
 };
 
 /**
- * Writes the text in place of what was read, or removes the file for undefined. Its rights stay as they are. Returns the directories that
+ * Writes the content in place of what was read, or removes the file for undefined. Its rights stay as they are. Returns the directories that
  * were made for it. Rejects with `settings_changed` where the file is not any more as it was read; then nothing is changed.
  */
 export const replaceSettingsFile = async (

@@ -124,7 +124,7 @@ export class ApprovalDesk {
     } catch (error) {
       if (!ApprovalError.isInstance(error) || error.record === undefined) throw error;
       const found = error.record;
-      // A rejection is told again: it does no harm twice.
+      // A rejection is reported again: it does no harm twice.
       if (found.status === "rejected") return { ruling: "rejected", record: found };
       const why =
         error.code === "already_taken"

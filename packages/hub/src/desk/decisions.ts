@@ -4,7 +4,7 @@ import { displayText } from "@harnesskit/wire";
 
 const safe = (text: string): string => displayText(text, { maxLength: 2000 });
 
-/** What an agent is told of a question that waits. */
+/** What an agent learns of a pending question. */
 export const ticketText = ({ id, rule }: ApprovalRecord): string =>
   `approval ${id} is pending in the hub's inbox (${safe(rule.reason)}); repeat the same call`;
 

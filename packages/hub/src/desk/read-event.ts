@@ -14,8 +14,8 @@ const maxSummaryLength = 300;
 const idOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value.slice(0, maxIdLength) : undefined;
 
-/** One line of a text that may be long; made safe before it is kept. */
-const line = (text: string): string => text.slice(0, 4 * maxSummaryLength).split("\n", 1)[0] ?? "";
+/** The first line of a string that may be long; made safe before it is kept. */
+const firstLine = (text: string): string => text.slice(0, 4 * maxSummaryLength).split("\n", 1)[0] ?? "";
 
 /** What the hub knows of an event, whoever sent it. */
 export interface EventFacts {
@@ -44,12 +44,12 @@ const summaryOf = (type: AhpEventType, payload: JsonObject, tool: string | undef
   const input = objectOf(payload.arguments);
   if (tool !== undefined) {
     const main = input.command ?? input.path ?? input.file_path ?? input.pattern ?? input.url ?? input.query;
-    return line(`${tool} ${main === undefined ? textOf(payload.arguments) : textOf(main)}`.trim());
+    return firstLine(`${tool} ${main === undefined ? textOf(payload.arguments) : textOf(main)}`.trim());
   }
   const said =
     payload.prompt ?? payload.text ?? payload.message ?? payload.title ?? payload.status ?? payload.error;
   const words = textOf(said).trim().split("\n", 1)[0] ?? "";
-  return line(words === "" ? type : `${type}: ${words}`);
+  return firstLine(words === "" ? type : `${type}: ${words}`);
 };
 
 /** Reads what agents say by convention: the tool, its call, the turn. */
@@ -99,7 +99,7 @@ const refused: ReadonlySet<unknown> = new Set(["refused", "blocked", "rejected",
 export const outcomeOf = ({ payload }: EventFacts): Outcome => {
   const { outcome = payload.status, error, exit_code: exit } = payload;
   const words = textOf(error ?? payload.reason).split("\n", 1)[0] ?? "";
-  const text = words === "" ? {} : { text: line(words) };
+  const text = words === "" ? {} : { text: firstLine(words) };
   if (outcome === "unknown") return { state: "unknown", ...text };
   if (refused.has(outcome)) return { state: "refused", ...text };
   const isFailed =

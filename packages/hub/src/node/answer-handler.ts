@@ -2,7 +2,7 @@ import { AnswerRequestSchema, AnswerViewRequestSchema, hubPaths } from "@harness
 import { HarnessError, ProtocolError } from "@harnesskit/wire";
 import type { Hub } from "../hub.ts";
 import type { AnswerLinks } from "./answer-links.ts";
-import { jsonAnswer, plainAnswer, readJson } from "./page-answers.ts";
+import { jsonAnswer, plainAnswer, readJsonBody } from "./page-answers.ts";
 
 export interface AnswerHandlerOptions {
   readonly hub: Pick<Hub, "approval" | "answer">;
@@ -33,7 +33,7 @@ export const createAnswerHandler = ({ hub, links, onRefused }: AnswerHandlerOpti
     );
   };
   const view = async (request: Request): Promise<Response> => {
-    const asked = AnswerViewRequestSchema.safeParse(await readJson(request));
+    const asked = AnswerViewRequestSchema.safeParse(await readJsonBody(request));
     const linked = asked.success ? links.read(asked.data.token) : undefined;
     if (linked === undefined) return refused(hubPaths.answerView);
     const record = await hub.approval(linked.id);
@@ -42,7 +42,7 @@ export const createAnswerHandler = ({ hub, links, onRefused }: AnswerHandlerOpti
       : jsonAnswer({ record });
   };
   const say = async (request: Request): Promise<Response> => {
-    const asked = AnswerRequestSchema.safeParse(await readJson(request));
+    const asked = AnswerRequestSchema.safeParse(await readJsonBody(request));
     const linked = asked.success ? links.read(asked.data.token) : undefined;
     if (!asked.success || linked === undefined) return refused(hubPaths.answer);
     const { decision, note } = asked.data;

@@ -46,7 +46,7 @@ export const jsonAnswer = (value: unknown): Response =>
   });
 
 /** The body's JSON; undefined for one that is too large or not JSON. */
-export const readJson = async (request: Request): Promise<unknown> => {
+export const readJsonBody = async (request: Request): Promise<unknown> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {

@@ -1,7 +1,7 @@
 import { hubPaths, PageSessionRequestSchema } from "@harnesskit/protocol/hub";
 import type { FallbackHandler } from "@harnesskit/transport-http/node";
 import type { HubAccess, HubPrincipal } from "./access.ts";
-import { jsonAnswer, pageHeaders, plainAnswer, readJson } from "./page-answers.ts";
+import { jsonAnswer, pageHeaders, plainAnswer, readJsonBody } from "./page-answers.ts";
 import type { PageFiles } from "./page-files.ts";
 
 export interface PageHandlerOptions {
@@ -27,7 +27,7 @@ export const createPageHandler = ({
   onRefused,
 }: PageHandlerOptions): FallbackHandler<HubPrincipal> => {
   const session = async (request: Request): Promise<Response> => {
-    const asked = PageSessionRequestSchema.safeParse(await readJson(request));
+    const asked = PageSessionRequestSchema.safeParse(await readJsonBody(request));
     const made = asked.success ? access.session(asked.data.ticket) : undefined;
     if (made !== undefined) return jsonAnswer(made);
     onRefused(hubPaths.session);

@@ -1,9 +1,13 @@
-import { type Clock, HarnessError, jsonDifference } from "@harnesskit/wire";
+import { type Clock, HarnessError } from "@harnesskit/wire";
 import {
   type ContractCase,
   ContractError,
+  checkEqual,
   createManualClock,
   type ManualClock,
+  type OpenedStore,
+  runWithStore,
+  type StoreContext,
 } from "@harnesskit/wire/testing";
 import type { TimelineLimits } from "../timeline/limits.ts";
 import type { TimelineStore } from "../timeline/timeline-store.ts";
@@ -15,13 +19,7 @@ export interface TimelineSettings {
 }
 
 /** A store that a case may do anything with. */
-export interface OpenedTimelineStore {
-  readonly store: TimelineStore;
-  /** Opens the same storage once more; left out by a store that lives in one process. */
-  readonly reopen?: () => TimelineStore | Promise<TimelineStore>;
-  /** Removes what the store has kept. Called once after each case, also when it failed. */
-  dispose(): void | Promise<void>;
-}
+export type OpenedTimelineStore = OpenedStore<TimelineStore>;
 
 export interface TimelineContractOptions {
   /** The store's name; it begins each case's name. */
@@ -30,23 +28,14 @@ export interface TimelineContractOptions {
   readonly open: (settings: TimelineSettings) => OpenedTimelineStore | Promise<OpenedTimelineStore>;
 }
 
-interface Context {
-  readonly store: TimelineStore;
+interface Context extends StoreContext<TimelineStore> {
   readonly clock: ManualClock;
-  other(): Promise<TimelineStore>;
 }
 
 interface Case {
   readonly limits?: Partial<TimelineLimits>;
   run(context: Context): Promise<void>;
 }
-
-const equal = (actual: unknown, expected: unknown, what: string): void => {
-  const difference = jsonDifference(expected ?? null, actual ?? null);
-  if (difference === undefined) return;
-  const [wanted, got] = [expected, actual].map((value) => JSON.stringify(value ?? null).slice(0, 300));
-  throw new ContractError(`${what}: expected ${wanted}, got ${got}, at "${difference.path}"`);
-};
 
 const idsOf = (rows: readonly { readonly id: number }[]) => rows.map(({ id }) => id);
 
@@ -56,9 +45,9 @@ const cases: Readonly<Record<string, Case>> = {
       const [row] = await store.write([addRow({}, "k")]);
       const again = await other();
       const found = await again.get(row?.id ?? 0);
-      equal(found?.row, row, "the row");
-      equal(found?.content, sampleContent, "the content");
-      equal(await again.get(99_999), undefined, "a row that is not there");
+      checkEqual(found?.row, row, "the row");
+      checkEqual(found?.content, sampleContent, "the content");
+      checkEqual(await again.get(99_999), undefined, "a row that is not there");
     },
   },
   "ids and sequence numbers grow": {
@@ -85,10 +74,10 @@ const cases: Readonly<Record<string, Case>> = {
         ]);
       const [first, second] = await store.write([addRow({}, "k"), addRow({}, "k"), addRow({}, "other")]);
       const [closed] = await close("one");
-      equal(closed?.id, second?.id, "the row that was closed first");
-      equal((await store.get(closed?.id ?? 0))?.content.output?.value, "one", "its output");
-      equal((await close("two"))[0]?.id, first?.id, "the row that was closed next");
-      equal(await close("three"), [], "a close without an open row");
+      checkEqual(closed?.id, second?.id, "the row that was closed first");
+      checkEqual((await store.get(closed?.id ?? 0))?.content.output?.value, "one", "its output");
+      checkEqual((await close("two"))[0]?.id, first?.id, "the row that was closed next");
+      checkEqual(await close("three"), [], "a close without an open row");
     },
   },
   "a change without a row adds one, if it says so": {
@@ -97,7 +86,7 @@ const cases: Readonly<Record<string, Case>> = {
       const [added] = await store.write([
         { type: "change", find: { key: "k" }, apply: () => undefined, orAdd: { row, content: {} } },
       ]);
-      equal(added?.state, "done", "the state of the row that was added");
+      checkEqual(added?.state, "done", "the state of the row that was added");
     },
   },
   "an approval finds its row, also when it has ended, and a row can get another key": {
@@ -113,7 +102,7 @@ const cases: Readonly<Record<string, Case>> = {
         },
       ]);
       const again = await other();
-      equal(
+      checkEqual(
         await again.write([{ type: "change", find: { key: "k1" }, apply: () => ({}) }]),
         [],
         "the former key",
@@ -121,11 +110,11 @@ const cases: Readonly<Record<string, Case>> = {
       const [done] = await again.write([
         { type: "change", find: { key: "k2" }, apply: () => ({ row: { state: "done" } }) },
       ]);
-      equal(done?.approval, approval, "the approval of the row");
+      checkEqual(done?.approval, approval, "the approval of the row");
       const [later] = await again.write([
         { type: "change", find: { approvalId: "apr_1" }, apply: () => ({ row: { state: "failed" } }) },
       ]);
-      equal(later?.id, done?.id, "the row of the approval");
+      checkEqual(later?.id, done?.id, "the row of the approval");
     },
   },
   "all of a write is kept, or nothing": {
@@ -141,9 +130,9 @@ const cases: Readonly<Record<string, Case>> = {
         },
       ]);
       const error: unknown = await failing.catch((thrown: unknown) => thrown);
-      equal(HarnessError.isInstance(error) && error.code, "on_purpose", "the failure");
-      equal((await store.page()).rows, [], "rows after a write that failed");
-      equal(await store.sessions(), [], "sessions after a write that failed");
+      checkEqual(HarnessError.isInstance(error) && error.code, "on_purpose", "the failure");
+      checkEqual((await store.page()).rows, [], "rows after a write that failed");
+      checkEqual(await store.sessions(), [], "sessions after a write that failed");
     },
   },
   "running rows that are lost become unknown, waiting ones stay": {
@@ -156,18 +145,22 @@ const cases: Readonly<Record<string, Case>> = {
       const lost = await store.write([
         { type: "lose", of: { agent: "codex", session: "a" }, outcome: "gone" },
       ]);
-      equal(
+      checkEqual(
         lost.map(({ state, outcome }) => [state, outcome]),
         [["unknown", "gone"]],
         "the lost rows",
       );
       clock.advance(1000);
-      equal(
+      checkEqual(
         await store.write([{ type: "lose", beforeMs: 1, outcome: "late" }]),
         [],
         "rows changed before a time",
       );
-      equal((await store.write([{ type: "lose", outcome: "restart" }])).length, 1, "rows of all sessions");
+      checkEqual(
+        (await store.write([{ type: "lose", outcome: "restart" }])).length,
+        1,
+        "rows of all sessions",
+      );
     },
   },
   "pages go from the newest to the oldest without gap or repetition": {
@@ -178,10 +171,10 @@ const cases: Readonly<Record<string, Case>> = {
       do {
         const page = await store.page({ beforeId, limit: 7 });
         found.push(...idsOf(page.rows));
-        equal(page.lastSeq, rows.at(-1)?.seq, "the last sequence number");
+        checkEqual(page.lastSeq, rows.at(-1)?.seq, "the last sequence number");
         beforeId = page.nextBeforeId;
       } while (beforeId !== undefined);
-      equal(found, idsOf(rows).reverse(), "the rows of all pages");
+      checkEqual(found, idsOf(rows).reverse(), "the rows of all pages");
     },
   },
   "a filter lets the rows pass that fit all of its fields": {
@@ -213,7 +206,8 @@ const cases: Readonly<Record<string, Case>> = {
         [{ sinceMs: 6 }, 2],
         [{ agent: "c" }, 0],
       ];
-      for (const [filter, rows] of expected) equal(await count({ filter }), rows, JSON.stringify(filter));
+      for (const [filter, rows] of expected)
+        checkEqual(await count({ filter }), rows, JSON.stringify(filter));
     },
   },
   "a page with a filter looks at a bounded number of rows, and goes on": {
@@ -229,7 +223,7 @@ const cases: Readonly<Record<string, Case>> = {
         found += page.rows.length;
         beforeId = page.nextBeforeId;
       } while (beforeId !== undefined);
-      equal(found, 1, "rows that were found");
+      checkEqual(found, 1, "rows that were found");
       if (pages < 3) throw new ContractError(`${pages} pages looked at 26 rows, 10 each`);
     },
   },
@@ -237,23 +231,23 @@ const cases: Readonly<Record<string, Case>> = {
     async run({ store }) {
       const [a, b] = await store.write([addRow({}, "a"), addRow({}, "b")]);
       await store.write([{ type: "change", find: { key: "a" }, apply: () => ({ row: { state: "done" } }) }]);
-      equal(idsOf(await store.changes(0)), [b?.id, a?.id], "all rows");
-      equal(idsOf(await store.changes(b?.seq ?? 0)), [a?.id], "rows after the second");
-      equal(idsOf(await store.changes(0, 1)), [b?.id], "the first change");
+      checkEqual(idsOf(await store.changes(0)), [b?.id, a?.id], "all rows");
+      checkEqual(idsOf(await store.changes(b?.seq ?? 0)), [a?.id], "rows after the second");
+      checkEqual(idsOf(await store.changes(0, 1)), [b?.id], "the first change");
     },
   },
   "rows are read with their content, the oldest first": {
     async run({ store }) {
       const rows = await store.write([addRow({ atMs: 10 }), addRow({ atMs: 20 }), addRow({ atMs: 30 })]);
       const read = await store.read({ sinceMs: 15, untilMs: 31, afterId: 0, limit: 1 });
-      equal(
+      checkEqual(
         read.map(({ row }) => row.id),
         [rows[1]?.id],
         "the first of them",
       );
-      equal(read[0]?.content, sampleContent, "its content");
+      checkEqual(read[0]?.content, sampleContent, "its content");
       const rest = await store.read({ sinceMs: 15, untilMs: 30, afterId: rows[1]?.id ?? 0, limit: 9 });
-      equal(rest, [], "what is after the time");
+      checkEqual(rest, [], "what is after the time");
     },
   },
   "sessions and rules are counted": {
@@ -273,17 +267,17 @@ const cases: Readonly<Record<string, Case>> = {
       const again = await other();
       const [tally] = await again.sessions({ agent: "codex" });
       const { actions, failed, refused, waiting, workspace, firstSeenMs } = tally ?? {};
-      equal(
+      checkEqual(
         { actions, failed, refused, waiting, workspace, firstSeenMs },
         { actions: 3, failed: 1, refused: 1, waiting: 0, workspace: "/repo", firstSeenMs: 1 },
         "the session",
       );
-      equal((await again.sessions()).length, 2, "the number of sessions");
-      equal((await again.sessions({ limit: 1 })).length, 1, "the number of sessions of a list");
+      checkEqual((await again.sessions()).length, 2, "the number of sessions");
+      checkEqual((await again.sessions({ limit: 1 })).length, 1, "the number of sessions of a list");
       const rules = [...(await again.rules())].map(
         ({ kind, name, decision, hits }) => `${kind} ${name} ${decision} ${hits}`,
       );
-      equal(rules.sort(), ["default default block 1", "rule tests allow 3"], "the rules");
+      checkEqual(rules.sort(), ["default default block 1", "rule tests allow 3"], "the rules");
     },
   },
   "what is beyond the limits is removed, the oldest first": {
@@ -291,11 +285,11 @@ const cases: Readonly<Record<string, Case>> = {
     async run({ store, clock }) {
       const nowMs = clock.now();
       const rows = await store.write(Array.from({ length: 14 }, () => addRow({ atMs: nowMs })));
-      equal(await store.prune(), 4, "rows that were removed");
-      equal(idsOf((await store.page()).rows), idsOf(rows).reverse().slice(0, 10), "rows that are left");
+      checkEqual(await store.prune(), 4, "rows that were removed");
+      checkEqual(idsOf((await store.page()).rows), idsOf(rows).reverse().slice(0, 10), "rows that are left");
       clock.advance(6000);
-      equal(await store.prune(), 10, "old rows that were removed");
-      equal((await store.page()).rows, [], "rows that are left after the retention");
+      checkEqual(await store.prune(), 10, "old rows that were removed");
+      checkEqual((await store.page()).rows, [], "rows that are left after the retention");
       const [next] = await store.write([addRow()]);
       if ((next?.id ?? 0) <= (rows.at(-1)?.id ?? 0)) throw new ContractError("an id was given twice");
     },
@@ -315,7 +309,7 @@ const cases: Readonly<Record<string, Case>> = {
       await store.close();
       for (const call of [store.write([addRow()]), store.page(), store.changes(0), store.prune()]) {
         const error: unknown = await call.catch((thrown: unknown) => thrown);
-        equal(HarnessError.isInstance(error) && error.code, "store_closed", "the refusal");
+        checkEqual(HarnessError.isInstance(error) && error.code, "store_closed", "the refusal");
       }
       await store.close();
     },
@@ -324,22 +318,8 @@ const cases: Readonly<Record<string, Case>> = {
 
 const runCase = async (open: TimelineContractOptions["open"], { limits = {}, run }: Case): Promise<void> => {
   const clock = createManualClock();
-  const { store, reopen = () => store, dispose } = await open({ clock, limits });
-  const opened = new Set([store]);
-  try {
-    await run({
-      store,
-      clock,
-      async other() {
-        const other = await reopen();
-        opened.add(other);
-        return other;
-      },
-    });
-  } finally {
-    for (const each of opened) await each.close();
-    await dispose();
-  }
+  const opened = await open({ clock, limits });
+  await runWithStore(opened, (context) => run({ ...context, clock }));
 };
 
 /** The cases that every {@link TimelineStore} passes. */

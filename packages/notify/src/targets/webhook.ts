@@ -5,7 +5,7 @@ import type { Post } from "./post.ts";
 const secretPrefix = "whsec_";
 
 /** A secret is base64 behind `whsec_`, as Standard Webhooks says, or any other string as it is. */
-const keyOf = (secret: string): Buffer =>
+const signingKey = (secret: string): Buffer =>
   secret.startsWith(secretPrefix)
     ? Buffer.from(secret.slice(secretPrefix.length), "base64")
     : Buffer.from(secret, "utf8");
@@ -18,7 +18,9 @@ export const webhookPost = (notice: Notice, url: string, secret: string | undefi
   const body = JSON.stringify({ type: "approvals.pending", timestamp: new Date(atMs).toISOString(), data });
   const headers: Record<string, string> = { "webhook-id": id, "webhook-timestamp": timestamp };
   if (secret !== undefined) {
-    const mac = createHmac("sha256", keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest("base64");
+    const mac = createHmac("sha256", signingKey(secret))
+      .update(`${id}.${timestamp}.${body}`)
+      .digest("base64");
     headers["webhook-signature"] = `v1,${mac}`;
   }
   return { url, headers, body };

@@ -4,7 +4,7 @@ import type { ResolvedPolicyLimits } from "../policy-limits.ts";
 /** Steps between two checks of the deadline. */
 const stepsPerCheck = 32;
 
-const sizeOf = (value: unknown): number => {
+const elementCount = (value: unknown): number => {
   if (typeof value === "string" || Array.isArray(value) || value instanceof Uint8Array) return value.length;
   if (value instanceof Set || value instanceof Map) return value.size;
   return typeof value === "object" && value !== null ? Object.keys(value).length : 0;
@@ -60,14 +60,15 @@ export class CostMeter {
   value<T>(value: T): T {
     this.check();
     const { maxValueLength } = this.#limits;
-    if (sizeOf(value) > maxValueLength) this.#fail("policy_cost", `a value is longer than ${maxValueLength}`);
+    if (elementCount(value) > maxValueLength)
+      this.#fail("policy_cost", `a value is longer than ${maxValueLength}`);
     return value;
   }
 
   /** Checks the range of a loop: it is refused before its first step if too few steps are left. */
   range<T>(value: T): T {
     this.value(value);
-    if (this.#steps + sizeOf(value) > this.#limits.maxSteps) this.#tooManySteps();
+    if (this.#steps + elementCount(value) > this.#limits.maxSteps) this.#tooManySteps();
     return value;
   }
 

@@ -5,7 +5,7 @@ import type { Limit } from "../limits/limit.ts";
 import { LimitStore } from "../limits/limit-store.ts";
 import { compiledOf, type Policy, type PolicyParts } from "../policy.ts";
 import { RuleError } from "../policy-error.ts";
-import { refuse } from "../rules/decision-form.ts";
+import { refusalFor } from "../rules/decision-form.ts";
 import type { Rule } from "../rules/rule.ts";
 import { Explainer } from "./explainer.ts";
 import type { Explanation, ShadowDecision } from "./explanation.ts";
@@ -145,7 +145,7 @@ class Decision {
     const error = toRuleError(cause);
     const subject = name === undefined ? "the default" : `the rule ${name}`;
     const why = `${subject} failed: ${displayText(error.message, { maxLength: 200 })}`;
-    return { source: "failure", rule: name, why, decision: refuse(this.#view.event_type, why), error };
+    return { source: "failure", rule: name, why, decision: refusalFor(this.#view.event_type, why), error };
   }
 
   #addShadowed(rule: string, { decision, why }: Verdict): void {

@@ -2,22 +2,22 @@ import { RuleError } from "../policy-error.ts";
 
 const maxDepth = 64;
 
-const refuse = (what: string): never => {
+const notJson = (what: string): never => {
   throw new RuleError("policy_decision", `${what} cannot be written as JSON`);
 };
 
 /** A value of CEL as JSON: integers become numbers, sets arrays, maps objects, times strings. Throws `policy_decision`. */
 export const celToJson = (value: unknown, depth = 0): unknown => {
-  if (depth > maxDepth) return refuse(`a value of more than ${maxDepth} levels`);
+  if (depth > maxDepth) return notJson(`a value of more than ${maxDepth} levels`);
   if (typeof value === "bigint") return Number(value);
-  if (typeof value === "number" && !Number.isFinite(value)) return refuse("an infinite number");
+  if (typeof value === "number" && !Number.isFinite(value)) return notJson("an infinite number");
   if (typeof value !== "object" || value === null) return value ?? null;
   if (Array.isArray(value) || value instanceof Set)
     return Array.from(value, (item) => celToJson(item, depth + 1));
   if (value instanceof Date) return value.toISOString();
   const isMap = value instanceof Map;
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (!isMap && prototype !== Object.prototype && prototype !== null) return refuse("a value");
+  if (!isMap && prototype !== Object.prototype && prototype !== null) return notJson("a value");
   // Built from entries, `__proto__` is a key like any other.
   return Object.fromEntries(
     [...(isMap ? value : Object.entries(value))].map(([key, item]) => [

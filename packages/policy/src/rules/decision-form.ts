@@ -38,7 +38,7 @@ export const roomFor = (type: AhpEventType, decision: Fields): Room => {
 };
 
 /** The refusal of each type of event: it never lets the agent continue as it asked. */
-export const refuse = (type: AhpEventType, reason: string): AnyDecision => {
+export const refusalFor = (type: AhpEventType, reason: string): AnyDecision => {
   switch (type) {
     case "idle":
       return { decision: "defer", reason };

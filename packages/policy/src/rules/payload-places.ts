@@ -2,7 +2,7 @@ import { type AhpEventType, ahpEvents, conventionalPayloads } from "@harnesskit/
 import * as z from "zod";
 
 /** The payload's schema of a type: its own, or what agents send by convention. */
-const payloadOf = (type: AhpEventType): z.ZodType =>
+const payloadSchema = (type: AhpEventType): z.ZodType =>
   type in conventionalPayloads
     ? conventionalPayloads[type as keyof typeof conventionalPayloads]
     : ahpEvents[type].payload;
@@ -33,7 +33,7 @@ const meantBy = (place: readonly string[]): readonly (readonly string[])[] => {
 
 /** Why a change at a place of the payload has no effect: no event of these types has it. Undefined where one has. */
 export const misplacedIn = (types: readonly AhpEventType[], place: readonly string[]): string | undefined => {
-  const isThere = (where: readonly string[]) => types.some((type) => hasPlace(payloadOf(type), where));
+  const isThere = (where: readonly string[]) => types.some((type) => hasPlace(payloadSchema(type), where));
   if (isThere(place)) return undefined;
   const meant = meantBy(place).find(isThere);
   const advice = meant ? `; did you mean ${meant.join(".")}?` : "";

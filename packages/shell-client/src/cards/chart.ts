@@ -1,9 +1,9 @@
 import { isObject } from "@harnesskit/wire/json";
-import { cardField, cellText, firstOf, lineOf } from "./values.ts";
+import { cardField, cardLine, cellText, firstOf } from "./values.ts";
 
 export interface ChartSeries {
   readonly name: string;
-  /** One for each label; undefined where there is none. */
+  /** One for each label; undefined for a missing value. */
   readonly values: readonly (number | undefined)[];
 }
 
@@ -44,7 +44,7 @@ const fromSeries = (labels: unknown, series: readonly unknown[]): Source => ({
   labels: Array.isArray(labels) ? labels : [],
   series: series.flatMap((one, index) => {
     const values = cardField(one, "values");
-    return Array.isArray(values) ? [{ name: lineOf(one, "name", 60) ?? `${index + 1}`, values }] : [];
+    return Array.isArray(values) ? [{ name: cardLine(one, "name", 60) ?? `${index + 1}`, values }] : [];
   }),
 });
 
@@ -76,7 +76,7 @@ export const readChart = (data: unknown): ChartModel | undefined => {
     kind: cardField(data, "kind") === "line" ? "line" : "bar",
     labels: indices.map((index) => cellText(source.labels[index], 60) || String(index + 1)),
     series,
-    unit: lineOf(data, "unit", 20),
+    unit: cardLine(data, "unit", 20),
     range: { min, max: max === min ? min + 1 : max },
     hiddenPoints: length - count,
     hiddenSeries,

@@ -1,6 +1,6 @@
 import type { TaskHint } from "@harnesskit/protocol/openharness";
 import { isObject } from "@harnesskit/wire/json";
-import { cardField, cellText, firstOf, lineOf } from "./values.ts";
+import { cardField, cardLine, cellText, firstOf } from "./values.ts";
 
 export type FormFieldType = "text" | "multiline" | "number" | "date" | "email" | "choice" | "checkbox";
 
@@ -53,7 +53,7 @@ const optionsOf = (field: unknown): FormField["options"] => {
   return firstOf(options, formLimits.maxOptions).kept.flatMap((option) => {
     const value = isObject(option) ? cardField(option, "value") : option;
     if (typeof value !== "string" && typeof value !== "number") return [];
-    return [{ value: String(value), label: lineOf(option, "label", 100) ?? cellText(value, 100) }];
+    return [{ value: String(value), label: cardLine(option, "label", 100) ?? cellText(value, 100) }];
   });
 };
 
@@ -68,11 +68,11 @@ const readField = (field: unknown): FormField | undefined => {
   const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
   return {
     name,
-    label: lineOf(field, "label", 200) ?? name,
+    label: cardLine(field, "label", 200) ?? name,
     type,
     isRequired: cardField(field, "required") === true,
-    help: lineOf(field, "help", 500),
-    placeholder: lineOf(field, "placeholder", 100),
+    help: cardLine(field, "help", 500),
+    placeholder: cardLine(field, "placeholder", 100),
     options,
     min: numberOf(field, "min"),
     max: numberOf(field, "max"),
@@ -95,7 +95,7 @@ export const readForm = (data: unknown): FormModel | undefined => {
   const taskHint = cardField(submit, "task_hint");
   return {
     fields: read,
-    submitLabel: lineOf(submit, "label", 60) ?? "Send",
+    submitLabel: cardLine(submit, "label", 60) ?? "Send",
     intent: typeof intent === "string" && intent !== "" ? intent.slice(0, 2_000) : undefined,
     taskHint: isObject(taskHint) ? (taskHint as TaskHint) : undefined,
   };

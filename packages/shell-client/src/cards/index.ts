@@ -8,3 +8,4 @@ export {
   type RawFormValues,
 } from "./form-values.ts";
 export { readTable, type TableColumn, type TableModel, tableLimits } from "./table.ts";
+export { cardField, cardLine, safeLine } from "./values.ts";

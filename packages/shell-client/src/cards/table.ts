@@ -1,5 +1,5 @@
 import { isObject } from "@harnesskit/wire/json";
-import { cardField, cellText, firstOf, lineOf } from "./values.ts";
+import { cardField, cardLine, cellText, firstOf } from "./values.ts";
 
 export interface TableColumn {
   readonly label: string;
@@ -26,7 +26,7 @@ export const tableLimits: { readonly maxRows: number; readonly maxColumns: numbe
 const columnOf = (column: unknown, index: number): { key: string; label: string } => {
   if (typeof column === "string") return { key: column, label: cellText(column, 100) };
   const key = cardField(column, "key");
-  const label = lineOf(column, "label", 100);
+  const label = cardLine(column, "label", 100);
   const name = typeof key === "string" ? key : (label ?? String(index + 1));
   return { key: name, label: label ?? cellText(name, 100) };
 };

@@ -6,11 +6,11 @@ export const cardField = (value: unknown, name: string): unknown =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 /** What an engine wrote as one line that hides nothing, cut after so many characters. */
-const safeLine = (text: string, maxLength = 300): string =>
+export const safeLine = (text: string, maxLength = 300): string =>
   displayText(text.slice(0, maxLength * 2).replace(/\s+/g, " "), { maxLength }).trim();
 
 /** A string field that is not empty. */
-export const lineOf = (value: unknown, name: string, maxLength?: number): string | undefined => {
+export const cardLine = (value: unknown, name: string, maxLength?: number): string | undefined => {
   const text = cardField(value, name);
   return typeof text === "string" && text.trim() !== "" ? safeLine(text, maxLength) : undefined;
 };

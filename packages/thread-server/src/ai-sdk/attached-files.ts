@@ -26,7 +26,7 @@ export interface AttachmentOptions extends AttachmentLimits {
 /** The part of a message for each file of an input. */
 export type FileParts = ReadonlyMap<FileInput, TextPart | FilePart>;
 
-const nameOf = ({ path, uri }: FileInput): string => path ?? uri ?? "";
+const fileName = ({ path, uri }: FileInput): string => path ?? uri ?? "";
 
 const toPart = ({ name, content, error }: ReadAttachment): TextPart | FilePart => {
   if (!content) return { type: "text", text: `[attached file: ${name} (not included: it ${error.message})]` };
@@ -61,7 +61,7 @@ export const readFiles = async (
   const earlier = items.filter((item) => !isOfTurn(item) && answered.has(item.turnId)).reverse();
   const files = [...own, ...earlier.flatMap(filesOf)];
   const found = await readAttachments(
-    files.map((file) => ({ name: nameOf(file), mimeType: file.mimeType, source: file })),
+    files.map((file) => ({ name: fileName(file), mimeType: file.mimeType, source: file })),
     (file, scope) => read(file, { ...scope, directory: thread.directory }),
     resolveAttachmentLimits(limits),
     signal,

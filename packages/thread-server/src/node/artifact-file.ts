@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { isExisting } from "@harnesskit/node-kit";
 import type { ArtifactWriter } from "../thread-store.ts";
-import { type StoreDirectory, toStoreError } from "./store-directory.ts";
+import { type StoreDirectory, toFileStoreError } from "./store-directory.ts";
 
 /** Begins a file that must not exist yet, mode 0600. One that could not be written to its end is removed. */
 export const openArtifactFile = async (directory: StoreDirectory, name: string): Promise<ArtifactWriter> => {
@@ -24,7 +24,7 @@ export const openArtifactFile = async (directory: StoreDirectory, name: string):
     } catch (error) {
       await file.close().catch(() => {});
       await fileSystem.rm(path, { force: true });
-      throw toStoreError(error);
+      throw toFileStoreError(error);
     }
   };
   return {

@@ -1,12 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { resolve } from "node:path";
+import { isInside } from "@harnesskit/node-kit";
 import { invalidParams } from "@harnesskit/wire";
-
-/** True when `path` is `root` or lies below it. Both are absolute and free of links. */
-const isInside = (root: string, path: string): boolean => {
-  const way = relative(root, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
-};
 
 /**
  * Keeps the directories of threads inside `root`: for the option `resolveDirectory`. What it returns takes a directory

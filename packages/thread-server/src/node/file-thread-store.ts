@@ -18,7 +18,7 @@ import { GrantFiles } from "./grant-files.ts";
 import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
 import { RequestFiles } from "./request-files.ts";
-import { StoreDirectory, toStoreError } from "./store-directory.ts";
+import { StoreDirectory, toFileStoreError } from "./store-directory.ts";
 import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
 import { isThreadId, ThreadFiles } from "./thread-files.ts";
 import { ThreadLocks } from "./thread-locks.ts";
@@ -163,7 +163,7 @@ class FileThreadStore implements ThreadStore {
     try {
       yield* readEvents(log, options);
     } catch (error) {
-      throw toStoreError(error);
+      throw toFileStoreError(error);
     } finally {
       await log.close();
     }
@@ -258,7 +258,7 @@ class FileThreadStore implements ThreadStore {
       if (thread || !(await this.#files(threadId).directory.names())?.length) return thread;
       throw new StoreError("store_failed", "Neither meta.json nor the log says what thread this is");
     } catch (error) {
-      callSafely(() => this.#options.onError?.(toStoreError(error), { threadId }));
+      callSafely(() => this.#options.onError?.(toFileStoreError(error), { threadId }));
       return undefined;
     }
   }
@@ -268,7 +268,7 @@ const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
-    throw toStoreError(error);
+    throw toFileStoreError(error);
   }
 };
 

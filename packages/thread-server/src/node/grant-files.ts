@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { UnsafeFileError } from "@harnesskit/node-kit";
+import { sha256Hex, UnsafeFileError } from "@harnesskit/node-kit";
 import { type Grant, GrantSchema } from "@harnesskit/protocol/threads";
 import { StoreError } from "../errors.ts";
 import type { GrantSeal } from "./grant-key.ts";
@@ -12,12 +11,12 @@ const maxGrants = 10_000;
 const maxGrantBytes = 64 * 1024 * 1024;
 
 /** Stands for a digest in a file's name. */
-const markOf = (digest: string): string => createHash("sha256").update(digest).digest("hex").slice(0, 32);
+const markOf = (digest: string): string => sha256Hex(digest).slice(0, 32);
 
 /** The name of a file: the grant's id, and the mark of the digest that it answers for. */
 const fileName = /^(grant_[A-Za-z0-9]{1,64})\.([0-9a-f]{32})\.json$/;
 
-const nameOf = ({ grantId, digest }: Grant): string => `${grantId}.${markOf(digest)}.json`;
+const grantFileName = ({ grantId, digest }: Grant): string => `${grantId}.${markOf(digest)}.json`;
 
 /** The `always` answers, a file each: `grants/{grantId}.{mark of the digest}.json`. */
 export class GrantFiles {
@@ -27,7 +26,7 @@ export class GrantFiles {
   ) {}
 
   async add(grant: Grant): Promise<void> {
-    if (!fileName.test(nameOf(grant)))
+    if (!fileName.test(grantFileName(grant)))
       throw new StoreError("store_failed", "The grant id is not one of this store");
     await this.directory.make();
     if ((await this.#files()).length >= maxGrants)
@@ -39,7 +38,7 @@ export class GrantFiles {
         `An answer for always has at most ${maxGrantBytes} bytes: allow it once`,
       );
     }
-    await this.directory.write(nameOf(grant), text);
+    await this.directory.write(grantFileName(grant), text);
   }
 
   /** False without one. */
@@ -68,7 +67,7 @@ export class GrantFiles {
     try {
       const value: unknown = JSON.parse((await this.directory.read(name, maxGrantBytes)) ?? "");
       const { success, data } = GrantSchema.safeParse(value);
-      if (!success || nameOf(data) !== name) return undefined;
+      if (!success || grantFileName(data) !== name) return undefined;
       return (await this.seal.holds(data, (value as { seal?: unknown }).seal)) ? data : undefined;
     } catch (error) {
       if (error instanceof SyntaxError || UnsafeFileError.isInstance(error)) return undefined;

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { sha256Hex } from "@harnesskit/node-kit";
 import { StoreError } from "../errors.ts";
 import type { KeptClaim, ThreadClaim } from "../thread-store.ts";
 import { type StoreDirectory, unlessMissing } from "./store-directory.ts";
@@ -37,7 +37,7 @@ export class RequestFiles {
 
   async claim(key: string, claim: ThreadClaim): Promise<KeptClaim> {
     const { directory } = this.#options;
-    const name = `${createHash("sha256").update(key).digest("hex")}.txt`;
+    const name = `${sha256Hex(key)}.txt`;
     await directory.make();
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       if (await directory.create(name, `${claim.threadId} ${claim.requestDigest}`)) {

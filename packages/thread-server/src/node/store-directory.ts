@@ -22,7 +22,7 @@ export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined>
 };
 
 /** A file system failure as a `StoreError`: which one, never where. */
-export const toStoreError = (error: unknown): StoreError => {
+export const toFileStoreError = (error: unknown): StoreError => {
   if (StoreError.isInstance(error)) return error;
   const code = systemErrorCode(error);
   if (code === "ENOSPC" || code === "EDQUOT")

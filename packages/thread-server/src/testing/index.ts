@@ -1,6 +1,6 @@
+export type { ContractCase } from "@harnesskit/wire/testing";
 export {
   type ContractStore,
-  type StoreContractCase,
   type ThreadStoreContractOptions,
   threadStoreContract,
 } from "./thread-store-contract.ts";

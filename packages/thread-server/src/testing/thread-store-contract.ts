@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert";
 import { inspect } from "node:util";
-import { ContractError } from "@harnesskit/wire/testing";
+import { type ContractCase, ContractError } from "@harnesskit/wire/testing";
 import type { ThreadStore } from "../thread-store.ts";
 import { besideCases } from "./store-cases-beside.ts";
 import { eventCases } from "./store-cases-events.ts";
@@ -28,15 +28,8 @@ export interface ThreadStoreContractOptions {
   readonly contenders?: number;
 }
 
-/** A named case for any test runner. */
-export interface StoreContractCase {
-  readonly name: string;
-  /** Resolves when the contract is kept; rejects with `contract_broken` when it is not. */
-  run(): Promise<void>;
-}
-
 /** The cases that every {@link ThreadStore} passes, wherever it keeps its threads. */
-export const threadStoreContract = (options: ThreadStoreContractOptions): StoreContractCase[] => {
+export const threadStoreContract = (options: ThreadStoreContractOptions): ContractCase[] => {
   const { name, makeStore, contenders = 50 } = options;
   return [...threadCases, ...eventCases, ...leaseCases, ...besideCases].map((entry) => ({
     name: `${name}: ${entry.name}`,

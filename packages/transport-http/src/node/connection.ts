@@ -102,14 +102,14 @@ export class ServerConnection {
   }
 }
 
-const statusOf = (code: string | undefined): number => {
+const faultStatus = (code: string | undefined): number => {
   if (code === "HPE_HEADER_OVERFLOW") return 431;
   return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
 };
 
 const refuseFault = (socket: Duplex, code: string | undefined): void => {
   if (code === "ECONNRESET" || !socket.writable) socket.destroy();
-  else refuseUpgrade(socket, { status: statusOf(code), headers: commonHeaders });
+  else refuseUpgrade(socket, { status: faultStatus(code), headers: commonHeaders });
 };
 
 /** A connection by the address of its other side: of TLS, Node reports the one below and the one above as two sockets. */

@@ -25,7 +25,7 @@ export interface NodeHttpExchangeOptions extends Omit<HttpExchangeOptions, "limi
   readonly tls?: ClientTlsOptions;
 }
 
-const readReply = (response: IncomingMessage, maxBytes: number): Promise<Uint8Array> =>
+const readBody = (response: IncomingMessage, maxBytes: number): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let length = 0;
@@ -44,7 +44,7 @@ const toPostReply = (response: IncomingMessage): PostReply => ({
     const value = response.headers[name];
     return typeof value === "string" ? value : undefined;
   },
-  read: (maxBytes) => readReply(response, maxBytes),
+  read: (maxBytes) => readBody(response, maxBytes),
   discard() {
     // A reply without a body leaves its connection for the next message.
     if (response.statusCode === 204) response.resume();

@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
-import { lstat, mkdtemp, readdir, rm, rmdir, stat } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
+import { randomBytes } from "node:crypto";
+import { lstat, mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { isAlive } from "@harnesskit/node-kit";
+import { isNameOfGoneProcess, ownedName } from "@harnesskit/node-kit";
 
 /** Where private directories are made: a runtime directory that is empty or relative counts as none (XDG). */
 const baseDirectory = (): string => {
@@ -11,22 +10,7 @@ const baseDirectory = (): string => {
   return isAbsolute(runtime) ? runtime : tmpdir();
 };
 
-const readOr = (read: () => string): string => {
-  try {
-    return read();
-  } catch {
-    return "";
-  }
-};
-
-/** In which host, boot and process-id namespace this process has its id: a short digest. */
-const thisWorld = (): string => {
-  const boot = readOr(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
-  const namespace = readOr(() => readlinkSync("/proc/self/ns/pid"));
-  return createHash("sha256").update(`${hostname()} ${boot} ${namespace}`).digest("hex").slice(0, 8);
-};
-
-const namePattern = /^harness-http-([0-9a-f]{8})-(\d{1,10})-[A-Za-z0-9]{6}$/;
+const prefix = "harness-http";
 /** The token, and one whose writing was cut short. */
 const filePattern = /^token(?:\.tmp_[0-9a-f]{16})?$/;
 
@@ -45,13 +29,12 @@ const sweepDirectory = async (path: string): Promise<void> => {
 };
 
 /** Removes what servers left in the directory that were killed: only where their process is gone beyond doubt. */
-const sweepLeftovers = async (base: string, world: string): Promise<void> => {
+const sweepLeftovers = async (base: string): Promise<void> => {
   // Where others may rename what is not theirs, a directory may be another one by the time that it is swept.
   const { mode } = await stat(base);
   if ((mode & 0o022) !== 0 && (mode & 0o1000) === 0) return;
   for (const name of await readdir(base)) {
-    const [, itsWorld, pid] = namePattern.exec(name) ?? [];
-    if (itsWorld === world && !isAlive(Number(pid))) await sweepDirectory(join(base, name)).catch(() => {});
+    if (isNameOfGoneProcess(prefix, name)) await sweepDirectory(join(base, name)).catch(() => {});
   }
 };
 
@@ -61,8 +44,9 @@ const sweepLeftovers = async (base: string, world: string): Promise<void> => {
  */
 export const makeTokenDirectory = async (): Promise<string> => {
   const base = baseDirectory();
-  const world = thisWorld();
   // What cannot be removed stays: it opens nothing any more.
-  await sweepLeftovers(base, world).catch(() => {});
-  return mkdtemp(join(base, `harness-http-${world}-${process.pid}-`));
+  await sweepLeftovers(base).catch(() => {});
+  const path = join(base, ownedName(prefix, randomBytes(3).toString("hex")));
+  await mkdir(path, { mode: 0o700 });
+  return path;
 };

@@ -128,7 +128,7 @@ export class WsSocket implements FrameSocket {
     if (this.#isDone) return;
     if (isBinary) {
       this.#ws.close(closeCode.unsupportedData);
-      this.#fail(new WebSocketCloseError(closeCode.unsupportedData, "here", "a message is a text frame"));
+      this.#fail(new WebSocketCloseError(closeCode.unsupportedData, "here", "messages must be text frames"));
       return;
     }
     this.#events?.frame(data);

@@ -88,7 +88,7 @@ export class PlatformSocket implements FrameSocket {
   #received(data: unknown): void {
     if (this.#isDone) return;
     if (typeof data !== "string") {
-      this.#fail(1003, new WebSocketCloseError(1003, "here", "a message is a text frame"));
+      this.#fail(1003, new WebSocketCloseError(1003, "here", "messages must be text frames"));
       return;
     }
     const bytes = this.#utf8.encode(data);

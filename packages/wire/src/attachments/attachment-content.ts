@@ -20,7 +20,7 @@ const knownType = (bytes: Uint8Array): string | undefined =>
     start.every((byte, index) => (byte === undefined ? index < bytes.length : byte === bytes[index])),
   )?.[0];
 
-const decode = (bytes: Uint8Array): string | undefined => {
+const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
   if (bytes.includes(0)) return undefined;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -50,7 +50,7 @@ export const toAttachmentContent = (
 ): AttachmentContent => {
   const given = essenceOf(mimeType);
   const known = knownType(bytes);
-  const text = known === undefined ? decode(bytes) : undefined;
+  const text = known === undefined ? decodeUtf8(bytes) : undefined;
   if (text !== undefined) {
     if (text.length > maxTextLength) {
       throw new AttachmentError("attachment_too_large", `has more than ${maxTextLength} characters of text`);

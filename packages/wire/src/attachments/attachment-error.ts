@@ -12,13 +12,8 @@ export type AttachmentErrorCode =
  * An attachment that does not reach the model. The message is the reason without the attachment's name, and safe to show:
  * `is outside the workspace`.
  */
-export class AttachmentError extends HarnessError {
+export class AttachmentError extends HarnessError<AttachmentErrorCode> {
   override readonly name = "AttachmentError";
-  declare readonly code: AttachmentErrorCode;
-
-  constructor(code: AttachmentErrorCode, message: string, options?: { cause?: unknown }) {
-    super(code, message, options);
-  }
 
   static override isInstance(value: unknown): value is AttachmentError {
     return HarnessError.isInstance(value) && value.name === "AttachmentError";

@@ -4,7 +4,7 @@ import { createDeferred, type Deferred } from "../deferred.ts";
 import type { HarnessError } from "../errors.ts";
 
 export interface ChannelServerOptions<Answer> {
-  /** Takes one message and calls `respond` once, with its answer or undefined where there is none. Must not throw. */
+  /** Takes one message and calls `respond` once, with its answer, or undefined without one. Must not throw. */
   readonly receive: (
     message: unknown,
     respond: (answer: Answer | undefined, method?: string) => void,

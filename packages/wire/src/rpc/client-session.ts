@@ -48,7 +48,7 @@ export class ClientSession<C extends SessionConnection, I> {
     return this.#state;
   }
 
-  /** The connection in use; undefined while there is none. */
+  /** The connection in use; undefined while disconnected. */
   get ready(): ReadyConnection<C, I> | undefined {
     return this.#ready;
   }
@@ -89,7 +89,7 @@ export class ClientSession<C extends SessionConnection, I> {
   }
 
   /**
-   * The connection in use, or the next one. Rejects with `connection_closed` when there is none and none is being made (its
+   * The connection in use, or the next one. Rejects with `connection_closed` when it is disconnected and does not reconnect (its
    * cause says why), with `request_timeout`, `request_cancelled`, or `buffer_full` when too many calls wait.
    */
   async whenReady({ timeoutMs = Number.POSITIVE_INFINITY, signal }: SessionWait = {}) {

@@ -54,5 +54,5 @@ export const findMethod = <Context>(
   return methods && Object.hasOwn(methods, name) ? methods[name] : undefined;
 };
 
-/** Takes the answer to one message: called once, with undefined where there is none. */
+/** Takes the answer to one message: called once, with undefined without one. */
 export type Respond = (reply: RpcReply | undefined, method?: string) => void;

@@ -21,7 +21,7 @@ export interface ContractPair {
 
 /** What the transport can do, and how the pair is configured. */
 export interface ChannelProfile {
-  /** How messages are told apart on the wire. `message`: the transport itself keeps them apart (WebSocket). */
+  /** How messages are separated on the wire. `message`: the transport itself keeps them apart (WebSocket). */
   readonly framing: "newline" | "length-prefix" | "message";
   /** One side may stop sending and still read. */
   readonly halfClose: boolean;

@@ -91,7 +91,7 @@ const cases: CaseTable<Connected> = {
     await client.send({ id: 1, method: "work" });
     await server.until(() => server.messages.length > 0, "the request");
     await pair.killClient();
-    // With nobody left to read, an end of input may be all that the server's side sees.
+    // With no reader left, an end of input may be all that the server's side sees.
     await server.seesEnd();
     const reply = server.channel.send({ id: 1, result: null }).catch(() => {});
     await server.settles(reply, "the reply to a client that was killed");

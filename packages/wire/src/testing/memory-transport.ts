@@ -9,7 +9,7 @@ export interface MemoryTransport<Context = unknown> {
 }
 
 /**
- * Makes a linked transport and listener. `connect` rejects with `transport_failed` while nobody listens; `listen`
+ * Makes a linked transport and listener. `connect` rejects with `transport_failed` without a listener; `listen`
  * throws `invalid_argument` when called twice.
  */
 export const createMemoryTransport = <Context = unknown>(
@@ -22,7 +22,7 @@ export const createMemoryTransport = <Context = unknown>(
     transport: {
       async connect({ signal } = {}) {
         if (signal?.aborted) throw new TransportError("connecting was given up", { cause: signal.reason });
-        if (!accept) throw new TransportError("nobody listens on this memory transport");
+        if (!accept) throw new TransportError("this memory transport has no listener");
         const { client, server } = createMemoryPair(options);
         open.add(server);
         void server.closed.then(() => open.delete(server));

@@ -4,7 +4,7 @@ import { isStandardSchema, type SchemaIssue, toJsonSchema } from "./schema.ts";
 import type { PreparedCall, Tool, ToolContext, ToolScope } from "./tool.ts";
 import { ToolError } from "./tool-error.ts";
 
-/** The JSON Schema of a tool's input, as a model is shown it. Throws `invalid_argument` where there is none. */
+/** The JSON Schema of a tool's input, as a model is shown it. Throws `invalid_argument` for a tool without one. */
 export const inputSchemaOf = ({
   name,
   input,
@@ -20,7 +20,7 @@ const describeIssue = ({ path = [], message }: SchemaIssue): string => {
   return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
 };
 
-const inputOf = async ({ input: schema }: Tool, value: unknown): Promise<JsonObject> => {
+const validInput = async ({ input: schema }: Tool, value: unknown): Promise<JsonObject> => {
   if (!isStandardSchema(schema)) {
     if (!isObject(value)) throw new ToolError("tool.invalid_input", "The input must be a JSON object.");
     return copyJson<JsonObject>(value);
@@ -40,7 +40,7 @@ export const prepareCall = async (
   value: unknown,
   scope: ToolScope,
 ): Promise<Required<Pick<PreparedCall, "input" | "run">> & PreparedCall> => {
-  const prepared = tool.prepare ? await tool.prepare(value, scope) : { input: await inputOf(tool, value) };
+  const prepared = tool.prepare ? await tool.prepare(value, scope) : { input: await validInput(tool, value) };
   const run = async (context: ToolContext): Promise<unknown> => tool.run(prepared.input, context);
   return { ...prepared, run: prepared.run ?? run };
 };

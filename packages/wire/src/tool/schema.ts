@@ -43,7 +43,7 @@ interface JsonSchemaSource {
 
 /**
  * The JSON Schema that a schema declares: `beside` where given, itself where it is one, or what its library provides.
- * Throws `invalid_argument` with `name` where there is none, or it does not describe a JSON object.
+ * Throws `invalid_argument` with `name` for a missing schema, or one that does not describe a JSON object.
  */
 export const toJsonSchema = (
   schema: ToolSchema,

@@ -32,7 +32,7 @@ export interface ToolContext {
   /** Streams output while the call runs. A promise settles when there is room for more. */
   readonly stdout: (text: string) => Promise<void> | void;
   readonly stderr: (text: string) => Promise<void> | void;
-  /** The approval of exactly this call, and the name of who gave it; left out where no human was asked. */
+  /** The approval of exactly this call, and the approver's name; left out where no human was asked. */
   readonly approval?: { readonly id: string; readonly by: string } | undefined;
 }
 

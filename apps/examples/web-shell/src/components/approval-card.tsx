@@ -1,10 +1,11 @@
 import { presentApproval } from "@harnesskit/approvals";
 import { SubjectView } from "@harnesskit/hub-web/subject-view";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { cardField, cardLine } from "@harnesskit/shell-client/cards";
 import { isObject } from "@harnesskit/wire/json";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ApprovalEntry, ApprovalState } from "../entries.ts";
-import { lineOf, safeText, valueAt } from "../values.ts";
+import { safeText } from "../values.ts";
 
 /** How long a question is there before it can be answered: a click that was meant for something else does not count. */
 const armMs = 350;
@@ -48,9 +49,9 @@ const everything = { maxLines: maxShownLength, maxLength: maxShownLength };
 
 /** What would happen: the tool and its input as every approval is shown, and whatever else the engine says. */
 function Subject({ subject }: { readonly subject: unknown }) {
-  const tool = lineOf(subject, "tool", 200);
-  const input = valueAt(subject, "input");
-  const preview = valueAt(subject, "preview");
+  const tool = cardLine(subject, "tool", 200);
+  const input = cardField(subject, "input");
+  const preview = cardField(subject, "preview");
   if (tool === undefined || !isObject(input)) {
     return (
       <dl class="subject">

@@ -1,7 +1,7 @@
-import { readChart, readForm, readTable } from "@harnesskit/shell-client/cards";
+import { cardField, readChart, readForm, readTable } from "@harnesskit/shell-client/cards";
 import { useMemo } from "preact/hooks";
 import type { CardEntry, Entry, Sending } from "../entries.ts";
-import { safeText, valueAt } from "../values.ts";
+import { safeText } from "../values.ts";
 import { ApprovalCard } from "./approval-card.tsx";
 import { ChartCard } from "./chart-card.tsx";
 import { FormCard } from "./form-card.tsx";
@@ -21,7 +21,7 @@ interface EntryViewProps<E extends Entry = Entry> extends EntryActions {
 }
 
 const shownText = (data: unknown): string | undefined => {
-  const found = [data, valueAt(data, "text"), valueAt(data, "message")];
+  const found = [data, cardField(data, "text"), cardField(data, "message")];
   return found.find((text) => typeof text === "string");
 };
 

@@ -7,10 +7,12 @@ export interface OutputLinesOptions {
   /** Bytes of the end that are kept. */
   readonly maxTailBytes: number;
   /** Gets each line as it was written, untrusted and without its end. What it throws is ignored. */
-  readonly onLine: ((line: string) => void) | undefined;
+  readonly onLine?: ((line: string) => void) | undefined;
+  /** Called once, when there is no more. */
+  readonly onDone?: () => void;
 }
 
-/** Reads one output of an agent to its end: reports its lines, and keeps the last of it. */
+/** Reads one output of a process to its end, however much it is: reports its lines, and keeps the last of it. */
 export class OutputLines {
   readonly #stream: Readable;
   readonly #options: OutputLinesOptions;
@@ -26,6 +28,10 @@ export class OutputLines {
     stream.on("data", (chunk: Buffer) => this.#received(chunk));
     stream.on("error", () => {});
     stream.on("close", () => this.#finish());
+  }
+
+  get isDone(): boolean {
+    return this.#done;
   }
 
   /** The last whole lines, with everything invisible or misleading written out. */
@@ -77,5 +83,6 @@ export class OutputLines {
     this.#done = true;
     if (this.#line.length > 0) this.#report(this.#line);
     this.#line = "";
+    this.#options.onDone?.();
   }
 }

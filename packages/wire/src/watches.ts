@@ -1,20 +1,26 @@
-import { BufferFullError } from "@harnesskit/wire";
+import { BufferFullError } from "./errors.ts";
 import { Feed } from "./feed.ts";
 
 /** One reader of changing values. Only the newest unread value of each key is kept. */
 class Watch<T> extends Feed<T> {
   readonly #pending: Map<string, T>;
+  readonly #filter: (value: T) => boolean;
   readonly #onEnd: () => void;
 
-  constructor(present: Iterable<readonly [string, T]>, onEnd: () => void) {
+  constructor(present: Iterable<readonly [string, T]>, filter: (value: T) => boolean, onEnd: () => void) {
     super();
     this.#pending = new Map(present);
+    this.#filter = filter;
     this.#onEnd = onEnd;
   }
 
   push(key: string, value: T): void {
     this.#pending.set(key, value);
     this.flush();
+  }
+
+  drop(key: string): void {
+    this.#pending.delete(key);
   }
 
   override end(): void {
@@ -25,7 +31,7 @@ class Watch<T> extends Feed<T> {
   protected shift(): T | undefined {
     for (const [key, value] of this.#pending) {
       this.#pending.delete(key);
-      return value;
+      if (this.#filter(value)) return value;
     }
     return undefined;
   }
@@ -38,14 +44,14 @@ class Watch<T> extends Feed<T> {
 /** Options of a watch. */
 export interface WatchOptions {
   /** Ends the watch. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** All readers of one kind of values. */
 export class Watches<T> {
   readonly #maxWatchers: number;
   readonly #watches = new Set<Watch<T>>();
-  #closed = false;
+  #isClosed = false;
 
   constructor(maxWatchers: number) {
     this.#maxWatchers = maxWatchers;
@@ -56,16 +62,20 @@ export class Watches<T> {
   }
 
   /** A new reader that gets the present values first. Throws `buffer_full` when there are `maxWatchers`. */
-  open(present: Iterable<readonly [string, T]>, { signal }: WatchOptions = {}): AsyncIterableIterator<T> {
+  open(
+    present: Iterable<readonly [string, T]>,
+    { signal }: WatchOptions = {},
+    filter: (value: T) => boolean = () => true,
+  ): AsyncIterableIterator<T> {
     if (this.#watches.size >= this.#maxWatchers) throw new BufferFullError("maxWatchers", this.#maxWatchers);
     const stop = () => watch.end();
-    const watch: Watch<T> = new Watch(present, () => {
+    const watch: Watch<T> = new Watch(present, filter, () => {
       this.#watches.delete(watch);
       signal?.removeEventListener("abort", stop);
     });
     this.#watches.add(watch);
     signal?.addEventListener("abort", stop, { once: true });
-    if (this.#closed || signal?.aborted) watch.end();
+    if (this.#isClosed || signal?.aborted) watch.end();
     return watch;
   }
 
@@ -73,8 +83,13 @@ export class Watches<T> {
     for (const watch of this.#watches) watch.push(key, value);
   }
 
+  /** The value under this key is gone: a reader that has not read it yet does not get it. */
+  drop(key: string): void {
+    for (const watch of this.#watches) watch.drop(key);
+  }
+
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     for (const watch of [...this.#watches]) watch.end();
   }
 }

@@ -29,7 +29,7 @@ const windowEvents = 1000;
  * here, deltas of an item merged into one; when too much waits, the client is parked: what waits is forgotten, and read
  * from the log once the client reads again. No event is lost, and no other client waits.
  */
-export class Outbox {
+export class EventOutbox {
   readonly #options: OutboxOptions;
   readonly #parked = new Map<string, Parked>();
   #waiting: Event[] = [];

@@ -25,7 +25,7 @@ class Sessions extends Map<string, Entry> {
  * table is full, an owner that adds a session loses the oldest of its own, and only without one the table loses the
  * session that was not used for the longest time.
  */
-export class SessionTable {
+export class SessionsByOwner {
   readonly #owners = new Map<string, Sessions>();
   readonly #clock: Clock;
   readonly #maxSessions: number;

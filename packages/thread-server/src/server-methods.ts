@@ -1,0 +1,175 @@
+import {
+  type EventBody,
+  type Grant,
+  THREAD_PROTOCOL_VERSION,
+  type Thread,
+  ThreadErrorCode,
+  type ThreadMethodName,
+  type ThreadMethodParams,
+  type ThreadMethodResult,
+} from "@harnesskit/protocol/threads";
+import { invalidParams, ProtocolError } from "@harnesskit/wire";
+import { threadOfRequest } from "./approvals.ts";
+import type { ConnectedClient, Connections } from "./connections.ts";
+import { threadToCreate } from "./create-thread.ts";
+import { defined } from "./defined.ts";
+import { approvalNotFound, eventTooLarge, historyTooLarge } from "./errors.ts";
+import type { LogEnd } from "./followed-threads.ts";
+import { checkHeard, readPage } from "./read-log.ts";
+import { nameRequest } from "./request-digest.ts";
+import type { ServerSettings } from "./server-settings.ts";
+import { toThreadPage } from "./thread-list.ts";
+import type { ThreadSessions } from "./thread-sessions.ts";
+
+export type Methods = {
+  [M in ThreadMethodName]: (
+    params: ThreadMethodParams<M>,
+    client: ConnectedClient,
+  ) => Promise<ThreadMethodResult<M>>;
+};
+
+/** What the methods work with. */
+export interface MethodContext {
+  readonly settings: ServerSettings;
+  readonly connections: Connections;
+  readonly sessions: ThreadSessions;
+}
+
+/** What `initialize` announces beside the five capabilities of the spec. */
+const extensions = {
+  subscribe: true,
+  paging: true,
+  clientRequestId: true,
+  delete: true,
+  grants: true,
+  approvalResolved: true,
+};
+
+const isThreadNotFound = (error: unknown): boolean =>
+  ProtocolError.isInstance(error) && error.rpcCode === ThreadErrorCode.ThreadNotFound;
+
+const subscribe = (
+  { settings, connections, sessions }: MethodContext,
+  client: ConnectedClient,
+  { threadId, afterSeq, afterTime }: ThreadMethodParams<"thread.subscribe">,
+): Promise<ThreadMethodResult<"thread.subscribe">> => {
+  const check = async (lastSeq: number) => {
+    if (afterSeq === undefined || afterTime === undefined) return;
+    await checkHeard(settings.store, threadId, { afterSeq, afterTime, lastSeq });
+  };
+  const begin = (thread: Thread, { lastSeq, lastTime }: LogEnd, pending: readonly EventBody[]) => {
+    client.subscribe(threadId, lastSeq, afterSeq);
+    for (const body of pending) client.outbox.notify(body).catch(() => {});
+    connections.changed();
+    return { thread, lastSeq, lastTime };
+  };
+  return sessions.subscribe(
+    threadId,
+    async (session) => {
+      await check(session.lastSeq);
+      const { thread, lastSeq, lastTime } = session;
+      return begin(thread, { lastSeq, lastTime }, session.pendingQuestions(afterSeq ?? lastSeq));
+    },
+    async (thread, end, state) => {
+      await check(end.lastSeq);
+      return begin(thread, end, state.requestedApprovals(afterSeq ?? end.lastSeq));
+    },
+  );
+};
+
+/** The handlers of the protocol's methods. Their params are valid. */
+export const createMethods = (context: MethodContext): Methods => {
+  const { settings, connections, sessions } = context;
+  return {
+    initialize: async ({ clientInfo } = {}, client) => {
+      if (clientInfo) client.label = clientInfo.name.slice(0, 100);
+      const capabilities = {
+        threads: true,
+        turns: true,
+        approvals: true,
+        streaming: true,
+        persistence: true,
+      };
+      return { version: THREAD_PROTOCOL_VERSION, capabilities: { ...capabilities, extensions } };
+    },
+    "thread.create": async (params = {}) => {
+      const thread = await threadToCreate(params, settings);
+      await sessions.create(thread);
+      return { thread };
+    },
+    "thread.list": async (params = {}) =>
+      toThreadPage(await settings.store.list(), params, settings.limits.maxPageBytes),
+    "thread.get": ({ threadId, afterSeq = 0, limit }) =>
+      sessions.read(threadId, async (thread, session) => {
+        const { store, limits } = settings;
+        const { maxPageBytes: maxBytes } = limits;
+        const page = { afterSeq, limit, maxBytes, lastSeq: session?.lastSeq };
+        const { events, isCut } = await readPage(store, threadId, page);
+        for (const event of events) session?.checkRead(event);
+        // Only a client that asks for pages knows that more may follow.
+        if (isCut && limit === undefined) throw historyTooLarge(maxBytes);
+        const last = events.at(-1);
+        if (isCut && !last) throw eventTooLarge(afterSeq + 1, maxBytes);
+        const nextAfterSeq = isCut ? last?.seq : undefined;
+        return defined({ thread, events: [...events], lastSeq: session?.lastSeq, nextAfterSeq });
+      }),
+    "thread.subscribe": (params, client) => subscribe(context, client, params),
+    "thread.unsubscribe": ({ threadId }, client) =>
+      sessions.read(threadId, async () => {
+        client.unsubscribe(threadId);
+        connections.changed();
+        return { ok: true };
+      }),
+    "thread.delete": async ({ threadId }) => {
+      await sessions.delete(threadId);
+      connections.notifyDeleted(threadId);
+      return { ok: true };
+    },
+    "turn.start": async (params, client) => {
+      const { threadId, input, model, agent: name } = params;
+      const { agents } = settings;
+      const agent = name === undefined ? agents[0] : agents.find((profile) => profile.name === name);
+      if (!agent) throw invalidParams("Unknown agent", { agents: agents.map((profile) => profile.name) });
+      if (model !== undefined) await client.checkModel(model);
+      const requestName = await nameRequest("turn.start", params);
+      const request = { input, agent, ...(model !== undefined && { model }) };
+      const { turnId, turn } = await sessions.use(threadId, (session) =>
+        session.startTurn(request, requestName),
+      );
+      if (turn) {
+        client.turns.add(turn);
+        void turn.ended.then(() => client.turns.delete(turn));
+      }
+      return { turnId };
+    },
+    "approval.respond": async (params, client) => {
+      const threadId = threadOfRequest(params.requestId);
+      if (threadId === undefined) throw approvalNotFound({ reason: "unknown" });
+      const { requestId, digest, ...given } = params;
+      if (given.reason !== undefined && given.decision !== "reject")
+        throw invalidParams("reason goes with the decision reject only", { field: "reason" });
+      const answer = defined({ ...given, resolvedBy: client.label });
+      try {
+        await sessions.use(threadId, (session) => session.approvals.respond(requestId, answer, digest));
+      } catch (error) {
+        throw isThreadNotFound(error) ? approvalNotFound({ reason: "unknown" }) : error;
+      }
+      return { ok: true };
+    },
+    "turn.cancel": async ({ threadId }) => {
+      await sessions.use(threadId, (session) => session.cancelTurn());
+      return { ok: true };
+    },
+    "grant.list": async ({ threadId, directory } = {}) => {
+      const grants = await settings.store.grants();
+      const fits = (grant: Grant) =>
+        (threadId === undefined || grant.threadId === threadId) &&
+        (directory === undefined || grant.directory === directory);
+      return { grants: grants.filter(fits) };
+    },
+    "grant.revoke": async ({ grantId }) => {
+      if (!(await settings.store.removeGrant(grantId))) throw approvalNotFound({ reason: "unknown_grant" });
+      return { ok: true };
+    },
+  };
+};
