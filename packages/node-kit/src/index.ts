@@ -10,6 +10,7 @@ export {
   readFileLock,
 } from "./file-lock.ts";
 export type { WritableFileSystem } from "./file-system.ts";
+export { removeLockRemains } from "./lock-remains.ts";
 export { makeDirectory, makeDirectorySync } from "./make-directory.ts";
 export {
   type OpenOwnFileOptions,
