@@ -396,6 +396,20 @@ describe("a conversation with installed agents", () => {
     expect(changed.end.stderr).toContain("harness agents enable com.example.one");
   });
 
+  it("says once that one has changed, and why the server ended, where it ended for another reason", async () => {
+    const state = await makeState();
+    const { directory } = await state.add(await makeAgent("com.example.one"));
+    await chmod(join(directory, "agent.mjs"), 0o600);
+    await writeFile(join(directory, "agent.mjs"), "// evil");
+    const absent = `unix:${state.path}/absent.sock`;
+    const { end } = await runWith(state, "greet", "--agents", absent);
+    expect(end.code).toBe(4);
+    expect(end.stderr.match(/is not started: its files have changed/g)).toHaveLength(1);
+    expect(end.stderr).toContain(`harness: --agents ${absent}: the socket`);
+    expect(end.stderr).toContain(`harness core --agent DIR --serve ${absent}`);
+    expect(end.stderr).not.toContain("The server cannot be reached");
+  });
+
   it("is also that of a chat", async () => {
     const state = await makeState();
     await state.add(await makeAgent("com.example.one"));
