@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { chmod, lstat, mkdir, readdir, readFile, symlink, unlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { readEnabledAgents } from "../src/agents/enabled-agents.ts";
+import { resolveMcpAgent } from "../src/agents/mcp-run.ts";
 import { callingProvider } from "./support/calling-provider.ts";
 import { type HarnessEnd, harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
@@ -431,6 +432,18 @@ describe("a conversation with installed agents", () => {
     expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining("two agents have the id") });
     const { results } = await runWith(state, "greet", "--agents", source, "--no-installed-agents");
     expect(results).toEqual([expect.stringContaining("hello")]);
+  });
+
+  it("keeps the directories of the servers that were named last", async () => {
+    const state = await makeState();
+    const parent = join(state.path, "mcp");
+    for (let count = 0; count < 70; count++) await mkdir(join(parent, `old-${count}`), { recursive: true });
+    vi.stubEnv("XDG_STATE_HOME", join(state.path, "..", ".."));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { directory } = await resolveMcpAgent("mcp:node server.mjs");
+    const kept = await readdir(parent);
+    expect(kept).toHaveLength(64);
+    expect(kept).toContain(basename(directory));
   });
 
   it("uses an MCP server that is named for it, within what is granted", async () => {
