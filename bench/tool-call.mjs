@@ -30,12 +30,12 @@ try {
   const alone = await inRounds(running, rounds, ({ latency }) => latency(smallInput, { count: count / 10 }));
   console.log(`${count} calls, ${inFlight} in flight, median of ${rounds} rounds, Node ${process.version}\n`);
   printTable(
-    ["", "calls/s", "of core.call", "of it recorded", "median latency alone", "of core.call's"],
+    ["", "calls/s", "of core.call", "of it judged and recorded", "median latency alone", "of core.call's"],
     contenders.map(({ name }) => [
       name,
       Math.round(median(perSecond.get(name))).toLocaleString("en"),
       `${ratio(perSecond, name, "core.call").toFixed(2)}×`,
-      `${ratio(perSecond, name, "core.call, recorded on disk").toFixed(2)}×`,
+      `${ratio(perSecond, name, "core.call, judged and recorded").toFixed(2)}×`,
       `${median(alone.get(name)).toFixed(0)} µs`,
       `${ratio(alone, name, "core.call").toFixed(2)}×`,
     ]),

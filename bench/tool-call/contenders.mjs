@@ -37,8 +37,21 @@ const startCoreAlone = async (directory) => {
   };
 };
 
-/** The core's call between two lines on disk, one for its start and one for its end: what a call must leave to be known after a power loss. */
-const startRecorded = async (directory) => {
+/** An AHP client of a policy in this process. */
+const startPolicy = async () => {
+  const { handlers, capabilities } = createPolicyHarness({ policy: parsePolicy(policy) });
+  const harness = createAhpServer({ name: "bench", version: "1.0.0", handlers, capabilities });
+  const exchange = { handle: (message) => harness.handle(structuredClone(message), {}) };
+  const client = createAhpClient({ exchange, framework: "bench", version: "1.0.0" });
+  await client.connect();
+  return { client, parts: [client, harness] };
+};
+
+/**
+ * The core's call between two lines on disk, one for its start and one for its end: what a call must leave to be known after a power
+ * loss. `judge` is called before, and returns what is called after.
+ */
+const startRecorded = async (directory, judge = async () => () => {}) => {
   const core = await startCoreAlone(directory);
   const files = await Promise.all(
     Array.from({ length: threads }, (_, index) => open(join(directory, `${index}.jsonl`), "a")),
@@ -52,14 +65,34 @@ const startRecorded = async (directory) => {
     async call(input) {
       // No more calls are in flight than there are files.
       const file = free.pop();
+      const report = await judge(input);
       await record(file, { type: "item.started", input });
       await core.call(input);
       await record(file, { type: "item.completed", input });
+      report();
       free.push(file);
     },
     async close() {
       await Promise.all(files.map((file) => file.close()));
       await core.close();
+    },
+  };
+};
+
+/** The least that a call of a turn needs: a policy's decision, two lines on disk, the call, a report of its end. */
+const startNeeded = async (directory) => {
+  const { client, parts } = await startPolicy();
+  const recorded = await startRecorded(directory, async (input) => {
+    const call = { tool_name: "com_example_echo__echo", arguments: input };
+    const { decision } = await client.decide("pre_action", call);
+    if (decision.decision !== "allow") throw new RangeError(decision.decision);
+    return () => client.notify("post_action", { ...call, outcome: "success", result: input });
+  });
+  return {
+    call: recorded.call,
+    async close() {
+      await recorded.close();
+      for (const part of parts) await part.close();
     },
   };
 };
@@ -73,11 +106,7 @@ const startWhole = (flush) => async (directory) => {
     openAudit: () => openAudit(directory),
     onError: console.error,
   });
-  const { handlers, capabilities } = createPolicyHarness({ policy: parsePolicy(policy) });
-  const harness = createAhpServer({ name: "bench", version: "1.0.0", handlers, capabilities });
-  const exchange = { handle: (message) => harness.handle(structuredClone(message), {}) };
-  const client = createAhpClient({ exchange, framework: "bench", version: "1.0.0" });
-  await client.connect();
+  const { client, parts } = await startPolicy();
   const { gate, observer } = createThreadGates({ client, toolAgent: agentId });
   const wanted = [];
   const idle = [];
@@ -120,14 +149,15 @@ const startWhole = (flush) => async (directory) => {
       isOpen = false;
       for (const take of idle) take(undefined);
       await Promise.all(work);
-      for (const part of [server, client, harness, host]) await part.close();
+      for (const part of [server, ...parts, host]) await part.close();
     },
   };
 };
 
 export const contenders = [
   { name: "core.call", start: startCoreAlone },
-  { name: "core.call, recorded on disk", start: startRecorded },
+  { name: "core.call, recorded on disk", start: (directory) => startRecorded(directory) },
+  { name: "core.call, judged and recorded", start: startNeeded },
   { name: "thread server, policy, core, agent", start: startWhole("boundaries") },
   { name: "the same, flushed by the system", start: startWhole("never") },
 ];

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { chmod, lstat, mkdir, readdir, readFile, symlink, unlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { readEnabledAgents } from "../src/agents/enabled-agents.ts";
+import { resolveMcpAgent } from "../src/agents/mcp-run.ts";
 import { callingProvider } from "./support/calling-provider.ts";
 import { type HarnessEnd, harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
@@ -396,6 +397,20 @@ describe("a conversation with installed agents", () => {
     expect(changed.end.stderr).toContain("harness agents enable com.example.one");
   });
 
+  it("says once that one has changed, and why the server ended, where it ended for another reason", async () => {
+    const state = await makeState();
+    const { directory } = await state.add(await makeAgent("com.example.one"));
+    await chmod(join(directory, "agent.mjs"), 0o600);
+    await writeFile(join(directory, "agent.mjs"), "// evil");
+    const absent = `unix:${state.path}/absent.sock`;
+    const { end } = await runWith(state, "greet", "--agents", absent);
+    expect(end.code).toBe(4);
+    expect(end.stderr.match(/is not started: its files have changed/g)).toHaveLength(1);
+    expect(end.stderr).toContain(`harness: --agents ${absent}: the socket`);
+    expect(end.stderr).toContain(`harness core --agent DIR --serve ${absent}`);
+    expect(end.stderr).not.toContain("The server cannot be reached");
+  });
+
   it("is also that of a chat", async () => {
     const state = await makeState();
     await state.add(await makeAgent("com.example.one"));
@@ -417,6 +432,18 @@ describe("a conversation with installed agents", () => {
     expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining("two agents have the id") });
     const { results } = await runWith(state, "greet", "--agents", source, "--no-installed-agents");
     expect(results).toEqual([expect.stringContaining("hello")]);
+  });
+
+  it("keeps the directories of the servers that were named last", async () => {
+    const state = await makeState();
+    const parent = join(state.path, "mcp");
+    for (let count = 0; count < 70; count++) await mkdir(join(parent, `old-${count}`), { recursive: true });
+    vi.stubEnv("XDG_STATE_HOME", join(state.path, "..", ".."));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { directory } = await resolveMcpAgent("mcp:node server.mjs");
+    const kept = await readdir(parent);
+    expect(kept).toHaveLength(64);
+    expect(kept).toContain(basename(directory));
   });
 
   it("uses an MCP server that is named for it, within what is granted", async () => {

@@ -216,6 +216,7 @@ describe("what an agent may do beyond reading", () => {
     expect(granted).toMatchObject({ code: 0, stderr: "" });
     expect(await call("write")).toMatchObject({ code: 0, stdout: '{"wrote":1}\n' });
     const { stdout } = await harness(["core", "grants", "--file", file, "--json"], { cwd });
+    expect((await harness(["core", "list", "--file", file, "--json"], { cwd })).stdout).toBe(stdout);
     expect(JSON.parse(stdout)).toMatchObject({
       file,
       grants: [

@@ -181,6 +181,30 @@ describe("a task list reporter", () => {
     expect(server.state.tasks("run-1")).toEqual(run.tasks.tasks);
   });
 
+  it("sends the changes of a batch as one list, and none where one of them is refused", async () => {
+    const { run, settled, of, server } = await start();
+    run.tasks.batch(() => {
+      run.tasks.add({ id: "a", title: "look" });
+      run.tasks.set("a", "in_progress");
+      run.tasks.batch(() => run.tasks.set("a", "completed"));
+    });
+    const illegal = () =>
+      run.tasks.batch(() => {
+        run.tasks.add({ id: "b", title: "fix" });
+        run.tasks.set("a", "pending");
+      });
+    expect(codeOf(illegal)).toBe("illegal_transition");
+    const tooLarge = () => run.tasks.batch(() => run.tasks.add({ title: "x".repeat(2_000_000) }));
+    expect(codeOf(tooLarge)).toBe("snapshot_too_large");
+    run.tasks.batch(() => {});
+    expect(run.tasks.tasks).toMatchObject([{ id: "a", status: "completed" }]);
+    run.tasks.add({ id: "b", title: "fix" });
+    await settled();
+    const lists = of("task_list").map(({ tasks }) => tasks.map(({ id, status }: any) => `${id} ${status}`));
+    expect(lists).toEqual([["a completed"], ["a completed", "b pending"]]);
+    expect(server.state.tasks("run-1")).toEqual(run.tasks.tasks);
+  });
+
   it("leaves out the oldest that have ended of more than maxTasks, and says how many", async () => {
     const { client, settled, of } = await startHarness({});
     const run = createRunReporter(client, { maxTasks: 2 });

@@ -50,6 +50,7 @@ describe("calls with one idempotency key", () => {
   });
 
   it("of other callers and actors are other keys, and do not answer with their results", async () => {
+    verifies("RUN-155");
     const { core, agent, call } = await setUp();
     const parties = [
       {},

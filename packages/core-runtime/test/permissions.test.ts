@@ -93,6 +93,7 @@ describe("without a grant", () => {
   });
 
   it("a tool needs what it declares itself, where it does, and not all of its manifest", async () => {
+    verifies("RUN-154");
     const tool = { side_effects: false, permissions: ["fs.read"] };
     const { call } = await setUp({}, { tool, permissions: ["fs.read", "fs.write"] });
     expect(await call()).toBe("allowed");

@@ -95,6 +95,7 @@ describe("a core that other processes use", () => {
   });
 
   it("refuses calls beyond a client's limit as busy, and still cancels those that run", async () => {
+    verifies("RUN-156");
     const { path } = await serve([python], { maxCalls: 2 });
     const client = clientOf(path);
     const id = "com.example.python/countdown";

@@ -14,6 +14,11 @@ export interface ChannelTransportOptions {
 export const channelTransport = (channel: Channel, options: ChannelTransportOptions): Transport => {
   let invalid = 0;
   const fault = (error: HarnessError) => {
+    // It may have been the answer of a call, which then has none any more; whose answer, cannot be told.
+    if (error.code === "frame_too_large") {
+      void channel.close(error);
+      return;
+    }
     options.onFault(error);
     if (++invalid !== options.maxInvalidMessages) return;
     const text = `${invalid} messages of the server were not valid`;

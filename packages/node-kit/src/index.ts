@@ -11,6 +11,7 @@ export {
 } from "./file-lock.ts";
 export type { WritableFileSystem } from "./file-system.ts";
 export { isInside } from "./is-inside.ts";
+export { removeLockRemains } from "./lock-remains.ts";
 export { makeDirectory, makeDirectorySync } from "./make-directory.ts";
 export { OutputLines, type OutputLinesOptions } from "./output-lines.ts";
 export {

@@ -80,17 +80,22 @@ export const questionChanged: Ending = {
 export const endTurn = (
   turn: Turn,
   ending: Ending,
-  { openItems, history }: { readonly openItems: readonly OpenItem[]; readonly history: readonly Item[] },
+  state: { readonly openItems: readonly OpenItem[]; readonly history: readonly Item[] },
 ): EventBody[] => {
   const ids = { threadId: turn.threadId, turnId: turn.turnId };
+  const { openItems } = state;
+  // The history is read only if something is open: it grows with the thread.
+  const close = (why: string, reason: string) =>
+    openItems.length === 0 ? [] : closeOpenItems(openItems, why, reason, state.history);
   if (ending.status === "error") {
     const { error, code, reason = code } = ending;
-    const last: EventBody = { type: "turn.error", data: { ...ids, error, code, turn } };
-    return [...closeOpenItems(openItems, error, reason, history), last];
+    return [...close(error, reason), { type: "turn.error", data: { ...ids, error, code, turn } }];
   }
   const { status } = ending;
-  const last: EventBody = { type: "turn.completed", data: { ...ids, status, turn } };
-  return [...closeOpenItems(openItems, "The turn was cancelled.", status, history), last];
+  return [
+    ...close("The turn was cancelled.", status),
+    { type: "turn.completed", data: { ...ids, status, turn } },
+  ];
 };
 
 /** The events that end the turn which an earlier server left without an end. */

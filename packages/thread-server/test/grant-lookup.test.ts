@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import type { Grant } from "@harnesskit/protocol/threads";
@@ -30,6 +31,7 @@ it("reads only the files that can hold the answer, however many there are", asyn
   const read: string[] = [];
   const fileSystem: StoreFileSystem = {
     ...fs,
+    lstatSync,
     readFile: (path) => {
       read.push(path);
       return fs.readFile(path, "utf8");

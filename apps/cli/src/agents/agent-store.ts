@@ -10,6 +10,7 @@ import {
   ownedName,
   privatePathProblem,
   readOwnFile,
+  removeLockRemains,
   systemErrorCode,
   UnsafeFileError,
   writeFileAtomic,
@@ -99,6 +100,7 @@ export const whileLocked = async <T>(change: () => Promise<T>): Promise<T> => {
     try {
       const lock = await acquireFileLock(path);
       try {
+        await removeLockRemains(path);
         return await change();
       } finally {
         await lock.release();

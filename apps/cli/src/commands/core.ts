@@ -120,6 +120,7 @@ tools goes as a whole.`,
 
   core
     .command("grants")
+    .alias("list")
     .description("what is granted, by agent and permission")
     .addOption(fileOption("grants"))
     .option("--json", "one JSON document")

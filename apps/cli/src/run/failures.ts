@@ -5,6 +5,7 @@ import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
 import { CliError, ExitCode, toCliError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { oneLine, shellWord } from "../terminal/text.ts";
+import { failureIn, withoutNotes } from "./server-output.ts";
 
 /** What a command worked on when it failed. */
 export interface FailureFacts {
@@ -35,7 +36,10 @@ export const toCliFailure = (thrown: unknown, facts: FailureFacts): CliError => 
   if (endpoint !== undefined) return toSharedServerFailure(error, endpoint, threadId);
   if (ProtocolError.isInstance(error)) return toServerRefusal(error);
   if (!lostCodes.has(error.code)) return toCliError(error);
-  const message = `The server cannot be reached: ${displayText(error.message)}${tailOf(error)}`;
+  const tail = tailOf(error);
+  const said = hasReason(error) ? failureIn(tail) : undefined;
+  if (said) return unavailable(said.message, said.hint ?? lookHint, error);
+  const message = `The server cannot be reached: ${displayText(error.message)}${tail && `\n${tail}`}`;
   return unavailable(message, lookHint, error);
 };
 
@@ -138,10 +142,16 @@ const causesOf = (error: HarnessError): HarnessError[] => {
   return found;
 };
 
+/** Whether a server of this command ended for a reason that it gave, and not because it failed. */
+const hasReason = (error: HarnessError): boolean =>
+  causesOf(error).some((cause) => reasonCodes.has((cause as { exitCode?: unknown }).exitCode));
+
+const reasonCodes = new Set<unknown>([ExitCode.usage, ExitCode.refused, ExitCode.unavailable]);
+
 const tailOf = (error: HarnessError): string => {
   const tails = causesOf(error).map((cause) => (cause as { stderrTail?: unknown }).stderrTail);
   const tail = tails.find((one) => typeof one === "string" && one !== "");
-  return tail === undefined ? "" : `\n${tail}`;
+  return withoutNotes(typeof tail === "string" ? tail : "").trimEnd();
 };
 
 /** The command that follows a thread of a server. */

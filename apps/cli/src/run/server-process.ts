@@ -3,6 +3,7 @@ import type { Channel, Transport } from "@harnesskit/wire";
 import { isDebugging } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { oneLine } from "../terminal/text.ts";
+import { noteOfAgents } from "./server-output.ts";
 
 /** What the server needs beside the usual: keys, where they are valid, how to trust and to debug, and where the user's own files lie. */
 const inheritEnv = [
@@ -20,15 +21,6 @@ const inheritEnv = [
 
 const quitStepMs = 150;
 const quitTimeoutMs = 3000;
-
-/** What the server says of the user's agents, as a note of this command. */
-const noteOfAgents = (line: string): string | undefined => {
-  const [, note] =
-    /^harness serve: ((?:the (?:agent|tool) (?!harnesskit\.workspace\b)|no installed agent ).*)$/s.exec(
-      line,
-    ) ?? [];
-  return note === undefined ? undefined : `harness run: ${note}`;
-};
 
 const after = (ms: number): Promise<false> =>
   new Promise((resolve) => setTimeout(() => resolve(false), ms).unref());

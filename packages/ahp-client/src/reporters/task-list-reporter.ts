@@ -11,8 +11,8 @@ export type NewTask = TaskDetails & { readonly title: string; readonly id?: stri
 const detailNames = ["title", "depends_on", "evidence", "artifacts", "error", "metadata"] as const;
 
 /**
- * The tasks of a run. Each change sends the whole list, which replaces the one before; it throws `snapshot_too_large` for one
- * that is too long. Of more than `maxTasks` the oldest that have ended are left out; the list's `metadata.omitted_tasks`
+ * The tasks of a run. Each change, or each batch of them, sends the whole list, which replaces the one before; it throws
+ * `snapshot_too_large` for one that is too long. Of more than `maxTasks` the oldest that have ended are left out; the list's `metadata.omitted_tasks`
  * says how many.
  */
 export class TaskListReporter {
@@ -20,6 +20,8 @@ export class TaskListReporter {
   readonly #maxTasks: number;
   #tasks: readonly Task[] = [];
   #omitted = 0;
+  /** True within `batch`. */
+  #isHeld = false;
 
   /** @internal */
   constructor(run: RunContext, maxTasks: number) {
@@ -30,6 +32,29 @@ export class TaskListReporter {
   /** The tasks as they were last sent; a copy. */
   get tasks(): readonly Task[] {
     return structuredClone(this.#tasks);
+  }
+
+  /**
+   * Makes the changes of `change`, which is synchronous, and sends the list once. Where a change or the list is refused, none
+   * of them is made. Throws what it throws, and `snapshot_too_large`.
+   */
+  batch(change: () => void): void {
+    if (this.#isHeld) {
+      change();
+      return;
+    }
+    const [tasks, omitted] = [this.#tasks, this.#omitted];
+    this.#isHeld = true;
+    try {
+      change();
+      this.#isHeld = false;
+      if (this.#tasks !== tasks) this.#send(this.#tasks, this.#run.now(), this.#omitted);
+    } catch (error) {
+      [this.#tasks, this.#omitted] = [tasks, omitted];
+      throw error;
+    } finally {
+      this.#isHeld = false;
+    }
   }
 
   /** Adds a task and returns its id. Throws `duplicate_id`, `run_ended`. */
@@ -92,10 +117,14 @@ export class TaskListReporter {
     );
   }
 
-  #send(tasks: Task[], updatedAt: string, omitted: number): void {
-    const metadata = omitted > 0 && { metadata: { omitted_tasks: omitted } };
-    this.#run.send("task_list", { tasks, updated_at: updatedAt, ...metadata });
+  #send(tasks: readonly Task[], updatedAt: string, omitted: number): void {
+    if (this.#isHeld) {
+      this.#tasks = tasks;
+    } else {
+      const metadata = omitted > 0 && { metadata: { omitted_tasks: omitted } };
+      this.#run.send("task_list", { tasks, updated_at: updatedAt, ...metadata });
+      this.#tasks = structuredClone(tasks);
+    }
     this.#omitted = omitted;
-    this.#tasks = structuredClone(tasks);
   }
 }

@@ -26,7 +26,7 @@ export interface TurnReportsOptions {
 
 /** Threads that are open sessions of the harness; of more, the one used longest ago ends. */
 const maxSessions = 256;
-/** Tasks of a run's list: each change sends all of it. */
+/** Tasks of a run's list: each report sends all of it. */
 const maxTasks = 100;
 /** Characters of a message that a report has. */
 const maxTextLength = 16_384;
@@ -92,7 +92,7 @@ export class TurnReports {
       ...(isResumed && { resumed: true }),
     };
     const reporter = createRunReporter(client, { runId: turnId, clock, metadata, maxTasks });
-    this.#runs.set(turnId, { reporter, tasks: new CallTasks(reporter.tasks) });
+    this.#runs.set(turnId, { reporter, tasks: new CallTasks(reporter.tasks, clock) });
   }
 
   agentStarted({ turnId }: ThreadTurn): void {
@@ -159,6 +159,7 @@ export class TurnReports {
 
   /** Ends all sessions. */
   end(): void {
+    for (const { tasks } of this.#runs.values()) tasks.report();
     for (const [threadId, directory] of this.#sessions) this.#endSession(threadId, directory);
     this.#sessions.clear();
   }

@@ -7,6 +7,7 @@ import {
   makeDirectory,
   privatePathProblem,
   readOwnFile,
+  removeLockRemains,
   removeTemporaries,
   writeFileAtomic,
 } from "@harnesskit/node-kit";
@@ -49,6 +50,8 @@ interface Look<Item> {
 }
 
 const absent = "absent";
+
+const lockOf = (path: string): string => `${path}.lock`;
 
 const printOf = ({ dev, ino, size, mode, uid, nlink, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mode, uid, nlink, mtimeNs, ctimeNs].join(":");
@@ -104,6 +107,7 @@ export class RecordFile<Item> implements RecordStore<Item> {
       this.#seen = undefined;
       await this.#guard(async () => {
         await removeTemporaries(this.#path);
+        await removeLockRemains(lockOf(this.#path));
         await writeFileAtomic(this.#path, text);
       });
       // So long another process may still count what it read before.
@@ -121,7 +125,7 @@ export class RecordFile<Item> implements RecordStore<Item> {
       this.#look();
       for (let attempt = 1; ; attempt++) {
         try {
-          return await acquireFileLock(`${this.#path}.lock`);
+          return await acquireFileLock(lockOf(this.#path));
         } catch (error) {
           const isHeld = FileLockError.isInstance(error) && error.code === "file_locked";
           if (!isHeld || performance.now() >= deadline) throw error;

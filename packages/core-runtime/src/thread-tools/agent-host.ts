@@ -21,6 +21,8 @@ const maxAgentWaitMs = 20_000;
 const maxAttempts = 3;
 /** Before the second attempt; longer before the third. What an agent works with, such as an MCP server, may be starting again. */
 const retryDelayMs = 750;
+/** Between the starts of two agents that no caller waits for: the turn has the processor meanwhile. */
+const startPauseMs = 500;
 const heartbeatIntervalMs = 2_000;
 const unhealthyTimeoutMs = 4_000;
 
@@ -46,12 +48,16 @@ class CoreAgentHost implements AgentHost {
   /** Agents that were not ready in time: `tools` does not wait for them again until they are. */
   readonly #late = new Set<string>();
   readonly #reported = new WeakSet<object>();
-  #isClosing = false;
+  readonly #closing = new AbortController();
 
   constructor(options: AgentHostOptions) {
     this.#options = options;
     this.#agents = new Map(options.agents.map((agent) => [agent.agentId, agent]));
     this.#known = new KnownTools(options.knownTools, coreLimits.resolve(options.limits));
+  }
+
+  get #isClosing(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   async start(): Promise<void> {
@@ -123,7 +129,7 @@ class CoreAgentHost implements AgentHost {
   }
 
   async close(): Promise<void> {
-    this.#isClosing = true;
+    this.#closing.abort();
     const running = await this.#launching?.catch(() => undefined);
     await running?.core.close();
     await running?.audit?.close().catch(this.#options.onError);
@@ -168,7 +174,7 @@ class CoreAgentHost implements AgentHost {
     }
   }
 
-  /** Agents whose tools are known start one after the other: no caller waits for them. */
+  /** Agents whose tools are known start one after the other, with pauses: no caller waits for them, and the turn does. */
   async #startAgents(core: RunningCore): Promise<void> {
     const later: string[] = [];
     await Promise.all(
@@ -177,7 +183,10 @@ class CoreAgentHost implements AgentHost {
         else await this.#startAgent(core, agent.agentId);
       }),
     );
-    for (const agentId of later) await this.#startAgent(core, agentId);
+    for (const agentId of later) {
+      await this.#startAgent(core, agentId);
+      await wait(startPauseMs, systemClock, this.#closing.signal);
+    }
   }
 
   async #startAgent(core: RunningCore, agentId: string): Promise<void> {

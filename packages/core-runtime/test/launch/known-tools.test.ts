@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ToolInfo } from "../../src/index.ts";
 import { createAgentHost, createAgentTools, type KnownToolsStore } from "../../src/thread-tools/index.ts";
@@ -69,6 +70,7 @@ const learn = async (tools: string): Promise<readonly unknown[]> => {
 
 describe("an agent whose tools are known", () => {
   it("is not waited for until its tool is called", async () => {
+    verifies("RUN-158");
     const directory = await makeAgent(greet);
     const { store, written } = makeStore(await learn(greet));
     const { list, notes } = hostOf(directory, store);
@@ -84,6 +86,7 @@ describe("an agent whose tools are known", () => {
   });
 
   it("is not called by what it declared before: the call is refused, and the next turn has what it declares now", async () => {
+    verifies("RUN-157");
     const directory = await makeAgent(`of("greet", { effects: "execute" }), of("more", { effects: "read" })`);
     const { store, written } = makeStore(await learn(greet));
     const { list, notes } = hostOf(directory, store);
@@ -102,6 +105,7 @@ describe("an agent whose tools are known", () => {
   });
 
   it("is refused a call of a tool that it no longer has", async () => {
+    verifies("RUN-157");
     const directory = await makeAgent(`of("more", { effects: "read" })`);
     const { list } = hostOf(directory, makeStore(await learn(greet)).store);
     await go(directory);
@@ -127,6 +131,7 @@ describe("an agent whose tools are known", () => {
   });
 
   it("is bound to digests that are computed, not read", async () => {
+    verifies("RUN-157");
     const [known] = (await learn(`of("greet", { effects: "execute" })`)) as [ToolInfo];
     const directory = await makeAgent(`of("greet", { effects: "execute" })`);
     await go(directory);

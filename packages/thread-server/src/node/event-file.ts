@@ -6,8 +6,6 @@ import { isLogChanged, logChanged, StoreError } from "../errors.ts";
 import { repairTail } from "./repair-tail.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
-const newline = 0x0a;
-
 /** After these a turn or a tool runs, which must not happen with a log that is not there; flushed or not. */
 const precedesAction = ({ type, data }: Event): boolean =>
   type === "turn.started" ||
@@ -25,8 +23,6 @@ export class EventFile {
   readonly #inode: number;
   readonly #maxBytes: number;
   #size: number;
-  /** The size when the file was last found to be as it was written. */
-  #checkedSize: number;
   /** True while something lies behind the last event that could not be taken back. */
   #hasRest = false;
   #isChanged = false;
@@ -43,7 +39,6 @@ export class EventFile {
     this.#inode = inode;
     this.#maxBytes = maxBytes;
     this.#size = size;
-    this.#checkedSize = size;
   }
 
   /** Opens the log, creates it if needed, and cuts off a last line that was not written to its end. */
@@ -72,9 +67,9 @@ export class EventFile {
     if (this.#size + bytes.length > this.#maxBytes) throw logFull(this.#maxBytes);
     try {
       await this.#removeRest();
-      if (flush || events.some(precedesAction)) await this.#check();
+      if (flush || events.some(precedesAction)) this.#check();
       for (let done = 0; done < bytes.length; ) {
-        const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#size + done);
+        const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, null);
         done += bytesWritten;
       }
       if (flush) await this.#file.datasync();
@@ -87,32 +82,24 @@ export class EventFile {
     this.#size += bytes.length;
   }
 
-  /** The name must still lead to this file, and the file must end where the last write ended. */
-  async #check(): Promise<void> {
-    const [isInPlace, isWhole] = await Promise.all([this.#isInPlace(), this.#isWhole()]);
-    if (isInPlace && isWhole) {
-      this.#checkedSize = this.#size;
-      return;
-    }
+  /**
+   * The name must still lead to this file, and the file must end where the last write ended. Each write goes to the end of
+   * the file, so that one after a cut cannot restore its length.
+   */
+  #check(): void {
+    if (this.#isInPlace()) return;
     this.#isChanged = true;
     throw logChanged();
   }
 
-  async #isInPlace(): Promise<boolean> {
+  #isInPlace(): boolean {
     try {
-      const { ino, size } = await this.#fileSystem.lstat(this.#path);
+      const { ino, size } = this.#fileSystem.lstatSync(this.#path);
       return ino === this.#inode && size === this.#size;
     } catch (error) {
       if (isMissing(error)) return false;
       throw error;
     }
-  }
-
-  /** What was cut off, and then written on at the old place, has a hole where a line ended. */
-  async #isWhole(): Promise<boolean> {
-    if (this.#checkedSize === 0) return true;
-    const { buffer, bytesRead } = await this.#file.read(Buffer.alloc(1), 0, 1, this.#checkedSize - 1);
-    return bytesRead === 1 && buffer[0] === newline;
   }
 
   async #removeRest(): Promise<void> {

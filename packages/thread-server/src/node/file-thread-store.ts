@@ -96,7 +96,7 @@ class FileThreadStore implements ThreadStore {
   create(thread: Thread): Promise<void> {
     return guarded(async () => {
       const files = this.#files(thread.threadId);
-      await files.artifacts.refuseLinks();
+      files.artifacts.refuseLinks();
       await files.directory.make();
       // Keeps prompts, file contents and outputs from being committed by accident.
       const root = new StoreDirectory(this.#fileSystem, this.#options.root);
@@ -178,7 +178,7 @@ class FileThreadStore implements ThreadStore {
   lease(threadId: string): Promise<ThreadLease> {
     return guarded(async () => {
       const files = this.#files(threadId);
-      await files.artifacts.refuseLinks();
+      files.artifacts.refuseLinks();
       const lock = await this.#locks.acquire(files.lock);
       try {
         await files.mend();

@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import {
   createFileAtomic,
@@ -16,10 +17,12 @@ export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined>
   try {
     return await work;
   } catch (error) {
-    if (isMissing(error) || systemErrorCode(error) === "ENOTDIR") return undefined;
+    if (isNotThere(error)) return undefined;
     throw error;
   }
 };
+
+const isNotThere = (error: unknown): boolean => isMissing(error) || systemErrorCode(error) === "ENOTDIR";
 
 /** A file system failure as a `StoreError`: which one, never where. */
 export const toFileStoreError = (error: unknown): StoreError => {
@@ -51,28 +54,37 @@ export class StoreDirectory {
     this.path = join(root, ...names);
   }
 
-  /** Rejects with `store_failed` where a link leads here. A directory that does not exist passes. */
-  async refuseLinks(): Promise<void> {
+  /** Throws `store_failed` where a link leads here. A directory that does not exist passes. */
+  refuseLinks(): void {
     const names = relative(this.#root, this.path).split(/[\\/]/);
     let path = this.#root;
     for (const name of ["", ...names]) {
       path = join(path, name);
-      const found = await unlessMissing(this.fileSystem.lstat(path));
+      const found = this.#look(path);
       if (!found) return;
       if (found.isSymbolicLink())
         throw new StoreError("store_failed", "A directory of .harness is a symbolic link: remove the link");
     }
   }
 
+  #look(path: string): Pick<Stats, "isSymbolicLink"> | undefined {
+    try {
+      return this.fileSystem.lstatSync(path);
+    } catch (error) {
+      if (isNotThere(error)) return undefined;
+      throw error;
+    }
+  }
+
   /** Makes it, and what is missing above it. */
   async make(): Promise<void> {
-    await this.refuseLinks();
+    this.refuseLinks();
     await makeDirectory(this.path, this.fileSystem);
   }
 
   /** The names in it; undefined where there is no such directory. */
   async names(): Promise<string[] | undefined> {
-    await this.refuseLinks();
+    this.refuseLinks();
     return unlessMissing(this.fileSystem.readdir(this.path));
   }
 
@@ -87,13 +99,13 @@ export class StoreDirectory {
 
   /** Makes the file. False when there is one already. */
   async create(name: string, text: string): Promise<boolean> {
-    await this.refuseLinks();
+    this.refuseLinks();
     return createFileAtomic(join(this.path, name), text, this.fileSystem);
   }
 
   /** Makes or replaces the file. */
   async write(name: string, text: string): Promise<void> {
-    await this.refuseLinks();
+    this.refuseLinks();
     await writeFileAtomic(join(this.path, name), text, this.fileSystem);
   }
 

@@ -41,7 +41,7 @@ export class ThreadFiles {
 
   /** The thread, or undefined. What `meta.json` does not say is read from the log. */
   async read(): Promise<Thread | undefined> {
-    await this.artifacts.refuseLinks();
+    this.artifacts.refuseLinks();
     return (await this.#readMeta()) ?? (await this.#readFromLog().catch(() => undefined));
   }
 
@@ -61,7 +61,7 @@ export class ThreadFiles {
 
   /** The log for reading; undefined before the first event. */
   async openLog(): Promise<FileHandle | undefined> {
-    await this.artifacts.refuseLinks();
+    this.artifacts.refuseLinks();
     return unlessMissing(this.directory.fileSystem.openLog(this.log, "read", this.#maxLogBytes));
   }
 

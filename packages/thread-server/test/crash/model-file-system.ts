@@ -87,13 +87,8 @@ export class ModelFileSystem {
           return { ops: [{ op: "link", ...this.#place(to), node }], value: undefined };
         }),
       rm: (path: string, options: { force?: boolean; recursive?: boolean } = {}) => this.#rm(path, options),
-      lstat: async (path: string) => {
-        if (this.#crashed) return never();
-        const ino = this.disk.find(path);
-        if (ino === undefined) throw systemError("ENOENT", "lstat");
-        const size = this.disk.isDirectory(ino) ? 0 : this.disk.content(ino).length;
-        return { isSymbolicLink: () => false, mtimeMs: Date.now(), ino, size };
-      },
+      lstat: async (path: string) => (this.#crashed ? never() : this.#lstat(path)),
+      lstatSync: (path: string) => this.#lstat(path),
     };
     return calls as unknown as StoreFileSystem;
   }
@@ -123,6 +118,13 @@ export class ModelFileSystem {
     if (fault?.fault === "crash") return never();
     if (fault) throw systemError(fault.code, call);
     return value;
+  }
+
+  #lstat(path: string) {
+    const ino = this.disk.find(path);
+    if (ino === undefined) throw systemError("ENOENT", "lstat");
+    const size = this.disk.isDirectory(ino) ? 0 : this.disk.content(ino).length;
+    return { isSymbolicLink: () => false, mtimeMs: Date.now(), ino, size };
   }
 
   #mkdir(path: string, recursive: boolean): Promise<string | undefined> {
@@ -188,12 +190,16 @@ export class ModelFileSystem {
   }
 
   #handle(node: number): unknown {
-    const write = (call: string, bytes: Uint8Array, at: number) =>
-      this.#step(call, () => ({ ops: [{ op: "write", file: node, at, bytes }], value: bytes.length }));
+    /** Without a position at the end of the file, as with `O_APPEND`. */
+    const write = (call: string, bytes: Uint8Array, position: number | null) =>
+      this.#step(call, () => {
+        const at = position ?? this.disk.content(node).length;
+        return { ops: [{ op: "write", file: node, at, bytes }], value: bytes.length };
+      });
     const sync = (call: string) =>
       this.#step(call, () => ({ ops: [{ op: "sync", node }], value: undefined }));
     return {
-      write: async (buffer: Uint8Array, offset: number, length: number, position: number) => {
+      write: async (buffer: Uint8Array, offset: number, length: number, position: number | null) => {
         const taken = Math.min(length, this.#maxWriteBytes);
         // Copied: the caller may use its buffer again.
         const bytes = Uint8Array.prototype.slice.call(buffer, offset, offset + taken);
