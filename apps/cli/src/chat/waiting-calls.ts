@@ -4,7 +4,7 @@ import { digest } from "@harnesskit/wire";
 import { findPending } from "../terminal/line-conversation.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { approvalLines } from "../timeline/approval-view.ts";
+import { askedCallLines } from "../timeline/asked-call.ts";
 
 /** A turn that waits for a signal. */
 export interface WaitingTurn {
@@ -66,14 +66,9 @@ export class WaitingCalls {
       const what = `  ${this.#style.yellow("○")} ${oneLine(tool, 60)} was cancelled while it ran, and is not run again.`;
       return [what, `  /approve ${short} lets the turn go on`];
     }
-    const metadata = {
-      tool,
-      input,
-      ...(preview === undefined ? {} : { preview }),
-      ...(problem === undefined ? {} : { reason: problem }),
-    } as Parameters<typeof approvalLines>[0];
+    const asked = { tool, input, preview, reason: problem };
     const answers = `  /approve ${short}   /reject ${short} [REASON]`;
-    return [...approvalLines(metadata, this.#directory, this.#style), answers];
+    return [...(await askedCallLines(asked, this.#directory, this.#style)), answers];
   }
 
   #shortId(invocationId: string): string {

@@ -5,7 +5,7 @@ import { createUnixTransport } from "@harnesskit/transport-uds";
 import { answerOne } from "../inbox/answer-one.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { approvalViewLines } from "../timeline/approval-lines.ts";
+import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
 
 export interface HubQuestionsOptions {
   readonly place: HubPlace;
@@ -80,7 +80,7 @@ export class HubQuestions {
     const put = new AbortController();
     this.#put.set(record.id, put);
     show(
-      approvalViewLines(presentApproval(record), style, {
+      approvalViewLines(presentApproval(record, shownWhole), style, {
         where: `waits in the hub: its page, or harness inbox; ${record.id}`,
       }),
     );

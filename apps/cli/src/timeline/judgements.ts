@@ -1,7 +1,7 @@
 import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { diffLines } from "./approval-view.ts";
+import { blockLines } from "./approval-lines.ts";
 
 /** Under whom a turn ran, and what became of its prompt and its calls. */
 export interface JudgedSummary {
@@ -91,5 +91,5 @@ export const changeLines = (
   const rule = modified.rule === undefined ? "" : ` (rule ${oneLine(modified.rule, 60)})`;
   const why = modified.reason === undefined ? "" : `: ${oneLine(modified.reason, 300)}`;
   const head = `${what} was changed by ${oneLine(modified.by ?? by ?? "", 100)}${rule}${why}`;
-  return [`  ${style.yellow("~")} ${head}`, ...diffLines(differences(requested, actual), style)];
+  return [`  ${style.yellow("~")} ${head}`, ...blockLines(differences(requested, actual), style, "diff")];
 };

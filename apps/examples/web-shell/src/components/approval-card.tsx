@@ -35,13 +35,6 @@ function Part({ name, value }: { readonly name: string; readonly value: unknown 
   );
 }
 
-/** What the presenter of approvals needs besides the subject; it is not shown here. */
-const unknown = {
-  origin: { agent: "engine", session: "shell" },
-  risk: { level: "unknown" as const, reasons: [] },
-  rule: { id: "engine", reason: "engine" },
-  digest: "",
-};
 /** Fields that name the question and say nothing of the action. */
 const ids = ["digest", "signal_id"];
 const everything = { maxLines: maxShownLength, maxLength: maxShownLength };
@@ -63,13 +56,7 @@ function Subject({ subject }: { readonly subject: unknown }) {
   const others = Object.entries(subject as object).filter(([name]) => !known.includes(name));
   return (
     <>
-      <dl class="subject">
-        <dt>Tool</dt>
-        <dd>
-          <code>{tool}</code>
-        </dd>
-      </dl>
-      <SubjectView view={presentApproval({ ...unknown, subject: shown }, everything)} />
+      <SubjectView view={presentApproval({ subject: shown }, everything)} />
       {others.some(([name]) => !ids.includes(name)) && (
         <dl class="subject">
           <Part name="With it" value={Object.fromEntries(others.filter(([name]) => !ids.includes(name)))} />
