@@ -53,7 +53,7 @@ describe("the question about a tool of an agent", () => {
   it("shows the whole input beside the preview that its agent made", async () => {
     const input = { text: "the exact input", path: "a.txt" };
     const preview = "com.example.notes/add: it changes something";
-    const text = await shown({ tool: "com_example_notes__add", input, digest: "sha256:0", preview });
+    const text = await shown({ tool: "com_example_notes__add", input, preview });
     expect(text).toContain('"text": "the exact input"');
     expect(text).toContain('"path": "a.txt"');
     expect(text).toContain(preview);

@@ -1,9 +1,10 @@
 import type { EventBody, Item } from "@harnesskit/protocol/threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Prose } from "../src/terminal/prose.ts";
 import { wantsColour } from "../src/terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine, safeJson, shellWord } from "../src/terminal/text.ts";
-import { LogView, Prose } from "../src/timeline/text-streams.ts";
+import { LogView } from "../src/timeline/log-view.ts";
 import { Timeline } from "../src/timeline/timeline.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 
@@ -90,8 +91,8 @@ describe("a tool's log", () => {
   it("leaves the middle of a long log out and says how much", () => {
     const lines = Array.from({ length: 100 }, (_, index) => `line ${index}\n`).join("");
     const shown = logOf([lines]).split("\n");
-    expect(shown).toHaveLength(20 + 1 + 8 + 1);
-    expect(shown[20]).toBe("  … 72 more lines");
+    expect(shown).toHaveLength(5 + 1 + 3 + 1);
+    expect(shown[5]).toBe("  … 92 more lines");
     expect(shown.at(-2)).toBe("  │ line 99");
   });
 

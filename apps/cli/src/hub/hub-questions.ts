@@ -3,6 +3,7 @@ import { createHubClient, type HubClient } from "@harnesskit/hub/client";
 import type { HubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { answerOne } from "../inbox/answer-one.ts";
+import { hubLabel, type Spinner } from "../terminal/spinner.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
@@ -16,6 +17,8 @@ export interface HubQuestionsOptions {
   /** Whether the user is asked here, too. */
   readonly asks: boolean;
   readonly show: (lines: readonly string[]) => void;
+  /** Shows that a human is waited for. */
+  readonly spinner?: Spinner | undefined;
   /** Called after Ctrl-C at a question. */
   readonly onCancel: () => void;
   readonly onError: (error: unknown) => void;
@@ -76,7 +79,7 @@ export class HubQuestions {
   }
 
   async #ask(record: ApprovalRecord, client: HubClient): Promise<void> {
-    const { style, show, asks, onCancel, onError } = this.#options;
+    const { style, show, asks, spinner, onCancel, onError } = this.#options;
     const put = new AbortController();
     this.#put.set(record.id, put);
     show(
@@ -84,12 +87,20 @@ export class HubQuestions {
         where: `waits in the hub: its page, or harness inbox; ${record.id}`,
       }),
     );
-    if (!asks) return;
+    if (!asks) {
+      const resume = spinner?.instead(hubLabel);
+      if (resume !== undefined) put.signal.addEventListener("abort", resume, { once: true });
+      return;
+    }
+    // Nothing moves on the terminal while the user chooses.
+    const resume = spinner?.instead();
     try {
       const outcome = await answerOne(client, record, AbortSignal.any([put.signal, this.#stop.signal]));
       if (outcome === "interrupted") onCancel();
     } catch (error) {
       onError(error);
+    } finally {
+      resume?.();
     }
   }
 }

@@ -8,6 +8,7 @@ import type { FollowedTurn } from "../attach/thread-follower.ts";
 import { CliError, type ExitCode, logFailure, usageError } from "../cli-error.ts";
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import type { Interrupts } from "../interruption.ts";
+import { proseFor } from "../terminal/prose.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
 import { attachCommand, toCliFailure } from "./failures.ts";
@@ -49,6 +50,7 @@ export const runPrompt = async (
     withoutTerminal: "no-terminal",
     json,
     showPrompt: false,
+    openProse: json ? undefined : await proseFor(createTerminal()),
   });
   const questions = await openQuestions(place, parts);
   try {
@@ -74,7 +76,7 @@ export const runPrompt = async (
 /** What the thread asks at the hub is shown here, and may be answered here. */
 const openQuestions = async (
   { hub, version }: RunPlace,
-  { terminal, mode, showLines, interrupts }: ThreadParts,
+  { terminal, mode, spinner, showLines, interrupts }: ThreadParts,
 ): Promise<HubQuestions | undefined> => {
   if (hub === undefined) return undefined;
   const { HubQuestions } = await import("../hub/hub-questions.ts");
@@ -85,6 +87,7 @@ const openQuestions = async (
     style: terminal.style,
     asks: mode === "ask",
     show: showLines,
+    spinner,
     onCancel: interrupts.interrupt,
     onError: (error) => logFailure("harness run: the hub's inbox", error),
   });

@@ -51,6 +51,18 @@ const painted = (part: ViewPart["kind"], { kind, text }: ViewLine, style: Style)
   }
 };
 
+/** A line of code in its colours. It must be safe text. */
+export const codeLine = (kind: ViewPart["kind"], text: string, style: Style): string => {
+  if (kind === "diff") return painted(kind, { kind: diffKind(text), text }, style);
+  return painted(kind, { kind: "plain", text }, style);
+};
+
+const diffKind = (text: string): ViewLine["kind"] => {
+  if (text.startsWith("@@")) return "hunk";
+  if (text.startsWith("+")) return "added";
+  return text.startsWith("-") ? "removed" : "plain";
+};
+
 const partLines = (kind: ViewPart["kind"], lines: readonly ViewLine[], style: Style): string[] =>
   foldEmpty(lines).map((line) => `  ${style.dim("│")} ${painted(kind, line, style)}`.trimEnd());
 
