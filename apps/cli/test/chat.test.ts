@@ -88,8 +88,9 @@ describe("harness chat", () => {
     const program = startInTerminal(["chat", "--session", "s1"], { cwd });
     await program.sees(/› /);
     program.write("run the command: echo begun > begun.txt; sleep 60\r");
-    await program.sees(/\/approve [0-9a-f]{8}/);
-    program.write("/approve\r");
+    await program.sees(/Allow it\?/);
+    const [up, enter] = ["\u001b[A", "\r"];
+    program.write(up + enter);
     await program.sees(/●[^\n]*bash/);
     program.write("\u0003");
     await program.sees(/cancelled/);

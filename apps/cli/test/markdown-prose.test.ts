@@ -81,7 +81,9 @@ describe("Markdown at a terminal", () => {
   });
 
   const piece = fc.constantFrom(
-    ..."a b|c|**|*|_|`|```|~~|[x](|)|<b>|# |- |1. |> |\n|\n\n|\u001b[2J|\u202e|&amp;|https://e.x/|\\|é|👩‍👩‍👧".split("|"),
+    ..."a b|c|**|*|_|`|```|~~|[x](|)|<b>|# |- |1. |> |\n|\n\n|\u001b[2J|\u202e|&amp;|https://e.x/|\\|é|👩‍👩‍👧".split(
+      "|",
+    ),
     "| a |\n|--|\n",
     " ",
   );

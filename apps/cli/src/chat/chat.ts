@@ -93,7 +93,16 @@ export const chat = async (
     onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
   });
   const history = () => storedHistory(store, sessionId);
-  const conversation = new Conversation({ sessionId, harness, view, waiting, history });
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const ask = async (signal: AbortSignal) => {
+    lines.releaseKeyboard();
+    const { askAnswer } = await import("../terminal/ask-answer.ts");
+    return askAnswer(signal, true, () => {});
+  };
+  const conversation = new Conversation({
+    ...{ sessionId, harness, view, waiting, history },
+    ask: isTerminal ? ask : undefined,
+  });
   const lines = new LineConversation(view, conversation);
   const questions =
     judge && (await followQuestions(judge.place, { version, view, style: terminal.style, spinner }));

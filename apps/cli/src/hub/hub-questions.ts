@@ -7,6 +7,7 @@ import { hubLabel, type Spinner } from "../terminal/spinner.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
+import type { AskedAtHub } from "../timeline/judgements.ts";
 
 export interface HubQuestionsOptions {
   readonly place: HubPlace;
@@ -31,6 +32,7 @@ export class HubQuestions {
   /** Ends the question that is put; by approval. */
   readonly #put = new Map<string, AbortController>();
   #client: HubClient | undefined;
+  readonly #counts = { asked: 0, approved: 0, rejected: 0 };
 
   constructor(options: HubQuestionsOptions) {
     this.#options = options;
@@ -58,6 +60,11 @@ export class HubQuestions {
     }
   }
 
+  /** What was asked so far, and answered by a human. */
+  get counts(): AskedAtHub {
+    return { ...this.#counts };
+  }
+
   async close(): Promise<void> {
     this.#stop.abort();
     for (const put of this.#put.values()) put.abort();
@@ -72,6 +79,7 @@ export class HubQuestions {
     }
     if (put === undefined || put.signal.aborted) return;
     put.abort(record);
+    if (record.status === "approved" || record.status === "rejected") this.#counts[record.status]++;
     const { style, show } = this.#options;
     const by = record.answer === undefined ? "" : ` by ${oneLine(record.answer.by, 100)}`;
     const note = record.answer?.note === undefined ? "" : `: ${oneLine(record.answer.note, 500)}`;
@@ -81,6 +89,7 @@ export class HubQuestions {
   async #ask(record: ApprovalRecord, client: HubClient): Promise<void> {
     const { style, show, asks, spinner, onCancel, onError } = this.#options;
     const put = new AbortController();
+    this.#counts.asked++;
     this.#put.set(record.id, put);
     show(
       approvalViewLines(presentApproval(record, shownWhole), style, {

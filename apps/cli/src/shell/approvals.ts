@@ -1,10 +1,9 @@
-import { isCancel, text } from "@clack/prompts";
 import { type ApprovalRisk, type ApprovalView, presentApproval, toViewLines } from "@harnesskit/approvals";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type ActionDirective, fallbackTextOf, type RiskTier } from "@harnesskit/protocol/openharness";
 import type { ApprovalAsk, ApprovalReply, PendingApproval } from "@harnesskit/shell-client";
 import { isObject } from "@harnesskit/wire/json";
-import { askApproval } from "../terminal/keyboard.ts";
+import { askAnswer } from "../terminal/ask-answer.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { approvalViewLines, blockLines, shownWhole } from "../timeline/approval-lines.ts";
@@ -87,31 +86,6 @@ export const questionLines = (directive: ActionDirective, risk: RiskTier, style:
   ];
 };
 
-type Choice = "approved" | "refused" | "reason" | "later";
-
-const askAtTerminal = async (
-  signal: AbortSignal,
-  canWait: boolean,
-  onInterrupt: () => void,
-): Promise<ApprovalReply | undefined> => {
-  const later = canWait ? [{ value: "later" as const, label: "Later" }] : [];
-  const choices = [
-    { value: "approved" as const, label: "Yes" },
-    { value: "refused" as const, label: "No" },
-    { value: "reason" as const, label: "No, and say why" },
-    ...later,
-  ];
-  const answer = await askApproval<Choice>(choices, "refused", signal);
-  if (answer === "later") return undefined;
-  const reason = answer === "reason" ? await text({ message: "Why not?", signal }) : undefined;
-  if (answer === undefined || isCancel(reason)) {
-    if (!signal.aborted) onInterrupt();
-    return undefined;
-  }
-  if (answer !== "reason") return answer;
-  return { decision: "refused", ...(reason === "" || reason === undefined ? {} : { reason }) };
-};
-
 /** What answers: the user at the terminal, `--approve`, or nothing because there is no terminal. */
 export type ShellApprovalMode = "ask" | "once" | "reject" | "no-terminal";
 
@@ -174,7 +148,7 @@ export class ShellApprover {
         return canWait ? undefined : "refused";
       case "ask":
         beforeAsk();
-        return askAtTerminal(signal, canWait, onInterrupt);
+        return askAnswer(signal, canWait, onInterrupt);
     }
   }
 }

@@ -12,6 +12,15 @@ export interface JudgedSummary {
   readonly changed: number;
 }
 
+/** The questions of one session that a hub put to a human, and their answers. */
+export interface AskedAtHub {
+  readonly asked: number;
+  readonly approved: number;
+  readonly rejected: number;
+}
+
+const nothingAsked: AskedAtHub = { asked: 0, approved: 0, rejected: 0 };
+
 /** Counts what was judged in the events of a turn. */
 export class JudgedCounts {
   #by: string | undefined;
@@ -32,8 +41,15 @@ export class JudgedCounts {
     if (judgement.decision === "block") this.#counts.blocked++;
   }
 
-  get summary(): JudgedSummary | undefined {
-    return this.#by === undefined ? undefined : { by: this.#by, ...this.#counts };
+  /** @param atHub what a hub asked a human: it says only what came of it. @default nothing */
+  summary({ asked, approved, rejected }: AskedAtHub = nothingAsked): JudgedSummary | undefined {
+    if (this.#by === undefined) return undefined;
+    const { allowed, blocked, ...counts } = this.#counts;
+    return {
+      ...{ by: this.#by, ...counts, asked: counts.asked + asked },
+      allowed: Math.max(0, allowed - approved),
+      blocked: Math.max(0, blocked - rejected),
+    };
   }
 }
 
