@@ -65,7 +65,7 @@ describe("harness attach", () => {
     const end = await harness(["attach", server.endpoint], { cwd });
     expect(end.stdout).toContain(`› ${one}`);
     expect(end.stdout).toContain(`  ${two}`);
-    expect(end.stdout).toContain("● read README.md ✓");
+    expect(end.stdout).toContain("● read README.md, 3 lines ✓");
     const other = await harness(["attach", server.endpoint, "--thread", two], { cwd });
     expect(other).toMatchObject({ code: 0 });
     expect(other.stdout).toBe("Nothing has run in this thread yet. To wait for it: --follow\n");

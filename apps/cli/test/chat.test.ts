@@ -39,7 +39,7 @@ describe("harness chat", () => {
     expect({ code, stderr }).toEqual({ code: 3, stderr: "" });
     expect(stdout).toContain("session s1, model offline");
     expect(stdout).toContain("› read README.md\n");
-    expect(stdout).toContain("● read README.md ✓\n");
+    expect(stdout).toContain("● read README.md, 3 lines ✓\n");
     expect(stdout).toContain("A small demo.");
     expect(stdout).toContain("  ? write: create notes.txt (+1)\n");
     expect(stdout).toContain("  │ +++ b/notes.txt\n  │ @@ -0,0 +1,1 @@\n  │ +milk\n");
@@ -75,7 +75,7 @@ describe("harness chat", () => {
     });
     expect(second).toMatchObject({ code: 0, stderr: "" });
     expect(second.stdout).toContain("  ? bash: run this command\n  │ echo ran >> ran.txt\n");
-    expect(second.stdout).toContain("● bash echo ran >> ran.txt ✓\n");
+    expect(second.stdout).toContain("● bash echo ran >> ran.txt, no output ✓\n");
     expect(second.stdout).not.toContain("1 call waits");
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });

@@ -61,7 +61,7 @@ export {
 } from "./record.ts";
 export { findRepeat } from "./repeat.ts";
 export type { MaybePromise } from "./steps.ts";
-export { summarizeResult } from "./summarize-result.ts";
+export { type CallResult, describeResult, summarizeResult } from "./summarize-result.ts";
 export {
   type ApprovalEvent,
   ApprovalEventSchema,

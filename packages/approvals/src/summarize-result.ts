@@ -74,3 +74,21 @@ export const summarizeResult = (output: unknown): string => {
     return Object.keys(result).length === 0 ? "" : counted(Object.keys(result).length, "field");
   return isCut ? `${amount}, cut` : amount;
 };
+
+export interface CallResult {
+  readonly tool: string;
+  readonly input?: Readonly<Record<string, unknown>> | undefined;
+  /** A value, or text that may be JSON. */
+  readonly output: unknown;
+}
+
+/** The fields in which tools commonly name what they work on. */
+const subjects = ["command", "path", "file_path", "pattern", "url", "query"] as const;
+
+/** A call and what came of it as one safe line, such as `read README.md, 3 lines`. Never throws. */
+export const describeResult = ({ tool, input = {}, output }: CallResult): string => {
+  const name = subjects.find((each) => typeof input[each] === "string");
+  const subject = name === undefined ? "" : ` ${safeLine(String(input[name]).slice(0, 500), 120)}`;
+  const summary = summarizeResult(output);
+  return `${safeLine(tool, 80)}${subject}${summary === "" ? "" : `, ${summary}`}`;
+};

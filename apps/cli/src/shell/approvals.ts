@@ -27,18 +27,20 @@ const riskLevels: Readonly<Record<RiskTier, ApprovalRisk["level"]>> = {
 const pretty = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 
+const isCall = (
+  subject: unknown,
+): subject is { readonly tool: string; readonly input: JsonObject; readonly preview?: unknown } =>
+  isObject(subject) && typeof subject.tool === "string" && isObject(subject.input);
+
 /** What is asked, as every approval is: the tool and its input where the engine names them, else whatever it sends. */
 const viewOf = ({ action_type: type, payload = {} }: ActionDirective, risk: RiskTier): ApprovalView => {
   const { subject, title } = payload;
   const isQuestion = type === "request_approval";
   const common = { risk: { level: riskLevels[risk], reasons: [] } };
-  const { tool, input, preview } = isQuestion && isObject(subject) ? subject : {};
-  if (typeof tool === "string" && isObject(input)) {
+  if (isQuestion && isCall(subject)) {
+    const { tool, input, preview } = subject;
     const shown = typeof preview === "string" ? { preview } : {};
-    return presentApproval(
-      { ...common, subject: { tool, input: input as JsonObject, ...shown } },
-      shownWhole,
-    );
+    return presentApproval({ ...common, subject: { tool, input, ...shown } }, shownWhole);
   }
   const head = isQuestion
     ? typeof title === "string" && title !== ""
@@ -63,7 +65,7 @@ const furtherOf = (
 ): object => {
   if (type !== "request_approval") return {};
   const { subject } = payload;
-  const known = isObject(subject) && typeof subject.tool === "string" && isObject(subject.input);
+  const known = isCall(subject);
   return Object.fromEntries([
     ...Object.entries(payload).filter(([name, value]) => !placed.has(name) && value !== message),
     ...Object.entries(known ? subject : {}).filter(
@@ -75,14 +77,22 @@ const furtherOf = (
   ]);
 };
 
+/** The engine's words for an action that is shown in others; none where they only name the tool. */
+const titleOf = ({ action_type: type, payload = {} }: ActionDirective): string[] => {
+  const { title, subject } = payload;
+  if (type !== "request_approval" || typeof title !== "string" || title === "" || !isCall(subject)) return [];
+  return title === `Run ${subject.tool}?` ? [] : [title];
+};
+
 /** What the user decides on, as safe lines: nothing of it is left out. */
 export const questionLines = (directive: ActionDirective, risk: RiskTier, style: Style): string[] => {
   const message = directive.action_type === "request_approval" ? fallbackTextOf(directive) : undefined;
   const further = furtherOf(directive, message);
+  const asked = [...titleOf(directive), ...(message === undefined ? [] : [message])].join("\n");
   return [
     ...approvalViewLines(viewOf(directive, risk), style),
     ...(Object.keys(further).length === 0 ? [] : ["  details:", ...blockLines(pretty(further), style)]),
-    ...(message === undefined ? [] : blockLines(message, style)),
+    ...(asked === "" ? [] : ["  the engine says:", ...blockLines(asked, style)]),
   ];
 };
 

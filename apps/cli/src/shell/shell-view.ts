@@ -88,6 +88,10 @@ const stringField = (value: unknown, name: string): string | undefined => {
   return typeof text === "string" ? text : undefined;
 };
 
+/** A result that its title sums up. */
+const isCollapsed = (data: unknown): boolean =>
+  typeof data === "object" && data !== null && (data as { collapsed?: unknown }).collapsed === true;
+
 const wordsOf = (data: unknown): string | undefined =>
   typeof data === "string" ? data : (stringField(data, "text") ?? stringField(data, "message"));
 
@@ -109,6 +113,11 @@ export class ShellView extends ConversationView {
       return { isShown: text !== undefined };
     }
     const title = stringField(payload, "title");
+    if (component === "text" && title !== undefined && isCollapsed(payload.data)) {
+      const { style, columns = 200 } = this.terminal;
+      this.line(`${style.cyan("●")} ${oneLine(title, Math.max(20, columns - 4))} ${style.green("✓")}`);
+      return { isShown: true };
+    }
     if (title !== undefined && title !== "") this.line(this.terminal.style.bold(oneLine(title, 200)));
     this.lines(lines);
     return { isShown: true, ...(form && { form }) };

@@ -11,7 +11,7 @@ const started = BrowserAndServer.forFile(token);
 
 const openChat = async (context?: BrowserContext) =>
   openPage(context ?? (await openContext(started.browser)), started.link);
-const cardOf = ({ log }: ChatPage) => log.getByRole("region", { name: "Delete a file?" });
+const cardOf = ({ log }: ChatPage) => log.getByRole("region", { name: "delete_file: call it with this input" });
 
 /** Holds the next request back; gives what lets it go, once it is there. */
 const holdRequest = async ({ page }: ChatPage): Promise<() => Promise<void>> => {
@@ -26,8 +26,10 @@ it("asks with tool, input and risk, by keys alone, and is answered once", async 
   const chat = await openChat();
   await chat.say("approve");
   const card = cardOf(chat);
-  expect(await card.getByText("dangerous").isVisible()).toBe(true);
-  expect(await card.locator("code").textContent()).toBe("delete_file");
+  expect(await card.getByText("High risk").isVisible()).toBe(true);
+  expect(await card.getByRole("heading").textContent()).toBe("delete_file: call it with this input");
+  expect(await card.getByText("Delete a file?").isVisible()).toBe(true);
+  await chat.page.getByText("Waiting for you: answer the question above.").waitFor();
   expect(JSON.parse((await card.locator("pre").textContent()) ?? "")).toEqual({
     path: "notes/2025.md",
     recursive: false,
