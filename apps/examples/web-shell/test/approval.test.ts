@@ -11,7 +11,8 @@ const started = BrowserAndServer.forFile(token);
 
 const openChat = async (context?: BrowserContext) =>
   openPage(context ?? (await openContext(started.browser)), started.link);
-const cardOf = ({ log }: ChatPage) => log.getByRole("region", { name: "delete_file: call it with this input" });
+const cardOf = ({ log }: ChatPage) =>
+  log.getByRole("region", { name: "delete_file: call it with this input" });
 
 /** Holds the next request back; gives what lets it go, once it is there. */
 const holdRequest = async ({ page }: ChatPage): Promise<() => Promise<void>> => {

@@ -42,7 +42,8 @@ export function GroupHead({ row, isNewDay, onSession, ...at }: GroupHeadProps) {
 const withoutName = ({ summary, tool, type }: TimelineRow): string => {
   const name = tool ?? type;
   if (summary === name) return "";
-  return summary.startsWith(`${name} `) ? summary.slice(name.length + 1) : summary;
+  if (!summary.startsWith(name)) return summary;
+  return summary.slice(name.length).replace(/^:? /, "");
 };
 
 export interface RowLineProps extends PlaceProps {
