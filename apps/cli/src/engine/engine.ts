@@ -33,8 +33,8 @@ const effects = new Map(workspaceTools.map((tool) => [tool.name, tool.effects] a
 const describeCall =
   (directory: string) =>
   ({ tool, input, problem, preview }: ApprovalRequest): ApprovalLook => {
-    const { level, reasons } = riskOfCall(tool, input, directory);
-    const why = reasons.length === 0 ? "" : ` Risk ${level}: ${reasons.join("; ")}.`;
+    const { reasons } = riskOfCall(tool, input, directory);
+    const why = reasons.length === 0 ? "" : ` What it does: ${reasons.join("; ")}.`;
     const isExecuting = effects.get(tool) !== "write";
     const again = problem === undefined ? "" : `It is asked again: ${problem}. `;
     const what = isExecuting ? "may do whatever you may do" : "changes files";

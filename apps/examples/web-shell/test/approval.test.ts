@@ -158,11 +158,11 @@ it("asks before a directive that wants it, and shows all of what is approved as 
   expect((await said(chat)).at(-1)).toBe("shown after a yes");
 
   await chat.say("trap");
-  const trap = chat.log.getByRole("region", { name: "Your approval is needed" });
+  const trap = chat.log.getByRole("region", { name: "read⟨U+202E⟩" });
   const parts = await trap.locator("pre").allTextContents();
   expect(parts[0]).toContain("<img src=x");
   expect(parts.at(-1)).toMatch(/fine_print[\s\S]*"tool": "look"/);
-  expect(await trap.locator("code").textContent()).toContain("read⟨U+202E⟩");
+  expect(await trap.getByRole("heading").textContent()).toContain("read⟨U+202E⟩");
   expect(await trap.locator("img").count()).toBe(0);
   expect(await chat.page.evaluate(() => "hacked" in window)).toBe(false);
   expectQuiet(chat);

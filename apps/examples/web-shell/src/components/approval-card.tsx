@@ -124,11 +124,13 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
         <h2 id={`${id}-title`}>{view?.title ?? question.title ?? "Your approval is needed"}</h2>
         <RiskBadge level={riskLevels[question.risk]} />
       </header>
-      {view !== undefined && question.title !== undefined && !question.title.startsWith("Run ") && (
-        <p class="text" dir="auto">
-          {question.title}
-        </p>
-      )}
+      {view !== undefined &&
+        question.title !== undefined &&
+        question.title !== `Run ${lineOf(question.subject, "tool", 200)}?` && (
+          <p class="text" dir="auto">
+            {question.title}
+          </p>
+        )}
       <p class="text" dir="auto">
         {safeText(question.message, maxShownLength)}
       </p>
