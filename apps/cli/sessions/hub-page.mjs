@@ -117,7 +117,7 @@ const walk = async (browser) => {
   await Promise.all([run.ended, app.ended, python.ended]);
   await page.getByRole("button", { name: "Close" }).click();
   const timeline = page.getByRole("region", { name: "Timeline", exact: true });
-  await picture("timeline");
+  await picture("timeline", { height: 1090 });
   await picture("timeline-dark", { colorScheme: "dark" });
   await page.setViewportSize({ width: 1300, height: 800 });
   await timeline.locator("a.row").filter({ hasText: "edit" }).first().click();
