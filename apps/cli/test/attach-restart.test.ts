@@ -45,9 +45,7 @@ describe("harness attach, when the server is killed while a turn waits and start
       watching.reports(/waits for an answer/),
     ]);
     await restart(server, [asked.sees(lost), other.sees(lost), watching.reports(lost)]);
-    const askedAgain = new RegExp(
-      `${back.source}[\\s\\S]*bash wants to run this command[\\s\\S]*Allow it\\?`,
-    );
+    const askedAgain = new RegExp(`${back.source}[\\s\\S]*bash: run this command[\\s\\S]*Allow it\\?`);
     await Promise.all([asked.sees(askedAgain), other.sees(askedAgain), watching.reports(back)]);
     asked.write(yesOnce);
     const ends = await Promise.all([asked.ended, other.ended, watching.ended]);

@@ -35,7 +35,7 @@ describe("harness attach", () => {
     await client.peer.request("approval.respond", { requestId, decision: "once" });
     const { code, stdout } = await watching.ended;
     expect(code).toBe(0);
-    expect(stdout).toContain("bash wants to run this command");
+    expect(stdout).toContain("bash: run this command");
     expect(stdout).toContain("  answered by starter: once\n");
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
@@ -65,7 +65,7 @@ describe("harness attach", () => {
     const end = await harness(["attach", server.endpoint], { cwd });
     expect(end.stdout).toContain(`› ${one}`);
     expect(end.stdout).toContain(`  ${two}`);
-    expect(end.stdout).toContain("● read README.md ✓");
+    expect(end.stdout).toContain("● read README.md, 3 lines ✓");
     const other = await harness(["attach", server.endpoint, "--thread", two], { cwd });
     expect(other).toMatchObject({ code: 0 });
     expect(other.stdout).toBe("Nothing has run in this thread yet. To wait for it: --follow\n");
@@ -194,7 +194,7 @@ describe("harness run --thread, where a turn waits from before", () => {
     program.write("\u001b[A\u001b[A\r");
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
-    expect(stdout).toContain("bash wants to run this command");
+    expect(stdout).toContain("bash: run this command");
     expect(stdout).toContain("approved once by harness run");
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });

@@ -1,7 +1,7 @@
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { ChatView } from "../src/chat/chat-view.ts";
-import { WaitingCalls } from "../src/chat/waiting-calls.ts";
+import { answersText, WaitingCalls } from "../src/chat/waiting-calls.ts";
 import { parseChatLine } from "../src/terminal/line-reader.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 
@@ -42,7 +42,7 @@ describe("the view of a conversation", () => {
     view.progress({ type: "model_ended", reason: "length", inputTokens: 1, outputTokens: 1 });
     view.ended({ outcome: "completed", replies: [] });
     expect(terminal.text).toBe(
-      "I look.\n● read a.md ✓\n● read a.md\n  ✗ failed: The tool failed: no\n● read\n  ✗ refused: The user rejected this call\nHm.\nDone.\n(the answer was cut at the model's limit)\n",
+      "I look.\n● read a.md, 1 line ✓\n● read a.md\n  ✗ failed: The tool failed: no\n● read\n  ✗ refused: The user rejected this call\nHm.\nDone.\n(the answer was cut at the model's limit)\n",
     );
   });
 
@@ -92,9 +92,9 @@ describe("calls that wait", () => {
   it("are found by the beginning of their id, or as the only one", async () => {
     const calls = new WaitingCalls("/work", new FakeTerminal().style);
     expect(calls.find("")).toBe("Nothing waits for an approval.");
-    const lines = await calls.add(await waitingTurn("11111111-aaaa"));
+    const { lines, call } = await calls.add(await waitingTurn("11111111-aaaa"));
     expect(lines.join("\n")).toContain('"to": "bob"');
-    expect(lines.at(-1)).toBe("  /approve 11111111   /reject 11111111 [REASON]");
+    expect(answersText(call?.id ?? "")).toBe("  /approve 11111111   /reject 11111111 [REASON]");
     expect(calls.find("")).toMatchObject({ invocationId: "11111111-aaaa" });
     await calls.add(await waitingTurn("11111111-bbbb"));
     expect(calls.find("")).toBe("Say which: 11111111, 11111111-");
@@ -104,9 +104,11 @@ describe("calls that wait", () => {
 
   it("cannot be answered where the digest is not that of what is shown, or where it is no call", async () => {
     const calls = new WaitingCalls("/work", new FakeTerminal().style);
-    expect((await calls.add(await waitingTurn("1", "send", "sha256:0"))).join("\n")).toContain("left alone");
+    expect((await calls.add(await waitingTurn("1", "send", "sha256:0"))).lines.join("\n")).toContain(
+      "left alone",
+    );
     const job = { invocation_id: "2", signal_descriptor: { signal_id: "job-1", metadata: { kind: "job" } } };
-    expect(await calls.add(job)).toEqual(["  It waits for the signal job-1."]);
+    expect(await calls.add(job)).toEqual({ lines: ["  It waits for the signal job-1."] });
     expect(calls.find("")).toBe("Nothing waits for an approval.");
   });
 });

@@ -39,9 +39,9 @@ describe("harness chat", () => {
     expect({ code, stderr }).toEqual({ code: 3, stderr: "" });
     expect(stdout).toContain("session s1, model offline");
     expect(stdout).toContain("› read README.md\n");
-    expect(stdout).toContain("● read README.md ✓\n");
+    expect(stdout).toContain("● read README.md, 3 lines ✓\n");
     expect(stdout).toContain("A small demo.");
-    expect(stdout).toContain("  ? write wants to change notes.txt\n");
+    expect(stdout).toContain("  ? write: create notes.txt (+1)\n");
     expect(stdout).toContain("  │ +++ b/notes.txt\n  │ @@ -0,0 +1,1 @@\n  │ +milk\n");
     expect(stdout).toMatch(/\n {2}\/approve ([0-9a-f]{8}) {3}\/reject \1 \[REASON\]\n/);
     // The conversation goes on beside what waits.
@@ -74,8 +74,8 @@ describe("harness chat", () => {
       input: `/approve ${id}\n/approve ${id}\n`,
     });
     expect(second).toMatchObject({ code: 0, stderr: "" });
-    expect(second.stdout).toContain("  ? bash wants to run this command\n  │ echo ran >> ran.txt\n");
-    expect(second.stdout).toContain("● bash echo ran >> ran.txt ✓\n");
+    expect(second.stdout).toContain("  ? bash: run this command\n  │ echo ran >> ran.txt\n");
+    expect(second.stdout).toContain("● bash echo ran >> ran.txt, no output ✓\n");
     expect(second.stdout).not.toContain("1 call waits");
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
@@ -88,8 +88,9 @@ describe("harness chat", () => {
     const program = startInTerminal(["chat", "--session", "s1"], { cwd });
     await program.sees(/› /);
     program.write("run the command: echo begun > begun.txt; sleep 60\r");
-    await program.sees(/\/approve [0-9a-f]{8}/);
-    program.write("/approve\r");
+    await program.sees(/Allow it\?/);
+    const [up, enter] = ["\u001b[A", "\r"];
+    program.write(up + enter);
     await program.sees(/●[^\n]*bash/);
     program.write("\u0003");
     await program.sees(/cancelled/);

@@ -130,7 +130,7 @@ describe("harness run under a policy", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("~ the prompt was changed by policy shop (rule words)");
     expect(stdout).toContain(`  │ -${makeA}\n  │ +read README.md\n`);
-    expect(stdout).toContain("● read README.md ✓ (rule reads)\n");
+    expect(stdout).toContain("● read README.md, 3 lines ✓ (rule reads)\n");
     expect(await isThere(cwd, "a.txt")).toBe(false);
   });
 

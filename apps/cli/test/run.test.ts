@@ -56,7 +56,7 @@ describe("harness run", () => {
     const { code, stdout, stderr } = await harness(["run", "read README.md"], { cwd });
     expect(code).toBe(0);
     expect(stderr).toBe("");
-    expect(stdout).toContain("● read README.md ✓ (rule reads)\n");
+    expect(stdout).toContain("● read README.md, 3 lines ✓ (rule reads)\n");
     expect(stdout).toContain("  under policy coding-agent: 1 allowed, 0 escalated, 0 blocked\n");
     expect(stdout).toContain("A small demo.");
     expect(stdout).toMatch(/✓ done · .+ · \d+ tokens in · \d+ tokens out\n/);
@@ -73,7 +73,7 @@ describe("harness run", () => {
     const { code, stdout } = await harness(["run", "--approve", "once", command], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain("  ? approved once by harness run --approve once\n");
-    expect(stdout).toContain("  │ out\n  ✓ (escalated: rule commands)\n");
+    expect(stdout).toContain("  │ out\n  ✓ (escalated: rule commands) · 1 line\n");
     expect(await isMade(cwd)).toBe(true);
   });
 

@@ -72,8 +72,8 @@ describe("harness shell", () => {
     const asked = await run(["delete"]);
     expect(asked.code).toBe(3);
     expect(asked.stdout).toBe(
-      '  ? Delete it? (dangerous)\n  │ The notes.\n  tool delete, input:\n  │ {\n  │   "path": "notes"\n  │ }\n' +
-        "  it waits: there is no terminal to ask in\n",
+      '  ? delete: call it with this input\n  │ {\n  │   "path": "notes"\n  │ }\n  risk high\n' +
+        "  the engine says:\n  │ Delete it?\n  │ The notes.\n  it waits: there is no terminal to ask in\n",
     );
     expect(asked.stderr).toContain(
       "harness shell: 1 question waits for your approval: harness shell --engine ",

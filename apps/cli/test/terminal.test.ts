@@ -20,7 +20,7 @@ describe("harness run in a terminal", () => {
     const program = startInTerminal(["run", "--no-policy", edit], { cwd });
     await program.sees(/Allow it\?/);
     const asked = stripVTControlCharacters(program.stdout);
-    expect(asked).toContain("edit wants to change README.md");
+    expect(asked).toContain("edit: change README.md");
     expect(asked).toContain("│ -A small demo.");
     expect(asked).toContain("│ +A big demo.");
     expect(asked).toContain(`in ${cwd}`);
@@ -56,7 +56,7 @@ describe("harness run in a terminal", () => {
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
     expect(stdout).toContain("approved always, for exactly this");
-    expect(stdout.match(/bash wants to run/g)).toHaveLength(1);
+    expect(stdout.match(/bash: run/g)).toHaveLength(1);
   });
 
   it.each([
@@ -89,7 +89,7 @@ describe("harness run in a terminal", () => {
     const cwd = await makeWorkspace();
     const program = startInTerminal(["run", "--no-policy", edit], { cwd });
     program.child.stdout?.on("data", (text: string) => {
-      if (text.includes("edit wants to change")) program.write(ctrlC);
+      if (text.includes("edit: change")) program.write(ctrlC);
     });
     const { code, stdout } = await program.ended;
     expect(code).toBe(130);

@@ -1,10 +1,10 @@
 import type { EventBody, Item } from "@harnesskit/protocol/threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createStyle, wantsColour } from "../src/terminal/terminal.ts";
+import { Prose } from "../src/terminal/prose.ts";
+import { wantsColour } from "../src/terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine, safeJson, shellWord } from "../src/terminal/text.ts";
-import { approvalLines } from "../src/timeline/approval-view.ts";
-import { LogView, Prose } from "../src/timeline/text-streams.ts";
+import { LogView } from "../src/timeline/log-view.ts";
 import { Timeline } from "../src/timeline/timeline.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 
@@ -91,8 +91,8 @@ describe("a tool's log", () => {
   it("leaves the middle of a long log out and says how much", () => {
     const lines = Array.from({ length: 100 }, (_, index) => `line ${index}\n`).join("");
     const shown = logOf([lines]).split("\n");
-    expect(shown).toHaveLength(20 + 1 + 8 + 1);
-    expect(shown[20]).toBe("  … 72 more lines");
+    expect(shown).toHaveLength(5 + 1 + 3 + 1);
+    expect(shown[5]).toBe("  … 92 more lines");
     expect(shown.at(-2)).toBe("  │ line 99");
   });
 
@@ -230,39 +230,6 @@ describe("the timeline", () => {
         );
       }),
     );
-  });
-});
-
-describe("the question of an approval", () => {
-  const style = createStyle(false);
-  const ask = (metadata: Record<string, unknown>) =>
-    approvalLines({ digest: "d", tool: "bash", input: {}, ...metadata }, "/work", style).join("\n");
-
-  it("shows a command whole, with its other inputs", () => {
-    const command = `first\n${"x".repeat(20_000)} \u202e`;
-    const shown = ask({ input: { command, timeoutMs: 5 } });
-    expect(shown).toContain(`  │ first\n  │ ${"x".repeat(20_000)} ⟨U+202E⟩\n`);
-    expect(shown).toContain('"timeoutMs": 5');
-    expect(shown).toContain("in /work");
-    expect(shown).toContain("no sandbox");
-  });
-
-  it("shows a change as a diff, in colour, and why it is asked", () => {
-    const preview = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\u001b[0m\n+new\n";
-    const shown = ask({ tool: "edit", input: { path: "x" }, preview, reason: "policy" });
-    expect(shown).toContain("edit wants to change x\n  │ --- a/x\n");
-    expect(shown).toContain("  │ -old⟨U+001B⟩[0m\n  │ +new\n");
-    expect(shown).toContain("because policy");
-    const coloured = approvalLines(
-      { digest: "d", tool: "edit", input: { path: "x" }, preview },
-      "/",
-      createStyle(true),
-    );
-    expect(coloured).toContain("  \u001b[2m│\u001b[22m \u001b[32m+new\u001b[39m");
-  });
-
-  it("shows the whole input of a tool that it does not know", () => {
-    expect(ask({ tool: "deploy", input: { to: "production\u0007" } })).toContain('"to": "production\\u0007"');
   });
 });
 

@@ -11,12 +11,13 @@ export const line = (text: string, maxLength = 300): string => displayText(text,
 export const block = (text: string, maxLength = 50_000): string =>
   displayText(text, { multiline: true, maxLength }).replaceAll("\t", "    ");
 
-/** A length of time as people say it, in its largest unit: "3 min". */
+/** A length of time as people say it: "3 min", "23 h 59 min", "5 d". */
 export const formatSpan = (ms: number): string => {
   const span = Math.max(0, ms);
   if (span < minuteMs) return `${Math.floor(span / 1000)} s`;
   if (span < hourMs) return `${Math.floor(span / minuteMs)} min`;
-  if (span < 2 * dayMs) return `${Math.floor(span / hourMs)} h`;
+  const minutes = Math.floor((span % hourMs) / minuteMs);
+  if (span < 2 * dayMs) return `${Math.floor(span / hourMs)} h${minutes === 0 ? "" : ` ${minutes} min`}`;
   return `${Math.floor(span / dayMs)} d`;
 };
 

@@ -14,7 +14,7 @@ interface Tab {
 
 /** Inbox and timeline are one page where there is room for both. */
 const wideTabs: readonly Tab[] = [
-  { page: "inbox", text: "Activity", icon: "inbox" },
+  { page: "inbox", text: "Inbox and timeline", icon: "inbox" },
   { page: "agents", text: "Agents", icon: "agents" },
   { page: "policy", text: "Policy", icon: "policy" },
   { page: "grants", text: "Grants", icon: "grants" },

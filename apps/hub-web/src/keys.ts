@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 /** All keys, as the help shows them. */
 export const keyHelp = [
   {
-    title: "What waits for you",
+    title: "Inbox",
     keys: [
       [["j", "k"], "next and previous approval"],
       [["a"], "approve; at high risk this moves to the button, and Enter approves"],

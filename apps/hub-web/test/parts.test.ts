@@ -1,31 +1,14 @@
+import { foldEmpty, lineTokens } from "@harnesskit/approvals";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { numberLines } from "../src/parts/diff-numbers.ts";
-import { foldEmpty } from "../src/parts/fold-empty.ts";
-import { jsonTokens, shellTokens } from "../src/parts/tokens.ts";
 import { readRoute, routeHash } from "../src/state/route.ts";
 import { mergeRows } from "../src/state/timeline.ts";
 
-const shellish = fc.string({
-  unit: fc.constantFrom(...Array.from("ab-$'\"`|&;<>(){}#\\ =⟨1é")),
-  maxLength: 40,
-});
-
 describe("colours of code", () => {
-  it("leave out no character of a line, whatever it is", () => {
-    fc.assert(
-      fc.property(fc.oneof(shellish, fc.string()), (line) => {
-        fc.pre(!line.includes("\n"));
-        for (const tokens of [shellTokens(line), jsonTokens(line)]) {
-          expect(tokens.map(({ text }) => text).join("")).toBe(line);
-        }
-      }),
-    );
-  });
-
   it("name the programs of a command", () => {
-    const programs = shellTokens("A=1 sudo rm -rf $HOME/x && curl -s 'http://x' | sh > out # done")
+    const programs = lineTokens("command", "A=1 sudo rm -rf $HOME/x && curl -s 'http://x' | sh > out # done")
       .filter(({ kind }) => kind === "program")
       .map(({ text }) => text);
     expect(programs).toEqual(["sudo", "rm", "curl", "sh"]);

@@ -9,6 +9,7 @@ export type {
 export type { ApprovalBacking, ApprovalTable, IdenticalKey } from "./approval-table.ts";
 export { type ApprovalStoreOptions, createApprovalStore } from "./create-approval-store.ts";
 export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
+export { foldEmpty } from "./fold-empty.ts";
 export {
   type Always,
   AlwaysSchema,
@@ -26,13 +27,13 @@ export {
   InputPatternSchema,
 } from "./grant.ts";
 export { type ApprovalLimits, approvalLimits } from "./limits.ts";
+export { lineTokens, type Token } from "./line-tokens.ts";
 export { createMemoryApprovalStore } from "./memory-approval-store.ts";
 export {
   type ApprovalView,
-  type LineKind,
+  type Presented,
   type PresentOptions,
   presentApproval,
-  type ViewLine,
   type ViewPart,
 } from "./present.ts";
 export { presentGrant } from "./present-grant.ts";
@@ -60,6 +61,7 @@ export {
 } from "./record.ts";
 export { findRepeat } from "./repeat.ts";
 export type { MaybePromise } from "./steps.ts";
+export { type CallResult, describeResult, summarizeResult } from "./summarize-result.ts";
 export {
   type ApprovalEvent,
   ApprovalEventSchema,
@@ -69,3 +71,4 @@ export {
   type TransitionTimes,
   transition,
 } from "./transition.ts";
+export { type LineKind, toViewLines, type ViewLine } from "./view-lines.ts";

@@ -1,7 +1,14 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ApprovalSubject, type PresentOptions, presentApproval } from "../src/index.ts";
+import {
+  type ApprovalSubject,
+  foldEmpty,
+  lineTokens,
+  type PresentOptions,
+  presentApproval,
+  summarizeResult,
+} from "../src/index.ts";
 
 const present = (subject: ApprovalSubject, options?: PresentOptions) =>
   presentApproval(
@@ -37,7 +44,7 @@ describe("what a human sees of an approval", () => {
   it("is the diff with a kind for each line, and the input", () => {
     const preview = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+n\u200bew\n same\n";
     const view = present({ tool: "edit", input: { path: "src/x\u202e.ts" }, preview });
-    expect(view.title).toBe("edit: change src/x⟨U+202E⟩.ts");
+    expect(view.title).toBe("edit: change src/x⟨U+202E⟩.ts (+1 −1)");
     expect(view.parts.map(({ kind }) => kind)).toEqual(["diff", "input"]);
     expect(view.parts[0]?.lines.map(({ kind, text }) => [kind, text])).toEqual([
       ["file", "--- a/x"],
@@ -47,7 +54,9 @@ describe("what a human sees of an approval", () => {
       ["added", "+n⟨U+200B⟩ew"],
       ["plain", " same"],
     ]);
-    expect(present({ tool: "patch", input: {}, preview }).title).toBe("patch: change what the diff shows");
+    expect(present({ tool: "patch", input: {}, preview }).title).toBe(
+      "patch: change what the diff shows (+1 −1)",
+    );
   });
 
   it("is the lines that go and come where a tool replaces a text, and no line looks like another", () => {
@@ -63,11 +72,45 @@ describe("what a human sees of an approval", () => {
         { kind: "added", text: "+++ y⟨U+200B⟩" },
       ],
     });
-    expect(textOf(view)[1]).toBe('{\n  "path": "a.ts",\n  "replaceAll": true\n}');
+    expect(textOf(view)[1]).toBe('{\n  "replaceAll": true\n}');
     const removed = present({ tool: "edit", input: { file_path: "a.ts", old_string: "x", new_string: "" } });
     expect(textOf(removed)[0]).toBe("-x");
     const long = present({ tool: "edit", input: { ...input, oldText: "a\n".repeat(500) } });
     expect(long.isWhole).toBe(false);
+  });
+
+  it("shows a field once: what a diff shows word for word is not repeated, and what an agent claims is", () => {
+    const input = { path: "n.txt", content: "milk\ntea\n" };
+    const preview = "--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1,2 @@\n+milk\n+tea\n";
+    const made = present({ tool: "write", input, preview });
+    expect([made.title, made.parts.map(({ kind }) => kind)]).toEqual(["write: create n.txt (+2)", ["diff"]]);
+    const claimed = present({ tool: "write", input, preview: preview.replace("tea", "ten") });
+    expect(textOf(claimed)[1]).toContain('"content": "milk\\ntea\\n"');
+    const partly = {
+      subject: { tool: "write", input, preview: "--- a/n\n+++ b/n\n@@ -1 +1,2 @@\n milk\n+tea\n" },
+    };
+    expect(presentApproval(partly).parts).toHaveLength(1);
+    const over = { subject: { ...partly.subject, input: { ...input, content: "a\n\nmilk\ntea\n" } } };
+    expect(presentApproval(over).parts).toHaveLength(2);
+    expect(presentApproval(over, { isExactPreview: true }).parts).toHaveLength(1);
+    const write = present({ tool: "write", input });
+    expect([write.title, write.parts[0]?.lines]).toEqual([
+      "write: write n.txt",
+      [
+        { kind: "added", text: "+milk" },
+        { kind: "added", text: "+tea" },
+      ],
+    ]);
+  });
+
+  it("counts what would push the rest out of sight", () => {
+    const command = `ls${" ".repeat(5000)}; rm -rf ~ a${"\u0301".repeat(100)}`;
+    expect(textOf(present({ tool: "bash", input: { command } }))).toEqual([
+      `ls⟨5000 spaces⟩; rm -rf ~ a${"\u0301".repeat(8)}⟨92 more marks⟩`,
+    ]);
+    const lines =
+      present({ tool: "bash", input: { command: `ls${"\n".repeat(90)}rm -rf ~` } }).parts[0]?.lines ?? [];
+    expect(foldEmpty(lines).map(({ text }) => text)).toEqual(["ls", "… 89 empty lines …", "rm -rf ~"]);
   });
 
   it("is the prompt, or the input of a tool that is not known", () => {
@@ -115,13 +158,14 @@ describe("what a human sees of an approval", () => {
         "\u001b",
         "\u00a0",
         "\ud800",
-        "⟨",
+        ...Array.from("⟨-$'\"`|&;<>(){}#\\=1é"),
         "\u{e0041}",
+        " ".repeat(70),
       ),
     });
     const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
     const input = fc.dictionary(
-      fc.constantFrom("command", "text", "path", "other"),
+      fc.constantFrom("command", "text", "path", "content", "other"),
       strange,
     ) as fc.Arbitrary<JsonObject>;
     const stringsIn = (value: unknown): string[] =>
@@ -134,13 +178,44 @@ describe("what a human sees of an approval", () => {
       fc.property(strange, input, fc.option(strange, { nil: undefined }), (tool, fields, preview) => {
         const view = present({ tool, input: fields, ...(preview === undefined ? {} : { preview }) });
         expect(stringsIn(view).filter((each) => hidden.test(each))).toEqual([]);
-        for (const name of Object.keys(fields)) {
+        for (const [name, value] of Object.entries(fields)) {
           const isShown =
-            view.parts.some(({ kind }) => kind === name) ||
+            view.parts.some(
+              ({ kind, label }) => kind === name || (label === "writes" && name === "content"),
+            ) ||
+            (name === "path" && view.title.endsWith(` ${String(value)}`)) ||
             textOf(view).some((each) => each.includes(`"${name}":`));
           expect(isShown || (name === "text" && tool === "prompt")).toBe(true);
+        }
+        for (const { kind, lines } of view.parts) {
+          for (const { text } of lines)
+            expect(
+              lineTokens(kind, text)
+                .map((token) => token.text)
+                .join(""),
+            ).toBe(text);
+          for (const { text } of lines) expect(text).not.toMatch(/ {64,}\S/);
         }
       }),
     );
   });
+});
+
+describe("what came of a call, in a few words", () => {
+  it.each([
+    [{ path: "a", text: "a\nb\n", lines: { from: 1, to: 2, total: 2 } }, "2 lines"],
+    [
+      { path: "a", text: "b\n", lines: { from: 2, to: 2, total: 3 }, truncated: true },
+      "lines 2 to 2 of 3, cut",
+    ],
+    [{ exitCode: 0, stdout: "one\n", stderr: "" }, "1 line"],
+    [JSON.stringify({ exitCode: 2, stdout: "", stderr: "" }), "exit code 2, no output"],
+    [{ matches: [{}] }, "1 match"],
+    [{ path: "n", bytes: 4, created: true }, "new file, 4 bytes"],
+    [{ content: [{ type: "text", text: "a\nb" }] }, "2 lines"],
+    [{ total: 1, rows: 2 }, "2 fields"],
+    ["[not JSON", "1 line"],
+    [42, "42"],
+    [undefined, ""],
+  ])("of %j is %s", (output, words) => expect(summarizeResult(output)).toBe(words));
 });

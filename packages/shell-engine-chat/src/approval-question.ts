@@ -13,6 +13,8 @@ import type { KnownCall } from "./tool-result.ts";
 const maxInputBytes = 200_000;
 /** How deep it may nest. A shell reads 64 levels of a response, and the input is six below the top. */
 const maxInputDepth = 48;
+/** What is longer is left out: the input is shown whole. */
+const maxPreviewLength = 100_000;
 const maxTitleLength = 120;
 const maxMessageLength = 4_000;
 
@@ -54,7 +56,8 @@ export const approvalQuestion = (
   { signalId, request }: ApprovalPause,
   look: ApprovalLook,
 ): ActionDirective => {
-  const { tool, input, problem } = request;
+  const { tool, input, problem, preview } = request;
+  const shown = preview === undefined || preview.length > maxPreviewLength ? {} : { preview };
   const { title = `Run ${titleLine(tool)}?`, riskTier = "caution" } = look;
   const again = problem === undefined ? "" : `It is asked again: ${problem}. `;
   const message = look.message ?? `${again}The tool ${titleLine(tool)} waits for your approval.`;
@@ -64,7 +67,7 @@ export const approvalQuestion = (
     payload: {
       title: titleLine(title),
       message: displayText(message, { multiline: true, maxLength: maxMessageLength }),
-      subject: { tool, input, digest: request.digest, signal_id: signalId },
+      subject: { tool, input, ...shown, digest: request.digest, signal_id: signalId },
     },
   };
 };

@@ -272,7 +272,7 @@ export class RequestTurn<Context> {
       else if (found.kind === "foreign") texts.add(foreignText);
       if (texts.size === maxWaits) break;
     }
-    this.#directives.push(...[...texts].map(say));
+    this.#directives.push(...[...texts].map((text) => say(text)));
   }
 
   /** The oldest question that waits. */

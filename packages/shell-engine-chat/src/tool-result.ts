@@ -1,3 +1,4 @@
+import { describeResult } from "@harnesskit/approvals";
 import { type CallFailure, failureOfText } from "@harnesskit/chat-harness";
 import type { ToolMessage } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
@@ -41,14 +42,26 @@ export const toToolResult = (
 const maxCardLength = 4_000;
 const maxTitleLength = 80;
 
-/** A card with the beginning of a result, for shells that have cards. What the user refused is not shown. */
-export const renderAsCard: RenderToolResult = ({ tool, output, failure }, { capabilities }) => {
+/**
+ * A card with the beginning of a result, for shells that have cards: its title says what came of it, and `collapsed` that the rest
+ * can be left closed. What the user refused is not shown.
+ */
+export const renderAsCard: RenderToolResult = (
+  { tool = "tool", input, output, failure },
+  { capabilities },
+) => {
   if (!capabilities.has(ShellCapability.RichCards)) return undefined;
   if (failure !== undefined && failure.status !== "failed") return undefined;
-  const name = tool === undefined ? "tool" : displayText(tool, { maxLength: maxTitleLength });
+  const name = displayText(tool, { maxLength: maxTitleLength });
   const text = displayText(failure?.message ?? output, { multiline: true, maxLength: maxCardLength });
   return {
     action_type: "render_ui",
-    payload: { component: "text", title: failure ? `${name} failed` : name, data: { text } },
+    payload: failure
+      ? { component: "text", title: `${name} failed`, data: { text } }
+      : {
+          component: "text",
+          title: describeResult({ tool, input, output }),
+          data: { text, collapsed: true },
+        },
   };
 };

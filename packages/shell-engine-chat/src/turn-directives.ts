@@ -9,9 +9,9 @@ const maxDirectives = 100;
 const maxLength = 400_000;
 
 /** Text for the user, as it is sent: so that its length is known. */
-export const say = (text: string): ActionDirective => ({
+export const say = (text: string, format?: "markdown"): ActionDirective => ({
   action_type: "render_message",
-  payload: { message: text, text },
+  payload: { message: text, text, ...(format === undefined ? {} : { format }) },
 });
 
 const spokenText = ({ content = "" }: AssistantMessage): string => {
@@ -39,7 +39,7 @@ export const shortened = (directives: readonly ActionDirective[]): ActionDirecti
     if (left < 0 || cards.length === maxDirectives - 1) break;
     cards.unshift(card);
   }
-  return text === "" ? cards : [...cards, { ...say(text), ...(extensions && { extensions }) }];
+  return text === "" ? cards : [...cards, { ...say(text, "markdown"), ...(extensions && { extensions }) }];
 };
 
 /**
@@ -62,7 +62,7 @@ export const turnDirectives = (
     for (const { id, name, arguments: input } of message.tool_calls ?? [])
       calls.set(id, { tool: name, input });
     const text = spokenText(message);
-    return text.trim() === "" ? [] : [say(text)];
+    return text.trim() === "" ? [] : [say(text, "markdown")];
   });
   return isLong(directives) ? shortened(directives) : directives;
 };

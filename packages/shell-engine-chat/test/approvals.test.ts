@@ -52,7 +52,7 @@ describe("a turn that waits for an approval", () => {
     await using chat = await start([askBob, says("Sent."), says("Again?")]);
     const asked = askedIn(await chat.say("mail bob"));
     const response = await chat.answer(asked, "approved");
-    expect(shown(response)).toEqual(['[send: {"text":"sent to bob"}]', "Sent."]);
+    expect(shown(response)).toEqual(['[send, 1 line ▸: {"text":"sent to bob"}]', "Sent."]);
     expect(chat.done).toEqual(["sent to bob"]);
     expect(codeOf(await chat.answer(asked, "approved"))).toBe("continuation_used");
     expect(chat.done).toEqual(["sent to bob"]);
@@ -78,7 +78,7 @@ describe("a turn that waits for an approval", () => {
     ]);
     const second = await chat.answer(askedIn(await chat.say("mail all")), "approved");
     expect(shown(second)).toEqual([
-      '[send: {"text":"sent to bob"}]',
+      '[send, 1 line ▸: {"text":"sent to bob"}]',
       "And Eve?",
       "request_approval: Run send?",
     ]);
@@ -87,7 +87,7 @@ describe("a turn that waits for an approval", () => {
     expect(shown(again)).toEqual(["request_approval: Run send?"]);
     const third = await chat.answer(askedIn(again), "approved");
     expect(shown(third)).toEqual([
-      '[send: {"text":"sent to eve"}]',
+      '[send, 1 line ▸: {"text":"sent to eve"}]',
       "And Zoe?",
       "request_approval: Run send?",
     ]);
@@ -345,8 +345,8 @@ describe("while an approved call runs", () => {
     await using chat = await start([says("Both.", sendTo("a", "bob"), look("b")), says("Done.")]);
     const response = await chat.answer(askedIn(await chat.say("go")), "approved");
     expect(shown(response)).toEqual([
-      '[send: {"text":"sent to bob"}]',
-      expect.stringMatching(/^\[\w+: \{"text":"inbox: 2 mails"\}\]$/),
+      '[send, 1 line ▸: {"text":"sent to bob"}]',
+      expect.stringMatching(/^\[\w+, 1 line ▸: \{"text":"inbox: 2 mails"\}\]$/),
       "Done.",
     ]);
   });

@@ -19,7 +19,7 @@ describe("what the user says", () => {
       {
         action_type: "render_message",
         risk_tier: "safe",
-        payload: { message: "Hello Ada.", text: "Hello Ada." },
+        payload: { message: "Hello Ada.", text: "Hello Ada.", format: "markdown" },
       },
     ]);
     expect(shown(await chat.say("are you there?"))).toEqual(["Still here."]);
@@ -89,7 +89,7 @@ describe("results of tools", () => {
     await using chat = await start([...turn, ...turn]);
     expect(shown(await chat.say("any mail?"))).toEqual([
       "I look.",
-      card("look", "inbox: 2 mails"),
+      card("look, 1 line ▸", "inbox: 2 mails"),
       "Two mails.",
     ]);
     expect(shown(await chat.say("any mail?", { capabilities: {} }))).toEqual(["I look.", "Two mails."]);
@@ -129,7 +129,9 @@ describe("results of tools", () => {
     expect(cards.length).toBeGreaterThan(10);
     expect(cards.length).toBeLessThan(100);
     for (const text of cards) {
-      expect(text).toMatch(/^\[flood: \{"text":"⟨U\+001B⟩\[2J⟨U\+202E⟩x+… \[\d+ more characters\]"\}\]$/);
+      expect(text).toMatch(
+        /^\[flood, 1 line ▸: \{"text":"⟨U\+001B⟩\[2J⟨U\+202E⟩x+… \[\d+ more characters\]"\}\]$/,
+      );
     }
   });
 

@@ -49,7 +49,7 @@ describe("an engine that was started again", () => {
       await (async () => {
         await using after = await startOn(file, [says("Sent.")]);
         expect(shown(await after.answer(asked, "approved"))).toEqual([
-          '[send: {"text":"sent to bob"}]',
+          '[send, 1 line ▸: {"text":"sent to bob"}]',
           "Sent.",
         ]);
         expect(codeOf(await after.answer(asked, "approved"))).toBe("continuation_used");
@@ -115,7 +115,7 @@ describe("an engine that was started again", () => {
     await store.suspensions.save({ kind: "patch", invocationId, signal, expectedRevision });
     expect(shown(await after.post({}))).toEqual(["A call that was answered is still running."]);
     await expect.poll(async () => (await after.harness.pending()).undelivered.length).toBe(1);
-    expect(shown(await after.post({}))).toEqual(['[tool: {"text":"sent to bob"}]', "Sent."]);
+    expect(shown(await after.post({}))).toEqual(['[tool, 1 line ▸: {"text":"sent to bob"}]', "Sent."]);
     expect(after.done).toEqual(["sent to bob"]);
   });
 

@@ -85,7 +85,11 @@ describe("a session whose response would not fit", () => {
     await using chat = await start([askBob, says("Sent."), says("Hello.")], { render });
     const asked = askedIn(await chat.say("mail bob"));
     expect(codeOf(await chat.answer(asked, "approved"))).toBe("internal_error");
-    expect(shown(await chat.say("hello"))).toEqual(['[tool: {"text":"sent to bob"}]', "Sent.", "Hello."]);
+    expect(shown(await chat.say("hello"))).toEqual([
+      '[tool, 1 line ▸: {"text":"sent to bob"}]',
+      "Sent.",
+      "Hello.",
+    ]);
     await expect.poll(async () => (await chat.harness.pending()).undelivered).toEqual([]);
   });
 });

@@ -45,6 +45,8 @@ function siteLink(file, target) {
   const isDirectory = statSync(join(repositoryRoot, found)).isDirectory();
   const readme = found === "." ? "README.md" : `${found}/README.md`;
   const page = pageOf(isDirectory && existsSync(join(repositoryRoot, readme)) ? readme : found);
+  // Pictures: the site serves them at its root.
+  if (found.startsWith("docs/public/")) return `/${found.slice("docs/public/".length)}`;
   if (found === "docs/adr") return `/adr/${hash}`;
   if (page !== undefined) return `/${page === "index" ? "" : page}${hash}`;
   return `${repository}/${isDirectory ? "tree" : "blob"}/main/${found}${hash}`;

@@ -6,6 +6,7 @@ import { Interrupts, interruptedExitCode } from "../interruption.ts";
 import { attachCommand, toCliFailure } from "../run/failures.ts";
 import { failureLine } from "../run/run-output.ts";
 import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
+import { proseFor } from "../terminal/prose.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson, shellWord, wrapText } from "../terminal/text.ts";
 import { withServer } from "./connection.ts";
@@ -76,6 +77,7 @@ export const attach = async (
     withoutTerminal: "watch",
     json,
     interrupts,
+    openProse: json ? undefined : await proseFor(createTerminal()),
   });
   interrupts.listen();
   try {

@@ -1,10 +1,11 @@
+import { summarizeResult } from "@harnesskit/approvals";
 import { type ChatProgress, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { ConversationView } from "../terminal/conversation-view.ts";
-import type { Spinner } from "../terminal/spinner.ts";
+import type { OpenProse, ProseWriter } from "../terminal/prose.ts";
+import { modelLabel, type Spinner, toolLabel } from "../terminal/spinner.ts";
 import type { Paint, Terminal } from "../terminal/terminal.ts";
 import { oneLine, wrapText } from "../terminal/text.ts";
-import { Prose } from "../timeline/text-streams.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 
 type ProseKind = "text" | "thinking";
@@ -14,19 +15,19 @@ const plain: Paint = (text) => text;
 /** Shows a conversation as people read it. Everything that comes from a model, a tool or a store is shown as safe text. */
 export class ChatView extends ConversationView {
   readonly #spinner: Spinner | undefined;
-  #prose: { readonly kind: ProseKind; readonly writer: Prose } | undefined;
+  #prose: { readonly kind: ProseKind; readonly writer: ProseWriter } | undefined;
   #openCall: string | undefined;
   #hasSpoken = false;
 
   /** @param spinner shows that a tool or the model works */
-  constructor(terminal: Terminal, spinner?: Spinner) {
-    super(terminal);
+  constructor(terminal: Terminal, spinner?: Spinner, openProse?: OpenProse) {
+    super(terminal, openProse);
     this.#spinner = spinner;
   }
 
   begin(): void {
     this.#hasSpoken = false;
-    this.#spinner?.work("working");
+    this.#spinner?.work(modelLabel);
   }
 
   rest(): void {
@@ -43,12 +44,12 @@ export class ChatView extends ConversationView {
         const { call, input } = progress;
         this.#title(call.name, input);
         this.#openCall = call.id;
-        this.#spinner?.work("running");
+        this.#spinner?.work(toolLabel(call.name));
         return;
       }
       case "result":
         this.#result(progress.call.id, progress.call.name, progress.content);
-        this.#spinner?.work("working");
+        this.#spinner?.work(modelLabel);
         return;
       case "call":
         return;
@@ -62,7 +63,7 @@ export class ChatView extends ConversationView {
     if (this.#prose?.kind !== kind) {
       this.breakLine();
       const paint = kind === "thinking" ? this.terminal.style.dim : plain;
-      this.#prose = { kind, writer: new Prose(this.terminal, paint) };
+      this.#prose = { kind, writer: this.openProse(this.terminal, paint) };
     }
     if (kind === "text") this.#hasSpoken = true;
     this.#prose.writer.push(delta);
@@ -72,7 +73,7 @@ export class ChatView extends ConversationView {
     this.breakLine();
     const { style, columns } = this.terminal;
     const tool = oneLine(name, 40);
-    const room = columns === undefined ? 200 : Math.max(20, columns - tool.length - 8);
+    const room = columns === undefined ? 200 : Math.max(20, columns - tool.length - 32);
     this.terminal.write(`${style.cyan("●")} ${style.bold(tool)} ${oneLine(toolSubject(name, input), room)}`);
   }
 
@@ -82,7 +83,9 @@ export class ChatView extends ConversationView {
     const isOpen = this.#openCall === id;
     this.#openCall = undefined;
     if (failure === undefined) {
-      this.terminal.write(isOpen ? ` ${style.green("✓")}\n` : "");
+      const summary = summarizeResult(content);
+      const said = summary === "" ? "" : style.dim(`, ${summary}`);
+      this.terminal.write(isOpen ? `${said} ${style.green("✓")}\n` : "");
       return;
     }
     const word = { failed: "failed", rejected: "refused", not_run: "not run" }[failure.status];

@@ -12,6 +12,7 @@ import type { HubQuestions } from "../hub/hub-questions.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
+import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, type Style } from "../terminal/terminal.ts";
 import { oneLine, shellWord } from "../terminal/text.ts";
@@ -72,7 +73,7 @@ export const chat = async (
   const { graph: store } = opened;
   const terminal = createTerminal();
   const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
-  const view = new ChatView(terminal, spinner);
+  const view = new ChatView(terminal, spinner, await proseFor(terminal));
   const waiting = new WaitingCalls(workspace, terminal.style);
   const graph = createChatGraph({
     model,
@@ -92,9 +93,19 @@ export const chat = async (
     onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
   });
   const history = () => storedHistory(store, sessionId);
-  const conversation = new Conversation({ sessionId, harness, view, waiting, history });
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const ask = async (signal: AbortSignal) => {
+    lines.releaseKeyboard();
+    const { askAnswer } = await import("../terminal/ask-answer.ts");
+    return askAnswer(signal, true, () => {});
+  };
+  const conversation = new Conversation({
+    ...{ sessionId, harness, view, waiting, history },
+    ask: isTerminal ? ask : undefined,
+  });
   const lines = new LineConversation(view, conversation);
-  const questions = judge && (await followQuestions(judge.place, { version, view, style: terminal.style }));
+  const questions =
+    judge && (await followQuestions(judge.place, { version, view, style: terminal.style, spinner }));
   void questions?.follow(sessionId);
   try {
     view.note(
@@ -122,11 +133,21 @@ export const chat = async (
 /** Shows what the conversation asks at the hub, and who answered there. */
 const followQuestions = async (
   place: HubPlace,
-  { version, view, style }: { readonly version: string; readonly view: ChatView; readonly style: Style },
+  {
+    version,
+    view,
+    style,
+    spinner,
+  }: {
+    readonly version: string;
+    readonly view: ChatView;
+    readonly style: Style;
+    readonly spinner: Spinner | undefined;
+  },
 ): Promise<HubQuestions> => {
   const { HubQuestions } = await import("../hub/hub-questions.ts");
   return new HubQuestions({
-    ...{ place, version, style, command: "harness chat", asks: false },
+    ...{ place, version, style, spinner, command: "harness chat", asks: false },
     show: (lines) => view.lines(lines),
     onCancel: () => {},
     onError: (error) => logFailure("harness chat: the hub's inbox", error),

@@ -6,10 +6,11 @@ import {
 } from "@harnesskit/chat-harness";
 import { type ChatEvent, type ChatGraphFields, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
+import type { Answer } from "../terminal/ask-answer.ts";
 import type { AnswerCommand, LineActions } from "../terminal/line-conversation.ts";
 import { oneLine } from "../terminal/text.ts";
 import type { ChatView } from "./chat-view.ts";
-import type { WaitingCall, WaitingCalls } from "./waiting-calls.ts";
+import { answersText, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
 
 export interface ConversationOptions {
   readonly sessionId: string;
@@ -17,6 +18,8 @@ export interface ConversationOptions {
   readonly view: ChatView;
   readonly waiting: WaitingCalls;
   readonly history: () => Promise<readonly ChatMessage[]>;
+  /** Asks about what waits; undefined where the answer comes as a line. */
+  readonly ask?: ((signal: AbortSignal) => Promise<Answer | undefined>) | undefined;
 }
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
@@ -76,7 +79,10 @@ export class Conversation implements LineActions {
     waiting.clear();
     const { suspended } = await harness.pending(sessionId);
     const history = suspended.length === 0 ? [] : await this.#options.history();
-    for (const turn of suspended) view.lines(await waiting.add(turn, history));
+    for (const turn of suspended) {
+      const { lines, call } = await waiting.add(turn, history);
+      view.lines(call === undefined ? lines : [...lines, answersText(call.id)]);
+    }
     return suspended.length;
   }
 
@@ -168,6 +174,28 @@ export class Conversation implements LineActions {
     const { view, waiting } = this.#options;
     if (turn.outcome === "errored") this.#hasFailed = true;
     view.ended(turn);
-    if (turn.outcome === "suspended") view.lines(await waiting.add(turn));
+    if (turn.outcome !== "suspended") return;
+    const { lines, call } = await waiting.add(turn);
+    view.lines(lines);
+    if (call !== undefined) await this.#ask(call);
+  }
+
+  async #ask(call: WaitingCall): Promise<void> {
+    const { ask, view } = this.#options;
+    if (ask === undefined) {
+      view.lines([answersText(call.id)]);
+      return;
+    }
+    const asking = new AbortController();
+    this.#running = asking;
+    const reply = await ask(asking.signal).finally(() => {
+      this.#running = undefined;
+    });
+    if (reply === undefined) view.note(answersText(call.id));
+    else if (reply === "approved") await this.answer({ kind: "approve", id: call.id });
+    else {
+      const reason = reply === "refused" ? undefined : reply.reason;
+      await this.answer({ kind: "reject", id: call.id, reason });
+    }
   }
 }

@@ -4,7 +4,7 @@ import { digest } from "@harnesskit/wire";
 import { findPending } from "../terminal/line-conversation.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { approvalLines } from "../timeline/approval-view.ts";
+import { askedCallLines } from "../timeline/asked-call.ts";
 
 /** A turn that waits for a signal. */
 export interface WaitingTurn {
@@ -19,6 +19,18 @@ export interface WaitingCall {
   readonly signalId: string;
   readonly request: ApprovalRequest;
 }
+
+/** What was shown: safe lines, and the call that they ask about. */
+export interface ShownCall {
+  readonly lines: string[];
+  readonly call?: WaitingCall;
+}
+
+/** How a call is answered with a line. */
+export const answersText = (id: string): string => {
+  const short = oneLine(id, 80);
+  return `  /approve ${short}   /reject ${short} [REASON]`;
+};
 
 const shortLength = 8;
 
@@ -43,37 +55,30 @@ export class WaitingCalls {
   }
 
   /**
-   * Takes a turn that waits, and gives what is shown of it: safe lines. `history` tells calls that were cancelled while
+   * Takes a turn that waits, and gives what is shown of it. `history` tells calls that were cancelled while
    * they ran: they have a result, and are not run again.
    */
   async add(
     { invocation_id: invocationId, signal_descriptor: descriptor }: WaitingTurn,
     history: readonly ChatMessage[] = [],
-  ): Promise<string[]> {
+  ): Promise<ShownCall> {
     const request = approvalRequestOf(descriptor);
     const signalId = descriptor.signal_id;
-    if (request === undefined) return [`  It waits for the signal ${oneLine(signalId, 200)}.`];
+    if (request === undefined) return { lines: [`  It waits for the signal ${oneLine(signalId, 200)}.`] };
     const { tool, input, digest: claimed, problem, preview } = request;
     if ((await digest({ tool, input })) !== claimed) {
-      return [
-        `  ${this.#style.red("✗")} A call waits whose digest is not that of what it shows: it is left alone.`,
-      ];
+      const what = "A call waits whose digest is not that of what it shows: it is left alone.";
+      return { lines: [`  ${this.#style.red("✗")} ${what}`] };
     }
     const id = this.#shortId(invocationId);
-    this.#calls.set(id, { id, invocationId, signalId, request });
-    const short = oneLine(id, 80);
+    const call = { id, invocationId, signalId, request };
+    this.#calls.set(id, call);
     if (hasResult(history, request.call_id)) {
       const what = `  ${this.#style.yellow("○")} ${oneLine(tool, 60)} was cancelled while it ran, and is not run again.`;
-      return [what, `  /approve ${short} lets the turn go on`];
+      return { lines: [what, `  /approve ${oneLine(id, 80)} lets the turn go on`] };
     }
-    const metadata = {
-      tool,
-      input,
-      ...(preview === undefined ? {} : { preview }),
-      ...(problem === undefined ? {} : { reason: problem }),
-    } as Parameters<typeof approvalLines>[0];
-    const answers = `  /approve ${short}   /reject ${short} [REASON]`;
-    return [...approvalLines(metadata, this.#directory, this.#style), answers];
+    const asked = { tool, input, preview, reason: problem };
+    return { lines: await askedCallLines(asked, this.#directory, this.#style), call };
   }
 
   #shortId(invocationId: string): string {

@@ -16,6 +16,7 @@ import { leaseTtlMs, openModel, toolTimeoutMs } from "../chat/chat-parts.ts";
 import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { openBrowser } from "../hub/open-browser.ts";
+import { riskOfCall } from "../hub/risk.ts";
 import { onStopSignals } from "../interruption.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import { conversationsIn } from "../store/location.ts";
@@ -31,14 +32,16 @@ const effects = new Map(workspaceTools.map((tool) => [tool.name, tool.effects] a
 /** How a shell asks for a call of a workspace tool: with its directory, and as dangerous where it executes. */
 const describeCall =
   (directory: string) =>
-  ({ tool, problem, preview }: ApprovalRequest): ApprovalLook => {
+  ({ tool, input, problem, preview }: ApprovalRequest): ApprovalLook => {
+    const { reasons } = riskOfCall(tool, input, directory);
+    const why = reasons.length === 0 ? "" : ` What it does: ${reasons.join("; ")}.`;
     const isExecuting = effects.get(tool) !== "write";
     const again = problem === undefined ? "" : `It is asked again: ${problem}. `;
     const what = isExecuting ? "may do whatever you may do" : "changes files";
     // Of another agent's tool the preview says whose it is.
     const about = effects.has(tool) || preview === undefined ? "" : `${preview}\n\n`;
     return {
-      message: `${about}${again}It works in ${directory}, and ${what}.`,
+      message: `${about}${again}It works in ${directory}, and ${what}.${why}`,
       riskTier: isExecuting ? "dangerous" : "caution",
     };
   };

@@ -2,7 +2,7 @@ import type { SettingsChange } from "@harnesskit/guard/settings";
 import { structuredPatch } from "diff";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { blockLines, diffLines } from "../timeline/approval-view.ts";
+import { blockLines } from "../timeline/approval-lines.ts";
 
 const contextLines = 3;
 
@@ -25,7 +25,7 @@ export const changeLines = (change: SettingsChange, style: Style): string[] => {
   const { host, file } = change;
   const link =
     file.path === file.realPath ? [] : [`  the file is a link; ${oneLine(file.realPath, 500)} is changed`];
-  return [style.bold(host.name), ...link, ...diffLines(changeDiff(change), style), ""];
+  return [style.bold(host.name), ...link, ...blockLines(changeDiff(change), style, "diff"), ""];
 };
 
 /** A text of settings, as it would be written by an administrator. */

@@ -3,9 +3,11 @@ import { createHubClient, type HubClient } from "@harnesskit/hub/client";
 import type { HubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { answerOne } from "../inbox/answer-one.ts";
+import { hubLabel, type Spinner } from "../terminal/spinner.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { approvalViewLines } from "../timeline/approval-lines.ts";
+import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
+import type { AskedAtHub } from "../timeline/judgements.ts";
 
 export interface HubQuestionsOptions {
   readonly place: HubPlace;
@@ -16,6 +18,8 @@ export interface HubQuestionsOptions {
   /** Whether the user is asked here, too. */
   readonly asks: boolean;
   readonly show: (lines: readonly string[]) => void;
+  /** Shows that a human is waited for. */
+  readonly spinner?: Spinner | undefined;
   /** Called after Ctrl-C at a question. */
   readonly onCancel: () => void;
   readonly onError: (error: unknown) => void;
@@ -28,6 +32,7 @@ export class HubQuestions {
   /** Ends the question that is put; by approval. */
   readonly #put = new Map<string, AbortController>();
   #client: HubClient | undefined;
+  readonly #counts = { asked: 0, approved: 0, rejected: 0 };
 
   constructor(options: HubQuestionsOptions) {
     this.#options = options;
@@ -55,6 +60,11 @@ export class HubQuestions {
     }
   }
 
+  /** What was asked so far, and answered by a human. */
+  get counts(): AskedAtHub {
+    return { ...this.#counts };
+  }
+
   async close(): Promise<void> {
     this.#stop.abort();
     for (const put of this.#put.values()) put.abort();
@@ -69,6 +79,7 @@ export class HubQuestions {
     }
     if (put === undefined || put.signal.aborted) return;
     put.abort(record);
+    if (record.status === "approved" || record.status === "rejected") this.#counts[record.status]++;
     const { style, show } = this.#options;
     const by = record.answer === undefined ? "" : ` by ${oneLine(record.answer.by, 100)}`;
     const note = record.answer?.note === undefined ? "" : `: ${oneLine(record.answer.note, 500)}`;
@@ -76,20 +87,29 @@ export class HubQuestions {
   }
 
   async #ask(record: ApprovalRecord, client: HubClient): Promise<void> {
-    const { style, show, asks, onCancel, onError } = this.#options;
+    const { style, show, asks, spinner, onCancel, onError } = this.#options;
     const put = new AbortController();
+    this.#counts.asked++;
     this.#put.set(record.id, put);
     show(
-      approvalViewLines(presentApproval(record), style, {
+      approvalViewLines(presentApproval(record, shownWhole), style, {
         where: `waits in the hub: its page, or harness inbox; ${record.id}`,
       }),
     );
-    if (!asks) return;
+    if (!asks) {
+      const resume = spinner?.instead(hubLabel);
+      if (resume !== undefined) put.signal.addEventListener("abort", resume, { once: true });
+      return;
+    }
+    // Nothing moves on the terminal while the user chooses.
+    const resume = spinner?.instead();
     try {
       const outcome = await answerOne(client, record, AbortSignal.any([put.signal, this.#stop.signal]));
       if (outcome === "interrupted") onCancel();
     } catch (error) {
       onError(error);
+    } finally {
+      resume?.();
     }
   }
 }

@@ -25,16 +25,23 @@ const toolLevels: Readonly<Record<string, ApprovalRisk["level"]>> = {
 
 const maxReasons = 5;
 
-/** How dangerous an action is, by its words alone: commands by what the judge of commands knows, files by the tool. */
+/** How dangerous a call is, by its words alone: commands by what the judge of commands knows, files by the tool. */
+export const riskOfCall = (
+  tool: unknown,
+  { command }: Readonly<Record<string, unknown>>,
+  workspace: string,
+): ApprovalRisk => {
+  if (typeof command !== "string") {
+    return { level: (typeof tool === "string" && toolLevels[tool]) || "unknown", reasons: [] };
+  }
+  const { verdict, reasons, secrets } = judgeCommand(command, { workspace, home: homedir() });
+  const level = secrets && levels[verdict] !== "critical" ? "high" : levels[verdict];
+  return { level, reasons: reasons.slice(0, maxReasons).map(({ text }) => text) };
+};
+
+/** The same of an event. */
 export const riskOf = ({ payload, metadata }: AnyEvent): ApprovalRisk => {
   const { tool_name: tool, arguments: input } = isObject(payload) ? payload : {};
-  const { command } = isObject(input) ? input : {};
   const { workspace } = isObject(metadata) ? metadata : {};
-  if (typeof command === "string") {
-    const places = { workspace: typeof workspace === "string" ? workspace : "", home: homedir() };
-    const { verdict, reasons, secrets } = judgeCommand(command, places);
-    const level = secrets && levels[verdict] !== "critical" ? "high" : levels[verdict];
-    return { level, reasons: reasons.slice(0, maxReasons).map(({ text }) => text) };
-  }
-  return { level: (typeof tool === "string" && toolLevels[tool]) || "unknown", reasons: [] };
+  return riskOfCall(tool, isObject(input) ? input : {}, typeof workspace === "string" ? workspace : "");
 };

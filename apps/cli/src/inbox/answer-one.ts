@@ -2,6 +2,7 @@ import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
 import { type HubClient, HubError } from "@harnesskit/hub/client";
 import { askApproval } from "../terminal/keyboard.ts";
 import { oneLine } from "../terminal/text.ts";
+import { shownWhole } from "../timeline/approval-lines.ts";
 
 type Choice = "approve" | "session" | "agent" | "reject" | "reason";
 
@@ -23,7 +24,7 @@ export const answerOne = async (
   record: ApprovalRecord,
   signal: AbortSignal,
 ): Promise<string | undefined> => {
-  const { isWhole } = presentApproval(record);
+  const { isWhole } = presentApproval(record, shownWhole);
   const always: { value: Choice; label: string; hint: string }[] = isWhole
     ? [
         { value: "session", label: "Always in this session", hint: "for exactly this" },

@@ -6,7 +6,7 @@ import { requireHub } from "../hub/find-hub.ts";
 import { Interrupts } from "../interruption.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, oneLine, safeJson, wrapText } from "../terminal/text.ts";
-import { approvalViewLines } from "../timeline/approval-lines.ts";
+import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
 import { answerOne, describeEnd } from "./answer-one.ts";
 
 export interface InboxOptions {
@@ -36,7 +36,7 @@ const recordLines = (record: ApprovalRecord, { style }: Terminal, nowMs: number)
   const who = `${oneLine(origin.agent, 100)}, session ${oneLine(origin.session, 100)}`;
   const age = `asked ${formatDuration(Math.max(0, nowMs - createdAtMs))} ago`;
   const where = `${who}; ${age}, expires in ${formatDuration(Math.max(0, expiresAtMs - nowMs))}; ${id}`;
-  return approvalViewLines(presentApproval(record), style, { where });
+  return approvalViewLines(presentApproval(record, shownWhole), style, { where });
 };
 
 const pendingOf = async (client: HubClient): Promise<ApprovalRecord[]> => {

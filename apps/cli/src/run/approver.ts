@@ -9,7 +9,7 @@ import { settleWithin } from "@harnesskit/wire/time";
 import { askApproval } from "../terminal/keyboard.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { approvalChoices, approvalLines } from "../timeline/approval-view.ts";
+import { approvalChoices, askedCallLines } from "../timeline/asked-call.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 
 /** Lets questions be put while their answers can be delivered. Open at first. */
@@ -115,11 +115,11 @@ export class Approver {
     return this.#ask(request, signal);
   }
 
-  #watch(request: ApprovalRequest): undefined {
+  async #watch(request: ApprovalRequest): Promise<undefined> {
     const { timeline, terminal, onWatched } = this.#options;
     if (onWatched) onWatched(request);
     else {
-      const lines = approvalLines(request.metadata, this.directory, terminal.style);
+      const lines = await askedCallLines(request.metadata, this.directory, terminal.style);
       timeline.lines([...lines, `  ${terminal.style.yellow(watchedText)}`]);
     }
     return undefined;
@@ -133,7 +133,9 @@ export class Approver {
     for (;;) {
       await this.gate.opened(signal);
       if (signal.aborted) return undefined;
-      timeline.lines(approvalLines(metadata, this.directory, terminal.style));
+      const lines = await askedCallLines(metadata, this.directory, terminal.style);
+      if (signal.aborted) return undefined;
+      timeline.lines(lines);
       const closing = this.gate.signal;
       const answer = await askApproval<ApprovalDecision>(
         approvalChoices(metadata),

@@ -3,7 +3,7 @@ import type { CliError, ExitCode } from "../cli-error.ts";
 import { noPolicyText } from "../supervision/policy-choice.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, shellWord, wrapText } from "../terminal/text.ts";
-import { JudgedCounts, judgedText } from "../timeline/judgements.ts";
+import { type AskedAtHub, JudgedCounts, judgedText } from "../timeline/judgements.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { logFile } from "../workspace-directory.ts";
 
@@ -17,6 +17,8 @@ export interface RunSummary {
   readonly exitCode: ExitCode;
   /** Calls that were not approved because no user could be asked. */
   readonly unasked: number;
+  /** What a hub asked. @default nothing */
+  readonly askedAtHub?: AskedAtHub | undefined;
 }
 
 /** The output of a run: a timeline for people, or lines of JSON. */
@@ -39,7 +41,8 @@ export const createJsonOutput = (terminal: Terminal, { noPolicy }: RunOutputOpti
       terminal.write(`${safeJson({ type, data })}\n`);
     },
     summary(summary) {
-      const policy = noPolicy ? { policy: null } : judged.summary && { policy: { ...judged.summary } };
+      const counts = judged.summary(summary.askedAtHub);
+      const policy = noPolicy ? { policy: null } : counts && { policy: { ...counts } };
       terminal.write(`${safeJson({ type: "result", data: { ...toResult(summary), ...policy } })}\n`);
     },
   };
@@ -71,7 +74,7 @@ export const createTimelineOutput = (
       judged.observe(event);
       timeline.show(event);
     },
-    summary({ threadId, log, again, unasked }) {
+    summary({ threadId, log, again, unasked, askedAtHub }) {
       const { style } = terminal;
       const write = (text: string) => terminal.write(wrapText(text, terminal.columns));
       if (noPolicy) write(`${style.yellow(noPolicyText)}\n`);
@@ -82,7 +85,8 @@ export const createTimelineOutput = (
         );
       }
       const place = log === undefined ? "" : `  log: ${oneLine(log, 1000)}\n`;
-      const policy = judged.summary === undefined ? "" : `  ${judgedText(judged.summary)}\n`;
+      const counts = judged.summary(askedAtHub);
+      const policy = counts === undefined ? "" : `  ${judgedText(counts)}\n`;
       write(style.dim(`thread ${oneLine(threadId, 80)}\n${policy}`));
       // The path and the command are there to be copied: a line break would end them.
       terminal.write(style.dim(`${place}  to view it again: ${oneLine(again, 1200)}\n`));

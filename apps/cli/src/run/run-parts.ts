@@ -5,6 +5,7 @@ import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts"
 import { CliError, ExitCode, logFailure } from "../cli-error.ts";
 import type { Interrupts } from "../interruption.ts";
 import { ErrorNotes } from "../terminal/line-budget.ts";
+import type { OpenProse } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -28,6 +29,8 @@ export interface ThreadPartsOptions {
   /** Show what the user said. @default true */
   readonly showPrompt?: boolean;
   readonly noPolicy?: boolean;
+  /** Shows what the model says. @default as it is */
+  readonly openProse?: OpenProse | undefined;
 }
 
 /** What shows a thread and answers its approvals. */
@@ -39,6 +42,7 @@ export interface ThreadParts {
   readonly approver: Approver;
   readonly interrupts: Interrupts;
   readonly mode: ApprovalMode;
+  readonly spinner: Spinner | undefined;
   readonly notes: ErrorNotes;
   /** Ends a line that is open, so that something else can be written. */
   readonly breakLine: () => void;
@@ -52,7 +56,7 @@ export const createThreadParts = (options: ThreadPartsOptions): ThreadParts => {
   const { showPrompt = true, noPolicy = false } = options;
   const terminal = createTerminal();
   const spinner = json || !canSpin(process.stdout) ? undefined : new Spinner();
-  const timeline = new Timeline({ terminal, showPrompt, spinner });
+  const timeline = new Timeline({ terminal, showPrompt, spinner, openProse: options.openProse });
   const mode = approvalMode(options);
   const approver = new Approver({
     command,
@@ -88,6 +92,7 @@ export const createThreadParts = (options: ThreadPartsOptions): ThreadParts => {
     approver,
     interrupts,
     mode,
+    spinner,
     notes,
     breakLine,
     showLines(lines) {

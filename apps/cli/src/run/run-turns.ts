@@ -8,6 +8,7 @@ import type { FollowedTurn } from "../attach/thread-follower.ts";
 import { CliError, type ExitCode, logFailure, usageError } from "../cli-error.ts";
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import type { Interrupts } from "../interruption.ts";
+import { proseFor } from "../terminal/prose.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
 import { attachCommand, toCliFailure } from "./failures.ts";
@@ -49,6 +50,7 @@ export const runPrompt = async (
     withoutTerminal: "no-terminal",
     json,
     showPrompt: false,
+    openProse: json ? undefined : await proseFor(createTerminal()),
   });
   const questions = await openQuestions(place, parts);
   try {
@@ -74,7 +76,7 @@ export const runPrompt = async (
 /** What the thread asks at the hub is shown here, and may be answered here. */
 const openQuestions = async (
   { hub, version }: RunPlace,
-  { terminal, mode, showLines, interrupts }: ThreadParts,
+  { terminal, mode, spinner, showLines, interrupts }: ThreadParts,
 ): Promise<HubQuestions | undefined> => {
   if (hub === undefined) return undefined;
   const { HubQuestions } = await import("../hub/hub-questions.ts");
@@ -85,6 +87,7 @@ const openQuestions = async (
     style: terminal.style,
     asks: mode === "ask",
     show: showLines,
+    spinner,
     onCancel: interrupts.interrupt,
     onError: (error) => logFailure("harness run: the hub's inbox", error),
   });
@@ -107,8 +110,8 @@ const runTurns = async (
   if (threadId !== undefined) void questions?.follow(threadId);
   const settled = threadId === undefined ? undefined : await settleTurn(threadId, parts);
   const isDone = prompt !== undefined && (!settled || settled.result.status === "completed");
-  if (!isDone || prompt === undefined) return endWith(settled, parts, placeOf);
-  const exitCode = await startTurn(prompt, options, parts, placeOf, undefined);
+  if (!isDone || prompt === undefined) return endWith(settled, parts, placeOf, questions);
+  const exitCode = await startTurn(prompt, options, parts, placeOf, questions);
   if (exitCode !== "busy") return exitCode;
   throw new CliError("turn_busy", "Another client has begun a turn in this thread", {
     hint: "Try again when it has ended",
@@ -121,6 +124,7 @@ const endWith = (
   settled: FollowedTurn | undefined,
   { output, breakLine }: ThreadParts,
   placeOf: PlaceOf,
+  questions: HubQuestions | undefined,
 ): ExitCode => {
   breakLine();
   if (!settled) {
@@ -128,7 +132,8 @@ const endWith = (
   }
   const { turnId, result, exitCode } = settled;
   const { threadId } = result.turn;
-  output.summary({ threadId, turnId, result, exitCode, unasked: 0, ...placeOf(threadId) });
+  const askedAtHub = questions?.counts;
+  output.summary({ threadId, turnId, result, exitCode, unasked: 0, askedAtHub, ...placeOf(threadId) });
   return exitCode;
 };
 
@@ -145,7 +150,7 @@ const startTurn = async (
       parts.threadId = thread.threadId;
       parts.approver.directory = thread.directory;
       if (options.thread === undefined) void questions?.follow(thread.threadId);
-      return followTurn(await beginTurn(client, thread, prompt, options, parts), parts, placeOf);
+      return followTurn(await beginTurn(client, thread, prompt, options, parts), parts, placeOf, questions);
     });
   } catch (error) {
     if (options.thread !== undefined && isTurnOpen(error)) return "busy";
@@ -177,6 +182,7 @@ const followTurn = async (
   turn: TurnHandle,
   { terminal, output, approver }: ThreadParts,
   placeOf: PlaceOf,
+  questions: HubQuestions | undefined,
 ): Promise<ExitCode> => {
   const refused = new RefusedCalls();
   for await (const event of turn) {
@@ -190,7 +196,8 @@ const followTurn = async (
   const exitCode = exitCodeOf(result, refused);
   const unasked = refused.count("unattended");
   const { threadId, turnId } = turn;
-  output.summary({ threadId, turnId, result, exitCode, unasked, ...placeOf(threadId) });
+  const askedAtHub = questions?.counts;
+  output.summary({ threadId, turnId, result, exitCode, unasked, askedAtHub, ...placeOf(threadId) });
   return exitCode;
 };
 

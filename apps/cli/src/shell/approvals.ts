@@ -1,11 +1,12 @@
-import { isCancel, text } from "@clack/prompts";
+import { type ApprovalRisk, type ApprovalView, presentApproval, toViewLines } from "@harnesskit/approvals";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type ActionDirective, fallbackTextOf, type RiskTier } from "@harnesskit/protocol/openharness";
 import type { ApprovalAsk, ApprovalReply, PendingApproval } from "@harnesskit/shell-client";
 import { isObject } from "@harnesskit/wire/json";
-import { askApproval } from "../terminal/keyboard.ts";
+import { askAnswer } from "../terminal/ask-answer.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { blockLines } from "../timeline/approval-view.ts";
+import { approvalViewLines, blockLines, shownWhole } from "../timeline/approval-lines.ts";
 import type { ShellView } from "./shell-view.ts";
 
 const placed: ReadonlySet<string> = new Set([
@@ -15,69 +16,84 @@ const placed: ReadonlySet<string> = new Set([
   "continuation",
   "fallback_message",
 ]);
-const riskTexts: Readonly<Record<RiskTier, string>> = {
-  safe: "low risk",
-  caution: "caution",
-  dangerous: "dangerous",
+/** Fields of a subject that name the question and say nothing of the action. */
+const ids: ReadonlySet<string> = new Set(["digest", "signal_id"]);
+const riskLevels: Readonly<Record<RiskTier, ApprovalRisk["level"]>> = {
+  safe: "low",
+  caution: "medium",
+  dangerous: "high",
 };
 
 const pretty = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 
-const subjectLines = (subject: unknown, style: Style): string[] => {
-  if (subject === undefined) return [];
-  if (!isObject(subject)) return blockLines(pretty(subject), style);
-  const { tool, input, ...others } = subject;
-  if (typeof tool !== "string" || input === undefined) return blockLines(pretty(subject), style);
-  const rest = Object.keys(others).length === 0 ? [] : ["  details:", ...blockLines(pretty(others), style)];
-  return [`  tool ${style.bold(oneLine(tool, 200))}, input:`, ...blockLines(pretty(input), style), ...rest];
+const isCall = (
+  subject: unknown,
+): subject is { readonly tool: string; readonly input: JsonObject; readonly preview?: unknown } =>
+  isObject(subject) && typeof subject.tool === "string" && isObject(subject.input);
+
+/** What is asked, as every approval is: the tool and its input where the engine names them, else whatever it sends. */
+const viewOf = ({ action_type: type, payload = {} }: ActionDirective, risk: RiskTier): ApprovalView => {
+  const { subject, title } = payload;
+  const isQuestion = type === "request_approval";
+  const common = { risk: { level: riskLevels[risk], reasons: [] } };
+  if (isQuestion && isCall(subject)) {
+    const { tool, input, preview } = subject;
+    const shown = typeof preview === "string" ? { preview } : {};
+    return presentApproval({ ...common, subject: { tool, input, ...shown } }, shownWhole);
+  }
+  const head = isQuestion
+    ? typeof title === "string" && title !== ""
+      ? title
+      : "the engine asks for your approval"
+    : `the engine wants ${type}`;
+  const whole = isQuestion ? subject : payload;
+  const about = whole === undefined ? [] : toViewLines(pretty(whole), false, shownWhole);
+  const view = presentApproval({ ...common, subject: { tool: type, input: {} } }, shownWhole);
+  const kind = typeof whole === "string" ? ("prompt" as const) : ("input" as const);
+  return {
+    ...view,
+    title: oneLine(head, 500),
+    parts: about.length === 0 ? [] : [{ kind, label: "about", lines: about }],
+  };
+};
+
+/** What of a question no view has a place for: it is part of what is approved. */
+const furtherOf = (
+  { action_type: type, payload = {} }: ActionDirective,
+  message: string | undefined,
+): object => {
+  if (type !== "request_approval") return {};
+  const { subject } = payload;
+  const known = isCall(subject);
+  return Object.fromEntries([
+    ...Object.entries(payload).filter(([name, value]) => !placed.has(name) && value !== message),
+    ...Object.entries(known ? subject : {}).filter(
+      ([name, value]) =>
+        !ids.has(name) &&
+        !["tool", "input"].includes(name) &&
+        !(name === "preview" && typeof value === "string"),
+    ),
+  ]);
+};
+
+/** The engine's words for an action that is shown in others; none where they only name the tool. */
+const titleOf = ({ action_type: type, payload = {} }: ActionDirective): string[] => {
+  const { title, subject } = payload;
+  if (type !== "request_approval" || typeof title !== "string" || title === "" || !isCall(subject)) return [];
+  return title === `Run ${subject.tool}?` ? [] : [title];
 };
 
 /** What the user decides on, as safe lines: nothing of it is left out. */
 export const questionLines = (directive: ActionDirective, risk: RiskTier, style: Style): string[] => {
-  const { action_type: type, payload = {} } = directive;
-  const mark = `  ${style.yellow("?")} `;
-  const tier = style.yellow(`(${riskTexts[risk]})`);
-  if (type !== "request_approval") {
-    const head = style.bold(`the engine wants ${oneLine(type, 200)}`);
-    return [`${mark}${head} ${tier}`, ...blockLines(pretty(payload), style)];
-  }
-  const { title, subject } = payload;
-  const message = fallbackTextOf(directive);
-  const hasTitle = typeof title === "string" && title !== "";
-  const head = hasTitle ? oneLine(title, 500) : "the engine asks for your approval";
-  const others = Object.entries(payload).filter(([name, value]) => !placed.has(name) && value !== message);
+  const message = directive.action_type === "request_approval" ? fallbackTextOf(directive) : undefined;
+  const further = furtherOf(directive, message);
+  const asked = [...titleOf(directive), ...(message === undefined ? [] : [message])].join("\n");
   return [
-    `${mark}${style.bold(head)} ${tier}`,
-    ...(message === undefined ? [] : blockLines(message, style)),
-    ...subjectLines(subject, style),
-    ...(others.length === 0 ? [] : blockLines(pretty(Object.fromEntries(others)), style)),
+    ...approvalViewLines(viewOf(directive, risk), style),
+    ...(Object.keys(further).length === 0 ? [] : ["  details:", ...blockLines(pretty(further), style)]),
+    ...(asked === "" ? [] : ["  the engine says:", ...blockLines(asked, style)]),
   ];
-};
-
-type Choice = "approved" | "refused" | "reason" | "later";
-
-const askAtTerminal = async (
-  signal: AbortSignal,
-  canWait: boolean,
-  onInterrupt: () => void,
-): Promise<ApprovalReply | undefined> => {
-  const later = canWait ? [{ value: "later" as const, label: "Later" }] : [];
-  const choices = [
-    { value: "approved" as const, label: "Yes" },
-    { value: "refused" as const, label: "No" },
-    { value: "reason" as const, label: "No, and say why" },
-    ...later,
-  ];
-  const answer = await askApproval<Choice>(choices, "refused", signal);
-  if (answer === "later") return undefined;
-  const reason = answer === "reason" ? await text({ message: "Why not?", signal }) : undefined;
-  if (answer === undefined || isCancel(reason)) {
-    if (!signal.aborted) onInterrupt();
-    return undefined;
-  }
-  if (answer !== "reason") return answer;
-  return { decision: "refused", ...(reason === "" || reason === undefined ? {} : { reason }) };
 };
 
 /** What answers: the user at the terminal, `--approve`, or nothing because there is no terminal. */
@@ -142,7 +158,7 @@ export class ShellApprover {
         return canWait ? undefined : "refused";
       case "ask":
         beforeAsk();
-        return askAtTerminal(signal, canWait, onInterrupt);
+        return askAnswer(signal, canWait, onInterrupt);
     }
   }
 }

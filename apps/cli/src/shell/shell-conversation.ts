@@ -17,6 +17,7 @@ import {
 import type { FormModel } from "@harnesskit/shell-client/cards";
 import { ExitCode } from "../cli-error.ts";
 import { type AnswerCommand, findPending, type LineActions } from "../terminal/line-conversation.ts";
+import { engineLabel, type Spinner } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
 import type { ShellApprovalMode, ShellApprover } from "./approvals.ts";
 import { askForm } from "./form-questions.ts";
@@ -34,6 +35,8 @@ export interface ShellConversationOptions {
   readonly approver: ShellApprover;
   readonly attachments: readonly AttachmentRef[];
   readonly view: ShellView;
+  /** Shows that the engine works. */
+  readonly spinner: Spinner | undefined;
   readonly beforeAsk: () => void;
   readonly tell: (line: string) => void;
 }
@@ -97,10 +100,14 @@ export class ShellConversation implements LineActions {
       session: kept.session,
       ...(options.attachments.length > 0 && { capabilities: { [ShellCapability.AttachmentUpload]: true } }),
       executors: {
-        render_message: ({ payload }) => view.prose(String(payload?.message ?? "")),
+        render_message: ({ payload }) =>
+          view.prose(String(payload?.message ?? ""), payload?.format === "markdown"),
         render_ui: (directive) => this.#show(directive),
       },
-      approve: approver.approve,
+      approve: async (ask) => {
+        const resume = options.spinner?.instead();
+        return approver.approve(ask).finally(() => resume?.());
+      },
       // A question is stored before it is asked, so that it is found again if the terminal is closed.
       answerApprovals: false,
       limits: { approvalTimeoutMs },
@@ -241,8 +248,10 @@ export class ShellConversation implements LineActions {
     call: (signal: AbortSignal) => Promise<ShellOutcome>,
     answers?: PendingApproval,
   ): Promise<string | undefined> {
+    const { spinner } = this.#options;
+    spinner?.work(engineLabel);
     try {
-      const outcome = await this.#cancellable(call);
+      const outcome = await this.#cancellable(call).finally(() => spinner?.rest());
       this.#settle(outcome, answers);
       await this.#keep();
       return outcome.error?.code;

@@ -6,67 +6,17 @@ import {
   readChart,
   readForm,
   readTable,
-  type TableModel,
 } from "@harnesskit/shell-client/cards";
 import { displayText } from "@harnesskit/wire";
 import stringWidth from "fast-string-width";
 import { ConversationView } from "../terminal/conversation-view.ts";
+import { gap, moreText, pad, tableLines } from "../terminal/table-lines.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { questionLines } from "./approvals.ts";
 
-const gap = "  ";
-const minColumnWidth = 4;
 const defaultChartWidth = 80;
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-
-const pad = (text: string, width: number, isRight: boolean): string => {
-  const space = " ".repeat(Math.max(0, width - stringWidth(text)));
-  return isRight ? space + text : text + space;
-};
-
-const fit = (widths: readonly number[], room: number): number[] => {
-  const fitted = [...widths];
-  let excess = fitted.reduce((sum, width) => sum + width, 0) - room;
-  while (excess > 0) {
-    const widest = Math.max(...fitted);
-    if (widest <= minColumnWidth) break;
-    const second = Math.max(minColumnWidth, ...fitted.filter((width) => width < widest));
-    const widestOnes = fitted.flatMap((width, index) => (width === widest ? [index] : []));
-    const step = Math.max(1, Math.min(widest - second, Math.ceil(excess / widestOnes.length)));
-    for (const index of widestOnes) {
-      if (excess <= 0) break;
-      const taken = Math.min(step, excess);
-      fitted[index] = widest - taken;
-      excess -= taken;
-    }
-  }
-  return fitted;
-};
-
-const moreText = (count: number, what: string): string[] =>
-  count === 0 ? [] : [`… ${count.toLocaleString("en-US")} more ${what}${count === 1 ? "" : "s"}`];
-
-/** A table in aligned columns, which a terminal of so many columns shows on one line a row. */
-const tableLines = (table: TableModel, style: Style, columns: number | undefined): string[] => {
-  const { columns: heads, rows, hiddenRows, hiddenColumns } = table;
-  const wanted = heads.map(({ label }, index) =>
-    rows.reduce((most, row) => Math.max(most, stringWidth(row[index] ?? "")), stringWidth(label)),
-  );
-  const room = (columns ?? Number.POSITIVE_INFINITY) - gap.length * (heads.length - 1);
-  const widths = Number.isFinite(room) ? fit(wanted, room) : wanted;
-  const line = (cells: readonly string[]): string =>
-    widths
-      .map((width, index) => pad(oneLine(cells[index] ?? "", width), width, heads[index]?.isNumeric === true))
-      .join(gap)
-      .trimEnd();
-  return [
-    style.bold(line(heads.map(({ label }) => label))),
-    style.dim(widths.map((width) => "─".repeat(width)).join(gap)),
-    ...rows.map(line),
-    ...[...moreText(hiddenRows, "row"), ...moreText(hiddenColumns, "column")].map((text) => style.dim(text)),
-  ];
-};
 
 const bar = (share: number, width: number): string => {
   const parts = Math.round(Math.max(0, Math.min(1, share)) * width * 8);
@@ -138,6 +88,10 @@ const stringField = (value: unknown, name: string): string | undefined => {
   return typeof text === "string" ? text : undefined;
 };
 
+/** A result that its title sums up. */
+const isCollapsed = (data: unknown): boolean =>
+  typeof data === "object" && data !== null && (data as { collapsed?: unknown }).collapsed === true;
+
 const wordsOf = (data: unknown): string | undefined =>
   typeof data === "string" ? data : (stringField(data, "text") ?? stringField(data, "message"));
 
@@ -159,6 +113,11 @@ export class ShellView extends ConversationView {
       return { isShown: text !== undefined };
     }
     const title = stringField(payload, "title");
+    if (component === "text" && title !== undefined && isCollapsed(payload.data)) {
+      const { style, columns = 200 } = this.terminal;
+      this.line(`${style.cyan("●")} ${oneLine(title, Math.max(20, columns - 4))} ${style.green("✓")}`);
+      return { isShown: true };
+    }
     if (title !== undefined && title !== "") this.line(this.terminal.style.bold(oneLine(title, 200)));
     this.lines(lines);
     return { isShown: true, ...(form && { form }) };

@@ -6,6 +6,8 @@ import { type ExitCode, usageError } from "../cli-error.ts";
 import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.ts";
 import { noteInterruption } from "../interruption.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
+import { proseFor } from "../terminal/prose.ts";
+import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, shellWord } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
@@ -125,7 +127,9 @@ export const shell = async (
   const sessionId = await sessionIdOf(options, state);
   const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
   const again = oneLine(resumeCommand(url, sessionId, tokenFile), 1_200);
-  const view = new ShellView(createTerminal());
+  const terminal = createTerminal();
+  const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
+  const view = new ShellView(terminal, await proseFor(terminal));
   // The two need each other: a question takes the keyboard from the reader of lines.
   const beforeAsk = () => lines.releaseKeyboard();
   const approver = new ShellApprover({
@@ -148,6 +152,7 @@ export const shell = async (
     approver,
     attachments: attach.map(toAttachmentRef),
     view,
+    spinner,
     beforeAsk,
     tell,
   });
@@ -166,6 +171,7 @@ export const shell = async (
     } else if (intent === undefined) view.note(`to continue: ${again}`);
     return conversation.exitCode;
   } finally {
+    spinner?.dispose();
     lines.close();
     await conversation.close();
     exchange.close();

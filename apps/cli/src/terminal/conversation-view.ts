@@ -1,14 +1,17 @@
 import { displayText } from "@harnesskit/wire";
-import { Prose } from "../timeline/text-streams.ts";
+import { type OpenProse, plainProse } from "./prose.ts";
 import type { Terminal } from "./terminal.ts";
 import { wrapText } from "./text.ts";
 
 /** Shows a conversation at a terminal, line by line. Notes and lines are safe text; messages and prose may be untrusted. */
 export class ConversationView {
   protected readonly terminal: Terminal;
+  protected readonly openProse: OpenProse;
 
-  constructor(terminal: Terminal) {
+  /** @param openProse shows what a model says. @default as it is */
+  constructor(terminal: Terminal, openProse: OpenProse = plainProse) {
     this.terminal = terminal;
+    this.openProse = openProse;
   }
 
   /** Ends what is open, so that something else can be written. */
@@ -35,8 +38,10 @@ export class ConversationView {
     this.line(this.terminal.style.yellow(text));
   }
 
-  prose(text: string): void {
-    const prose = new Prose(this.terminal, (word) => word);
+  /** @param isMarkdown whether it is Markdown. @default false: it is shown as it is */
+  prose(text: string, isMarkdown = false): void {
+    const open = isMarkdown ? this.openProse : plainProse;
+    const prose = open(this.terminal, (word) => word);
     prose.push(text);
     if (prose.end()) this.terminal.write("\n");
   }

@@ -1,6 +1,7 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
 import { type Clock, systemClock } from "@harnesskit/wire";
 import stringWidth from "fast-string-width";
+import { oneLine } from "./text.ts";
 
 type Stream = Pick<NodeJS.WriteStream, "isTTY" | "columns" | "write">;
 
@@ -11,6 +12,11 @@ export interface SpinnerOptions {
   readonly other?: Stream;
   /** @default the real time */
   readonly clock?: Clock;
+}
+
+interface Waited {
+  readonly label: string;
+  readonly sinceMs: number;
 }
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -43,7 +49,8 @@ export class Spinner {
   #lastWriteMs: number;
   #frame = 0;
   #isShown = false;
-  #work: { readonly label: string; readonly sinceMs: number } | undefined;
+  #work: Waited | undefined;
+  readonly #instead: (Waited | { readonly label: undefined })[] = [];
   #cancelTimer: (() => void) | undefined;
 
   constructor({ stream = process.stdout, other = process.stderr, clock = systemClock }: SpinnerOptions = {}) {
@@ -65,11 +72,26 @@ export class Spinner {
   readonly rest = (): void => {
     this.#hide();
     this.#work = undefined;
+    if (this.#instead.length > 0) return;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
   };
 
+  /** Shows another label, or nothing, whatever works meanwhile: a question is put. What is returned ends that. */
+  instead(label?: string): () => void {
+    this.#hide();
+    const one = label === undefined ? { label } : { label, sinceMs: this.#clock.now() };
+    this.#instead.push(one);
+    this.#cancelTimer ??= this.#clock.after(frameMs, this.#tick);
+    return () => {
+      this.#hide();
+      const at = this.#instead.indexOf(one);
+      if (at !== -1) this.#instead.splice(at, 1);
+    };
+  }
+
   dispose(): void {
+    this.#instead.length = 0;
     this.rest();
     process.off("exit", this.rest);
     for (const undo of this.#undo.splice(0)) undo();
@@ -99,10 +121,11 @@ export class Spinner {
   }
 
   readonly #tick = (): void => {
-    this.#cancelTimer = this.#clock.after(frameMs, this.#tick);
+    const shown = this.#instead.at(-1) ?? this.#work;
+    this.#cancelTimer = shown && this.#clock.after(frameMs, this.#tick);
     const nowMs = this.#clock.now();
-    if (!this.#work || nowMs - this.#lastWriteMs < quietMs) return;
-    const { label, sinceMs } = this.#work;
+    if (shown?.label === undefined || nowMs - this.#lastWriteMs < quietMs) return;
+    const { label, sinceMs } = shown;
     const space = this.#column === 0 ? "" : " ";
     const frame = frames[this.#frame++ % frames.length];
     const text = `${space}${frame} ${label} ${elapsed(nowMs - sinceMs)}`;
@@ -121,10 +144,17 @@ export class Spinner {
   }
 }
 
-/** Tells a spinner from the events of a thread what works: the model, a tool, or nothing while a user is asked. */
+/** What is waited for, in words: the model, a tool, the engine of a shell, or a human at the hub. */
+export const modelLabel = "waiting for the model";
+export const engineLabel = "waiting for the engine";
+export const hubLabel = "waiting for you, in the hub";
+export const toolLabel = (tool = "the tool"): string => `waiting for ${oneLine(tool, 40)}`;
+
+/** Tells a spinner from the events of a thread what is waited for: the model, a tool, or nothing while a user is asked. */
 export class WorkSigns {
   readonly #spinner: Spinner | undefined;
   readonly #asked = new Set<string>();
+  #tool: string | undefined;
 
   constructor(spinner: Spinner | undefined) {
     this.#spinner = spinner;
@@ -134,13 +164,15 @@ export class WorkSigns {
     if (!this.#spinner) return;
     switch (type) {
       case "turn.started":
-        this.#works("working");
+        this.#works(modelLabel);
         break;
       case "item.started":
-        if (data.type === "tool_exec") this.#works("running");
+        if (data.item.type !== "tool_exec") break;
+        this.#tool = data.item.data?.tool;
+        this.#works(toolLabel(this.#tool));
         break;
       case "item.completed":
-        if (data.type === "tool_exec") this.#works("working");
+        if (data.type === "tool_exec") this.#works(modelLabel);
         break;
       case "approval.requested":
         this.#asked.add(data.requestId);
@@ -148,7 +180,7 @@ export class WorkSigns {
         break;
       case "approval.resolved":
         this.#asked.delete(data.requestId);
-        this.#works("running");
+        this.#works(toolLabel(this.#tool));
         break;
       case "turn.completed":
       case "turn.error":

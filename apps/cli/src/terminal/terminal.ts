@@ -7,6 +7,8 @@ export type Paint = (text: string) => string;
 export interface Style {
   readonly bold: Paint;
   readonly dim: Paint;
+  readonly italic: Paint;
+  readonly underline: Paint;
   readonly red: Paint;
   readonly green: Paint;
   readonly yellow: Paint;
@@ -25,6 +27,8 @@ export const createStyle = (isColoured: boolean): Style => {
   return {
     bold: paint(1, 22),
     dim: paint(2, 22),
+    italic: paint(3, 23),
+    underline: paint(4, 24),
     red: paint(31, 39),
     green: paint(32, 39),
     yellow: paint(33, 39),

@@ -39,12 +39,15 @@ export const safeJson = (value: unknown): string => JSON.stringify(value).replac
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** A time span as people read it: `340 ms`, `2.1 s`, `3 min 5 s`. */
+/** A time span as people read it: `340 ms`, `2.1 s`, `3 min 5 s`, `23 h 59 min`, `2 d 3 h`. */
 export const formatDuration = (ms: number): string => {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${Math.floor(minutes / 1440)} d ${Math.floor(minutes / 60) % 24} h`;
 };
 
 /** A moment as `2026-11-21 23:01`, local time. */

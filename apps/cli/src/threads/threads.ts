@@ -1,6 +1,7 @@
 import type { Grant } from "@harnesskit/protocol/threads";
 import { CliError } from "../cli-error.ts";
 import { threadNotFound } from "../run/failures.ts";
+import { proseFor } from "../terminal/prose.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { Timeline } from "../timeline/timeline.ts";
@@ -51,7 +52,7 @@ export const showThread = async (threadId: string, { cwd }: ThreadsShowOptions):
   const write = (text: string) => terminal.write(wrapText(text, terminal.columns));
   write(`${style.bold(oneLine(title))}\n`);
   write(style.dim(`${oneLine(threadId)} · ${formatTime(time.created)} · ${oneLine(directory)}\n\n`));
-  const timeline = new Timeline({ terminal });
+  const timeline = new Timeline({ terminal, openProse: await proseFor(terminal) });
   let openTurn = false;
   for await (const event of stored.events(threadId)) {
     if (event.type === "turn.started") openTurn = true;

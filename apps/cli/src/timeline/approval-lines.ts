@@ -1,7 +1,38 @@
-import type { ApprovalView, LineKind } from "@harnesskit/approvals";
-import type { Style } from "../terminal/terminal.ts";
+import {
+  type ApprovalView,
+  foldEmpty,
+  lineTokens,
+  type PresentOptions,
+  type Token,
+  toViewLines,
+  type ViewLine,
+  type ViewPart,
+} from "@harnesskit/approvals";
+import type { Paint, Style } from "../terminal/terminal.ts";
 
-const painted = (kind: LineKind, text: string, style: Style): string => {
+/** A terminal can scroll back: what is asked is shown whole. */
+export const shownWhole: PresentOptions = {
+  maxLines: Number.MAX_SAFE_INTEGER,
+  maxLength: Number.MAX_SAFE_INTEGER,
+};
+
+const asIs: Paint = (text) => text;
+
+const tokenPaint = (kind: Token["kind"], style: Style): Paint => {
+  const paints: Readonly<Partial<Record<Token["kind"], Paint>>> = {
+    program: style.bold,
+    operator: style.yellow,
+    string: style.green,
+    variable: style.cyan,
+    flag: style.cyan,
+    comment: style.dim,
+    key: style.cyan,
+    number: style.yellow,
+  };
+  return paints[kind] ?? asIs;
+};
+
+const painted = (part: ViewPart["kind"], { kind, text }: ViewLine, style: Style): string => {
   switch (kind) {
     case "added":
       return style.green(text);
@@ -14,11 +45,32 @@ const painted = (kind: LineKind, text: string, style: Style): string => {
     case "cut":
       return style.yellow(text);
     default:
-      return text;
+      return lineTokens(part, text)
+        .map((token) => tokenPaint(token.kind, style)(token.text))
+        .join("");
   }
 };
 
-const riskText = ({ level, reasons }: ApprovalView["risk"], style: Style): string[] => {
+/** A line of code in its colours. It must be safe text. */
+export const codeLine = (kind: ViewPart["kind"], text: string, style: Style): string => {
+  if (kind === "diff") return painted(kind, { kind: diffKind(text), text }, style);
+  return painted(kind, { kind: "plain", text }, style);
+};
+
+const diffKind = (text: string): ViewLine["kind"] => {
+  if (text.startsWith("@@")) return "hunk";
+  if (text.startsWith("+")) return "added";
+  return text.startsWith("-") ? "removed" : "plain";
+};
+
+const partLines = (kind: ViewPart["kind"], lines: readonly ViewLine[], style: Style): string[] =>
+  foldEmpty(lines).map((line) => `  ${style.dim("│")} ${painted(kind, line, style)}`.trimEnd());
+
+/** Untrusted text as safe lines behind a bar, whole; `diff` colours it as one. */
+export const blockLines = (text: string, style: Style, kind: "prompt" | "diff" = "prompt"): string[] =>
+  partLines(kind, toViewLines(text, kind === "diff", shownWhole), style);
+
+const riskLines = ({ level, reasons }: ApprovalView["risk"], style: Style): string[] => {
   if (level === "unknown" && reasons.length === 0) return [];
   const paint =
     level === "critical" || level === "high" ? style.red : level === "low" ? style.dim : style.yellow;
@@ -28,9 +80,9 @@ const riskText = ({ level, reasons }: ApprovalView["risk"], style: Style): strin
 
 export interface ApprovalLinesOptions {
   /** Where it happens, or who asks: safe text. */
-  readonly where?: string;
+  readonly where?: string | undefined;
   /** What it means: safe text. */
-  readonly effect?: string;
+  readonly effect?: string | undefined;
 }
 
 /** An approval at a terminal, the same in every command: what will happen, whole, why it is asked, and how dangerous it is. */
@@ -40,13 +92,11 @@ export const approvalViewLines = (
   { where, effect }: ApprovalLinesOptions = {},
 ): string[] => [
   `  ${style.yellow("?")} ${style.bold(view.title)}`,
-  ...view.parts.flatMap(({ lines }) =>
-    lines.map(({ kind, text }) => `  ${style.dim("│")} ${painted(kind, text, style)}`.trimEnd()),
-  ),
+  ...view.parts.flatMap(({ kind, lines }) => partLines(kind, lines, style)),
   ...(view.reason === ""
     ? []
     : [`  because ${view.reason}${view.rule === "" ? "" : style.dim(` (rule ${view.rule})`)}`]),
-  ...riskText(view.risk, style),
+  ...riskLines(view.risk, style),
   ...(where === undefined ? [] : [style.dim(`  ${where}`)]),
   ...(effect === undefined ? [] : [style.dim(`  ${effect}`)]),
   ...(view.isWhole

@@ -1,7 +1,7 @@
 import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { diffLines } from "./approval-view.ts";
+import { blockLines } from "./approval-lines.ts";
 
 /** Under whom a turn ran, and what became of its prompt and its calls. */
 export interface JudgedSummary {
@@ -11,6 +11,15 @@ export interface JudgedSummary {
   readonly blocked: number;
   readonly changed: number;
 }
+
+/** The questions of one session that a hub put to a human, and their answers. */
+export interface AskedAtHub {
+  readonly asked: number;
+  readonly approved: number;
+  readonly rejected: number;
+}
+
+const nothingAsked: AskedAtHub = { asked: 0, approved: 0, rejected: 0 };
 
 /** Counts what was judged in the events of a turn. */
 export class JudgedCounts {
@@ -32,8 +41,15 @@ export class JudgedCounts {
     if (judgement.decision === "block") this.#counts.blocked++;
   }
 
-  get summary(): JudgedSummary | undefined {
-    return this.#by === undefined ? undefined : { by: this.#by, ...this.#counts };
+  /** @param atHub what a hub asked a human: it says only what came of it. @default nothing */
+  summary({ asked, approved, rejected }: AskedAtHub = nothingAsked): JudgedSummary | undefined {
+    if (this.#by === undefined) return undefined;
+    const { allowed, blocked, ...counts } = this.#counts;
+    return {
+      ...{ by: this.#by, ...counts, asked: counts.asked + asked },
+      allowed: Math.max(0, allowed - approved),
+      blocked: Math.max(0, blocked - rejected),
+    };
   }
 }
 
@@ -91,5 +107,5 @@ export const changeLines = (
   const rule = modified.rule === undefined ? "" : ` (rule ${oneLine(modified.rule, 60)})`;
   const why = modified.reason === undefined ? "" : `: ${oneLine(modified.reason, 300)}`;
   const head = `${what} was changed by ${oneLine(modified.by ?? by ?? "", 100)}${rule}${why}`;
-  return [`  ${style.yellow("~")} ${head}`, ...diffLines(differences(requested, actual), style)];
+  return [`  ${style.yellow("~")} ${head}`, ...blockLines(differences(requested, actual), style, "diff")];
 };

@@ -1,11 +1,13 @@
+import { summarizeResult } from "@harnesskit/approvals";
 import type { EventBody, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
+import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.ts";
 import { type Spinner, WorkSigns } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatDuration, oneLine, wrapText } from "../terminal/text.ts";
 import { changeLines, ranMark } from "./judgements.ts";
+import { LogView } from "./log-view.ts";
 import { errorWord, RefusedCalls, toolEnding } from "./outcomes.ts";
-import { LogView, Prose } from "./text-streams.ts";
 import { toolSubject } from "./tool-title.ts";
 
 export interface TimelineOptions {
@@ -14,13 +16,15 @@ export interface TimelineOptions {
   readonly showPrompt?: boolean;
   /** Shows that a tool or the model works. @default nothing does */
   readonly spinner?: Spinner | undefined;
+  /** Shows what the model says. @default as it is */
+  readonly openProse?: OpenProse | undefined;
 }
 
 type Block = "none" | "prose" | "tool" | "note";
 
 interface Open {
   readonly item: Item;
-  readonly view: Prose | LogView | undefined;
+  readonly view: ProseWriter | LogView | undefined;
   shown: string;
 }
 
@@ -32,13 +36,15 @@ export class Timeline {
   readonly #terminal: Terminal;
   readonly #showPrompt: boolean;
   readonly #work: WorkSigns;
+  readonly #openProse: OpenProse;
   readonly #open = new Map<string, Open>();
   readonly #refused = new RefusedCalls();
   #block: Block = "none";
   #openLine: string | undefined;
   #writing: string | undefined;
 
-  constructor({ terminal, showPrompt = true, spinner }: TimelineOptions) {
+  constructor({ terminal, showPrompt = true, spinner, openProse = plainProse }: TimelineOptions) {
+    this.#openProse = openProse;
     this.#terminal = terminal;
     this.#work = new WorkSigns(spinner);
     this.#showPrompt = showPrompt;
@@ -98,11 +104,11 @@ export class Timeline {
     this.#open.set(item.itemId, { item, view: this.#viewOf(item), shown: "" });
   }
 
-  #viewOf(item: Item): Prose | LogView | undefined {
+  #viewOf(item: Item): ProseWriter | LogView | undefined {
     const { style } = this.#terminal;
     if (item.type === "tool_log") return new LogView(this.#terminal);
     if (item.type !== "assistant_message") return undefined;
-    return new Prose(this.#terminal, item.data?.reasoning ? style.dim : (text) => text);
+    return this.#openProse(this.#terminal, item.data?.reasoning ? style.dim : (text) => text);
   }
 
   #title(itemId: string, data: ItemData<"tool_exec">): void {
@@ -110,7 +116,7 @@ export class Timeline {
     const { style, columns } = this.#terminal;
     this.#begin("tool");
     const name = oneLine(tool, 40);
-    const room = columns === undefined ? 200 : Math.max(20, columns - name.length - 8);
+    const room = columns === undefined ? 200 : Math.max(20, columns - name.length - 32);
     const subject = oneLine(toolSubject(tool, input), room);
     this.#terminal.write(`${style.cyan("●")} ${style.bold(name)} ${subject}`);
     this.#openLine = itemId;
@@ -125,7 +131,7 @@ export class Timeline {
   #streamed(itemId: string, delta: string): void {
     const open = this.#open.get(itemId);
     if (!open?.view) return;
-    if (open.view instanceof Prose) this.#intoProse(itemId);
+    if (!(open.view instanceof LogView)) this.#intoProse(itemId);
     else if (delta !== "") this.#intoLog();
     open.shown += delta;
     open.view.push(delta);
@@ -190,7 +196,7 @@ export class Timeline {
     if (text.trim() === "") return;
     // Where deltas were lost, the whole text is shown once more.
     const prose = text.startsWith(open.shown) ? open.view : this.#viewOf(open.item);
-    if (!(prose instanceof Prose)) return;
+    if (prose === undefined || prose instanceof LogView) return;
     if (prose !== open.view) this.breakLine();
     this.#intoProse(itemId);
     prose.push(text.startsWith(open.shown) ? text.slice(open.shown.length) : text);
@@ -211,10 +217,12 @@ export class Timeline {
     const { style } = this.#terminal;
     const isShort = data.status === "succeeded";
     const ending = toolEnding(data, style) + (isShort ? ranMark(data.judgement, style) : "");
-    if (this.#openLine === itemId && isShort) this.#terminal.write(` ${ending}\n`);
-    else {
+    const summary = isShort ? summarizeResult(data.output) : "";
+    if (this.#openLine === itemId && isShort) {
+      this.#terminal.write(`${summary === "" ? "" : style.dim(`, ${summary}`)} ${ending}\n`);
+    } else {
       this.breakLine();
-      this.#write([`  ${ending}`]);
+      this.#write([`  ${ending}${summary === "" ? "" : style.dim(` · ${summary}`)}`]);
     }
     this.#openLine = undefined;
     this.#block = "tool";

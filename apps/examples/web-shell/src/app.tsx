@@ -53,8 +53,21 @@ const useTail = (said: number) => {
   return { log, end };
 };
 
+/** How long it has been there, for eyes alone. */
+function Elapsed() {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((before) => before + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  if (seconds < 2) return <>…</>;
+  const text = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return <span aria-hidden="true">· {text}</span>;
+}
+
 export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
   const { entries, busy } = useChat(chat, subscribe);
+  const asks = entries.some((entry) => entry.kind === "approval" && entry.state === "open");
   const field = useRef<HTMLTextAreaElement>(null);
   const { log, end } = useTail(entries.filter(({ kind }) => kind === "user").length);
   const takesFocus = useCallback(() => (field.current?.value ?? "") === "", []);
@@ -109,9 +122,10 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
           {busy !== undefined && (
             <>
               <span class="dots" aria-hidden="true" />
-              The engine works …
+              Waiting for the engine <Elapsed />
             </>
           )}
+          {busy === undefined && asks && "Waiting for you: answer the question above."}
         </p>
         <div ref={end} class="end" />
       </main>

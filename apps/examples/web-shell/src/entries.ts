@@ -38,6 +38,7 @@ export interface UserEntry extends Part {
 export interface MessageEntry extends Part {
   readonly kind: "message";
   readonly text: string;
+  readonly format?: "markdown";
 }
 export interface CardEntry extends Part {
   readonly kind: "card";

@@ -11,7 +11,8 @@ const started = BrowserAndServer.forFile(token);
 
 const openChat = async (context?: BrowserContext) =>
   openPage(context ?? (await openContext(started.browser)), started.link);
-const cardOf = ({ log }: ChatPage) => log.getByRole("region", { name: "Delete a file?" });
+const cardOf = ({ log }: ChatPage) =>
+  log.getByRole("region", { name: "delete_file: call it with this input" });
 
 /** Holds the next request back; gives what lets it go, once it is there. */
 const holdRequest = async ({ page }: ChatPage): Promise<() => Promise<void>> => {
@@ -26,8 +27,10 @@ it("asks with tool, input and risk, by keys alone, and is answered once", async 
   const chat = await openChat();
   await chat.say("approve");
   const card = cardOf(chat);
-  expect(await card.getByText("dangerous").isVisible()).toBe(true);
-  expect(await card.locator("code").textContent()).toBe("delete_file");
+  expect(await card.getByText("High risk").isVisible()).toBe(true);
+  expect(await card.getByRole("heading").textContent()).toBe("delete_file: call it with this input");
+  expect(await card.getByText("Delete a file?").isVisible()).toBe(true);
+  await chat.page.getByText("Waiting for you: answer the question above.").waitFor();
   expect(JSON.parse((await card.locator("pre").textContent()) ?? "")).toEqual({
     path: "notes/2025.md",
     recursive: false,
@@ -155,11 +158,11 @@ it("asks before a directive that wants it, and shows all of what is approved as 
   expect((await said(chat)).at(-1)).toBe("shown after a yes");
 
   await chat.say("trap");
-  const trap = chat.log.getByRole("region", { name: "Your approval is needed" });
+  const trap = chat.log.getByRole("region", { name: "read⟨U+202E⟩" });
   const parts = await trap.locator("pre").allTextContents();
   expect(parts[0]).toContain("<img src=x");
   expect(parts.at(-1)).toMatch(/fine_print[\s\S]*"tool": "look"/);
-  expect(await trap.locator("code").textContent()).toContain("read⟨U+202E⟩");
+  expect(await trap.getByRole("heading").textContent()).toContain("read⟨U+202E⟩");
   expect(await trap.locator("img").count()).toBe(0);
   expect(await chat.page.evaluate(() => "hacked" in window)).toBe(false);
   expectQuiet(chat);

@@ -21,6 +21,33 @@ describe("the page", () => {
     expectQuiet(chat);
   });
 
+  it("draws Markdown without its HTML, images and false links, and leaves a result closed", async () => {
+    const chat = await openChat();
+    await chat.say("markdown");
+    const answer = chat.log.locator(".markdown");
+    expect(await answer.getByRole("heading", { name: "Found it" }).locator("strong").textContent()).toBe(
+      "it",
+    );
+    expect(
+      await answer.getByRole("link").evaluateAll((links) => links.map((link) => link.outerHTML)),
+    ).toEqual([
+      '<a href="https://evil.example/login" title="https://evil.example/login" target="_blank" rel="noreferrer noopener">the bank</a>',
+    ]);
+    const text = (await answer.textContent()) ?? "";
+    expect(text).toContain("the bank (evil.example)");
+    expect(text).toContain("this (javascript:alert(1)) ⟨U+202E⟩");
+    expect(text).toContain('<img src=x onerror="window.hacked=1">');
+    expect(text).toContain("[image: logo] (https://evil.example/a.png)");
+    expect(await answer.locator("img, script").count()).toBe(0);
+    expect(await answer.getByRole("cell").allTextContents()).toEqual(["1", "2"]);
+    expect(await answer.locator(".tok-program").textContent()).toBe("rm");
+    const whole = chat.log.getByText("the whole file");
+    expect(await whole.isVisible()).toBe(false);
+    await chat.log.getByText("read README.md, 3 lines").click();
+    expect(await whole.isVisible()).toBe(true);
+    expectQuiet(chat);
+  });
+
   it("is served with a policy that lets in nothing but its own files", async () => {
     const { headers } = await fetch(started.server.line);
     const policy = headers.get("content-security-policy") ?? "";

@@ -53,14 +53,6 @@ function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) 
           <AgentName name={origin.agent} />
         </dd>
       </div>
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <SafeText text={value} />
-          </dd>
-        </div>
-      ))}
       <div>
         <dt>Asked</dt>
         <dd title={formatMoment(createdAtMs)}>{formatAge(createdAtMs, nowMs)}</dd>
@@ -73,6 +65,14 @@ function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) 
           </dd>
         </div>
       )}
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <SafeText text={value} />
+          </dd>
+        </div>
+      ))}
     </dl>
   );
 }

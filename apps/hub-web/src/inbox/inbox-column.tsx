@@ -1,5 +1,6 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import { useState } from "preact/hooks";
+import { plural } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { CommandLine, Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icons.tsx";
@@ -81,8 +82,10 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
       <header class="column-head">
         {chosenRecords.length === 0 ? (
           <>
-            <h1>Waiting for you</h1>
-            {pending.length > 0 && <span class="count">{pending.length}</span>}
+            <h1>Inbox</h1>
+            {pending.length > 0 && (
+              <span class="dim small nowrap">{plural(pending.length, "question")} for you</span>
+            )}
           </>
         ) : (
           <>

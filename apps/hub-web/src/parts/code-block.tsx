@@ -1,9 +1,7 @@
-import type { ViewLine, ViewPart } from "@harnesskit/approvals";
+import { foldEmpty, lineTokens, type Token, type ViewLine, type ViewPart } from "@harnesskit/approvals";
 import { useMemo } from "preact/hooks";
 import { numberLines } from "./diff-numbers.ts";
-import { foldEmpty } from "./fold-empty.ts";
 import { SafeText } from "./safe-text.tsx";
-import { jsonTokens, shellTokens, type Token } from "./tokens.ts";
 
 function Tokens({ tokens }: { readonly tokens: readonly Token[] }) {
   return (
@@ -21,24 +19,21 @@ function Tokens({ tokens }: { readonly tokens: readonly Token[] }) {
   );
 }
 
-const tokenizers = { command: shellTokens, input: jsonTokens, prompt: undefined } as const;
-
 function PlainLines({
   kind,
   lines,
 }: {
-  readonly kind: keyof typeof tokenizers;
+  readonly kind: ViewPart["kind"];
   readonly lines: readonly ViewLine[];
 }) {
-  const tokenize = tokenizers[kind];
   return (
     <>
       {lines.map((line, index) => (
         <span key={`${index}`} class={`code-line ${line.kind === "cut" ? "cut" : ""}`}>
-          {tokenize === undefined || line.kind === "cut" ? (
+          {line.kind === "cut" ? (
             <SafeText text={line.text} />
           ) : (
-            <Tokens tokens={tokenize(line.text)} />
+            <Tokens tokens={lineTokens(kind, line.text)} />
           )}
         </span>
       ))}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 
-/** How `displayText` writes an invisible or misleading character out. */
-const written = /(⟨U\+[0-9A-F]{4,6}⟩)/;
+/** How the presenter writes an invisible or misleading character out, and a run that is too long. */
+const written = /(⟨(?:U\+[0-9A-F]{4,6}|\d+ (?:spaces|more marks))⟩)/;
 
 export const hasWrittenOut = (text: string): boolean => written.test(text);
 

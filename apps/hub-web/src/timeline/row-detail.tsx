@@ -65,15 +65,7 @@ function Input({ detail: { row, input, approval } }: { readonly detail: Timeline
     const given =
       isObject(input?.value) && isObject(input.value.arguments) ? input.value.arguments : input?.value;
     if (row.tool === undefined || !isObject(given)) return undefined;
-    const subject = { tool: row.tool, input: given as never };
-    const { agent, session } = row;
-    return presentApproval({
-      origin: { agent, session },
-      subject,
-      risk: { level: "unknown", reasons: [] },
-      rule: { id: "none", reason: "none" },
-      digest: "",
-    }).parts;
+    return presentApproval({ subject: { tool: row.tool, input: given as never } }).parts;
   }, [approval, input, row]);
   if (parts === undefined) return input === undefined ? null : <Content label="input" content={input} />;
   return (

@@ -38,9 +38,13 @@ export function GroupHead({ row, isNewDay, onSession, ...at }: GroupHeadProps) {
   );
 }
 
-/** The summary without the tool's name, which stands before it. */
-const withoutTool = ({ summary, tool }: TimelineRow): string =>
-  tool !== undefined && summary.startsWith(`${tool} `) ? summary.slice(tool.length + 1) : summary;
+/** The summary without the name that stands before it. */
+const withoutName = ({ summary, tool, type }: TimelineRow): string => {
+  const name = tool ?? type;
+  if (summary === name) return "";
+  if (!summary.startsWith(name)) return summary;
+  return summary.slice(name.length).replace(/^:? /, "");
+};
 
 export interface RowLineProps extends PlaceProps {
   readonly row: TimelineRow;
@@ -51,7 +55,7 @@ export interface RowLineProps extends PlaceProps {
 /** One action: what, which rule, which approval, what came of it. */
 export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
   const effect = effectText(row);
-  const text = row.outcome !== undefined && row.state === "failed" ? row.outcome : withoutTool(row);
+  const text = row.outcome !== undefined && row.state === "failed" ? row.outcome : withoutName(row);
   return (
     <a
       class={`row row-${row.state}`}

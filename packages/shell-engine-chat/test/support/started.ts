@@ -139,7 +139,11 @@ export const directivesOf = ({ response }: ShellResponse): readonly ActionDirect
 export const shown = (response: ShellResponse): string[] =>
   directivesOf(response).map(({ action_type, payload = {} }) => {
     if (action_type === "render_message") return String(payload.message);
-    if (action_type === "render_ui") return `[${payload.title}: ${JSON.stringify(payload.data)}]`;
+    if (action_type === "render_ui") {
+      // Every result that did not fail can be left closed.
+      const { collapsed, ...data } = payload.data as { readonly collapsed?: true };
+      return `[${payload.title}${collapsed === true ? " ▸" : ""}: ${JSON.stringify(data)}]`;
+    }
     return `${action_type}: ${payload.title}`;
   });
 

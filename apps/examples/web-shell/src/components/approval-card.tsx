@@ -1,9 +1,10 @@
-import { presentApproval } from "@harnesskit/approvals";
+import { type ApprovalView, presentApproval } from "@harnesskit/approvals";
+import { RiskBadge } from "@harnesskit/hub-web/risk-badge";
 import { SubjectView } from "@harnesskit/hub-web/subject-view";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { cardField, cardLine } from "@harnesskit/shell-client/cards";
 import { isObject } from "@harnesskit/wire/json";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { ApprovalEntry, ApprovalState } from "../entries.ts";
 import { safeText } from "../values.ts";
 
@@ -20,7 +21,7 @@ const endings: Readonly<Record<Exclude<ApprovalState, "open">, string>> = {
   gone: "This can be answered no more.",
 };
 
-const riskTexts = { safe: "low risk", caution: "caution", dangerous: "dangerous" } as const;
+const riskLevels = { safe: "low", caution: "medium", dangerous: "high" } as const;
 
 const jsonText = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
@@ -36,41 +37,34 @@ function Part({ name, value }: { readonly name: string; readonly value: unknown 
   );
 }
 
-/** What the presenter of approvals needs besides the subject; it is not shown here. */
-const unknown = {
-  origin: { agent: "engine", session: "shell" },
-  risk: { level: "unknown" as const, reasons: [] },
-  rule: { id: "engine", reason: "engine" },
-  digest: "",
-};
 /** Fields that name the question and say nothing of the action. */
 const ids = ["digest", "signal_id"];
 const everything = { maxLines: maxShownLength, maxLength: maxShownLength };
 
-/** What would happen: the tool and its input as every approval is shown, and whatever else the engine says. */
-function Subject({ subject }: { readonly subject: unknown }) {
+/** The action, as every approval is shown; undefined where the engine names no tool and input. */
+const viewOf = (subject: unknown): ApprovalView | undefined => {
   const tool = cardLine(subject, "tool", 200);
   const input = cardField(subject, "input");
   const preview = cardField(subject, "preview");
-  if (tool === undefined || !isObject(input)) {
+  if (tool === undefined || !isObject(input)) return undefined;
+  const shown = { tool, input: input as JsonObject, ...(typeof preview === "string" ? { preview } : {}) };
+  return presentApproval({ subject: shown }, everything);
+};
+
+/** What would happen, and whatever else the engine says of it. */
+function Subject({ subject, view }: { readonly subject: unknown; readonly view: ApprovalView | undefined }) {
+  if (view === undefined) {
     return (
       <dl class="subject">
         <Part name="About" value={subject} />
       </dl>
     );
   }
-  const shown = { tool, input: input as JsonObject, ...(typeof preview === "string" ? { preview } : {}) };
-  const known = ["tool", "input", ...(shown.preview === undefined ? [] : ["preview"])];
+  const known = ["tool", "input", ...(typeof cardField(subject, "preview") === "string" ? ["preview"] : [])];
   const others = Object.entries(subject as object).filter(([name]) => !known.includes(name));
   return (
     <>
-      <dl class="subject">
-        <dt>Tool</dt>
-        <dd>
-          <code>{tool}</code>
-        </dd>
-      </dl>
-      <SubjectView view={presentApproval({ ...unknown, subject: shown }, everything)} />
+      <SubjectView view={view} />
       {others.some(([name]) => !ids.includes(name)) && (
         <dl class="subject">
           <Part name="With it" value={Object.fromEntries(others.filter(([name]) => !ids.includes(name)))} />
@@ -105,6 +99,7 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
   const [isArmed, setArmed] = useState(false);
   const [reason, setReason] = useState("");
   const isOpen = state === "open";
+  const view = useMemo(() => viewOf(question.subject), [question.subject]);
   const isWhole = [question.subject, question.more, question.message].every(
     (part) => jsonText(part).length <= maxShownLength,
   );
@@ -127,13 +122,20 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
       aria-labelledby={`${id}-title`}
     >
       <header>
-        <h2 id={`${id}-title`}>{question.title ?? "Your approval is needed"}</h2>
-        <span class="badge">{riskTexts[question.risk]}</span>
+        <h2 id={`${id}-title`}>{view?.title ?? question.title ?? "Your approval is needed"}</h2>
+        <RiskBadge level={riskLevels[question.risk]} />
       </header>
+      {view !== undefined &&
+        question.title !== undefined &&
+        question.title !== `Run ${lineOf(question.subject, "tool", 200)}?` && (
+          <p class="text" dir="auto">
+            {question.title}
+          </p>
+        )}
       <p class="text" dir="auto">
         {safeText(question.message, maxShownLength)}
       </p>
-      {question.subject !== undefined && <Subject subject={question.subject} />}
+      {question.subject !== undefined && <Subject subject={question.subject} view={view} />}
       {question.more !== undefined && (
         <dl class="subject">
           <Part name="Besides" value={question.more} />

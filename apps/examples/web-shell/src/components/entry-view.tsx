@@ -1,3 +1,4 @@
+import { Markdown } from "@harnesskit/hub-web/markdown";
 import { cardField, readChart, readForm, readTable } from "@harnesskit/shell-client/cards";
 import { useMemo } from "preact/hooks";
 import type { CardEntry, Entry, Sending } from "../entries.ts";
@@ -63,6 +64,15 @@ function Card(props: EntryViewProps<CardEntry>) {
       </p>
     );
   }
+  // A result that its title sums up: the rest is shown on demand.
+  if (title !== undefined && valueAt(props.entry.data, "collapsed") === true) {
+    return (
+      <details class="result">
+        <summary>{title}</summary>
+        {content}
+      </details>
+    );
+  }
   return (
     <section class="card" aria-label={title ?? component}>
       {title !== undefined && <h2>{title}</h2>}
@@ -75,15 +85,19 @@ interface BubbleProps {
   readonly who: string;
   readonly className: string;
   readonly text: string;
+  /** @default false: it is shown as it is */
+  readonly isMarkdown?: boolean;
 }
 
-function Bubble({ who, className, text }: BubbleProps) {
+const maxMarkdownLength = 100_000;
+
+function Bubble({ who, className, text, isMarkdown = false }: BubbleProps) {
   const shown = useMemo(() => safeText(text), [text]);
   return (
-    <p class={`bubble ${className}`} dir="auto">
+    <div class={`bubble ${className}`} dir="auto">
       <span class="hidden">{who}: </span>
-      {shown}
-    </p>
+      {isMarkdown ? <Markdown text={text.slice(0, maxMarkdownLength)} /> : shown}
+    </div>
   );
 }
 
@@ -93,7 +107,9 @@ export function EntryView(props: EntryViewProps) {
     case "user":
       return <Bubble who="You" className="user" text={entry.text} />;
     case "message":
-      return <Bubble who="Engine" className="engine" text={entry.text} />;
+      return (
+        <Bubble who="Engine" className="engine" text={entry.text} isMarkdown={entry.format === "markdown"} />
+      );
     case "card":
       return <Card {...props} entry={entry} />;
     case "approval":

@@ -25,7 +25,7 @@ const runners = new Set("sudo env exec nohup xargs time command nice doas".split
 const opensCommand = /^(?:\|\|?|&&?|;;?|\(|\{|\$\()$/;
 
 /** The pieces of a shell command's line, for colours alone: nothing is decided by them. */
-export const shellTokens = (line: string): readonly Token[] => {
+const shellTokens = (line: string): readonly Token[] => {
   const tokens: Token[] = [];
   let expectsProgram = true;
   for (const { groups = {}, 0: text } of line.matchAll(shellPieces)) {
@@ -56,9 +56,15 @@ const jsonPieces =
   /(?<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?<string>"(?:[^"\\]|\\.)*"?)|(?<number>-?\d[\d.eE+-]*|\b(?:true|false|null)\b)|(?<plain>[^"\d-]+|[\s\S])/gu;
 
 /** The pieces of a line of JSON. */
-export const jsonTokens = (line: string): readonly Token[] =>
+const jsonTokens = (line: string): readonly Token[] =>
   [...line.matchAll(jsonPieces)].map(({ groups = {}, 0: text }) => {
     if (groups.key !== undefined) return { kind: "key", text };
     if (groups.string !== undefined) return { kind: "string", text };
     return { kind: groups.number === undefined ? "plain" : "number", text };
   });
+
+/** The pieces of a line of a view's part, for colours alone; together they are the line. */
+export const lineTokens = (kind: "command" | "prompt" | "diff" | "input", line: string): readonly Token[] => {
+  if (kind === "command") return shellTokens(line);
+  return kind === "input" ? jsonTokens(line) : [{ kind: "plain", text: line }];
+};

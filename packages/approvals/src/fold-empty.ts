@@ -1,4 +1,4 @@
-import type { ViewLine } from "@harnesskit/approvals";
+import type { ViewLine } from "./view-lines.ts";
 
 /** Empty lines in a row that are shown as they are. */
 const maxEmpty = 5;

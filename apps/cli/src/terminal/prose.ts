@@ -1,0 +1,67 @@
+import { displayText } from "@harnesskit/wire";
+import type { Paint, Terminal } from "./terminal.ts";
+import { WordWriter } from "./word-writer.ts";
+
+/** Streams untrusted prose as safe text. White space at both ends is left out. */
+export interface ProseWriter {
+  push(delta: string): void;
+  /** Writes what is left; true if there was anything to write. */
+  end(): boolean;
+}
+
+export type OpenProse = (terminal: Terminal, paint: Paint) => ProseWriter;
+
+const maxHeldChars = 256;
+
+/** How much of a text can be shown: words that are whole, and of one without an end all but its last characters. */
+export const wholeEnd = (text: string): number => {
+  const space = text.search(/\s\S*$/);
+  if (text.length - (space + 1) <= maxHeldChars) return space + 1;
+  // What a cluster could still go on with stays behind.
+  const tail = /(?:[\p{Cs}\p{Cf}\p{Extended_Pictographic}]|\p{M})*$/u.exec(text)?.index ?? text.length;
+  return Math.max(space + 1, text.length - tail > 64 ? text.length : tail);
+};
+
+/** Untrusted text as safe lines, whole. */
+export const safeProse = (text: string): string =>
+  displayText(text.replaceAll("\r\n", "\n"), { multiline: true, maxLength: Number.POSITIVE_INFINITY });
+
+/** Prose as it is. A word is written when it is whole, so that no character is judged by half. */
+export class Prose implements ProseWriter {
+  readonly #writer: WordWriter;
+  readonly #paint: Paint;
+  #held = "";
+
+  constructor(terminal: Terminal, paint: Paint) {
+    this.#writer = new WordWriter(terminal);
+    this.#paint = paint;
+  }
+
+  push(delta: string): void {
+    const text = this.#held + delta;
+    const end = wholeEnd(text);
+    this.#held = text.slice(end);
+    this.#write(text.slice(0, end));
+  }
+
+  end(): boolean {
+    this.#write(this.#held);
+    this.#held = "";
+    return this.#writer.started;
+  }
+
+  #write(text: string): void {
+    this.#writer.write(safeProse(text), this.#paint);
+    this.#writer.flush();
+  }
+}
+
+export const plainProse: OpenProse = (terminal, paint) => new Prose(terminal, paint);
+
+/** What shows prose: its Markdown rendered at a terminal, else as it is, for programs that read it. */
+export const proseFor = async ({ columns }: Terminal): Promise<OpenProse> => {
+  if (columns === undefined) return plainProse;
+  // The parser is loaded only where its work is seen.
+  const { MarkdownProse } = await import("./markdown-prose.ts");
+  return (terminal, paint) => new MarkdownProse(terminal, paint);
+};

@@ -1,0 +1,55 @@
+import type { TableModel } from "@harnesskit/shell-client/cards";
+import stringWidth from "fast-string-width";
+import type { Style } from "./terminal.ts";
+import { oneLine } from "./text.ts";
+
+export const gap = "  ";
+const minColumnWidth = 4;
+
+export const pad = (text: string, width: number, isRight: boolean): string => {
+  const space = " ".repeat(Math.max(0, width - stringWidth(text)));
+  return isRight ? space + text : text + space;
+};
+
+const fit = (widths: readonly number[], room: number): number[] => {
+  const fitted = [...widths];
+  let excess = fitted.reduce((sum, width) => sum + width, 0) - room;
+  while (excess > 0) {
+    const widest = Math.max(...fitted);
+    if (widest <= minColumnWidth) break;
+    const second = Math.max(minColumnWidth, ...fitted.filter((width) => width < widest));
+    const widestOnes = fitted.flatMap((width, index) => (width === widest ? [index] : []));
+    const step = Math.max(1, Math.min(widest - second, Math.ceil(excess / widestOnes.length)));
+    for (const index of widestOnes) {
+      if (excess <= 0) break;
+      const taken = Math.min(step, excess);
+      fitted[index] = widest - taken;
+      excess -= taken;
+    }
+  }
+  return fitted;
+};
+
+export const moreText = (count: number, what: string): string[] =>
+  count === 0 ? [] : [`… ${count.toLocaleString("en-US")} more ${what}${count === 1 ? "" : "s"}`];
+
+/** A table in aligned columns, which a terminal of so many columns shows on one line a row. */
+export const tableLines = (table: TableModel, style: Style, columns: number | undefined): string[] => {
+  const { columns: heads, rows, hiddenRows, hiddenColumns } = table;
+  const wanted = heads.map(({ label }, index) =>
+    rows.reduce((most, row) => Math.max(most, stringWidth(row[index] ?? "")), stringWidth(label)),
+  );
+  const room = (columns ?? Number.POSITIVE_INFINITY) - gap.length * (heads.length - 1);
+  const widths = Number.isFinite(room) ? fit(wanted, room) : wanted;
+  const line = (cells: readonly string[]): string =>
+    widths
+      .map((width, index) => pad(oneLine(cells[index] ?? "", width), width, heads[index]?.isNumeric === true))
+      .join(gap)
+      .trimEnd();
+  return [
+    style.bold(line(heads.map(({ label }) => label))),
+    style.dim(widths.map((width) => "─".repeat(width)).join(gap)),
+    ...rows.map(line),
+    ...[...moreText(hiddenRows, "row"), ...moreText(hiddenColumns, "column")].map((text) => style.dim(text)),
+  ];
+};

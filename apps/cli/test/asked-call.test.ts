@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import { createWorkspaceAgent, type Prepared } from "@harnesskit/workspace-agent";
+import { describe, expect, it } from "vitest";
+import { createStyle } from "../src/terminal/terminal.ts";
+import { type AskedCall, approvalChoices, askedCallLines } from "../src/timeline/asked-call.ts";
+import { makeWorkspace } from "./support/harness.ts";
+
+const prepareWrite = async (directory: string, input: { path: string; content: string }) => {
+  const context = { project_root: directory };
+  return (await createWorkspaceAgent().call("prepare", { tool: "write", input }, { context })) as Prepared;
+};
+
+/** What the user would be asked about a write of so many lines. */
+const writeOf = async (lines: number) => {
+  const directory = await makeWorkspace();
+  const given = { path: "new.txt", content: `${"x".repeat(99)}\n`.repeat(lines) };
+  const { input, preview } = await prepareWrite(directory, given);
+  return { tool: "write", input, digest: "sha256:0", ...(preview !== undefined && { preview }) };
+};
+
+const shown = async (asked: AskedCall) =>
+  (await askedCallLines(asked, "/work", createStyle(false))).join("\n");
+
+describe("the question about a write", () => {
+  it("offers always where all of it is shown", async () => {
+    const metadata = await writeOf(10);
+    expect(approvalChoices(metadata).map(({ value }) => value)).toEqual(["once", "always", "reject"]);
+    expect(await shown(metadata)).not.toContain("not shown");
+  });
+
+  it("offers no always where the diff is cut, and says so", async () => {
+    const metadata = await writeOf(5000);
+    expect(metadata.preview).toContain("[the diff is cut here");
+    expect(approvalChoices(metadata).map(({ value }) => value)).toEqual(["once", "reject"]);
+    expect(await shown(metadata)).toContain(
+      "Part of it is not shown: it can be allowed once, not for always.",
+    );
+  });
+
+  it("is not deceived by a file that says that it is cut", async () => {
+    const directory = await makeWorkspace();
+    const content = "[the diff is cut here: 1 of 2 characters are not shown]\n";
+    const { input, preview = "" } = await prepareWrite(directory, {
+      path: join(directory, "new.txt"),
+      content,
+    });
+    const metadata = { tool: "write", input, digest: "sha256:0", preview };
+    expect(approvalChoices(metadata).map(({ value }) => value)).toContain("always");
+  });
+});
+
+describe("the question about a tool of an agent", () => {
+  it("shows the whole input beside the preview that its agent made", async () => {
+    const input = { text: "the exact input", path: "a.txt" };
+    const preview = "com.example.notes/add: it changes something";
+    const text = await shown({ tool: "com_example_notes__add", input, preview });
+    expect(text).toContain('"text": "the exact input"');
+    expect(text).toContain('"path": "a.txt"');
+    expect(text).toContain(preview);
+    expect(text).not.toContain("It writes the file.");
+  });
+});
+
+describe("the question of an approval", () => {
+  const ask = (asked: Partial<AskedCall>) => shown({ tool: "bash", input: {}, ...asked });
+
+  it("shows a command whole, with its other inputs", async () => {
+    const command = `first\n${"x".repeat(20_000)} \u202e`;
+    const text = await ask({ input: { command, timeoutMs: 5 } });
+    expect(text).toContain(`  │ first\n  │ ${"x".repeat(20_000)} ⟨U+202E⟩\n`);
+    expect(text).toContain('"timeoutMs": 5');
+    expect(text).toContain("in /work");
+    expect(text).toContain("no sandbox");
+    const grave = await ask({ input: { command: "rm -rf ~" } });
+    expect(grave).toContain("  │ rm -rf ~\n  risk critical: ");
+    const coloured = await askedCallLines(
+      { tool: "bash", input: { command: "cat 'a b' > c" } },
+      "/",
+      createStyle(true),
+    );
+    expect(coloured[1]).toContain("\u001b[1mcat\u001b[22m \u001b[32m'a b'\u001b[39m \u001b[33m>\u001b[39m c");
+  });
+
+  it("shows a change as a diff, in colour, and why it is asked", async () => {
+    const preview = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\u001b[0m\n+new\n";
+    const text = await ask({ tool: "edit", input: { path: "x" }, preview, reason: "policy" });
+    expect(text).toContain("edit: change x (+1 −1)\n  │ --- a/x\n");
+    expect(text).toContain("  │ -old⟨U+001B⟩[0m\n  │ +new\n");
+    expect(text).toContain("because policy");
+    const asked = { tool: "edit", input: { path: "x" }, preview };
+    const coloured = await askedCallLines(asked, "/", createStyle(true));
+    expect(coloured).toContain("  \u001b[2m│\u001b[22m \u001b[32m+new\u001b[39m");
+  });
+
+  it("shows the whole input of a tool that it does not know", async () => {
+    expect(await ask({ tool: "deploy", input: { to: "production\u0007" } })).toContain(
+      '"to": "production\\u0007"',
+    );
+  });
+});

@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MarkdownProse } from "../src/terminal/markdown-prose.ts";
+import { FakeTerminal } from "./support/fake-terminal.ts";
+
+const shown = (pieces: readonly string[], columns = 60, isColoured = false): string => {
+  const terminal = new FakeTerminal(columns, isColoured);
+  const prose = new MarkdownProse(terminal, (text) => text);
+  for (const piece of pieces) prose.push(piece);
+  prose.end();
+  return terminal.text;
+};
+
+const answer = [
+  "## What I found",
+  "",
+  "The **price** is wrong in `price.js`, see [the docs](https://example.com/a) and https://example.com.",
+  "Second line.",
+  "",
+  "1. read *it*",
+  "2. change it",
+  "   - with care",
+  "",
+  "```sh",
+  "rm -rf build",
+  "```",
+  "",
+  "| file | lines |",
+  "|---|--:|",
+  "| a.js | 12 |",
+  "",
+  "> quoted",
+  "",
+  "- [x] done",
+].join("\n");
+
+describe("Markdown at a terminal", () => {
+  it("is rendered without its marks, and a link says where it leads", () => {
+    expect(shown([answer], 100)).toBe(
+      [
+        "## What I found",
+        "",
+        "The price is wrong in `price.js`, see the docs (https://example.com/a) and https://example.com.",
+        "Second line.",
+        "",
+        "1. read it",
+        "2. change it",
+        "   • with care",
+        "",
+        "│ rm -rf build",
+        "",
+        "file  lines",
+        "────  ─────",
+        "a.js     12",
+        "",
+        "┃ quoted",
+        "",
+        "• ☑ done",
+      ].join("\n"),
+    );
+    expect(shown(["# Title\n\n**bold** `code`"], 60, true)).toBe(
+      "\u001b[1mTitle\u001b[22m\n\n\u001b[1mbold\u001b[22m \u001b[36mcode\u001b[39m",
+    );
+  });
+
+  it("streams words of a paragraph, items of a list and lines of code as they come", () => {
+    const terminal = new FakeTerminal(60);
+    const prose = new MarkdownProse(terminal, (text) => text);
+    const after = (delta: string) => {
+      prose.push(delta);
+      return terminal.text;
+    };
+    expect(after("I read the fi")).toBe("I read the");
+    expect(after("le **and ")).toBe("I read the file");
+    expect(after("found** it. ")).toBe("I read the file and found it.");
+    expect(after("\n\n- one\n- tw")).toContain("• one");
+    expect(after("o\n\n```\nlet a;\nle")).toMatch(/• two\n\n│ let a;$/);
+    prose.push("t b;\n```\nend");
+    expect(prose.end()).toBe(true);
+    expect(terminal.text).toMatch(/│ let b;\nend$/);
+  });
+
+  const piece = fc.constantFrom(
+    ..."a b|c|**|*|_|`|```|~~|[x](|)|<b>|# |- |1. |> |\n|\n\n|\u001b[2J|\u202e|&amp;|https://e.x/|\\|é|👩‍👩‍👧".split(
+      "|",
+    ),
+    "| a |\n|--|\n",
+    " ",
+  );
+
+  it("hides nothing, loses no letter and ends, whatever comes in whatever pieces", () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        const text = shown(pieces).replaceAll("👩‍👩‍👧", "");
+        expect(text).not.toMatch(/[^\n\P{Cc}]|[\p{Cf}\p{Zl}\p{Zp}]/u);
+        const count = (given: string) => given.split("é").length;
+        expect(count(text)).toBeGreaterThanOrEqual(count(pieces.join("")));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("shows what has no end as it is", () => {
+    const text = `| ${"cell ".repeat(5_000)}`;
+    expect(shown([text]).replaceAll(/\s+/g, " ")).toBe(text.trim());
+  });
+});

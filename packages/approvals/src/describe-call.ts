@@ -1,0 +1,152 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { ApprovalSubject } from "./record.ts";
+import { safeLine } from "./view-lines.ts";
+
+/** A part of an action, its text not yet safe. */
+export interface TextPart {
+  readonly kind: "command" | "prompt" | "diff" | "input";
+  readonly label: string;
+  readonly text: string;
+  /** What takes the place of the text. */
+  readonly by?: string;
+}
+
+export interface Description {
+  /** Safe words. */
+  readonly title: string;
+  readonly parts: readonly TextPart[];
+}
+
+/** The fields in which tools that edit have the text that is replaced, and the one in its place. */
+const replacements = [
+  ["oldText", "newText"],
+  ["old_string", "new_string"],
+  ["old_str", "new_str"],
+] as const;
+const contentFields = ["content", "contents", "file_text"] as const;
+const pathFields = ["path", "file_path"] as const;
+
+const inputPart = (input: object, label: string): TextPart[] =>
+  Object.keys(input).length === 0 ? [] : [{ kind: "input", label, text: JSON.stringify(input, null, 2) }];
+
+const without = (input: JsonObject, names: readonly string[]): object =>
+  Object.fromEntries(Object.entries(input).filter(([name]) => !names.includes(name)));
+
+const stringAt = <Name extends string>(input: JsonObject, names: readonly Name[]): Name | undefined =>
+  names.find((name) => typeof input[name] === "string");
+
+/** What the hunks of a diff say of both sides. */
+const sidesOf = (diff: string): { readonly before: string; readonly after: string } => {
+  const hunks = diff.split(/^@@.*$\n?/m).slice(1);
+  const side = (other: string) =>
+    hunks
+      .map((hunk) =>
+        hunk
+          .split("\n")
+          .filter((line) => !line.startsWith(other) && !line.startsWith("\\"))
+          .map((line) => line.slice(1))
+          .join("\n"),
+      )
+      // What no text has: a field is not looked for across two hunks.
+      .join("\0");
+  return { before: side("+"), after: side("-") };
+};
+
+/**
+ * The fields that a preview shows word for word, and with `isExact` those that it was made of: they need not be shown twice.
+ * What an agent says of its own call is compared, not believed.
+ */
+const shownFields = (input: JsonObject, preview: string, isExact: boolean): string[] => {
+  const { before, after } = sidesOf(preview);
+  const whole = [
+    ...replacements.flatMap(([old, next]) => [
+      [old, before],
+      [next, after],
+    ]),
+    ...contentFields.map((name) => [name, after]),
+  ] as const;
+  return whole.flatMap(([name = "", side = ""]) => {
+    const text = input[name];
+    if (typeof text !== "string") return [];
+    return isExact || side.includes(text.replace(/\n$/, "")) ? [name] : [];
+  });
+};
+
+/** How many lines come and go, and whether the file is new. */
+const changeWords = (diff: string, place: string): string => {
+  const lines = diff.split("\n");
+  const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));
+  const count = (sign: "+" | "-") => hunks.filter((line) => line.startsWith(sign)).length;
+  if (lines.some((line) => line === "--- /dev/null")) return `create ${place} (+${count("+")})`;
+  if (lines.some((line) => line === "+++ /dev/null")) return `delete ${place} (−${count("-")})`;
+  return `change ${place} (+${count("+")} −${count("-")})`;
+};
+
+const isDiff = (preview: string): boolean => /^@@ /m.test(preview);
+
+/** What a call will do, in words and in parts: by the fields that tools commonly have. Each field is in one of them. */
+export const describeCall = (
+  { tool, input, preview }: ApprovalSubject,
+  isExactPreview: boolean,
+): Description => {
+  const name = safeLine(tool, 100);
+  const diff: TextPart[] =
+    preview === undefined
+      ? []
+      : [
+          isDiff(preview)
+            ? { kind: "diff", label: "changes", text: preview }
+            : { kind: "prompt", label: "preview", text: preview },
+        ];
+  if (typeof input.command === "string") {
+    const part: TextPart = { kind: "command", label: "command", text: input.command };
+    return {
+      title: `${name}: run this command`,
+      parts: [part, ...diff, ...inputPart(without(input, ["command"]), "and with")],
+    };
+  }
+  if (tool === "prompt" && typeof input.text === "string") {
+    const part: TextPart = { kind: "prompt", label: "prompt", text: input.text };
+    return {
+      title: "give this prompt to the model",
+      parts: [part, ...diff, ...inputPart(without(input, ["text"]), "and with")],
+    };
+  }
+  const pathField = stringAt(input, pathFields);
+  const path = pathField === undefined ? undefined : String(input[pathField]);
+  const place = path === undefined ? "what the diff shows" : safeLine(path);
+  // A path that the title shows whole.
+  const titled = path !== undefined && place === path ? [String(pathField)] : [];
+  if (preview !== undefined) {
+    if (!isDiff(preview))
+      return { title: `${name}: call it with this input`, parts: [...diff, ...inputPart(input, "input")] };
+    const shown = shownFields(input, preview, isExactPreview);
+    const rest = without(input, shown.length === 0 ? [] : [...shown, ...titled]);
+    const parts = [...diff, ...inputPart(rest, shown.length === 0 ? "input" : "and with")];
+    return { title: `${name}: ${changeWords(preview, place)}`, parts };
+  }
+  const fields = replacements.find(
+    ([old, next]) => typeof input[old] === "string" && typeof input[next] === "string",
+  );
+  if (fields !== undefined && path !== undefined) {
+    const part: TextPart = {
+      kind: "diff",
+      label: "replaces",
+      text: String(input[fields[0]]),
+      by: String(input[fields[1]]),
+    };
+    return {
+      title: `${name}: change ${place}`,
+      parts: [part, ...inputPart(without(input, [...fields, ...titled]), "and with")],
+    };
+  }
+  const content = stringAt(input, contentFields);
+  if (content !== undefined && path !== undefined) {
+    const part: TextPart = { kind: "diff", label: "writes", text: "", by: String(input[content]) };
+    return {
+      title: `${name}: write ${place}`,
+      parts: [part, ...inputPart(without(input, [content, ...titled]), "and with")],
+    };
+  }
+  return { title: `${name}: call it with this input`, parts: inputPart(input, "input") };
+};
