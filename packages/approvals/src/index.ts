@@ -21,6 +21,7 @@ export {
   type GrantTerms,
   GrantTermsSchema,
   grantCovers,
+  grantProblem,
   grantTerms,
   type InputPattern,
   InputPatternSchema,

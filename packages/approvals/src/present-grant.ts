@@ -1,5 +1,6 @@
 import { canonicalJson, displayText } from "@harnesskit/wire";
 import type { FieldPattern, GrantTerms } from "./grant.ts";
+import { breadthWarnings } from "./grant-breadth.ts";
 
 const wholeText = (text: string): string => displayText(text, { maxLength: Number.POSITIVE_INFINITY });
 
@@ -24,4 +25,5 @@ export const presentGrant = ({ agent, session, tool, match, expiresAtMs }: Grant
         "if no other field is given",
       ]),
   `until ${new Date(expiresAtMs).toISOString()}, or until it is revoked`,
+  ...breadthWarnings({ match }).map((warning) => `careful: ${warning}`),
 ];

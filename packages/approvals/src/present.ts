@@ -100,7 +100,8 @@ const describe = ({
   input,
   preview,
 }: ApprovalRecord["subject"]): { title: string; parts: TextPart[] } => {
-  const name = line(tool, 100);
+  // Whole: tools may differ in the end of their names.
+  const name = line(tool, Number.POSITIVE_INFINITY);
   const diff: TextPart[] = preview === undefined ? [] : [{ kind: "diff", label: "changes", text: preview }];
   const { command, ...besideCommand } = input;
   if (typeof command === "string") {

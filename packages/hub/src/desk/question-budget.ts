@@ -44,8 +44,8 @@ export class QuestionBudget {
 
   /** The approval of a question that took a place. */
   asked(question: string, record: ApprovalRecord): void {
-    if (!isOpen(record)) return this.release(question);
-    this.#questions.set(record.id, question);
+    if (isOpen(record)) this.#questions.set(record.id, question);
+    else this.release(question);
   }
 
   /** Gives a place back. */
