@@ -1,19 +1,18 @@
 import { createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import type { GraphStore } from "@harnesskit/graph";
-import type { HubPlace } from "@harnesskit/hub/place";
 import type { ChatMessage } from "@harnesskit/protocol/chat";
 import { randomId } from "@harnesskit/wire";
 import { openAgentCore } from "../agents/agent-core.ts";
 import { ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
+import { followQuestions } from "../hub/follow-questions.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
-import type { HubQuestions } from "../hub/hub-questions.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
-import { createTerminal, type Style } from "../terminal/terminal.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, shellWord } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { leaseTtlMs, openModel, toolTimeoutMs } from "./chat-parts.ts";
@@ -65,7 +64,7 @@ export const chat = async (
   const model = await openModel(options.model);
   const { agents, installedAgents, hub } = options;
   const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
-  const judge = await openHubJudge({ hub, workspace, version, note });
+  const judge = await openHubJudge({ command: "chat", hub, workspace, version, note });
   const core = await openAgentCore({ command: "chat", version, agents, installedAgents });
   const location = conversationsIn(options, workspace);
   const opened = await openConversations(location, "harness chat");
@@ -92,10 +91,11 @@ export const chat = async (
     onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
   });
   const history = () => storedHistory(store, sessionId);
-  const conversation = new Conversation({ sessionId, harness, view, waiting, history });
+  const conversations = judge?.conversations(harness) ?? harness;
+  const conversation = new Conversation({ sessionId, harness: conversations, view, waiting, history });
   const lines = new LineConversation(view, conversation);
-  const questions = judge && (await followQuestions(judge.place, { version, view, style: terminal.style }));
-  void questions?.follow(sessionId);
+  const following = { session: sessionId, command: "harness chat", version, view, style: terminal.style };
+  const questions = await followQuestions({ place: judge?.place, ...following });
   try {
     view.note(
       `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
@@ -117,20 +117,6 @@ export const chat = async (
     await core.close();
     await opened.close();
   }
-};
-
-/** Shows what the conversation asks at the hub, and who answered there. */
-const followQuestions = async (
-  place: HubPlace,
-  { version, view, style }: { readonly version: string; readonly view: ChatView; readonly style: Style },
-): Promise<HubQuestions> => {
-  const { HubQuestions } = await import("../hub/hub-questions.ts");
-  return new HubQuestions({
-    ...{ place, version, style, command: "harness chat", asks: false },
-    show: (lines) => view.lines(lines),
-    onCancel: () => {},
-    onError: (error) => logFailure("harness chat: the hub's inbox", error),
-  });
 };
 
 const reportPending = async (conversation: Conversation, view: ChatView, again: string): Promise<boolean> => {

@@ -1,0 +1,36 @@
+import type { HubPlace } from "@harnesskit/hub/place";
+import { logFailure } from "../cli-error.ts";
+import type { ConversationView } from "../terminal/conversation-view.ts";
+import type { Style } from "../terminal/terminal.ts";
+import type { HubQuestions } from "./hub-questions.ts";
+
+export interface FollowQuestionsOptions {
+  /** Undefined: no hub judges. */
+  readonly place: HubPlace | undefined;
+  readonly session: string;
+  readonly command: string;
+  readonly version: string;
+  readonly view: ConversationView;
+  readonly style: Style;
+}
+
+/** Shows what a conversation asks at the hub, and who answered there. */
+export const followQuestions = async ({
+  place,
+  session,
+  command,
+  version,
+  view,
+  style,
+}: FollowQuestionsOptions): Promise<Pick<HubQuestions, "close"> | undefined> => {
+  if (place === undefined) return undefined;
+  const { HubQuestions } = await import("./hub-questions.ts");
+  const questions = new HubQuestions({
+    ...{ place, version, style, command, asks: false },
+    show: (lines) => view.lines(lines),
+    onCancel: () => {},
+    onError: (error) => logFailure(`${command}: the hub's inbox`, error),
+  });
+  void questions.follow(session);
+  return questions;
+};
