@@ -65,7 +65,7 @@ describe("a process that is killed while it waits for the hub", () => {
       expect([again.code, again.stdout]).toEqual([0, expect.not.stringContaining("waits in the hub")]);
       await becomes(client, tool, ["approved, done"]);
     }
-    expect(await readFile(join(cwd, "notes.txt"), "utf8")).toBe("milk\n");
+    expect(await readFile(join(cwd, "notes.txt"), "utf8")).toBe("milk");
 
     // A refused prompt is no part of the conversation, and the human's words are shown.
     const refused = startHarness(args, { cwd, env, input: "now ask me\n" });
@@ -105,7 +105,7 @@ describe("a process that is killed while it waits for the hub", () => {
       expect([again.code, again.stdout]).toEqual([0, expect.not.stringContaining("waits in the hub")]);
       await becomes(client, tool, ["approved, done"]);
     }
-    expect(await readFile(join(cwd, "notes.txt"), "utf8")).toBe("milk\n");
+    expect(await readFile(join(cwd, "notes.txt"), "utf8")).toBe("milk");
 
     const live = say("again, ask me");
     await answer(client, await pendingOf(client, "harness"));

@@ -205,8 +205,9 @@ export const engine = (
         ? "NO TOKEN is asked for (--no-auth): any local program can connect"
         : `token in ${oneLine(tokenFile, 1000)}`,
     );
-    await leaveEngineNotice({ url, tokenFile, pid: process.pid, hub: judge?.place.directory }).then(defer, (error: unknown) =>
-      tell("shells must be given the URL", error),
+    await leaveEngineNotice({ url, tokenFile, pid: process.pid, hub: judge?.place.directory }).then(
+      defer,
+      (error: unknown) => tell("shells must be given the URL", error),
     );
     log.say(`listening on ${url}; model ${oneLine(options.model, 200)}`);
     if (page !== undefined) {

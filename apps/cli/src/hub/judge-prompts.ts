@@ -58,10 +58,7 @@ export const judgePrompts = (
     const { text, others } = await promptOf(message);
     const place = { threadId: sessionId, turnId: randomId("turn"), itemId: randomId("prompt") };
     const content = others.map((uri) => ({ type: "file" as const, uri }));
-    const verdict = await gate.before(
-      { ...place, directory: workspace, agent, text, content },
-      { signal },
-    );
+    const verdict = await gate.before({ ...place, directory: workspace, agent, text, content }, { signal });
     onVerdict(verdict);
     if (signal.aborted) throw new ChatHarnessError("turn_cancelled", "the turn was cancelled");
     if (verdict.verdict === "block") return refused(verdict.code, verdict.reason);
