@@ -75,7 +75,8 @@ const stop = new AbortController();
 const client = createHubClient({
   transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
   client: { name: "crash" },
-  requestTimeoutMs: 5000,
+  // A machine that is busy with starts of processes is slow.
+  requestTimeoutMs: 60_000,
   reconnect: { maxAttempts: Number.POSITIVE_INFINITY, initialDelayMs: 10, maxDelayMs: 50 },
 });
 await client.connect({ retry: true });

@@ -24,6 +24,6 @@ export const presentGrant = ({ agent, session, tool, match, expiresAtMs }: Grant
         ),
         "if no other field is given",
       ]),
-  `until ${new Date(expiresAtMs).toISOString()}, or until it is revoked`,
   ...breadthWarnings({ match }).map((warning) => `careful: ${warning}`),
+  `until ${new Date(expiresAtMs).toISOString()}, or until it is revoked`,
 ];

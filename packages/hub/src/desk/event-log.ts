@@ -1,11 +1,13 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import type { Explanation } from "@harnesskit/policy";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Clock } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import type { Recorder } from "../timeline/recorder.ts";
 import { type ContentRules, rowContent, safeLine } from "../timeline/row-content.ts";
 import type { NewRow, StoredContent, StoredRow, TimelineChange } from "../timeline/timeline-store.ts";
-import { ActionKeys } from "./action-keys.ts";
+import { ActionKeys, areDifferent } from "./action-keys.ts";
 import { rowApprovalOf } from "./approval-row.ts";
 import { contentOf, rowDecisionOf, rowOf, type Word } from "./event-row.ts";
 import { errorOf, outcomeOf } from "./outcome.ts";
@@ -42,12 +44,12 @@ export class EventLog {
     const isAction = hasOutcome(event.event_type);
     const goesOn = made !== undefined && goingOn.has(made.decision);
     const state = goesOn ? (isAction ? "running" : "noted") : "refused";
+    const modified = made?.modified_payload;
+    const content = contentOf(event, rules, { explanation, modified });
     const decision = rowDecisionOf(explanation, made);
     const row = { ...rowOf(event, facts, state, clock.now()), decision };
-    const modified = made?.modified_payload;
-    const begun = isAction && goesOn ? this.#keys.begin(facts, modified) : undefined;
-    const content = contentOf(event, rules, { explanation, modified, action: begun?.action });
-    return recorder.note({ type: "add", ...(begun && { key: begun.key }), row, content });
+    if (!isAction || !goesOn) return recorder.note({ type: "add", row, content });
+    return recorder.note({ type: "add", key: this.#keys.begin(facts, modified), row, content });
   }
 
   /** A question to a human: the row of the first call, for a repeated one. */
@@ -59,15 +61,11 @@ export class EventLog {
   ): Promise<void> {
     const { recorder, content: rules, clock } = this.#options;
     const isAction = hasOutcome(event.event_type);
-    const begun = isAction ? this.#keys.begin(facts) : undefined;
-    const key = begun && { key: begun.key };
+    const key = isAction ? { key: this.#keys.begin(facts) } : {};
+    const content = contentOf(event, rules, { explanation });
     const decision = rowDecisionOf(explanation, { decision: "escalate" });
-    const row = {
-      ...rowOf(event, facts, "waiting", clock.now()),
-      decision,
-      approval: rowApprovalOf(record),
-    };
-    const content = contentOf(event, rules, { explanation, action: begun?.action });
+    const approval = rowApprovalOf(record);
+    const row = { ...rowOf(event, facts, "waiting", clock.now()), decision, approval };
     await recorder.write({
       type: "change",
       find: { approvalId: record.id },
@@ -82,8 +80,8 @@ export class EventLog {
   async noted(event: AnyEvent, facts: EventFacts): Promise<void> {
     const { recorder, content: rules, clock } = this.#options;
     const type = event.event_type;
-    const row = rowOf(event, facts, type === "error" ? "failed" : "noted", clock.now());
     const content = contentOf(event, rules);
+    const row = rowOf(event, facts, type === "error" ? "failed" : "noted", clock.now());
     if (type === "session_end") {
       const { agent, session } = facts;
       await recorder.note({
@@ -107,10 +105,12 @@ export class EventLog {
   async ended(event: AnyEvent, facts: EventFacts): Promise<string | undefined> {
     const { recorder, content: rules, clock } = this.#options;
     const isCancelled = facts.payload.outcome === "cancelled";
-    const ending = endingOf(facts, clock.now());
+    const atMs = clock.now();
+    const ending = endingOf(facts, atMs);
     const outcome = outcomeContentOf(facts, rules);
-    const row = rowOf(event, facts, outcomeOf(facts).state, clock.now());
-    const alone = { row: { ...row, ...ending(row) }, content: { ...contentOf(event, rules), ...outcome } };
+    const content = contentOf(event, rules);
+    const row = rowOf(event, facts, outcomeOf(facts).state, atMs);
+    const alone = { row: { ...row, ...ending(row) }, content: { ...content, ...outcome } };
     const found = this.#keys.end(facts);
     if (found === undefined) {
       await recorder.note({ type: "add", ...alone });
@@ -122,7 +122,7 @@ export class EventLog {
       type: "change",
       find: { key: found.key },
       apply: (stored: StoredRow) => {
-        isOther = isAnother(stored.content, found.action);
+        isOther = !found.isKnown && isAnother(stored.content, content);
         if (isOther) return undefined;
         if (isCancelled) unneeded = stored.row.approval?.id;
         return { row: ending(stored.row), content: { ...stored.content, ...outcome } };
@@ -130,16 +130,28 @@ export class EventLog {
       orAdd: alone,
     };
     // The hub reports the outcome to the approval of the row, if it has one.
-    if (!isCancelled && found.action === undefined) await recorder.note(change);
+    if (!isCancelled && found.isKnown) await recorder.note(change);
     else await recorder.write(change);
     if (isOther) await recorder.note({ type: "add", ...alone });
     return unneeded;
   }
 }
 
-/** Whether a row is about another action than the one in question; one without a digest may be this one. */
-const isAnother = ({ action: stored }: StoredContent, action: string | undefined): boolean =>
-  action !== undefined && stored !== undefined && stored !== action;
+const payloadOf = ({ event }: StoredContent): JsonObject => {
+  const payload = isObject(event?.value) ? event.value.payload : undefined;
+  return isObject(payload) ? (payload as JsonObject) : {};
+};
+
+/** Whether a row is about another action than its outcome; both were redacted alike. */
+const isAnother = (row: StoredContent, outcome: StoredContent): boolean => {
+  const began = payloadOf(row);
+  const changed = row.modifiedInput?.value;
+  const ended = payloadOf(outcome);
+  return (
+    areDifferent(began, ended) &&
+    !(isObject(changed) && !areDifferent({ ...began, ...(changed as JsonObject) }, ended))
+  );
+};
 
 const endingOf = (facts: EventFacts, nowMs: number) => {
   const { state, text } = outcomeOf(facts);

@@ -39,15 +39,7 @@ export const rowOf = (event: AnyEvent, facts: EventFacts, state: RowState, atMs:
 export const contentOf = (
   event: AnyEvent,
   rules: ContentRules,
-  {
-    explanation,
-    modified,
-    action,
-  }: {
-    readonly explanation?: Explanation;
-    readonly modified?: unknown;
-    readonly action?: string | undefined;
-  } = {},
+  { explanation, modified }: { readonly explanation?: Explanation; readonly modified?: unknown } = {},
 ): StoredContent => ({
   event: rowContent(event, rules),
   ...(modified !== undefined && { modifiedInput: rowContent(modified, rules) }),
@@ -57,7 +49,6 @@ export const contentOf = (
       shadowed: explanation.shadowed.map(({ rule, decision }) => ({ rule, decision })),
     },
   }),
-  ...(action !== undefined && { action }),
 });
 
 export const rowDecisionOf = (explanation: Explanation, made: Word | undefined): RowDecision => {

@@ -54,8 +54,10 @@ export const readEvent = (event: AnyEvent): EventFacts => {
   const isAction = event.event_type === "pre_action" || event.event_type === "post_action";
   const tool = isAction ? (shortId(payload.tool_name) ?? "unknown") : undefined;
   const { wait_ms: wait } = metadata;
+  const { agent, session } = originOf(event);
   return {
-    ...originOf(event),
+    agent,
+    session,
     turn: shortId(metadata.turn_id ?? metadata.run_id ?? payload.run_id ?? metadata.prompt_id),
     callId: shortId(payload.tool_call_id ?? metadata.call_id ?? payload.call_id),
     tool,

@@ -10,8 +10,6 @@ import type {
 export interface StoredContent extends Omit<TimelineDetail, "row" | "approval" | "input" | "metadata"> {
   /** The event that opened the row, without its secrets. */
   readonly event?: RowContent | undefined;
-  /** The digest of the action: its outcome closes no other's row. */
-  readonly action?: string | undefined;
 }
 
 /** A row before the store numbers it. */
