@@ -34,7 +34,7 @@ export const hubLimits = defineLimits({
   maxWatchesPerClient: 20,
   /** Clients of the API at a time. */
   maxClients: 100,
-  /** Answers of one client within a minute, refused ones included; a page may answer several at once. */
+  /** Answers of all clients together within a minute, refused ones included; a page may answer several at once. */
   maxAnswersPerMinute: 120,
   /** Events that one backtest looks at. */
   maxBacktestEvents: 50_000,
