@@ -15,17 +15,17 @@ import {
   type CreateId,
   callSafely,
   joinKey,
-  principalKey,
   randomId,
   systemClock,
 } from "@harnesskit/wire";
+import { askerOf } from "./agents/asker.ts";
 import { type AgentLink, Presence } from "./agents/presence.ts";
 import { AnswerBudget } from "./api/answer-budget.ts";
 import { HubApi, type HubUser } from "./api/hub-api.ts";
 import { ApprovalDesk } from "./desk/approval-desk.ts";
 import { Escalation } from "./desk/escalation.ts";
 import { EventLog } from "./desk/event-log.ts";
-import { type Asker, QuestionBudget } from "./desk/question-budget.ts";
+import { QuestionBudget } from "./desk/question-budget.ts";
 import { type AnyEvent, isHookEvent, originOf } from "./desk/read-event.ts";
 import { shortId } from "./desk/short-id.ts";
 import { Supervisor } from "./desk/supervisor.ts";
@@ -105,12 +105,6 @@ export interface HubStats extends ReturnType<AhpServer["stats"]> {
   readonly clients: number;
 }
 
-/** Exchanges have no connection: what they authenticate with is their client. */
-const askerOf = ({ link, principal }: AgentContext, exchanges: AgentLink): Asker => {
-  const credential = `${link.transport} ${principalKey(principal)}`;
-  return { client: link === exchanges ? credential : link.name, credential };
-};
-
 const pruneMs = 60_000;
 const effects = { done: "done", failed: "failed", refused: "failed", unknown: "ambiguous" } as Partial<
   Record<RowState, "done" | "failed" | "ambiguous">
@@ -156,7 +150,11 @@ export const createHub = (options: HubOptions): Hub => {
       if (!asks) return supervisor.note(event);
       // A signal is made when it is read: only a question that waits needs one.
       const signals = () => [call.signal, context.link.gone];
-      return supervisor.decide(event, { signals, batchIndex, asker: () => askerOf(context, httpLink) });
+      return supervisor.decide(event, {
+        signals,
+        batchIndex,
+        asker: () => askerOf(context.link, context.principal, httpLink),
+      });
     };
   };
   const handlers = Object.fromEntries(
