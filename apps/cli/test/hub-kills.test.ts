@@ -39,7 +39,7 @@ const questions = async (client: HubClient, tool: string) => {
 };
 
 const becomes = (client: HubClient, tool: string, wanted: readonly string[]) =>
-  vi.waitFor(async () => expect(await questions(client, tool)).toEqual(wanted), { timeout: 15_000 });
+  vi.waitFor(async () => expect(await questions(client, tool)).toEqual(wanted), { timeout: 60_000 });
 
 describe("a process that is killed while it waits for the hub", () => {
   it("harness chat: its questions stand, and the same words and calls find their answers once", async () => {
@@ -76,7 +76,7 @@ describe("a process that is killed while it waits for the hub", () => {
     expect(code).toBe(3);
     expect(stdout).toMatch(/rejected by \S+ \(page\)/);
     expect(stdout).toMatch(/refused by \S+ \(page\): not now/);
-  }, 120_000);
+  }, 300_000);
 
   it("harness engine: the same, for its shell, which says who answered", async () => {
     const { cwd, env, client } = await open();
@@ -113,5 +113,5 @@ describe("a process that is killed while it waits for the hub", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/approved by \S+ \(page\)/);
     await engine.reports(/prompt: approved by \S+ \(page\)/);
-  }, 120_000);
+  }, 300_000);
 });

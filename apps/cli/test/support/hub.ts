@@ -28,7 +28,7 @@ export const pendingOf = (client: HubClient, agent: string): Promise<ApprovalRec
       if (records[0] === undefined) throw new RangeError(`nothing of ${agent} is pending`);
       return records[0];
     },
-    { timeout: 15_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   );
 
 export const answer = (
