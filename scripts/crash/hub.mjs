@@ -1,10 +1,11 @@
-// Kills the hub and its agent at any moment between a question and its effect, and checks what is left:
+// Kills the hub, its agent and the browser whose page answers at any moment between a question and its effect, and checks what is left:
 // every answered approval has at most one effect, no effect is without an approval, nothing acknowledged is lost,
-// and what was not answered is still pending.
+// and what was not answered is still pending. Without a browser on the machine only the other two are killed.
 // Usage: npm run crash -- --only hub, or node scripts/crash/hub.mjs [--kills 1000] [--seed 1]
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,6 +14,7 @@ import { createHubClient, HubError } from "../../packages/hub/dist/client.js";
 import { hubPlace } from "../../packages/hub/dist/place.js";
 import { openApprovalStore, openTimelineStore } from "../../packages/store-sqlite/dist/index.js";
 import { createUnixTransport } from "../../packages/transport-uds/dist/index.js";
+import { hasBrowser, startBrowser } from "./hub/browser.mjs";
 import { Random } from "./random.mjs";
 
 const { values } = parseArgs({
@@ -24,9 +26,19 @@ const random = () => numbers.next();
 
 const directory = mkdtempSync(join(tmpdir(), "crash-hub-"));
 const place = hubPlace({ state: join(directory, "hub") });
+/** A port that stays: the page finds the hub again. */
+const freePort = async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return String(port);
+};
+const port = await freePort();
 const life = (name) => new URL(`./hub/${name}-life.mjs`, import.meta.url).pathname;
 const start = async (name) => {
-  const child = spawn(process.execPath, [life(name), place.directory, directory], {
+  const child = spawn(process.execPath, [life(name), place.directory, directory, port], {
     // Its input ends with this process, however that ends.
     stdio: ["pipe", "pipe", "inherit"],
   });
@@ -46,19 +58,33 @@ const leftAlone = new Set();
 const problems = [];
 let hub = await start("hub");
 let agent = await start("agent");
+const onAcknowledged = ({ id, status }) => acknowledged.set(id, status);
+const openBrowser = () => startBrowser({ place, random, onAcknowledged });
+/** Undefined while it is being started. */
+let browser;
+let opening = Promise.resolve();
+const reopen = () => {
+  browser = undefined;
+  opening = openBrowser().then((opened) => {
+    browser = opened;
+  });
+};
+if (hasBrowser) reopen();
 const stop = new AbortController();
 
 const client = createHubClient({
   transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
   client: { name: "crash" },
-  requestTimeoutMs: 5000,
+  // A machine that is busy with starts of processes is slow.
+  requestTimeoutMs: 60_000,
   reconnect: { maxAttempts: Number.POSITIVE_INFINITY, initialDelayMs: 10, maxDelayMs: 50 },
 });
 await client.connect({ retry: true });
 
 const answer = async ({ id, digest }) => {
   const decision = random() < 0.8 ? "approve" : "reject";
-  await sleep(random() * 15);
+  // Some questions are left to the page for a while.
+  await sleep(hasBrowser && random() < 0.3 ? 1500 : random() * 15);
   for (let attempt = 0; attempt < 50 && !stop.signal.aborted; attempt++) {
     try {
       const { record } = await client.call("inbox.answer", { id, digest, decision });
@@ -82,11 +108,17 @@ const answering = (async () => {
 })();
 
 const startedMs = Date.now();
-const killed = { hub: 0, agent: 0 };
+const killed = { hub: 0, agent: 0, browser: 0 };
 try {
   for (let round = 0; round < kills; round++) {
-    await sleep(random() * 60);
-    if (random() < 0.5) {
+    // Some waits are long enough for a human's click.
+    await sleep(random() * (random() < 0.1 ? 2000 : 60));
+    if (browser !== undefined && random() < 0.2) {
+      const dying = browser;
+      await dying.kill();
+      killed.browser++;
+      reopen();
+    } else if (random() < 0.5) {
       await kill(hub);
       killed.hub++;
       hub = await start("hub");
@@ -99,6 +131,8 @@ try {
       console.log(`${round + 1} kills, ${acknowledged.size} answers, ${Date.now() - startedMs} ms`);
   }
   await sleep(500);
+  await opening;
+  await browser?.kill();
   // The last question stays without an answer.
   stop.abort();
   await answering;
@@ -106,6 +140,8 @@ try {
   const { records } = await client.call("inbox.list", { status: "pending" });
   for (const { id } of records) leftAlone.add(id);
 } finally {
+  await opening.catch(() => {});
+  await browser?.kill();
   await client.close();
   await kill(agent);
   await kill(hub);
@@ -146,7 +182,9 @@ for (const id of leftAlone) {
     problems.push(`${id} was pending and is ${records.get(id)?.status}`);
 }
 const counts = {};
-for (const { id, status, effect } of records.values()) {
+let answeredInPage = 0;
+for (const { id, status, effect, answer: given } of records.values()) {
+  if (given?.by.includes("(page")) answeredInPage++;
   const name = `${status}/${effect}`;
   counts[name] = (counts[name] ?? 0) + 1;
   if (effect === "done" && effects.get(id) !== 1)
@@ -168,7 +206,7 @@ if (running > 0) problems.push(`${running} rows say running after the hub was re
 await store.close();
 await timeline.close();
 console.log(
-  `killed: hub ${killed.hub}, agent ${killed.agent}; approvals ${records.size}, answers acknowledged ${acknowledged.size}, effects ${lines.length}`,
+  `killed: hub ${killed.hub}, agent ${killed.agent}, browser ${killed.browser}; approvals ${records.size}, answers acknowledged ${acknowledged.size}, in the page ${answeredInPage}, effects ${lines.length}`,
 );
 console.log(`states: ${JSON.stringify(counts)}; pending and left alone: ${leftAlone.size}`);
 if (problems.length > 0) {

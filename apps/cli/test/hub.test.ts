@@ -6,14 +6,13 @@ import { fileURLToPath } from "node:url";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { superviseTools } from "@harnesskit/ahp-client/ai-sdk";
 import type { ApprovalRecord } from "@harnesskit/approvals";
-import { createHubClient, type HubClient } from "@harnesskit/hub/client";
-import { hubPlace } from "@harnesskit/hub/place";
 import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { tool } from "ai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { harness, makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
+import { answer, pendingOf, startHub } from "./support/hub.ts";
 
 const pythonAgent = fileURLToPath(new URL("../../examples/python-harness/agent.py", import.meta.url));
 
@@ -25,37 +24,6 @@ const hasPython = (): boolean => {
     return false;
   }
 };
-
-/** A hub that runs, and a client of it. */
-const startHub = async (cwd: string) => {
-  const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "" };
-  const program = startHarness(["hub", "--quiet"], { cwd, env });
-  const [, url = ""] = await program.reports(/page: (http:\/\/127\.0\.0\.1:\d+)\/#ticket=/);
-  const place = hubPlace({ env });
-  const client = createHubClient({
-    transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
-    client: { name: "page" },
-  });
-  onTestFinished(() => client.close());
-  await client.connect();
-  return { env, program, url, place, client };
-};
-
-const pendingOf = (client: HubClient, agent: string): Promise<ApprovalRecord> =>
-  vi.waitFor(
-    async () => {
-      const { records } = await client.call("inbox.list", { status: "pending", agent });
-      if (records[0] === undefined) throw new RangeError(`nothing of ${agent} is pending`);
-      return records[0];
-    },
-    { timeout: 15_000, interval: 20 },
-  );
-
-const answer = (
-  client: HubClient,
-  { id, digest }: ApprovalRecord,
-  decision: "approve" | "reject" = "approve",
-) => client.call("inbox.answer", { id, digest, decision });
 
 describe("harness hub", () => {
   it("judges agents of different kinds in one inbox and one timeline", async () => {

@@ -88,7 +88,7 @@ export class ApprovalRules {
   ): Steps<Grant> {
     const terms = grantTerms(record, always, nowMs, this.#limits.grantMs);
     const problem = grantProblem(record, terms);
-    if (problem !== undefined) throw refusalError(problem, record);
+    if (problem !== undefined) throw problem;
     yield* this.#makeRoomForGrant(table, nowMs);
     const seq = yield* answer(table.nextSeq());
     const made = { id: this.#createId("grant"), seq, by, createdAtMs: nowMs };

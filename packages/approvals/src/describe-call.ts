@@ -89,7 +89,7 @@ export const describeCall = (
   { tool, input, preview }: ApprovalSubject,
   isExactPreview: boolean,
 ): Description => {
-  const name = safeLine(tool, 100);
+  const name = safeLine(tool, Number.POSITIVE_INFINITY);
   const diff: TextPart[] =
     preview === undefined
       ? []

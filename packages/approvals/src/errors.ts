@@ -20,6 +20,8 @@ export type RefusalCode =
   | "already_reported"
   /** The pattern of a grant does not match the action it is given for. */
   | "grant_mismatch"
+  /** The pattern of a grant allows far more than it says; the message names the field. */
+  | "grant_too_wide"
   /** The preview is cut: what was not seen whole is allowed once, not for always. */
   | "preview_cut";
 
@@ -53,9 +55,13 @@ const refusals: Readonly<Record<RefusalCode, string>> = {
   not_claimant: "another claimant has the action",
   already_reported: "the outcome was reported before",
   grant_mismatch: "the pattern does not match the action in question",
+  grant_too_wide: "the pattern allows far more than it says",
   preview_cut: "the preview is cut: the action can be allowed once, not for always",
 };
 
 /** The error of an event that was refused. */
-export const refusalError = (code: RefusalCode, record: ApprovalRecord): ApprovalError =>
-  new ApprovalError(code, refusals[code], record);
+export const refusalError = (
+  code: RefusalCode,
+  record: ApprovalRecord,
+  message = refusals[code],
+): ApprovalError => new ApprovalError(code, message, record);

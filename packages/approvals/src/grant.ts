@@ -1,7 +1,8 @@
 import type { Always, FieldPattern, Grant, GrantTerms, InputPattern } from "@harnesskit/protocol/hub";
 import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { canonicalJson } from "@harnesskit/wire";
-import type { RefusalCode } from "./errors.ts";
+import { type ApprovalError, refusalError } from "./errors.ts";
+import { breadthProblem } from "./grant-breadth.ts";
 import type { ApprovalOrigin, ApprovalRecord, ApprovalSubject } from "./record.ts";
 
 export {
@@ -29,7 +30,9 @@ const fieldMatches = (pattern: FieldPattern, value: unknown): boolean => {
   if ("under" in pattern) {
     const directory = pattern.under.replace(/(?<=.)\/$/, "");
     const below = directory === "/" ? directory : `${directory}/`;
-    return isPlainPath(value) && (value === directory || value.startsWith(below));
+    return (
+      isPlainPath(pattern.under) && isPlainPath(value) && (value === directory || value.startsWith(below))
+    );
   }
   const rest = value.slice(pattern.startsWith.length);
   return value.startsWith(pattern.startsWith) && plainRest.test(rest) && !rest.includes("..");
@@ -87,7 +90,9 @@ export const grantTerms = (
 });
 
 /** Why a grant cannot be given for this record; undefined where it can. */
-export const grantProblem = (record: ApprovalRecord, terms: GrantTerms): RefusalCode | undefined => {
-  if (isPreviewCut(record.subject.preview)) return "preview_cut";
-  return grantCovers(terms, record) ? undefined : "grant_mismatch";
+export const grantProblem = (record: ApprovalRecord, terms: GrantTerms): ApprovalError | undefined => {
+  if (isPreviewCut(record.subject.preview)) return refusalError("preview_cut", record);
+  const tooWide = breadthProblem(terms);
+  if (tooWide !== undefined) return refusalError("grant_too_wide", record, tooWide);
+  return grantCovers(terms, record) ? undefined : refusalError("grant_mismatch", record);
 };

@@ -22,6 +22,7 @@ export {
   type GrantTerms,
   GrantTermsSchema,
   grantCovers,
+  grantProblem,
   grantTerms,
   type InputPattern,
   InputPatternSchema,

@@ -1,5 +1,6 @@
 import { canonicalJson, displayText } from "@harnesskit/wire";
 import type { FieldPattern, GrantTerms } from "./grant.ts";
+import { breadthWarnings } from "./grant-breadth.ts";
 
 const wholeText = (text: string): string => displayText(text, { maxLength: Number.POSITIVE_INFINITY });
 
@@ -23,5 +24,6 @@ export const presentGrant = ({ agent, session, tool, match, expiresAtMs }: Grant
         ),
         "if no other field is given",
       ]),
+  ...breadthWarnings({ match }).map((warning) => `careful: ${warning}`),
   `until ${new Date(expiresAtMs).toISOString()}, or until it is revoked`,
 ];

@@ -148,6 +148,7 @@ it("a grant is shown whole, and hides nothing", () => {
     'if n is: exactly "⟨U+202E⟩\\u0000\\n⟩"',
     "if x is: anything, or absent",
     "if no other field is given",
+    'careful: "npm⟨U+200B⟩test" may go on with any option, file and address as arguments',
     "until 1970-01-01T00:00:00.100Z, or until it is revoked",
   ]);
   expect(presentGrant(grantOf({})).slice(1, 3)).toEqual([

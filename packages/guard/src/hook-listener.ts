@@ -2,10 +2,11 @@ import { createUnixListener, type SocketListener, type UnixContext } from "@harn
 import { type Channel, callSafely } from "@harnesskit/wire";
 import * as z from "zod";
 import type { Guard } from "./guard.ts";
-import { type HookFrame, type HookReply, maxHookFrameBytes } from "./hook/hook-frames.ts";
+import { type HookFrame, type HookReplyFrame, maxHookFrameBytes } from "./hook/hook-frames.ts";
 
 const HookFrameSchema: z.ZodType<HookFrame> = z.object({
   version: z.literal(1),
+  id: z.string().min(1).max(100),
   host: z.string().max(100),
   input: z.string(),
   cwd: z.string().max(4096),
@@ -26,7 +27,7 @@ export interface HookListenerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-const invalidFrame: HookReply = {
+const invalidFrame: HookReplyFrame = {
   exitCode: 2,
   stdout: "",
   stderr: "harness guard: the hub does not know this form of request: update the hub or the hook's program\n",
@@ -35,7 +36,7 @@ const invalidFrame: HookReply = {
 const serve = (channel: Channel<UnixContext>, { guard, onError }: HookListenerOptions): void => {
   const report = (error: unknown): void => callSafely(() => onError?.(error));
   let isAnswered = false;
-  const reply = (answer: HookReply): Promise<void> =>
+  const reply = (answer: HookReplyFrame): Promise<void> =>
     channel.send(answer).then(() => channel.close(), report);
   channel.start({
     async message(message) {
@@ -45,7 +46,7 @@ const serve = (channel: Channel<UnixContext>, { guard, onError }: HookListenerOp
       const frame = HookFrameSchema.safeParse(message);
       if (!frame.success) return reply(invalidFrame);
       const { exitCode, stdout, stderr } = await guard.answer(frame.data, channel.signal);
-      if (!channel.signal.aborted) await reply({ exitCode, stdout, stderr });
+      if (!channel.signal.aborted) await reply({ id: frame.data.id, exitCode, stdout, stderr });
     },
     error(error) {
       report(error);

@@ -148,6 +148,17 @@ describe("the program of a hook", () => {
     ["nothing to say", '{"exitCode":0,"stdout":"","stderr":""}\n', "the hub's answer is not valid"],
     ["a list", '{"exitCode":0,"stdout":"[]","stderr":""}\n', "the hub's answer is not valid"],
     ["another exit code", '{"exitCode":1,"stdout":"","stderr":"x"}\n', "the hub's answer is not valid"],
+    ["no id", '{"exitCode":0,"stdout":"{}","stderr":""}\n', "the hub's answer is not to this request"],
+    [
+      "the id of another request",
+      '{"id":"another","exitCode":0,"stdout":"{}","stderr":""}\n',
+      "the hub's answer is not to this request",
+    ],
+    [
+      "a refusal of another request",
+      '{"id":"another","exitCode":2,"stdout":"","stderr":"no"}\n',
+      "the hub's answer is not to this request",
+    ],
     ["nothing", "", "the hub closed the connection without an answer"],
   ])("refuses an answer that it does not know: %s", async (_, text, reason) => {
     const path = await serveRaw((socket) => socket.end(text));

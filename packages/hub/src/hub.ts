@@ -18,11 +18,16 @@ import {
   randomId,
   systemClock,
 } from "@harnesskit/wire";
+import { askerOf } from "./agents/asker.ts";
 import { type AgentLink, Presence } from "./agents/presence.ts";
 import { AnswerBudget } from "./api/answer-budget.ts";
 import { HubApi, type HubUser } from "./api/hub-api.ts";
 import { ApprovalDesk } from "./desk/approval-desk.ts";
-import type { AnyEvent } from "./desk/read-event.ts";
+import { Escalation } from "./desk/escalation.ts";
+import { EventLog } from "./desk/event-log.ts";
+import { QuestionBudget } from "./desk/question-budget.ts";
+import { type AnyEvent, isHookEvent, originOf } from "./desk/read-event.ts";
+import { shortId } from "./desk/short-id.ts";
 import { Supervisor } from "./desk/supervisor.ts";
 import { type HubLimits, hubLimits } from "./limits.ts";
 import { PolicyDesk } from "./policy-desk.ts";
@@ -129,20 +134,17 @@ export const createHub = (options: HubOptions): Hub => {
     onError,
   });
   const presence = new Presence(timeline, clock, limits.maxAgents, options.protectionOf ?? (() => undefined));
-  const desk = new ApprovalDesk({ approvals, recorder, clock, createId, onError });
-  const supervisor = new Supervisor({
-    policy,
-    desk,
-    recorder,
-    limits,
-    content: {
-      maxLength: limits.maxContentLength,
-      secretFields: new Set(secretFields.map((field) => field.toLowerCase())),
-    },
-    clock,
-    riskOf: options.riskOf ?? (() => ({ level: "unknown", reasons: [] })),
-    onError,
-  });
+  const budget = new QuestionBudget(limits);
+  const onChanged = (record: ApprovalRecord) => budget.changed(record);
+  const desk = new ApprovalDesk({ approvals, recorder, clock, createId, onChanged, onError });
+  const content = {
+    maxLength: limits.maxContentLength,
+    secretFields: new Set(secretFields.map((field) => field.toLowerCase())),
+  };
+  const log = new EventLog({ recorder, content, clock });
+  const riskOf = options.riskOf ?? (() => ({ level: "unknown", reasons: [] }) as const);
+  const escalation = new Escalation({ policy, desk, log, budget, limits, clock, riskOf, onError });
+  const supervisor = new Supervisor({ policy, desk, escalation, log });
   const httpLink = presence.open("http", new AbortController().signal);
 
   const handle = (type: AhpEventType) => {
@@ -151,13 +153,16 @@ export const createHub = (options: HubOptions): Hub => {
       event: AnyEvent,
       call: { context: AgentContext; signal: AbortSignal; batchIndex: number | undefined },
     ) => {
-      const isHook = typeof (event.metadata as { hook_event?: unknown } | undefined)?.hook_event === "string";
-      const who = { agent: event.agent_id.slice(0, 256), session: event.session_id.slice(0, 256), isHook };
-      presence.heard(call.context.link, who, asks);
+      const { context, batchIndex } = call;
+      presence.heard(context.link, { ...originOf(event), isHook: isHookEvent(event) }, asks);
       if (!asks) return supervisor.note(event);
       // A signal is made when it is read: only a question that waits needs one.
-      const signals = () => [call.signal, call.context.link.gone];
-      return supervisor.decide(event, { signals, batchIndex: call.batchIndex });
+      const signals = () => [call.signal, context.link.gone];
+      return supervisor.decide(event, {
+        signals,
+        batchIndex,
+        asker: () => askerOf(context.link, context.principal, httpLink),
+      });
     };
   };
   const handlers = Object.fromEntries(
@@ -171,7 +176,7 @@ export const createHub = (options: HubOptions): Hub => {
     limits: { timeoutMs: limits.maxHoldMs },
     handlerTimeoutMs: limits.maxHoldMs,
     onHandshake: ({ agent_id: agent, session_id: session, agent_info: info }, { link }) =>
-      presence.introduced(link, agent.slice(0, 256), session.slice(0, 256), info),
+      presence.introduced(link, shortId(agent) ?? "unknown", shortId(session) ?? "unknown", info),
     onError,
     clock,
     ...(options.stateStore && { stateStore: options.stateStore }),

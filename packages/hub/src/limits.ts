@@ -11,6 +11,13 @@ export const hubLimits = defineLimits({
   retryAfterMs: 2_000,
   /** Questions held at a time; further ones are answered with `defer` at once. */
   maxHeld: 1_000,
+  /**
+   * Open questions of one client: one connection, or the credential of all its exchanges. Another is refused, and other clients are
+   * served.
+   */
+  maxQuestionsPerClient: 200,
+  /** The same for all clients that came in the same way, so that connecting anew gains nothing for long. */
+  maxQuestionsPerCredential: 700,
   /** A running action without an outcome is `unknown` after this time. */
   outcomeWithinMs: { default: 3_600_000, max: Number.MAX_SAFE_INTEGER },
   /** How long an agent whose connection is lost may come back before its running actions are `unknown`. */
@@ -27,7 +34,7 @@ export const hubLimits = defineLimits({
   maxWatchesPerClient: 20,
   /** Clients of the API at a time. */
   maxClients: 100,
-  /** Answers of one client within a minute, refused ones included; a page may answer several at once. */
+  /** Answers of all clients together within a minute, refused ones included; a page may answer several at once. */
   maxAnswersPerMinute: 120,
   /** Events that one backtest looks at. */
   maxBacktestEvents: 50_000,

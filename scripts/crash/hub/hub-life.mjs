@@ -1,4 +1,4 @@
-// A hub as a process of its own, to be killed: node hub-life.mjs STATE
+// A hub as a process of its own, to be killed: node hub-life.mjs STATE DIRECTORY PORT
 import { join } from "node:path";
 import { createHub } from "../../../packages/hub/dist/index.js";
 import { serveHub } from "../../../packages/hub/dist/node.js";
@@ -24,5 +24,5 @@ const hub = createHub({
   limits: { retryAfterMs: 10, deadlineMarginMs: 20, returnWithinMs: 100, maxAnswersPerMinute: 100_000 },
 });
 await hub.start();
-await serveHub({ hub, place, user: "crash", pageDirectory: place.directory });
+await serveHub({ hub, place, user: "crash", port: Number(process.argv[4]) });
 process.stdout.write("ready\n");

@@ -12,7 +12,7 @@ export const isBuilt = () =>
     existsSync(join(repositoryRoot, "packages", name, "dist/index.js")),
   );
 
-/** Kills a hub and its agent, in a process of its own. Rejects with a {@link Violation}. */
+/** Kills a hub, its agent and the browser that answers, in a process of its own. Rejects with a {@link Violation}. */
 export const tellHubStory = async (random, deaths) => {
   const script = join(repositoryRoot, "scripts/crash/hub.mjs");
   const args = [script, "--kills", String(deaths), "--seed", String(random.between(1, 1_000_000))];
@@ -23,8 +23,19 @@ export const tellHubStory = async (random, deaths) => {
     once(child, "exit"),
   ]);
   if (code !== 0) throw new Violation(`${args.join(" ")}\n${errors || out}`);
-  const found = /killed: hub (\d+), agent (\d+); approvals (\d+), .* effects (\d+)/.exec(out);
+  const found =
+    /killed: hub (\d+), agent (\d+), browser (\d+); approvals (\d+), .* in the page (\d+), effects (\d+)/.exec(
+      out,
+    );
   if (found === null) throw new TypeError(`no figures in ${out}`);
-  const [, hubs, agents, approvals, effects] = found.map(Number);
-  return { kills: hubs + agents, approvals, effects };
+  const [, hubs, agents, browsers, approvals, inPage, effects] = found.map(Number);
+  return {
+    kills: hubs + agents + browsers,
+    hubs,
+    agents,
+    browsers,
+    approvals,
+    "answered in the page": inPage,
+    effects,
+  };
 };

@@ -1,20 +1,19 @@
 import { createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import type { GraphStore } from "@harnesskit/graph";
-import type { HubPlace } from "@harnesskit/hub/place";
 import type { ChatMessage } from "@harnesskit/protocol/chat";
 import { randomId } from "@harnesskit/wire";
 import { openAgentCore } from "../agents/agent-core.ts";
 import { ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
+import { followQuestions } from "../hub/follow-questions.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
-import type { HubQuestions } from "../hub/hub-questions.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
-import { createTerminal, type Style } from "../terminal/terminal.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, shellWord } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { leaseTtlMs, openModel, toolTimeoutMs } from "./chat-parts.ts";
@@ -66,7 +65,7 @@ export const chat = async (
   const model = await openModel(options.model);
   const { agents, installedAgents, hub } = options;
   const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
-  const judge = await openHubJudge({ hub, workspace, version, note });
+  const judge = await openHubJudge({ command: "chat", hub, workspace, version, note });
   const core = await openAgentCore({ command: "chat", version, agents, installedAgents });
   const location = conversationsIn(options, workspace);
   const opened = await openConversations(location, "harness chat");
@@ -100,13 +99,12 @@ export const chat = async (
     return askAnswer(signal, true, () => {});
   };
   const conversation = new Conversation({
-    ...{ sessionId, harness, view, waiting, history },
+    ...{ sessionId, harness: judge?.conversations(harness) ?? harness, view, waiting, history },
     ask: isTerminal ? ask : undefined,
   });
   const lines = new LineConversation(view, conversation);
-  const questions =
-    judge && (await followQuestions(judge.place, { version, view, style: terminal.style, spinner }));
-  void questions?.follow(sessionId);
+  const following = { session: sessionId, command: "harness chat", version, view, style: terminal.style, spinner };
+  const questions = await followQuestions({ place: judge?.place, ...following });
   try {
     view.note(
       `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
@@ -128,30 +126,6 @@ export const chat = async (
     await core.close();
     await opened.close();
   }
-};
-
-/** Shows what the conversation asks at the hub, and who answered there. */
-const followQuestions = async (
-  place: HubPlace,
-  {
-    version,
-    view,
-    style,
-    spinner,
-  }: {
-    readonly version: string;
-    readonly view: ChatView;
-    readonly style: Style;
-    readonly spinner: Spinner | undefined;
-  },
-): Promise<HubQuestions> => {
-  const { HubQuestions } = await import("../hub/hub-questions.ts");
-  return new HubQuestions({
-    ...{ place, version, style, spinner, command: "harness chat", asks: false },
-    show: (lines) => view.lines(lines),
-    onCancel: () => {},
-    onError: (error) => logFailure("harness chat: the hub's inbox", error),
-  });
 };
 
 const reportPending = async (conversation: Conversation, view: ChatView, again: string): Promise<boolean> => {

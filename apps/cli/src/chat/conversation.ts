@@ -1,12 +1,8 @@
-import {
-  type ChatHarness,
-  ChatHarnessError,
-  type SendOutcome,
-  type SignalOutcome,
-} from "@harnesskit/chat-harness";
-import { type ChatEvent, type ChatGraphFields, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
+import { ChatHarnessError, type SendOutcome, type SignalOutcome } from "@harnesskit/chat-harness";
+import { type ChatEvent, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import type { Answer } from "../terminal/ask-answer.ts";
+import type { ChatConversations } from "@harnesskit/shell-engine-chat";
 import type { AnswerCommand, LineActions } from "../terminal/line-conversation.ts";
 import { oneLine } from "../terminal/text.ts";
 import type { ChatView } from "./chat-view.ts";
@@ -14,7 +10,7 @@ import { answersText, type WaitingCall, type WaitingCalls } from "./waiting-call
 
 export interface ConversationOptions {
   readonly sessionId: string;
-  readonly harness: ChatHarness<ChatGraphFields>;
+  readonly harness: ChatConversations;
   readonly view: ChatView;
   readonly waiting: WaitingCalls;
   readonly history: () => Promise<readonly ChatMessage[]>;
@@ -172,7 +168,9 @@ export class Conversation implements LineActions {
 
   async #ended(turn: ChatTurnOutcome): Promise<void> {
     const { view, waiting } = this.#options;
-    if (turn.outcome === "errored") this.#hasFailed = true;
+    const isRefused = turn.outcome === "errored" && turn.error_category?.startsWith("policy.") === true;
+    if (isRefused) this.#hasRefused = true;
+    else if (turn.outcome === "errored") this.#hasFailed = true;
     view.ended(turn);
     if (turn.outcome !== "suspended") return;
     const { lines, call } = await waiting.add(turn);

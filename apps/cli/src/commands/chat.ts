@@ -32,7 +32,7 @@ Without a terminal the lines of standard input are taken one after the other; th
 3 if an approval is pending at the end or a call was rejected. Approvals that are pending when you
 leave stay pending: harness chat --session ID shows them again, and you answer them there.
 
-While a hub runs (harness hub), it judges each call, and you answer there: in its page, or with
+While a hub runs (harness hub), it judges each prompt and call, and you answer there: in its page, or with
 harness inbox. --no-hub asks you here.`,
     )
     .action(async (options) => {

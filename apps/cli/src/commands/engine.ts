@@ -48,8 +48,8 @@ export const addEngine = (program: Command, { version, onExit }: CommandContext)
 Shells post to http://127.0.0.1:PORT/openharness. The agent asks in the shell before it writes files or
 runs commands; approvals that are pending when the engine ends can be answered when it runs again. A
 shell's session is a conversation of harness chat: continue it with harness chat --session ID.
-SIGTERM or Ctrl-C ends the engine. While a hub runs (harness hub), it judges each call, and you answer
-there and not in the shell; --no-hub asks in the shell.
+SIGTERM or Ctrl-C ends the engine. While a hub runs (harness hub), it judges each prompt and call. You
+answer there and not in the shell, which shows what waits and who answered; --no-hub asks in the shell.
 
 Attachments are paths in --cwd (ref_id) or file: addresses in it. Images and text files reach the model.
 Files outside, files that hold secrets by their name and other types are refused; the user sees that.`,

@@ -8,6 +8,8 @@ export interface EngineNotice {
   readonly url: string;
   readonly tokenFile: string | null;
   readonly pid: number;
+  /** The state's directory of the hub that judges, so that a shell shows what waits there. */
+  readonly hub?: string | undefined;
 }
 
 /** Bytes of a notice. */
@@ -38,6 +40,8 @@ export const leaveEngineNotice = async (
 export interface RunningEngine {
   readonly url: string;
   readonly tokenFile: string | undefined;
+  /** The state's directory of the hub that judges what it does. */
+  readonly hub?: string | undefined;
 }
 
 /** Where `harness engine` is reached; undefined if none runs. */
@@ -46,9 +50,13 @@ export const findRunningEngine = async (
 ): Promise<RunningEngine | undefined> => {
   try {
     const text = (await readOwnFile(engineNoticeFile(env), { maxBytes: maxNoticeBytes })).toString();
-    const { url, tokenFile, pid } = JSON.parse(text) as Record<string, unknown>;
+    const { url, tokenFile, pid, hub } = JSON.parse(text) as Record<string, unknown>;
     if (typeof url !== "string" || typeof pid !== "number" || !isAlive(pid)) return undefined;
-    return { url, tokenFile: typeof tokenFile === "string" ? tokenFile : undefined };
+    return {
+      url,
+      tokenFile: typeof tokenFile === "string" ? tokenFile : undefined,
+      ...(typeof hub === "string" && { hub }),
+    };
   } catch {
     return undefined;
   }

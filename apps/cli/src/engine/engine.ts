@@ -147,7 +147,8 @@ export const engine = (
     const stopped = createDeferred<void>();
     defer(onStopSignals(() => stopped.resolve()));
     const { agents, installedAgents, hub } = options;
-    const judge = await openHubJudge({ hub, workspace, version, note: (line) => log.say(line) });
+    const note = (line: string) => log.say(line);
+    const judge = await openHubJudge({ command: "engine", hub, workspace, version, note, onAnswered: note });
     defer(() => judge?.close());
     const longestMs = judge === undefined ? toolTimeoutMs : hubToolTimeoutMs;
     const core = await openAgentCore({ command: "engine", version, agents, installedAgents });
@@ -170,7 +171,7 @@ export const engine = (
     });
     defer(() => harness.close({ timeoutMs: closeTimeoutMs }).catch((error) => tell("a turn", error)));
     const served = createChatShellEngine({
-      harness,
+      harness: judge?.conversations(harness) ?? harness,
       continuations,
       continuationKey: continuations.key,
       // Each client with the token acts for this user, and shares the conversations of `harness chat`.
@@ -207,8 +208,9 @@ export const engine = (
         ? "NO TOKEN is asked for (--no-auth): any local program can connect"
         : `token in ${oneLine(tokenFile, 1000)}`,
     );
-    await leaveEngineNotice({ url, tokenFile, pid: process.pid }).then(defer, (error: unknown) =>
-      tell("shells must be given the URL", error),
+    await leaveEngineNotice({ url, tokenFile, pid: process.pid, hub: judge?.place.directory }).then(
+      defer,
+      (error: unknown) => tell("shells must be given the URL", error),
     );
     log.say(`listening on ${url}; model ${oneLine(options.model, 200)}`);
     if (page !== undefined) {

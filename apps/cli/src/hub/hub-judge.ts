@@ -1,9 +1,13 @@
+import type { ChatHarness } from "@harnesskit/chat-harness";
 import type { ThreadTool } from "@harnesskit/core-runtime/thread-tools";
 import type { HubPlace } from "@harnesskit/hub/place";
+import type { ChatConversations } from "@harnesskit/shell-engine-chat";
 import { HarnessError } from "@harnesskit/wire";
 import { type PreparedCall, prepareCall, ToolError, type ToolScope } from "@harnesskit/wire/tool";
 import type { Supervision } from "../supervision/supervision.ts";
+import { oneLine } from "../terminal/text.ts";
 import { findHub, requireHub } from "./find-hub.ts";
+import { judgePrompts } from "./judge-prompts.ts";
 
 export interface HubOptions {
   /** The state's directory of a hub; false for `--no-hub`. @default the user's hub, if it runs */
@@ -11,10 +15,14 @@ export interface HubOptions {
 }
 
 export interface HubJudgeOptions {
+  /** The command, such as "chat". */
+  readonly command: string;
   readonly hub: HubOptions["hub"] | undefined;
   readonly workspace: string;
   readonly version: string;
   readonly note: (line: string) => void;
+  /** Receives who answered a question, in a safe line. @default not reported */
+  readonly onAnswered?: ((line: string) => void) | undefined;
 }
 
 /** The hub that judges the calls of conversations. */
@@ -22,6 +30,8 @@ export interface HubJudge {
   readonly place: HubPlace;
   /** The tools, each of whose calls waits for the hub before it runs, and is reported to it. The user is asked at the hub alone. */
   judged(tools: readonly ThreadTool[]): readonly ThreadTool[];
+  /** Conversations, each of whose prompts waits for the hub. */
+  conversations(harness: ChatHarness): ChatConversations;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -37,7 +47,7 @@ const never = new AbortController().signal;
 /** Prepares a call, and asks the hub about what would run. Rejects with a `ToolError` that has the hub's reason. */
 const prepareJudged = async (
   { seams: { gate } }: Supervision,
-  workspace: string,
+  { workspace, onAnswered }: Pick<HubJudgeOptions, "workspace" | "onAnswered">,
   tool: ThreadTool,
   given: unknown,
   scope: ToolScope,
@@ -52,6 +62,7 @@ const prepareJudged = async (
       tool: id === undefined ? { name } : { name, id },
     };
     const verdict = await gate.before(call, { signal });
+    reportAnswer(name, verdict.judgement.reason, onAnswered);
     if (verdict.verdict === "modify") {
       input = verdict.input;
       continue;
@@ -78,6 +89,16 @@ const prepareJudged = async (
   throw new ToolError("policy.invalid_change", `The hub changed this call more than ${maxChanges} times.`);
 };
 
+/** A verdict whose reason is the word of a human is reported. */
+const reportAnswer = (
+  what: string,
+  reason: string | undefined,
+  onAnswered: HubJudgeOptions["onAnswered"],
+): void => {
+  if (reason !== undefined && /^(?:approved by|refused by|allowed by a grant of) /.test(reason))
+    onAnswered?.(`${oneLine(what, 100)}: ${oneLine(reason, 500)}`);
+};
+
 const reported = (output: unknown) => {
   const text = typeof output === "string" ? output : JSON.stringify(output);
   return text === undefined ? {} : { output: text };
@@ -87,10 +108,12 @@ const reported = (output: unknown) => {
  * The hub that was named, else the user's, if it runs. Rejects with a `CliError` `hub_unavailable` where the named one does not run.
  */
 export const openHubJudge = async ({
+  command,
   hub,
   workspace,
   version,
   note,
+  onAnswered,
 }: HubJudgeOptions): Promise<HubJudge | undefined> => {
   if (hub === false) return undefined;
   const place = await (hub === undefined ? findHub() : requireHub(hub));
@@ -105,8 +128,13 @@ export const openHubJudge = async ({
         ...tool,
         // The hub's policy says whether a human is asked.
         effects: "read",
-        prepare: (input, scope) => prepareJudged(supervision, workspace, tool, input, scope),
+        prepare: (input, scope) => prepareJudged(supervision, { workspace, onAnswered }, tool, input, scope),
       })),
+    conversations: (harness) =>
+      judgePrompts(harness, {
+        ...{ gate: supervision.seams.promptGate, workspace, agent: command },
+        onVerdict: ({ judgement: { reason } }) => reportAnswer("prompt", reason, onAnswered),
+      }),
     close: () => supervision.close(),
   };
 };

@@ -1,9 +1,12 @@
+import type { HubPlace } from "@harnesskit/hub/place";
 import { toAttachmentRef } from "@harnesskit/shell-client";
 import { createHttpExchange, type HttpExchange } from "@harnesskit/transport-http/node";
 import { HarnessError, randomId } from "@harnesskit/wire";
 import { readClientToken } from "../ahp/token.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.ts";
+import { findHub } from "../hub/find-hub.ts";
+import { followQuestions } from "../hub/follow-questions.ts";
 import { noteInterruption } from "../interruption.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { proseFor } from "../terminal/prose.ts";
@@ -88,14 +91,21 @@ const sessionIdOf = async ({ session, new: isNew }: ShellOptions, state: ShellSt
 };
 
 const engineOf = async ({ engine, tokenFile }: ShellOptions): Promise<RunningEngine> => {
-  if (engine !== undefined) return { url: engine, tokenFile };
   const running = await findRunningEngine();
-  if (running) return { url: running.url, tokenFile: tokenFile ?? running.tokenFile };
+  if (engine !== undefined) {
+    const isOwn = running?.url === engineUrlOf(engine).href;
+    return { url: engine, tokenFile, ...(isOwn && { hub: running?.hub }) };
+  }
+  if (running) return { ...running, tokenFile: tokenFile ?? running.tokenFile };
   throw usageError(
     "No engine runs here: say which with --engine URL",
     "harness engine serves one, and prints its URL",
   );
 };
+
+/** The hub that judges what an engine of this user does: its questions are shown here while they wait. */
+const hubOf = async (running: RunningEngine): Promise<HubPlace | undefined> =>
+  running.hub === undefined ? undefined : findHub(running.hub).catch(() => undefined);
 
 const resumeCommand = (url: string, sessionId: string, tokenFile: string | undefined): string => {
   const token = tokenFile === undefined ? "" : ` --token-file ${shellWord(tokenFile)}`;
@@ -121,7 +131,8 @@ export const shell = async (
   const hasTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const mode = modeOf(options.approve, hasTerminal);
   const timeoutMs = timeout * 1000;
-  const { url: engine, tokenFile } = await engineOf(options);
+  const running = await engineOf(options);
+  const { url: engine, tokenFile } = running;
   const { url, exchange } = await openEngine({ engine, tokenFile, timeoutMs });
   const state = new ShellState(stateDirectory("shell"), url);
   const sessionId = await sessionIdOf(options, state);
@@ -157,6 +168,8 @@ export const shell = async (
     tell,
   });
   const lines = new LineConversation(view, conversation, intent !== undefined);
+  const following = { session: sessionId, command: "harness shell", version, view, style: terminal.style, spinner };
+  const questions = await followQuestions({ place: await hubOf(running), ...following });
   try {
     if (intent === undefined) {
       view.note(`session ${oneLine(sessionId, 80)}, engine ${oneLine(url, 300)}; /help lists the commands`);
@@ -173,6 +186,7 @@ export const shell = async (
   } finally {
     spinner?.dispose();
     lines.close();
+    await questions?.close();
     await conversation.close();
     exchange.close();
   }

@@ -1,6 +1,8 @@
 /** What a hook's program sends to the guard: one line of JSON. */
 export interface HookFrame {
   readonly version: 1;
+  /** Names the request: only a reply with it is its answer. */
+  readonly id: string;
   /** The id of the host, such as "codex". */
   readonly host: string;
   /** What the host wrote to the hook's standard input. */
@@ -13,11 +15,17 @@ export interface HookFrame {
   readonly event?: string | undefined;
 }
 
-/** What the guard answers: one line of JSON. */
+/** What a hook's program writes and ends with. */
 export interface HookReply {
   readonly exitCode: 0 | 2;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** What the guard answers: one line of JSON. */
+export interface HookReplyFrame extends HookReply {
+  /** That of the request; absent where the request could not be read. */
+  readonly id?: string | undefined;
 }
 
 /** Bytes of a hook's input; a larger one is refused by the hook's program. */

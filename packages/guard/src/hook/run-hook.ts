@@ -1,9 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { lstat, stat } from "node:fs/promises";
 import { createConnection, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { hubPlace } from "@harnesskit/hub/place";
 import { privatePathProblem } from "@harnesskit/node-kit";
-import { type HookFrame, type HookReply, maxHookFrameBytes, maxHookInputBytes } from "./hook-frames.ts";
+import {
+  type HookFrame,
+  type HookReply,
+  type HookReplyFrame,
+  maxHookFrameBytes,
+  maxHookInputBytes,
+} from "./hook-frames.ts";
 
 /** What a hook's program was started with. */
 export interface RunHookOptions {
@@ -62,13 +69,17 @@ const isReply = (value: unknown): value is HookReply => {
   return exitCode === 2 && stderr.trim() !== "";
 };
 
-/** Undefined for a line, or an output in it, that is not the JSON it must be. */
-const readReply = (line: string): HookReply | undefined => {
+/** The reply, or what is wrong with a line, or with an output in it, that is not the JSON it must be. */
+const readReply = (line: string, id: string): HookReply | string => {
   try {
     const value: unknown = JSON.parse(line);
-    return isReply(value) ? value : undefined;
+    if (!isReply(value)) return "the hub's answer is not valid";
+    const { id: answered, exitCode, stdout, stderr } = value as HookReplyFrame;
+    // A refusal of what the hub could not read has no id, and lets nothing pass.
+    if (answered === id || (answered === undefined && exitCode === 2)) return { exitCode, stdout, stderr };
+    return "the hub's answer is not to this request: update the hub or the hook's program";
   } catch {
-    return undefined;
+    return "the hub's answer is not valid";
   }
 };
 
@@ -110,7 +121,7 @@ const exchange = (
       chunks.push(chunk);
       if (!chunk.includes(10)) return;
       const [line = ""] = Buffer.concat(chunks).toString("utf8").split("\n", 1);
-      resolve(readReply(line) ?? "the hub's answer is not valid");
+      resolve(readReply(line, frame.id));
     });
     socket.once("error", (error) => {
       resolve(isConnected ? "the hub closed the connection" : whyNotConnected(error, path));
@@ -147,6 +158,7 @@ export const runHook = async (
     const leftMs = Math.max(1, Math.floor(timeoutMs - (performance.now() - startedAt)));
     const frame: HookFrame = {
       version: 1,
+      id: randomUUID(),
       host,
       input,
       cwd: process.cwd(),

@@ -4,6 +4,8 @@ import type { SessionTally, TimelineStore } from "../timeline/timeline-store.ts"
 
 /** A way on which agents are connected: a connection, or all exchanges. */
 export interface AgentLink {
+  /** Names it among the links of this hub. */
+  readonly name: string;
   readonly transport: "unix" | "websocket" | "http";
   /** Aborts when the other side sends no more: it may be gone, so no answer is taken for it. */
   readonly gone: AbortSignal;
@@ -40,8 +42,8 @@ export class Presence {
   readonly #store: TimelineStore;
   readonly #links = new Set<AgentLink>();
   readonly #known: BoundedMap<string, Known>;
-
   readonly #describe: (agent: string) => string | undefined;
+  #opened = 0;
 
   constructor(
     store: TimelineStore,
@@ -56,7 +58,7 @@ export class Presence {
   }
 
   open(transport: AgentLink["transport"], gone: AbortSignal): AgentLink {
-    const link: AgentLink = { transport, gone, sessions: new Map() };
+    const link: AgentLink = { name: `${transport} ${++this.#opened}`, transport, gone, sessions: new Map() };
     this.#links.add(link);
     return link;
   }

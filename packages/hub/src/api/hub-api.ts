@@ -1,4 +1,4 @@
-import { type ApprovalStore, grantTerms, presentGrant } from "@harnesskit/approvals";
+import { type ApprovalStore, grantProblem, grantTerms, presentGrant } from "@harnesskit/approvals";
 import type { AuditEntryInput } from "@harnesskit/audit";
 import {
   HUB_API_VERSION,
@@ -169,6 +169,8 @@ export class HubApi {
         const record = await approvals.get(id);
         if (record === undefined) throw notFound("approval");
         const terms = grantTerms(record, always, clock.now(), grantMs);
+        const problem = grantProblem(record, terms);
+        if (problem !== undefined) throw problem;
         return { terms, lines: [...presentGrant(terms)] };
       },
       "grants.list": async () => {

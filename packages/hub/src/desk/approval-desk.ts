@@ -23,6 +23,8 @@ export interface ApprovalDeskOptions {
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly createId: CreateId;
+  /** Receives each approval that has changed. Must not throw. */
+  readonly onChanged: (record: ApprovalRecord) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -162,13 +164,14 @@ export class ApprovalDesk {
   }
 
   async #follow(): Promise<void> {
-    const { approvals, recorder, onError } = this.#options;
+    const { approvals, recorder, onChanged, onError } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
         for await (const record of approvals.watch({ afterSeq: this.#lastSeq, signal })) {
           // The asker first: the row is only for those who look.
           for (const wake of this.#waiters.get(record.id) ?? []) wake();
+          onChanged(record);
           await recorder.write({
             type: "change",
             find: { approvalId: record.id },

@@ -1,6 +1,6 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
-import { displayText } from "@harnesskit/wire";
+import { BufferFullError, displayText, HarnessError } from "@harnesskit/wire";
 
 const safe = (text: string): string => displayText(text, { maxLength: 2000 });
 
@@ -32,11 +32,26 @@ export const approvedDecision = (
   return { decision: "allow", metadata };
 };
 
-/** The decision that refuses, with the reason that the agent gets. */
-export const refusedDecision = (type: AhpEventType, reason: string, record?: ApprovalRecord): object => {
+/** A failure as programs read it: its code, and the limit that was reached. */
+const errorOf = (error: unknown) => ({
+  code: HarnessError.isInstance(error) ? error.code : "failed",
+  ...(error instanceof BufferFullError && { limit: error.limitName, max: error.limit }),
+});
+
+/** The decision that refuses, with the reason that the agent gets; `error` is why a human was not asked. */
+export const refusedDecision = (
+  type: AhpEventType,
+  reason: string,
+  record?: ApprovalRecord,
+  error?: unknown,
+): object => {
   if (type === "confirmation") return { decision: "reject", reason: safe(reason) };
-  const metadata = record === undefined ? {} : { metadata: { approval: approvalOf(record) } };
-  return { decision: "block", reason: safe(reason), ...metadata };
+  const metadata = {
+    ...(record !== undefined && { approval: approvalOf(record) }),
+    ...(error !== undefined && { error: errorOf(error) }),
+  };
+  const hasMetadata = Object.keys(metadata).length > 0;
+  return { decision: "block", reason: safe(reason), ...(hasMetadata && { metadata }) };
 };
 
 /** The decision for a client that can ask again. */

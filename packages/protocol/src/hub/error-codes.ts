@@ -5,7 +5,7 @@
 export const HubErrorCode = {
   /** No approval, grant, row or watch has this id; `data.reason` says which. */
   NotFound: -32010,
-  /** The approval was not changed: `data.reason` is `already_answered`, `wrong_digest`, `expired`, `withdrawn`, `grant_mismatch`, … */
+  /** The approval was not changed: `data.reason` is `already_answered`, `wrong_digest`, `expired`, `withdrawn`, `grant_mismatch`, `grant_too_wide`, … */
   ApprovalRefused: -32011,
   /** Too many answers in a short time; `data.retryAfterMs`. */
   RateLimited: -32012,

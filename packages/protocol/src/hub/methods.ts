@@ -79,7 +79,10 @@ export const hubMethods = {
       }),
     result: z.object({ record: ApprovalRecordSchema }),
   },
-  /** The grant that an answer with `always` would give, in data and in safe lines. Gives nothing. */
+  /**
+   * The grant that an answer with `always` would give, in data and in safe lines, and refused as that answer would be. Lines that begin with
+   * `careful:` say where it allows more than it seems to. Gives nothing.
+   */
   "inbox.previewGrant": {
     params: z.object({ id: IdSchema, always: AlwaysSchema }),
     result: z.object({ terms: GrantTermsSchema, lines: z.array(z.string()) }),

@@ -127,7 +127,7 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
       </header>
       {view !== undefined &&
         question.title !== undefined &&
-        question.title !== `Run ${lineOf(question.subject, "tool", 200)}?` && (
+        question.title !== `Run ${cardLine(question.subject, "tool", 200)}?` && (
           <p class="text" dir="auto">
             {question.title}
           </p>

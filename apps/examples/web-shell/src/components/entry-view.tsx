@@ -65,7 +65,7 @@ function Card(props: EntryViewProps<CardEntry>) {
     );
   }
   // A result that its title sums up: the rest is shown on demand.
-  if (title !== undefined && valueAt(props.entry.data, "collapsed") === true) {
+  if (title !== undefined && cardField(props.entry.data, "collapsed") === true) {
     return (
       <details class="result">
         <summary>{title}</summary>

@@ -1,0 +1,39 @@
+import type { HubPlace } from "@harnesskit/hub/place";
+import { logFailure } from "../cli-error.ts";
+import type { ConversationView } from "../terminal/conversation-view.ts";
+import type { Spinner } from "../terminal/spinner.ts";
+import type { Style } from "../terminal/terminal.ts";
+import type { HubQuestions } from "./hub-questions.ts";
+
+export interface FollowQuestionsOptions {
+  /** Undefined: no hub judges. */
+  readonly place: HubPlace | undefined;
+  readonly session: string;
+  readonly command: string;
+  readonly version: string;
+  readonly view: ConversationView;
+  readonly style: Style;
+  readonly spinner: Spinner | undefined;
+}
+
+/** Shows what a conversation asks at the hub, and who answered there. */
+export const followQuestions = async ({
+  place,
+  session,
+  command,
+  version,
+  view,
+  style,
+  spinner,
+}: FollowQuestionsOptions): Promise<Pick<HubQuestions, "close"> | undefined> => {
+  if (place === undefined) return undefined;
+  const { HubQuestions } = await import("./hub-questions.ts");
+  const questions = new HubQuestions({
+    ...{ place, version, style, spinner, command, asks: false },
+    show: (lines) => view.lines(lines),
+    onCancel: () => {},
+    onError: (error) => logFailure(`${command}: the hub's inbox`, error),
+  });
+  void questions.follow(session);
+  return questions;
+};

@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import type { ApprovalRecord } from "@harnesskit/approvals";
+import { createHubClient, type HubClient } from "@harnesskit/hub/client";
+import { hubPlace } from "@harnesskit/hub/place";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { onTestFinished, vi } from "vitest";
+import { startHarness } from "./harness.ts";
+
+/** A hub that runs, and a client of it. */
+export const startHub = async (cwd: string, args: readonly string[] = []) => {
+  const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "" };
+  const program = startHarness(["hub", "--quiet", ...args], { cwd, env });
+  const [, url = ""] = await program.reports(/page: (http:\/\/127\.0\.0\.1:\d+)\/#ticket=/);
+  const place = hubPlace({ env });
+  const client = createHubClient({
+    transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
+    client: { name: "page" },
+  });
+  onTestFinished(() => client.close());
+  await client.connect();
+  return { env, program, url, place, client };
+};
+
+export const pendingOf = (client: HubClient, agent: string): Promise<ApprovalRecord> =>
+  vi.waitFor(
+    async () => {
+      const { records } = await client.call("inbox.list", { status: "pending", agent });
+      if (records[0] === undefined) throw new RangeError(`nothing of ${agent} is pending`);
+      return records[0];
+    },
+    { timeout: 60_000, interval: 20 },
+  );
+
+export const answer = (
+  client: HubClient,
+  { id, digest }: ApprovalRecord,
+  decision: "approve" | "reject" = "approve",
+  note?: string,
+) => client.call("inbox.answer", { id, digest, decision, ...(note !== undefined && { note }) });

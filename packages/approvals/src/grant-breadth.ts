@@ -1,0 +1,97 @@
+import type { FieldPattern, GrantTerms } from "@harnesskit/protocol/hub";
+import { displayText } from "@harnesskit/wire";
+
+/** Fields whose value a shell or an interpreter runs. */
+const runFields: ReadonlySet<string> = new Set(["command", "cmd", "script", "code"]);
+
+/** Programs that run what their arguments say: with only these, nothing is said of what will run. */
+const runners: ReadonlySet<string> = new Set([
+  ...["sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "exec", "source", ".", "command", "builtin"],
+  ...["env", "sudo", "doas", "su", "xargs", "nohup", "time", "timeout", "nice", "setsid", "watch", "ssh"],
+  ...["python", "python3", "node", "deno", "bun", "ruby", "perl", "php", "lua", "osascript"],
+  ...["npx", "bunx", "pnpx", "uvx", "pipx", "find", "awk", "docker", "podman", "kubectl"],
+]);
+
+const webAddress = /^[a-z][a-z\d+.-]*:\/\//i;
+const wholeHost = /^[a-z][a-z\d+.-]*:\/\/[^/@\s]+\//i;
+
+const quoted = (text: string): string =>
+  displayText(JSON.stringify(text), { maxLength: Number.POSITIVE_INFINITY });
+
+/** The words of a command's start that name what runs. */
+const programWords = (start: string): readonly string[] =>
+  start
+    .trim()
+    .split(/\s+/)
+    .filter((word) => word !== "" && !word.startsWith("-") && !/^\w+=/.test(word));
+
+const commandProblem = (start: string): string | undefined => {
+  const words = programWords(start);
+  const named = words.filter((word) => !runners.has(word.split("/").at(-1) ?? word));
+  if (named.length === 0) {
+    return words.length === 0
+      ? "it names no program"
+      : `${quoted(words.at(-1) ?? "")} runs whatever follows: name that, too`;
+  }
+  const isEnded = /\s$/.test(start);
+  if (named.length > 1 || isEnded || !start.endsWith(named[0] ?? "")) return undefined;
+  return "the program's name may go on: end it with a space";
+};
+
+/** `under` with a path that a value cannot begin with. */
+const isPlainDirectory = (path: string): boolean =>
+  !/[\\\p{Cc}]|\/\//u.test(path) && !path.split("/").some((part) => part === ".." || part === ".");
+
+const fieldProblem = (name: string, pattern: FieldPattern): string | undefined => {
+  const isRun = runFields.has(name);
+  if ("any" in pattern) return isRun ? "it is every command: the policy is the place for that" : undefined;
+  if ("under" in pattern) {
+    if (!isPlainDirectory(pattern.under)) return "under must be a path without //, . and ..";
+    return pattern.under === "/" ? "it is every path of the machine" : undefined;
+  }
+  if (!("startsWith" in pattern)) return undefined;
+  const { startsWith } = pattern;
+  if (startsWith.trim() === "") return "it says nothing about the value";
+  if (webAddress.test(startsWith) && !wholeHost.test(startsWith))
+    return "the address's host may go on: end it with /";
+  return isRun ? commandProblem(startsWith) : undefined;
+};
+
+const fieldWarning = (name: string, pattern: FieldPattern): string | undefined => {
+  if ("under" in pattern) {
+    const parts = pattern.under.split("/").filter((part) => part !== "");
+    return pattern.under.startsWith("/") && parts.length === 1
+      ? `${quoted(pattern.under)} is a directory of the system, with all that is in it`
+      : undefined;
+  }
+  if (!("startsWith" in pattern)) return undefined;
+  const { startsWith } = pattern;
+  if (runFields.has(name)) {
+    const words = programWords(startsWith);
+    const what = words.length === 1 ? "any option, file and address" : "any further option, file and address";
+    return `${quoted(startsWith)} may go on with ${what} as arguments`;
+  }
+  return /[\s/=:]$/.test(startsWith)
+    ? undefined
+    : `${quoted(startsWith)} may go on within the same word, such as ${quoted(`${startsWith}-x`)}`;
+};
+
+const fieldsOf = ({ match }: Pick<GrantTerms, "match">): [string, FieldPattern][] =>
+  "input" in match ? Object.entries(match.input) : [];
+
+/** Why terms are refused because they allow far more than they say, in words; undefined where they are not. */
+export const breadthProblem = (terms: Pick<GrantTerms, "match">): string | undefined => {
+  for (const [name, pattern] of fieldsOf(terms)) {
+    const problem = fieldProblem(name, pattern);
+    if (problem !== undefined) return `the pattern of ${quoted(name)} allows too much: ${problem}`;
+  }
+  return undefined;
+};
+
+/** What a human should notice before giving a grant, as safe lines. */
+export const breadthWarnings = (terms: Pick<GrantTerms, "match">): readonly string[] => {
+  const fields = fieldsOf(terms);
+  if (fields.length > 0 && fields.every(([, pattern]) => "any" in pattern))
+    return ["every call of this tool is allowed, whatever its input"];
+  return fields.flatMap(([name, pattern]) => fieldWarning(name, pattern) ?? []);
+};

@@ -1,0 +1,163 @@
+import { ApprovalError, type ApprovalRecord, type ApprovalRisk } from "@harnesskit/approvals";
+import type { Explanation, PolicyHarness } from "@harnesskit/policy";
+import type { AhpEventType } from "@harnesskit/protocol/ahp";
+import { BufferFullError, type Clock, digest, HarnessError, joinKey } from "@harnesskit/wire";
+import type { HubLimits } from "../limits.ts";
+import type { ApprovalDesk, Ruling } from "./approval-desk.ts";
+import { approvedDecision, deferredDecision, refusedDecision, ticketText } from "./decisions.ts";
+import { type EventLog, hasOutcome } from "./event-log.ts";
+import { reasonOf, type Word } from "./event-row.ts";
+import type { Asker, QuestionBudget } from "./question-budget.ts";
+import type { AnyEvent, EventFacts } from "./read-event.ts";
+import { subjectOf } from "./subject.ts";
+
+export interface EscalationOptions {
+  readonly policy: PolicyHarness;
+  readonly desk: ApprovalDesk;
+  readonly log: EventLog;
+  readonly budget: QuestionBudget;
+  readonly limits: HubLimits;
+  readonly clock: Clock;
+  /** What a human should know about the danger of an action. */
+  readonly riskOf: (event: AnyEvent, explanation: Explanation) => ApprovalRisk;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Who asks, and how long it waits. */
+export interface AskingCall {
+  readonly asker: () => Asker;
+  /** The place in a batch: such a call does not wait. */
+  readonly batchIndex: number | undefined;
+  /** Each aborts when the agent waits no more. */
+  readonly signals: () => readonly AbortSignal[];
+}
+
+const whyNotAsked = (error: unknown): string => {
+  if (BufferFullError.isInstance(error) && error.code === "buffer_full") {
+    return `this client has too many questions open: ${error.message}; a human must answer some first`;
+  }
+  if (ApprovalError.isInstance(error) && error.code === "store_full")
+    return `the inbox is full: ${error.message}`;
+  if (!HarnessError.isInstance(error)) return "the approval could not be kept (failed)";
+  // The agent sent what cannot be asked about, and can mend it.
+  const isOfAgent = ["invalid_argument", "too_large", "too_deep", "not_json"].includes(error.code);
+  return isOfAgent
+    ? `a human cannot be asked about it: ${error.message}`
+    : `the approval could not be kept (${error.code})`;
+};
+
+/** Asks a human about an event, waits for the answer as long as the agent does, and hands it over once. */
+export class Escalation {
+  readonly #options: EscalationOptions;
+
+  constructor(options: EscalationOptions) {
+    this.#options = options;
+  }
+
+  /** The decision. Throws the errors of the timeline's store. */
+  async decide(
+    event: AnyEvent,
+    facts: EventFacts,
+    explanation: Explanation,
+    call: AskingCall,
+  ): Promise<unknown> {
+    const { desk, policy, log, clock } = this.#options;
+    const type = event.event_type;
+    const startedMs = clock.now();
+    const asked = policy.policy;
+    let record: ApprovalRecord;
+    try {
+      record = await this.#ask(event, facts, explanation, call.asker());
+    } catch (error) {
+      this.#options.onError(error);
+      const reason = `${explanation.why}; ${whyNotAsked(error)}, so it does not happen`;
+      const refused = refusedDecision(type, reason, undefined, error);
+      await log.decided(event, facts, explanation, refused as Word);
+      return refused;
+    }
+    await log.asked(event, facts, explanation, record);
+    const waitMs = this.#holdMs(facts, call) - (clock.now() - startedMs);
+    const ruling = await desk.settle(record, waitMs, call.signals());
+    if (ruling.ruling === "approved" && policy.policy !== asked) {
+      // An answer does not outlive its policy.
+      const again = policy.decide(event as Parameters<PolicyHarness["decide"]>[0]).decision as
+        | Word
+        | undefined;
+      if (again?.decision !== "escalate" && again?.decision !== "allow") {
+        await desk.report(ruling.record.id, "failed", "the policy changed and refuses it now");
+        return again ?? refusedDecision(type, "the policy changed and does not decide this any more");
+      }
+    }
+    return this.#answer(type, facts, ruling, explanation);
+  }
+
+  async #ask(
+    event: AnyEvent,
+    facts: EventFacts,
+    explanation: Explanation,
+    asker: Asker,
+  ): Promise<ApprovalRecord> {
+    const { desk, budget, riskOf } = this.#options;
+    const { agent, session, callId, turn } = facts;
+    const subject = subjectOf(event.event_type, facts);
+    const question = joinKey(agent, session, await digest(subject));
+    const isNew = budget.take(asker, question);
+    try {
+      const record = await desk.ask({
+        origin: {
+          agent,
+          session,
+          ...(callId !== undefined && { callId }),
+          ...(turn !== undefined && { correlationId: turn }),
+        },
+        subject,
+        risk: riskOf(event, explanation),
+        rule: {
+          id: explanation.rule ?? explanation.source,
+          reason: reasonOf(explanation) || "the policy asks a human",
+        },
+      });
+      budget.asked(question, record);
+      return record;
+    } catch (error) {
+      if (isNew) budget.release(question);
+      throw error;
+    }
+  }
+
+  async #answer(
+    type: AhpEventType,
+    facts: EventFacts,
+    ruling: Ruling,
+    { rule }: Explanation,
+  ): Promise<unknown> {
+    const { desk, limits, policy } = this.#options;
+    const { record } = ruling;
+    switch (ruling.ruling) {
+      case "approved":
+        // The answer itself is all that comes of it.
+        if (!hasOutcome(type)) await desk.report(record.id, "done", "the answer was given to the agent");
+        return approvedDecision(type, record, { policy: policy.policy.name, rule });
+      case "rejected": {
+        const { answer } = record;
+        const note = answer?.note === undefined ? "" : `: ${answer.note}`;
+        return refusedDecision(type, `refused by ${answer?.by ?? "a human"}${note}`, record);
+      }
+      case "void":
+        return refusedDecision(type, `approval ${record.id}: ${ruling.why}`, record);
+      case "pending":
+        return facts.waitMs === 0 || type === "confirmation"
+          ? refusedDecision(type, ticketText(record), record)
+          : deferredDecision(record, limits.retryAfterMs);
+    }
+  }
+
+  /** How long a question may be held for this agent. */
+  #holdMs({ waitMs }: EventFacts, { batchIndex }: AskingCall): number {
+    const { limits, desk } = this.#options;
+    if (batchIndex !== undefined || desk.held >= limits.maxHeld) return 0;
+    if (waitMs === undefined) return limits.holdMs;
+    const longest = Math.min(waitMs, limits.maxHoldMs);
+    return Math.max(longest - limits.deadlineMarginMs, Math.floor(longest / 2));
+  }
+}

@@ -1,0 +1,64 @@
+import type { Explanation } from "@harnesskit/policy";
+import type { RowDecision, RowState } from "@harnesskit/protocol/hub";
+import { type ContentRules, rowContent, safeLine } from "../timeline/row-content.ts";
+import type { NewRow, StoredContent } from "../timeline/timeline-store.ts";
+import type { AnyEvent, EventFacts } from "./read-event.ts";
+
+/** A decision as a policy makes it. */
+export interface Word {
+  readonly escalation_target?: string;
+  readonly decision: string;
+  readonly reason?: string;
+  readonly modified_payload?: unknown;
+}
+
+/** The rule's own words, without its name, which stands beside them; what matched, where it has none. */
+export const reasonOf = ({ decided, rule, source, why }: Explanation, made?: Word): string => {
+  const reason = made?.reason ?? (decided as Word | undefined)?.reason ?? why;
+  const named = ` (${source === "limit" ? "limit" : "rule"} ${rule})`;
+  const words = reason.endsWith(named) ? reason.slice(0, -named.length) : reason;
+  return words.slice(0, 4000);
+};
+
+export const rowOf = (event: AnyEvent, facts: EventFacts, state: RowState, atMs: number): NewRow => {
+  const { agent, session, turn, callId, tool, summary } = facts;
+  return {
+    type: event.event_type,
+    atMs,
+    agent,
+    session,
+    ...(turn !== undefined && { turn }),
+    ...(callId !== undefined && { callId }),
+    depth: event.depth,
+    ...(tool !== undefined && { tool }),
+    summary: safeLine(summary),
+    state,
+  };
+};
+
+export const contentOf = (
+  event: AnyEvent,
+  rules: ContentRules,
+  { explanation, modified }: { readonly explanation?: Explanation; readonly modified?: unknown } = {},
+): StoredContent => ({
+  event: rowContent(event, rules),
+  ...(modified !== undefined && { modifiedInput: rowContent(modified, rules) }),
+  ...(explanation !== undefined && {
+    explanation: {
+      why: explanation.why,
+      shadowed: explanation.shadowed.map(({ rule, decision }) => ({ rule, decision })),
+    },
+  }),
+});
+
+export const rowDecisionOf = (explanation: Explanation, made: Word | undefined): RowDecision => {
+  const { source, rule, mode } = explanation;
+  const reason = reasonOf(explanation, made);
+  return {
+    decision: made?.decision ?? "not supported",
+    source,
+    ...(rule !== undefined && { rule }),
+    ...(reason !== "" && { reason }),
+    ...(mode === "shadow" && { mode }),
+  };
+};
