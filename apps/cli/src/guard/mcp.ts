@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { ActionJudge, McpProxy, maxProxyMessageBytes, ToolPins } from "@harnesskit/guard/mcp";
 import { parseMcpServer, serverTitle } from "@harnesskit/mcp-agent";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
@@ -8,6 +8,7 @@ import { ExitCode, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { oneLine } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
+import { readProgramName } from "./program-name.ts";
 import { openProxyHarness, type ProxyHarnessOptions } from "./proxy-judge.ts";
 
 export interface GuardMcpOptions extends ProxyHarnessOptions {
@@ -19,31 +20,6 @@ export interface GuardMcpOptions extends ProxyHarnessOptions {
 
 /** Where the accepted tools of MCP servers are. */
 export const pinsDirectory = (): string => join(stateDirectory("guard"), "mcp");
-
-const runners = new Set(["npx", "bunx", "uvx", "pnpx", "node", "python", "python3", "docker", "deno"]);
-
-/** What the server is called where no name was given: the package or the program. */
-const nameOf = ([program = "", ...args]: readonly string[]): string => {
-  const name = basename(program);
-  const word = runners.has(name) ? (args.find((one) => !one.startsWith("-")) ?? name) : name;
-  return basename(word.replace(/(?:\/dist)?(?:\/index)?\.[cm]?[jt]s$/, "")).replace(/(.)@[^@]*$/, "$1");
-};
-
-/** A name that is one part of `mcp__SERVER__TOOL`. */
-const asPart = (name: string): string =>
-  name
-    .replace(/[^A-Za-z0-9.-]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 64) || "server";
-
-const readName = (given: string | undefined, words: readonly string[]): string => {
-  if (given === undefined) return asPart(nameOf(words));
-  if (/^[A-Za-z0-9.-]{1,64}$/.test(given)) return given;
-  throw usageError(
-    `--name: ${oneLine(JSON.stringify(given), 200)} is not a name`,
-    "It takes 1 to 64 letters, digits, points and hyphens",
-  );
-};
 
 /** The server at a URL, with the values of its headers. Throws a usage error, and `mcp.config_invalid`. */
 const readUrl = (url: string, header: readonly string[] | undefined) => {
@@ -93,7 +69,7 @@ export const guardMcp = async (
   if (header !== undefined && url === undefined) throw usageError("--header is for --url");
   const words = url === undefined ? command : [readUrl(url, header).title];
   const note = (line: string) => process.stderr.write(`harness guard mcp: ${oneLine(line, 1000)}\n`);
-  const name = readName(options.name, url === undefined ? command : [new URL(url).hostname]);
+  const name = readProgramName(options.name, url === undefined ? command : [new URL(url).hostname]);
   const pins = await ToolPins.open({ directory: pinsDirectory(), name, place: words });
   const harness = await openProxyHarness(options, {
     framework: "harness-guard-mcp",

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HookFailure, Host } from "@harnesskit/agent-hooks";
+import { type HookFailure, type Host, shellWord } from "@harnesskit/agent-hooks";
 import type { RunnableHost } from "./host-run.ts";
 import { type Probe, probeSettings, probes } from "./probes.ts";
 import { protectionText } from "./protection-text.ts";
@@ -67,8 +67,6 @@ const withDirectory = async <T>(work: (directory: string) => Promise<T>): Promis
 /** The end of what the program has said, as a reason. */
 const lastLine = (output: string): string => output.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
 
-const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;
-
 const runProbe = (options: ProveHostOptions, probe: Probe): Promise<DoctorRow> =>
   withDirectory(async (directory) => {
     const { host, runnable, program, hookProgram, timeoutMs = defaultTimeoutMs, signal } = options;
@@ -84,7 +82,7 @@ const runProbe = (options: ProveHostOptions, probe: Probe): Promise<DoctorRow> =
     });
     if (!hooks) return { ...row, note: "not run: the hook's program is not known" };
     const model = await startScriptedModel((outputs) =>
-      outputs.length === 0 ? { command: `touch ${quoted(proof)}` } : { say: "done" },
+      outputs.length === 0 ? { command: `touch ${shellWord(proof)}` } : { say: "done" },
     );
     try {
       const isTrusted = probe !== "untrusted";

@@ -11,9 +11,11 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import { canonicalJson } from "@harnesskit/wire/json";
-import type { ActionJudge, ProxiedAction } from "../proxy/action-judge.ts";
+import type { ActionJudge } from "../proxy/action-judge.ts";
+import { boundedResult } from "../proxy/bounded-result.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { idKey, isRpcId, objectOf, type RpcMessage, readRpc, rpcError } from "../proxy/rpc-message.ts";
+import type { ProxiedAction } from "../proxy/rulings.ts";
 import { actionOf, forwardedCall, readToolCall, refusedCall, type ToolCall } from "./tool-call.ts";
 import { ToolList } from "./tool-list.ts";
 import type { ToolPins } from "./tool-pins.ts";
@@ -164,7 +166,7 @@ export class McpProxy {
       this.#options.judge.report(action, { outcome: "cancelled", error }, this.#clock.now() - open.startedMs);
       return;
     }
-    if (ruling.ruling === "refuse") return this.#refuse(open, ruling.reason);
+    if (ruling.ruling !== "forward") return this.#refuse(open, ruling.reason);
     return this.#send(open, action, ruling.isModified ? ruling.arguments : call.arguments);
   }
 
@@ -259,16 +261,10 @@ export class McpProxy {
         error: typeof message === "string" ? message.slice(0, 2000) : "error",
       };
     }
-    const shown = this.#bounded(result ?? null);
+    const shown = boundedResult(result ?? null, this.#limits.maxReportBytes);
     return objectOf(result).isError === true
       ? { outcome: "error" as const, error: "the tool reports an error", result: shown }
       : { outcome: "success" as const, result: shown };
-  }
-
-  #bounded(result: JsonValue): JsonValue {
-    const { maxReportBytes } = this.#limits;
-    const text = JSON.stringify(result);
-    return text.length <= maxReportBytes ? result : { cut: true, beginning: text.slice(0, maxReportBytes) };
   }
 
   /** Reports the outcome. False if that was done before. */

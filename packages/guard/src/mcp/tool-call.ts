@@ -1,6 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { ProxiedAction } from "../proxy/action-judge.ts";
 import { objectOf, type RpcId, type RpcMessage } from "../proxy/rpc-message.ts";
+import type { ProxiedAction } from "../proxy/rulings.ts";
 
 /** A `tools/call` of the client. */
 export interface ToolCall {
