@@ -307,7 +307,7 @@ describe("what passes an ACP proxy", () => {
       sendRaw,
     } = await guardAgent(allow, { command: [process.execPath, "-e", echo] });
     expect(run).toBeDefined();
-    sendRaw('{ "jsonrpc": "2.0", "method": "_vendor/y", "params": { "n": 1e2 } }\r\n');
+    await sendRaw('{ "jsonrpc": "2.0", "method": "_vendor/y", "params": { "n": 1e2 } }\r\n');
     await received(
       { received: got },
       '{ "jsonrpc": "2.0", "method": "_vendor/y", "params": { "n": 1e2 } }\r',
@@ -359,8 +359,8 @@ describe("what passes an ACP proxy", () => {
   it("goes on behind garbage, lines over the limit, and answers that belong to no request", async () => {
     const guarded = await guardAgent(allow);
     const line = '{"jsonrpc":"2.0","method":"_vendor/after"}';
-    guarded.sendRaw('garbage\n{"jsonrpc":"2.0","id":99,"result":{}}\n');
-    guarded.sendRaw(`{"jsonrpc":"2.0","method":"_x","params":"${"x".repeat(1024 * 1024)}"}\n`);
+    await guarded.sendRaw('garbage\n{"jsonrpc":"2.0","id":99,"result":{}}\n');
+    await guarded.sendRaw(`{"jsonrpc":"2.0","method":"_x","params":"${"x".repeat(1024 * 1024)}"}\n`);
     const steps = [{ raw: "log line\n" }, { bytes: [0x22, 0xff, 0x22, 0x0a] }, { large: 1024 * 1024 }];
     await guarded.run(...steps, { raw: `${line}\n` });
     await received(guarded, line);

@@ -20,7 +20,7 @@ export interface GuardedAgent extends TestHarness {
   /** The bytes that the editor received. */
   readonly received: () => string;
   /** Sends these bytes as they are. */
-  readonly sendRaw: (text: string) => void;
+  readonly sendRaw: (text: string) => Promise<void>;
   /** The editor ends. */
   leave(): void;
   /** Has the agent do the steps, and returns what came of them. */
@@ -110,7 +110,8 @@ export const guardAgent = async (
     notes,
     ended,
     received: () => received,
-    sendRaw: (text) => void input.write(text),
+    // The SDK's stream would lose what it writes before this has drained.
+    sendRaw: (text) => new Promise((resolve) => input.write(text, () => resolve())),
     leave: () => void input.end(),
     async run(...steps) {
       const chunks = () =>
