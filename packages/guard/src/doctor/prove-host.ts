@@ -38,7 +38,7 @@ const documentedEffect = (host: Host, probe: Probe): DoctorRow["documented"] => 
   return fact.withSettings ?? fact.documented;
 };
 
-const versionPattern = /\d+\.\d+\.\d+[\w.-]*/;
+const versionPattern = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/;
 
 const versionOf = async (
   { program, timeoutMs = defaultTimeoutMs, signal }: ProveHostOptions,
