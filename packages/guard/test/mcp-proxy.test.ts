@@ -163,7 +163,7 @@ describe("a server that changes its tools", () => {
     const refused = await first.client.callTool(call("ok"));
     expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining("has changed since")]);
     expect(await listed()).not.toContain("ok");
-    expect(first.notes).toEqual([expect.stringContaining("review it: harness guard tools")]);
+    expect(first.notes).toEqual([expect.stringContaining("review it in the inbox, or with harness guard tools")]);
     const [waiting, ...others] = await waitingTools(directory);
     expect(others).toEqual([]);
     expect(waiting).toMatchObject({

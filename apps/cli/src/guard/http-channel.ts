@@ -11,11 +11,7 @@ import {
 } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
-import {
-  StreamableHTTPClientTransport,
-  StreamableHTTPError,
-} from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { type JSONRPCMessage, SdkHttpError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
 const endSessionMs = 1000;
 
@@ -28,7 +24,7 @@ export interface HttpChannelOptions {
 }
 
 const reasonOf = (error: unknown): string => {
-  if (error instanceof StreamableHTTPError) return `the MCP server answered with HTTP status ${error.code}`;
+  if (error instanceof SdkHttpError) return `the MCP server answered with HTTP status ${error.status}`;
   if (HarnessError.isInstance(error)) return error.message;
   return "the MCP server cannot be reached";
 };

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { ActionJudge, McpProxy, maxProxyMessageBytes, ToolPins } from "@harnesskit/guard/mcp";
+import { hubPlace } from "@harnesskit/hub/place";
 import { parseMcpServer, serverTitle } from "@harnesskit/mcp-agent";
+import { readOwnFile } from "@harnesskit/node-kit";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import type { Channel } from "@harnesskit/wire";
 import { headersOf } from "../agents/mcp-spec.ts";
@@ -53,6 +55,16 @@ const openServer = async (
   }).connect();
 };
 
+const maxFileBytes = 4096;
+
+/** The inbox in the page of the hub, without a ticket: the client's program sees it. Undefined where the hub has no page. */
+const inboxUrl = async (state: string | undefined): Promise<string | undefined> => {
+  const { serverFile } = hubPlace({ state });
+  const text = (await readOwnFile(serverFile, { maxBytes: maxFileBytes })).toString("utf8");
+  const { url } = JSON.parse(text) as { url?: unknown };
+  return typeof url === "string" ? `${url}/#/inbox` : undefined;
+};
+
 /** `harness guard mcp`: stands between an MCP client and a server until one of them ends. Returns the exit code. */
 export const guardMcp = async (
   command: readonly string[],
@@ -84,7 +96,18 @@ export const guardMcp = async (
     forget = onStopSignals(() => void client.close());
     const judge = new ActionJudge({ client: harness.client });
     const limits = { holdMs: options.wait * 1000 };
-    const failure = await new McpProxy({ client, server, judge, pins, name, limits, onNote: note }).run();
+    const approvalUrl = options.ahp === undefined ? () => inboxUrl(options.hub) : undefined;
+    const proxy = new McpProxy({
+      client,
+      server,
+      judge,
+      pins,
+      name,
+      limits,
+      onNote: note,
+      ...(approvalUrl && { approvalUrl }),
+    });
+    const failure = await proxy.run();
     if (failure === undefined) return ExitCode.done;
     note(failure.message);
     return ExitCode.failed;

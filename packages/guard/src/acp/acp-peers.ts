@@ -7,6 +7,7 @@ import {
   type JsonLine,
 } from "@harnesskit/wire";
 import type { ActionJudge } from "../proxy/action-judge.ts";
+import type { BesideWork } from "../proxy/beside-work.ts";
 import { lineOf } from "../proxy/exact-line.ts";
 import type { ProxyLimits } from "../proxy/limits.ts";
 import { type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
@@ -53,27 +54,3 @@ export const answer = (to: Channel, id: JsonValue, result: JsonValue): Promise<v
 
 export const fail = (to: Channel, id: JsonValue, code: number, message: string): Promise<void> =>
   say(to, rpcError(id, code, message));
-
-/** What runs beside the messages that follow. */
-export class BesideWork {
-  readonly #note: (line: string) => void;
-  readonly #running = new Set<Promise<void>>();
-
-  constructor(note: (line: string) => void) {
-    this.#note = note;
-  }
-
-  /** What fails unforeseen is noted, never thrown. */
-  add(work: Promise<void>): void {
-    const settled = work.catch((error: unknown) => {
-      this.#note(error instanceof Error ? error.message : "the proxy failed");
-    });
-    this.#running.add(settled);
-    void settled.finally(() => this.#running.delete(settled));
-  }
-
-  /** Settles when nothing runs any more. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#running);
-  }
-}

@@ -8,10 +8,11 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import type { ActionJudge } from "../proxy/action-judge.ts";
+import { BesideWork } from "../proxy/beside-work.ts";
 import { lineOf, readExact } from "../proxy/exact-line.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
-import { type AcpPeers, BesideWork, codes, fail, pass } from "./acp-peers.ts";
+import { type AcpPeers, codes, fail, pass } from "./acp-peers.ts";
 import { AcpAgentRequests } from "./agent-requests.ts";
 import { AcpPrompts } from "./prompts.ts";
 import { AcpSessions } from "./sessions.ts";

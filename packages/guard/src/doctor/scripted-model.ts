@@ -107,7 +107,8 @@ const answerChat = async (
   next: () => Promise<ModelStep>,
   count: number,
 ): Promise<void> => {
-  const step: ModelStep = list(isObject(body) ? body.tools : undefined).length > 0 ? await next() : { say: "ok" };
+  const step: ModelStep =
+    list(isObject(body) ? body.tools : undefined).length > 0 ? await next() : { say: "ok" };
   const call = {
     index: 0,
     id: `call_${count}`,

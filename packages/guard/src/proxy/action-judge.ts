@@ -113,6 +113,34 @@ export class ActionJudge {
     this.#report(payload, { metadata, session }, { outcome: "cancelled", error: cancelled }, 0);
   }
 
+  /** A question that only a human answers, whatever a policy allows by default. `unanswered` also without a harness. Never rejects. */
+  async confirm(
+    message: string,
+    preview: string,
+    { holdMs, signal }: Pick<DecideOptions, "holdMs" | "signal">,
+  ): Promise<"approved" | "rejected" | "unanswered"> {
+    try {
+      if (!(await this.#isReady(signal))) return "unanswered";
+      const startedMs = this.#clock.now();
+      const payload = {
+        session_id: this.#client.sessionId,
+        confirmation_type: "user_confirm",
+        message,
+      } as const;
+      const { origin, decision } = await this.#client.decide("confirmation", payload, {
+        metadata: { wait_ms: holdMs, preview },
+        timeoutMs: holdMs + answerMarginMs,
+        signal,
+      });
+      if (origin === "client") return "unanswered";
+      if (decision.decision === "approve") return "approved";
+      // A harness that holds the question for as long as it may says no at the end.
+      return this.#clock.now() - startedMs < holdMs / 2 ? "rejected" : "unanswered";
+    } catch {
+      return "unanswered";
+    }
+  }
+
   /** Reports the begin or the end of an agent's session. Never throws. */
   note(type: "session_start" | "session_end", session: string, metadata: JsonObject): void {
     callSafely(() => this.#client.notify(type, {}, { metadata, session_id: session }));
@@ -146,7 +174,8 @@ export class ActionJudge {
         if (decision.decision !== "defer") return rule(question, decision, asks);
         const retryMs = Math.max(1, decision.retry_after_ms);
         if (this.#clock.now() + retryMs >= dueAtMs) {
-          return refuse(safe(decision.reason ?? "no decision in time; repeat the same call later"));
+          const reason = safe(decision.reason ?? "no decision in time; repeat the same call later");
+          return { ruling: "refuse", reason, isPending: true };
         }
         await wait(retryMs, this.#clock, signal);
       }

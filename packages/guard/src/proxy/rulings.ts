@@ -28,6 +28,8 @@ export interface ProxiedPrompt {
 export interface Refusal {
   readonly ruling: "refuse";
   readonly reason: string;
+  /** It was not decided in time, and the same call can be repeated. */
+  readonly isPending?: true;
 }
 
 /** The client's own user decides: only with `asks`. */
