@@ -1,8 +1,9 @@
+import { shellWord } from "@harnesskit/wire";
 import type { EventBody, Item } from "@harnesskit/protocol/threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createStyle, wantsColour } from "../src/terminal/terminal.ts";
-import { formatDuration, formatTime, oneLine, safeJson, shellWord } from "../src/terminal/text.ts";
+import { formatDuration, formatTime, oneLine, safeJson } from "../src/terminal/text.ts";
 import { approvalLines } from "../src/timeline/approval-view.ts";
 import { LogView, Prose } from "../src/timeline/text-streams.ts";
 import { Timeline } from "../src/timeline/timeline.ts";

@@ -35,5 +35,4 @@ export type {
   PluginHostSettings,
 } from "./settings/host-settings.ts";
 export { hookCommands, managedSettings, planSettings, removeSettings } from "./settings/plan-settings.ts";
-export { shellWord } from "./shell-word.ts";
 export { deadlineMs } from "./timing.ts";

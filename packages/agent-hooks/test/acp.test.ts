@@ -1,11 +1,11 @@
 import { commandJudge } from "@harnesskit/command-judge";
 import { createPolicyHarness } from "@harnesskit/policy";
 import { defaultPolicyFile, loadPolicy } from "@harnesskit/policy/node";
+import { shellWord } from "@harnesskit/wire";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { commandLine } from "../src/acp/command-line.ts";
 import { acpAction, acpEvent, readAcp, withPrompt } from "../src/acp/index.ts";
-import { shellWord } from "../src/index.ts";
 
 const workspace = "/work/app";
 const toolCall = (call: object, agent?: string) =>

@@ -97,7 +97,7 @@ describe.each(jsonHosts.map((host) => ({ id: host.id, host })))("settings of $id
   });
 });
 
-it.each(["{}", "{\n}\n", "{\n  \"hooks\": {}\n}\n", "{ }"])(
+it.each(["{}", "{\n}\n", '{\n  "hooks": {}\n}\n', "{ }"])(
   "gives what it writes into the empty containers of %j lines of its own",
   (before) => {
     const host = findHost("codex");

@@ -56,6 +56,7 @@ export {
   type ProtocolErrorOptions,
   toProtocolError,
 } from "./protocol-error.ts";
+export { shellWord } from "./shell-word.ts";
 export {
   createStreamPipe,
   type StreamInput,

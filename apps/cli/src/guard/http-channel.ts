@@ -11,7 +11,11 @@ import {
 } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
-import { type JSONRPCMessage, SdkHttpError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import {
+  type JSONRPCMessage,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
 
 const endSessionMs = 1000;
 

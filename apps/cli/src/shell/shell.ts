@@ -1,13 +1,13 @@
 import { toAttachmentRef } from "@harnesskit/shell-client";
 import { createHttpExchange, type HttpExchange } from "@harnesskit/transport-http/node";
-import { HarnessError, randomId } from "@harnesskit/wire";
+import { HarnessError, randomId, shellWord } from "@harnesskit/wire";
 import { readClientToken } from "../ahp/token.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.ts";
 import { noteInterruption } from "../interruption.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { oneLine } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { type ShellApprovalMode, ShellApprover } from "./approvals.ts";
 import { ShellConversation } from "./shell-conversation.ts";

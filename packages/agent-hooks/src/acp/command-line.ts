@@ -1,5 +1,5 @@
+import { shellWord } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
-import { shellWord } from "../shell-word.ts";
 
 /** A program's name or path that a shell reads as nothing else. */
 const isPlain = (program: string): boolean => /^[\w@%+:,./-]+$/.test(program);

@@ -1,5 +1,6 @@
-import { type HookFailure, type Host, hookFailures, shellWord } from "@harnesskit/agent-hooks";
+import { type HookFailure, type Host, hookFailures } from "@harnesskit/agent-hooks";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { shellWord } from "@harnesskit/wire";
 
 /**
  * What a hook does in one run: `allow` and `deny` answer as a guard does, `no_hub` is the hook's own program without a hub, and the others are

@@ -16,7 +16,8 @@ export interface ToolReviewsOptions {
 
 /** Questions to a human at one time. A server that changes more tools has the others accepted by command. */
 const maxOpen = 16;
-const maxShown = 20_000;
+/** Characters of a declaration in a question; `harness guard tools` shows all of it. */
+const maxShown = 8000;
 
 /** Asks a human about tools that are new or declared otherwise. Nothing but an approval of exactly that declaration accepts it. */
 export class ToolReviews {
@@ -38,22 +39,15 @@ export class ToolReviews {
     this.#asked.add(digest);
     this.#open++;
     const shown = displayText(tool, { maxLength: 200 });
-    const message =
+    const question =
       accepted === undefined
         ? `the MCP server ${name} declares the new tool ${shown} (${digest}). Offer it?`
         : `the MCP server ${name} declares the tool ${shown} otherwise than it was accepted (${digest}). Offer it?`;
-    const preview = [
+    const declarations = [
       ...(accepted === undefined ? [] : [`accepted: ${accepted}`]),
       `declared: ${declaration}`,
-    ].join("\n");
-    const answer = await judge.confirm(
-      message,
-      displayText(preview, { multiline: true, maxLength: maxShown }),
-      {
-        holdMs,
-        signal,
-      },
-    );
+    ].map((one) => displayText(one, { maxLength: maxShown }));
+    const answer = await judge.confirm([question, ...declarations].join("\n"), { holdMs, signal });
     this.#open--;
     if (answer === "unanswered") this.#asked.delete(digest);
     if (answer === "approved" && (await pins.accept(digest).catch(() => false))) onAccepted(tool);

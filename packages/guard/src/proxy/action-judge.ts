@@ -116,7 +116,6 @@ export class ActionJudge {
   /** A question that only a human answers, whatever a policy allows by default. `unanswered` also without a harness. Never rejects. */
   async confirm(
     message: string,
-    preview: string,
     { holdMs, signal }: Pick<DecideOptions, "holdMs" | "signal">,
   ): Promise<"approved" | "rejected" | "unanswered"> {
     try {
@@ -128,7 +127,7 @@ export class ActionJudge {
         message,
       } as const;
       const { origin, decision } = await this.#client.decide("confirmation", payload, {
-        metadata: { wait_ms: holdMs, preview },
+        metadata: { wait_ms: holdMs },
         timeoutMs: holdMs + answerMarginMs,
         signal,
       });

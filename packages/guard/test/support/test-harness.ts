@@ -27,13 +27,14 @@ export const testHarness = (
   const note = ({ event_type: type, session_id: session, payload, metadata }: any) => {
     events.push({ type, session, payload, metadata });
   };
-  const gate = (event: any) => {
+  const gate = (event: any): never => {
     note(event);
     return decide?.(event) as never;
   };
   const handlers = {
     pre_action: gate,
     ...(prompts && { pre_prompt: gate }),
+    confirmation: gate,
     post_action: note as never,
     session_start: note as never,
     session_end: note as never,
