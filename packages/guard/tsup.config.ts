@@ -6,4 +6,5 @@ export default library({
   settings: "src/settings/index.ts",
   doctor: "src/doctor/index.ts",
   mcp: "src/mcp/index.ts",
+  acp: "src/acp/index.ts",
 });

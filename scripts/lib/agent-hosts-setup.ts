@@ -13,10 +13,14 @@ declare module "vitest" {
   }
 }
 
-/** Under the Apache License 2.0, from npm; without their install scripts, which they do not need. */
+/**
+ * From npm, without their install scripts, which they do not need. Codex and Gemini CLI are under the Apache License 2.0; the licence of Copilot CLI
+ * permits to install and run it, and it needs no account with a model provider of its user's own.
+ */
 const pinned = [
   { id: "codex", name: "@openai/codex", version: "0.169.0", bin: "codex" },
   { id: "gemini-cli", name: "@google/gemini-cli", version: "0.61.0", bin: "gemini" },
+  { id: "copilot-cli", name: "@github/copilot", version: "1.0.102", bin: "copilot" },
 ] as const;
 
 type Pinned = (typeof pinned)[number];

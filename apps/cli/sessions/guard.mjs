@@ -1,10 +1,11 @@
-// Records a session: real Codex and Gemini CLI under the guard, against a scripted model. Usage, with both on the PATH:
+// Records a session: real Codex, Gemini CLI and Copilot CLI under the guard, against a scripted model. Usage, with all on the PATH:
 //   node apps/cli/sessions/guard.mjs > docs/sessions/guard.md
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { findHost } from "@harnesskit/agent-hooks";
@@ -70,6 +71,74 @@ const clientOf = async () => {
 };
 const pendingOf = async (client) => (await client.call("inbox.list", { status: "pending" })).records;
 
+/** Gemini CLI as an ACP agent behind the guard, with a hand-written editor. Its hooks are not in place: the proxy alone judges. */
+const acpRun = async (client) => {
+  const model = await startScriptedModel(async ({ length }) =>
+    length === 0 ? { command: push } : length === 1 ? { command: publishBy("acp") } : { say: "done" },
+  );
+  const acpHome = join(directory, "acp-home");
+  await mkdir(join(acpHome, ".gemini"), { recursive: true });
+  const settings = { security: { auth: { selectedType: "gemini-api-key" } } };
+  await writeFile(join(acpHome, ".gemini", "settings.json"), JSON.stringify(settings));
+  const gemini = await findHostProgram(findHost("gemini-cli"), process.env);
+  const words = [gemini, "--acp", "--skip-trust", "-m", "gemini-2.5-flash"];
+  const child = spawn(
+    process.execPath,
+    [bin, "guard", "acp", "--name", "gemini", "--hub", place.directory, "--", ...words],
+    {
+      cwd: project,
+      env: {
+        ...env,
+        HOME: acpHome,
+        GEMINI_API_KEY: "none",
+        GOOGLE_GEMINI_BASE_URL: model.url,
+        GEMINI_CLI_NO_RELAUNCH: "true",
+      },
+      stdio: ["pipe", "pipe", "ignore"],
+    },
+  );
+  started.push(child);
+  const answers = new Map();
+  const told = [];
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const message = JSON.parse(line);
+    if (message.method === undefined) answers.get(message.id)?.(message.result);
+    const { update } = message.params ?? {};
+    if (message.method !== "session/update" || !update.sessionUpdate.startsWith("tool_call")) return;
+    const texts = (update.content ?? [])
+      .map(({ content }) => content?.text)
+      .filter((text) => text?.startsWith("harness guard"));
+    told.push(
+      [`${update.sessionUpdate}: ${update.title ?? ""} ${update.status ?? ""}`.trim(), ...texts].join("\n  "),
+    );
+  });
+  let count = 0;
+  const request = (method, params) =>
+    new Promise((resolve) => {
+      const id = count++;
+      answers.set(id, resolve);
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    });
+  say("## In an editor, over ACP\n");
+  say(
+    "The editor starts `harness guard acp --name gemini -- gemini --acp …` in the place of `gemini --acp …`. The same model, the same hub.\n",
+  );
+  await request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const { sessionId } = await request("session/new", { cwd: project, mcpServers: [] });
+  const turn = request("session/prompt", { sessionId, prompt: [{ type: "text", text: "release it" }] });
+  await until(async () => (await pendingOf(client)).length === 1, "the question of the ACP agent");
+  await until(() => told.some((line) => line.includes("waiting for a decision")), "the notice in the editor");
+  await harness("inbox");
+  const [{ id }] = await pendingOf(client);
+  await harness("inbox", "--approve", id);
+  const { stopReason } = await turn;
+  say("What the editor was told:\n");
+  say(`\`\`\`text\n${shown([...told, `end of the turn: ${stopReason}`].join("\n"))}\n\`\`\`\n`);
+  child.stdin.end();
+  await once(child, "close");
+  await model.close();
+};
+
 const push = "git push --force origin main";
 const publishBy = (id) => `./publish.sh ${id}`;
 
@@ -113,22 +182,22 @@ try {
     }),
   );
 
-  say("# A recorded session: Codex and Gemini CLI under one guard\n");
+  say("# A recorded session: Codex, Gemini CLI and Copilot CLI under one guard\n");
   say(
     "Made by `apps/cli/sessions/guard.mjs`: the real programs against a scripted model on this machine. The model asks each of them to rewrite",
   );
-  say("history by a forced push, and then to publish. The hub is killed while both wait.\n");
+  say(
+    "history by a forced push, and then to publish. The hub is killed while all wait. Then Gemini CLI works in an editor, over ACP.\n",
+  );
   let hub = await startHub();
   show("harness hub &", hub.output);
-  await harness("guard", "init", "--agent", "codex", "--agent", "gemini-cli", "--yes");
+  await harness("guard", "init", ...agents.flatMap(({ host }) => ["--agent", host.id]), "--yes");
   const ends = agents.map(({ program, args, env: own }) =>
     runProgram({ program, args, env: own, cwd: project, timeoutMs: 300_000 }),
   );
   let client = await clientOf();
-  await until(async () => (await pendingOf(client)).length === 2, "both questions");
-  say(
-    "Codex and Gemini CLI run. Their forced pushes are blocked; both wait for an answer about the publication.\n",
-  );
+  await until(async () => (await pendingOf(client)).length === agents.length, "all questions");
+  say("The three run. Their forced pushes are blocked; all wait for an answer about the publication.\n");
   await harness("inbox");
   hub.child.kill("SIGKILL");
   await hub.ended;
@@ -146,6 +215,7 @@ try {
   for (const { id } of pending) await harness("inbox", "--approve", id);
   back.resolve();
   const results = await Promise.all(ends);
+  await acpRun(client);
   show("cat published.log", await readFile(join(project, "published.log"), "utf8"));
   const { rows } = await client.call("timeline.page", {});
   const line = ({ agent, summary, state, decision, approval }) =>
@@ -175,7 +245,7 @@ try {
   show("harness guard remove --yes", lines.join("\n"));
   const published = (await readFile(join(project, "published.log"), "utf8")).trim().split("\n").sort();
   const isSame = (await run("git", ["rev-parse", "main"], remote)).trim() === head;
-  const expected = ["published by codex", "published by gemini-cli"];
+  const expected = [...agents.map(({ host }) => host.id), "acp"].map((id) => `published by ${id}`).sort();
   if (
     !isSame ||
     JSON.stringify(published) !== JSON.stringify(expected) ||

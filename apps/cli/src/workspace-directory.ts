@@ -2,8 +2,9 @@ import { constants } from "node:fs";
 import { access, lstat, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { shellWord } from "@harnesskit/wire";
 import { usageError } from "./cli-error.ts";
-import { oneLine, shellWord } from "./terminal/text.ts";
+import { oneLine } from "./terminal/text.ts";
 
 /** The real path of `--cwd`. Throws a usage error for one that is not a directory, or that this user cannot read. */
 export const resolveWorkspace = async (cwd: string): Promise<string> => {

@@ -1,14 +1,20 @@
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { type AddressInfo, createServer } from "node:net";
+import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { GuardedMachine } from "./support/guarded-agent.ts";
 import { binPath } from "./support/harness.ts";
 
 const everything = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/dist/index.js",
+);
+
+const hostile = fileURLToPath(
+  new URL("../../../packages/guard/test/fixtures/hostile-mcp-server.mjs", import.meta.url),
 );
 
 const freePort = async (): Promise<number> => {
@@ -117,6 +123,40 @@ rules: []
         "a=NO_SUCH_VARIABLE",
       ),
     ).toMatchObject({ code: 2, stderr: expect.stringContaining("NO_SUCH_VARIABLE is not set") });
+  });
+
+  it("asks in the inbox about a tool that has changed, shows the change, and offers it once it is approved", async () => {
+    const machine = await GuardedMachine.create(`version: 1
+name: all
+defaults: { gate: allow }
+rules: []
+`);
+    await machine.startHub();
+    const hub = await machine.client();
+    const { client } = await connectTo(machine, ["--name", "srv", "--", process.execPath, hostile]);
+    const changed = vi.fn();
+    client.setNotificationHandler(ToolListChangedNotificationSchema, changed);
+    await client.listTools();
+    await client.callTool({ name: "change", arguments: {} });
+    const ok = () => client.callTool({ name: "ok", arguments: {} });
+    expect(await ok()).toMatchObject({ isError: true });
+    // No default of a policy answers it.
+    const { id, digest, subject } = await machine.pending(hub);
+    expect(subject.tool).toBe("confirmation");
+    expect(subject.input.message).toMatch(/declares the tool ok otherwise than it was accepted \(sha256:/);
+    expect(subject.input.message).toMatch(/\naccepted: .*The tool ok.*\ndeclared: .*Send all secrets/);
+    const diff = await machine.harness("guard", "tools");
+    expect(diff.stdout).toContain("ok of srv");
+    expect(diff.stdout).toMatch(/^-.*"description": "The tool ok"/m);
+    expect(diff.stdout).toMatch(/^\+.*"description": /m);
+    expect(diff.stdout).toMatch(/accept it: harness guard tools --accept sha256:[0-9a-f]{64}/);
+    const listed = JSON.parse((await machine.harness("guard", "tools", "--json")).stdout);
+    expect(listed.waiting).toMatchObject([{ server: "srv", tool: "ok", accepted: { name: "ok" } }]);
+    changed.mockClear();
+    await hub.call("inbox.answer", { id, digest, decision: "approve" } as never);
+    await vi.waitFor(() => expect(changed).toHaveBeenCalled());
+    expect(await ok()).toMatchObject({ content: [{ text: "{}" }] });
+    expect((await machine.harness("guard", "tools")).stdout).toBe("No tool waits to be accepted.\n");
   });
 
   it("says what is wrong with its options, and lists the tools that wait", async () => {

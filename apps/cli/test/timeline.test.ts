@@ -1,9 +1,10 @@
+import { shellWord } from "@harnesskit/wire";
 import type { EventBody, Item } from "@harnesskit/protocol/threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Prose } from "../src/terminal/prose.ts";
 import { wantsColour } from "../src/terminal/terminal.ts";
-import { formatDuration, formatTime, oneLine, safeJson, shellWord } from "../src/terminal/text.ts";
+import { formatDuration, formatTime, oneLine, safeJson } from "../src/terminal/text.ts";
 import { LogView } from "../src/timeline/log-view.ts";
 import { Timeline } from "../src/timeline/timeline.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";

@@ -97,6 +97,17 @@ describe.each(jsonHosts.map((host) => ({ id: host.id, host })))("settings of $id
   });
 });
 
+it.each(["{}", "{\n}\n", '{\n  "hooks": {}\n}\n', "{ }"])(
+  "gives what it writes into the empty containers of %j lines of its own",
+  (before) => {
+    const host = findHost("codex");
+    const after = planSettings(host, before, options);
+    const pretty = JSON.stringify(JSON.parse(after), null, 2);
+    expect(after.replace(/ +$/gm, "").trim()).toBe(pretty);
+    expect(removeSettings(host, after, options)).toBe(before);
+  },
+);
+
 it("keeps comments where the host reads them, and refuses them where it does not", () => {
   const before = `{\n  // mine\n  "a": 1, // one\n  /* x */ "hooks": { /* none */ } // end\n}\n`;
   const host = findHost("gemini-cli");

@@ -15,6 +15,7 @@ import { settleWithin } from "@harnesskit/wire/time";
 import { type GuardHarness, HarnessLine } from "./harness-line.ts";
 import { type GuardLimits, guardLimits } from "./limits.ts";
 import { ModifiedCalls } from "./modified-calls.ts";
+import { terminalTarget } from "./terminal-target.ts";
 
 export interface GuardOptions {
   /** The harness that decides. */
@@ -53,9 +54,6 @@ export interface Guard {
   /** Hooks that are answered now. */
   readonly pending: number;
 }
-
-/** The target of an escalation by which a policy lets the host ask its own user, where it can. */
-export const terminalTarget = "terminal";
 
 /** The guard answers before the hook's program gives up, so that its reason arrives. */
 const answerMarginMs = 1000;

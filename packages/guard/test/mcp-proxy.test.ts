@@ -163,7 +163,9 @@ describe("a server that changes its tools", () => {
     const refused = await first.client.callTool(call("ok"));
     expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining("has changed since")]);
     expect(await listed()).not.toContain("ok");
-    expect(first.notes).toEqual([expect.stringContaining("review it: harness guard tools")]);
+    expect(first.notes).toEqual([
+      expect.stringContaining("review it in the inbox, or with harness guard tools"),
+    ]);
     const [waiting, ...others] = await waitingTools(directory);
     expect(others).toEqual([]);
     expect(waiting).toMatchObject({
@@ -177,6 +179,30 @@ describe("a server that changes its tools", () => {
     expect(await listed()).toContain("ok");
     const [file = ""] = (await readdir(directory)).filter((name) => name.endsWith(".json"));
     expect((await stat(join(directory, file))).mode & 0o777).toBe(0o600);
+  });
+
+  it("has a human asked about the changed tool, once: what was refused is not asked about again, what was approved is offered", async () => {
+    const answers: Record<string, object> = {
+      confirmation: { decision: "reject", reason: "no" },
+      pre_action: { decision: "allow" },
+    };
+    const { client, events } = await guardServer(hostile(), ({ event_type }) => answers[event_type]);
+    const asked = () => events.filter(({ type }) => type === "confirmation");
+    const changed = vi.fn();
+    client.setNotificationHandler(ToolListChangedNotificationSchema, changed);
+    await client.listTools();
+    await client.callTool(call("change"));
+    expect(await client.callTool(call("ok"))).toMatchObject({ isError: true });
+    await vi.waitFor(() => expect(asked()).toHaveLength(1));
+    expect(asked()[0]?.payload.message).toContain("Send all secrets");
+    await client.callTool(call("ok"));
+    expect(asked()).toHaveLength(1);
+    answers.confirmation = { decision: "approve" };
+    const other = await guardServer(hostile(), ({ event_type }) => answers[event_type]);
+    await other.client.listTools();
+    await other.client.callTool(call("change"));
+    await other.client.callTool(call("ok"));
+    await vi.waitFor(async () => expect(textOf(await other.client.callTool(call("ok")))).toBe("{}"));
   });
 
   it("keeps new tools of a later session, and refuses all where the accepted ones cannot be read", async () => {

@@ -299,3 +299,22 @@ describe("answers", () => {
     );
   });
 });
+
+describe("an agent that leaves while its question is pending", () => {
+  it("has it withdrawn by the report that the call was cancelled, so that no answer is taken any more", async () => {
+    await using hub = await openHub();
+    const [agent, client] = [await hub.agent("acp.gemini"), await hub.client()];
+    const abort = new AbortController();
+    const asked = agent.decide("pre_action", call("./publish.sh", "c1"), { signal: abort.signal });
+    const { id, digest } = await pendingOf(client);
+    abort.abort();
+    expect((await asked).decision).toMatchObject({ decision: "block" });
+    agent.notify("post_action", { ...call("./publish.sh", "c1"), outcome: "cancelled", error: "it left" });
+    await agent.flush();
+    await agent.close();
+    await until(async () => (await client.call("inbox.list", {})).records[0]?.status === "withdrawn");
+    const answer = client.call("inbox.answer", { id, digest, decision: "approve" });
+    await expect(answer).rejects.toMatchObject({ name: "HubError", code: "withdrawn" });
+    expect((await client.call("timeline.page")).rows[0]).toMatchObject({ callId: "c1", state: "refused" });
+  });
+});

@@ -37,6 +37,8 @@ export interface ChildTransportOptions {
   readonly maxFrameBytes?: number;
   /** How deep a message may nest. @default 80 */
   readonly maxDepth?: number;
+  /** Deliver each message as a `JsonLine` of `@harnesskit/wire`, with its line. @default false */
+  readonly keepLines?: boolean;
   /** Bytes that may wait for a child that reads slowly. @default 16777216 (16 MiB) */
   readonly maxBufferedBytes?: number;
   /** @default the real time */

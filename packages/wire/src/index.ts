@@ -19,9 +19,10 @@ export { callSafely, isThenable } from "./call-safely.ts";
 export type { Channel, ChannelHandlers, CloseReason, Listener, Transport } from "./channel.ts";
 export type { Codec, CodecOptions, Decoder, Encoder } from "./codec/codec.ts";
 export { FaultRun } from "./codec/fault-run.ts";
+export { JsonLine } from "./codec/json-line.ts";
 export { lengthPrefixCodec } from "./codec/length-prefix-codec.ts";
 export { createMessageCodec, type MessageCodec } from "./codec/message-codec.ts";
-export { newlineCodec } from "./codec/newline-codec.ts";
+export { type NewlineCodecOptions, newlineCodec } from "./codec/newline-codec.ts";
 export { createDeferred, type Deferred } from "./deferred.ts";
 export {
   checkNumber,
@@ -56,6 +57,7 @@ export {
   type ProtocolErrorOptions,
   toProtocolError,
 } from "./protocol-error.ts";
+export { shellWord } from "./shell-word.ts";
 export {
   createStreamPipe,
   type StreamInput,

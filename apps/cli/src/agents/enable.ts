@@ -1,6 +1,7 @@
+import { shellWord } from "@harnesskit/wire";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson, shellWord, wrapText } from "../terminal/text.ts";
+import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { enabledFile } from "./agent-places.ts";
 import { readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
 import { ask } from "./ask.ts";

@@ -1,6 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { isMissing } from "@harnesskit/node-kit";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { shellWord } from "@harnesskit/wire";
+import { oneLine } from "../terminal/text.ts";
 import { enabledFile } from "./agent-places.ts";
 
 const noteLeftOut = (line: string): void => void process.stderr.write(`harness: ${line}\n`);

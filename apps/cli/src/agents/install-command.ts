@@ -1,8 +1,9 @@
 import { AgentIdSchema } from "@harnesskit/protocol/runtime";
+import { shellWord } from "@harnesskit/wire";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { ask } from "./ask.ts";
 import { type ConfirmOptions, checkConfirmation, enable } from "./enable.ts";

@@ -3,9 +3,10 @@ import { readManifest } from "@harnesskit/core-runtime";
 import type { McpTool } from "@harnesskit/mcp-agent";
 import { readOwnFile } from "@harnesskit/node-kit";
 import type { AgentManifest } from "@harnesskit/protocol/runtime";
+import { shellWord } from "@harnesskit/wire";
 import * as z from "zod";
 import { CliError, ExitCode } from "../cli-error.ts";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { oneLine } from "../terminal/text.ts";
 import { agentTreeLimits } from "./agent-limits.ts";
 import {
   agentDirectory,

@@ -4,8 +4,9 @@ import {
   readingPermissions,
   SIDE_EFFECTS_PERMISSION,
 } from "@harnesskit/core-runtime";
+import { shellWord } from "@harnesskit/wire";
 import { coreFile } from "../core/core-files.ts";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { oneLine } from "../terminal/text.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
 
 /** What is granted to each agent. Unreadable: a core grants nothing then. */

@@ -1,5 +1,6 @@
+import { shellWord } from "@harnesskit/wire";
 import type { Terminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine, shellWord } from "../terminal/text.ts";
+import { formatTime, oneLine } from "../terminal/text.ts";
 import type { InstalledAgent, ReviewedTool } from "./installed-agent.ts";
 import { type Granted, grantCommand, grantedText } from "./permissions.ts";
 

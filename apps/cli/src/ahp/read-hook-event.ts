@@ -1,17 +1,40 @@
 import { findHost, HookError, readHook } from "@harnesskit/agent-hooks";
+import { acpEvent, isAcpMethod, readAcp } from "@harnesskit/agent-hooks/acp";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
+import { JsonObjectSchema } from "@harnesskit/protocol/envelope";
 import { usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { readFileOrStdin } from "./read-message.ts";
 
+/** `acp`, or `acp:NAME` with the name in the agent's `agentInfo`. */
+const acp = /^acp(?::(.+))?$/;
+
+const readRequest = (text: string, agent: string | undefined, name: string): AhpEvent => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  const parsed = JsonObjectSchema.safeParse(value);
+  if (!parsed.success) throw usageError(`${name}: not a message of ACP: it must be a JSON object`);
+  const { method, params } = parsed.data;
+  if (!isAcpMethod(method)) {
+    throw usageError(`${name}: no policy is asked about ${oneLine(JSON.stringify(method ?? null), 100)}`);
+  }
+  return acpEvent(readAcp(method, params, { workspace: process.cwd(), agent }));
+};
+
 /**
- * The event of a hook's input, as a coding agent writes it, in the working directory. Throws a usage error for what the agent does not write,
- * and for events that are passed over.
+ * The event of what a coding agent writes to a hook, or asks an editor for over ACP, in the working directory. Throws a usage error for what the
+ * agent does not write, and for what no policy is asked about.
  */
 export const readHookEvent = async (file: string, agent: string): Promise<AhpEvent> => {
   const text = await readFileOrStdin(file);
   const name = file === "-" ? "Standard input" : oneLine(file);
   try {
+    const match = acp.exec(agent);
+    if (match) return readRequest(text, match[1], name);
     const { event, hookEvent } = readHook(findHost(agent), text, { workspace: process.cwd() });
     if (event) return event;
     throw usageError(`${name}: no policy is asked about ${oneLine(hookEvent, 100)}`);

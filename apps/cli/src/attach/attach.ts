@@ -1,5 +1,6 @@
 import type { Thread, ThreadClient } from "@harnesskit/thread-client";
 import { createUnixTransport } from "@harnesskit/transport-uds";
+import { shellWord } from "@harnesskit/wire";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { Interrupts, interruptedExitCode } from "../interruption.ts";
@@ -8,7 +9,7 @@ import { failureLine } from "../run/run-output.ts";
 import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine, safeJson, shellWord, wrapText } from "../terminal/text.ts";
+import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { withServer } from "./connection.ts";
 import { ThreadFollower } from "./thread-follower.ts";
 

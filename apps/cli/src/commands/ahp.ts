@@ -151,7 +151,7 @@ const addPolicyCommands = (ahp: Command, { onExit }: CommandContext): void => {
     .requiredOption(...policyOption)
     .option(
       "--agent <id>",
-      `the files hold what this coding agent writes to its hooks: ${agentIds.join(", ")}`,
+      `the files hold what this coding agent writes to its hooks: ${agentIds.join(", ")}; or acp, acp:NAME: a request of an ACP agent`,
     )
     .option("--json", "one JSON document")
     .addHelpText(

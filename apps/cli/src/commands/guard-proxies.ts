@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { type CommandContext, severalTimes, wholeNumber } from "./options.ts";
 
-const harnessOptions = (command: Command): Command =>
+const harnessOptions = (command: Command, waitSeconds: number): Command =>
   command
     .option("--hub <dir>", "the state's directory of the hub that judges (default: this user's hub)")
     .option("--ahp <endpoint>", "another harness: unix:PATH, http(s)://…, ws(s)://… or stdio:COMMAND")
@@ -10,10 +10,10 @@ const harnessOptions = (command: Command): Command =>
     .addOption(
       new Option("--wait <seconds>", "how long a call waits for a decision, and so for your answer")
         .argParser(wholeNumber("--wait"))
-        .default(300),
+        .default(waitSeconds),
     );
 
-/** `harness guard mcp` and `tools`: the proxies that stand between two programs. */
+/** `harness guard mcp`, `tools` and `acp`: the proxies that stand between two programs. */
 export const addGuardProxies = (guard: Command, context: CommandContext): void => {
   const { onExit } = context;
   harnessOptions(
@@ -21,6 +21,7 @@ export const addGuardProxies = (guard: Command, context: CommandContext): void =
       .command("mcp")
       .description("stand between an MCP client and a server: each tool call is judged and recorded")
       .argument("[command...]", "the program of the server and its arguments, behind --"),
+    300,
   )
     .option("--url <url>", "a server on Streamable HTTP, in the place of a program")
     .option(
@@ -59,5 +60,29 @@ Exit codes: 0 the client has ended, 1 the server has failed.`,
     .action(async (options) => {
       const { guardTools } = await import("../guard/tools.ts");
       onExit(await guardTools(options));
+    });
+
+  harnessOptions(
+    guard
+      .command("acp")
+      .description("stand between an editor and an ACP agent: what the agent asks for is judged and recorded")
+      .argument("[command...]", "the program of the agent and its arguments, behind --"),
+    3600,
+  )
+    .option("--name <name>", "what policies call the agent, behind acp. (default: made of its command)")
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness guard acp -- gemini --acp
+  harness guard acp --name writer --wait 600 -- gemini --acp
+
+Write it into the settings of the editor in the place of the agent's own command. Permission
+requests, writes of files, terminals and prompts are judged by the hub; without it they are
+refused. What the agent does without asking the editor is recorded, if it reports it.
+Exit codes: 0 the editor has ended, 1 the agent has failed.`,
+    )
+    .action(async (command: readonly string[], options) => {
+      const { guardAcp } = await import("../guard/acp.ts");
+      onExit(await guardAcp(command, options, context));
     });
 };

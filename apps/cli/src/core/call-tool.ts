@@ -1,10 +1,10 @@
 import type { CallResult, RunningCore, StreamChunk } from "@harnesskit/core-runtime";
 import { readOwnFile } from "@harnesskit/node-kit";
 import { OutputReferenceSchema } from "@harnesskit/protocol/runtime";
-import { displayText } from "@harnesskit/wire";
+import { displayText, shellWord } from "@harnesskit/wire";
 import { ExitCode } from "../cli-error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson, shellWord } from "../terminal/text.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
 
 interface ToolCallRequest {
   readonly toolId: string;

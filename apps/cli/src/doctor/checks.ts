@@ -1,8 +1,9 @@
 import { constants } from "node:fs";
 import { access, lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { shellWord } from "@harnesskit/wire";
 import { languageModelCommand } from "../serve/models.ts";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { oneLine } from "../terminal/text.ts";
 
 /** What a check found. */
 export interface Finding {

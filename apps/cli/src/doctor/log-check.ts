@@ -1,6 +1,7 @@
 import { openOwnFile } from "@harnesskit/node-kit";
 import { EventSchema } from "@harnesskit/protocol/threads";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { shellWord } from "@harnesskit/wire";
+import { oneLine } from "../terminal/text.ts";
 import { type Finding, note, problem } from "./checks.ts";
 
 const maxLineBytes = 64 * 1024 * 1024;

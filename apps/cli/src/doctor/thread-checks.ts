@@ -11,7 +11,8 @@ import {
 } from "@harnesskit/node-kit";
 import { type Event, ThreadSchema } from "@harnesskit/protocol/threads";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { shellWord } from "@harnesskit/wire";
+import { oneLine } from "../terminal/text.ts";
 import { type Finding, note, ok, problem } from "./checks.ts";
 import { checkLog } from "./log-check.ts";
 

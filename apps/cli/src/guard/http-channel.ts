@@ -12,10 +12,10 @@ import {
 import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
 import {
+  type JSONRPCMessage,
+  SdkHttpError,
   StreamableHTTPClientTransport,
-  StreamableHTTPError,
-} from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+} from "@modelcontextprotocol/client";
 
 const endSessionMs = 1000;
 
@@ -28,7 +28,7 @@ export interface HttpChannelOptions {
 }
 
 const failureReason = (error: unknown): string => {
-  if (error instanceof StreamableHTTPError) return `the MCP server answered with HTTP status ${error.code}`;
+  if (error instanceof SdkHttpError) return `the MCP server answered with HTTP status ${error.status}`;
   if (HarnessError.isInstance(error)) return error.message;
   return "the MCP server cannot be reached";
 };

@@ -1,6 +1,8 @@
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { ActionJudge, McpProxy, maxProxyMessageBytes, ToolPins } from "@harnesskit/guard/mcp";
+import { hubPlace } from "@harnesskit/hub/place";
 import { parseMcpServer, serverTitle } from "@harnesskit/mcp-agent";
+import { readOwnFile } from "@harnesskit/node-kit";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import type { Channel } from "@harnesskit/wire";
 import { headersOf } from "../agents/mcp-spec.ts";
@@ -8,6 +10,7 @@ import { ExitCode, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { oneLine } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
+import { readProgramName } from "./program-name.ts";
 import { openProxyHarness, type ProxyHarnessOptions } from "./proxy-judge.ts";
 
 export interface GuardMcpOptions extends ProxyHarnessOptions {
@@ -19,31 +22,6 @@ export interface GuardMcpOptions extends ProxyHarnessOptions {
 
 /** Where the accepted tools of MCP servers are. */
 export const pinsDirectory = (): string => join(stateDirectory("guard"), "mcp");
-
-const runners = new Set(["npx", "bunx", "uvx", "pnpx", "node", "python", "python3", "docker", "deno"]);
-
-/** What the server is called where no name was given: the package or the program. */
-const nameOf = ([program = "", ...args]: readonly string[]): string => {
-  const name = basename(program);
-  const word = runners.has(name) ? (args.find((one) => !one.startsWith("-")) ?? name) : name;
-  return basename(word.replace(/(?:\/dist)?(?:\/index)?\.[cm]?[jt]s$/, "")).replace(/(.)@[^@]*$/, "$1");
-};
-
-/** A name that is one part of `mcp__SERVER__TOOL`. */
-const asPart = (name: string): string =>
-  name
-    .replace(/[^A-Za-z0-9.-]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 64) || "server";
-
-const readName = (given: string | undefined, words: readonly string[]): string => {
-  if (given === undefined) return asPart(nameOf(words));
-  if (/^[A-Za-z0-9.-]{1,64}$/.test(given)) return given;
-  throw usageError(
-    `--name: ${oneLine(JSON.stringify(given), 200)} is not a name`,
-    "It takes 1 to 64 letters, digits, points and hyphens",
-  );
-};
 
 /** The server at a URL, with the values of its headers. Throws a usage error, and `mcp.config_invalid`. */
 const readUrl = (url: string, header: readonly string[] | undefined) => {
@@ -77,6 +55,16 @@ const openServer = async (
   }).connect();
 };
 
+const maxFileBytes = 4096;
+
+/** The inbox in the page of the hub, without a ticket: the client's program sees it. Undefined where the hub has no page. */
+const inboxUrl = async (state: string | undefined): Promise<string | undefined> => {
+  const { serverFile } = hubPlace({ state });
+  const text = (await readOwnFile(serverFile, { maxBytes: maxFileBytes })).toString("utf8");
+  const { url } = JSON.parse(text) as { url?: unknown };
+  return typeof url === "string" ? `${url}/#/inbox` : undefined;
+};
+
 /** `harness guard mcp`: stands between an MCP client and a server until one of them ends. Returns the exit code. */
 export const guardMcp = async (
   command: readonly string[],
@@ -93,7 +81,7 @@ export const guardMcp = async (
   if (header !== undefined && url === undefined) throw usageError("--header is for --url");
   const words = url === undefined ? command : [readUrl(url, header).title];
   const note = (line: string) => process.stderr.write(`harness guard mcp: ${oneLine(line, 1000)}\n`);
-  const name = readName(options.name, url === undefined ? command : [new URL(url).hostname]);
+  const name = readProgramName(options.name, url === undefined ? command : [new URL(url).hostname]);
   const pins = await ToolPins.open({ directory: pinsDirectory(), name, place: words });
   const harness = await openProxyHarness(options, {
     framework: "harness-guard-mcp",
@@ -108,7 +96,18 @@ export const guardMcp = async (
     forget = onStopSignals(() => void client.close());
     const judge = new ActionJudge({ client: harness.client });
     const limits = { holdMs: options.wait * 1000 };
-    const failure = await new McpProxy({ client, server, judge, pins, name, limits, onNote: note }).run();
+    const approvalUrl = options.ahp === undefined ? () => inboxUrl(options.hub) : undefined;
+    const proxy = new McpProxy({
+      client,
+      server,
+      judge,
+      pins,
+      name,
+      limits,
+      onNote: note,
+      ...(approvalUrl && { approvalUrl }),
+    });
+    const failure = await proxy.run();
     if (failure === undefined) return ExitCode.done;
     note(failure.message);
     return ExitCode.failed;

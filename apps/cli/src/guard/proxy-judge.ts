@@ -90,7 +90,7 @@ export const openProxyHarness = async (
       waitMs: awayMs,
     },
     // The hub gives an answer once, whoever asks again.
-    ...(ahp === undefined && { resend: { calls: ["pre_action"], maxAttempts: hubAttempts } }),
+    ...(ahp === undefined && { resend: { calls: ["pre_action", "pre_prompt"], maxAttempts: hubAttempts } }),
     onError: (_, { kind }) => {
       if (kind !== "connection" || isAway) return;
       isAway = true;

@@ -92,11 +92,12 @@ const statusOf = async (
 const isFound = ({ program, directory }: FoundAgent): boolean =>
   program !== undefined || directory !== undefined;
 
-const lineOf = ({ name, commands, file, problems, proved }: AgentStatus): string[] => {
+const lineOf = ({ name, program, commands, file, problems, proved }: AgentStatus): string[] => {
   const state =
     commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${oneLine(file ?? "", 500)}`;
+  const absent = program === undefined ? " (its program is not on your PATH)" : "";
   return [
-    `${name}: ${state}`,
+    `${name}: ${state}${absent}`,
     ...problems.map((problem) => `  ${problem}`),
     ...(proved === undefined ? [] : [`  ${proved}`]),
   ];

@@ -10,7 +10,7 @@ export interface GuardToolsOptions {
   readonly json?: true;
 }
 
-const pretty = (declaration: string): string => `${safeJson(JSON.parse(declaration))}\n`;
+const pretty = (declaration: string): string => `${safeJson(JSON.parse(declaration), 2)}\n`;
 
 /** What has changed, as a diff of the declarations. */
 const toolText = ({ server, title, tool, digest, declaration, accepted }: WaitingTool): string => {

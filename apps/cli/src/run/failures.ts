@@ -1,10 +1,10 @@
 import { lstatSync } from "node:fs";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
-import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
+import { displayText, HarnessError, ProtocolError, shellWord } from "@harnesskit/wire";
 import { CliError, ExitCode, toCliError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { oneLine } from "../terminal/text.ts";
 import { failureIn, withoutNotes } from "./server-output.ts";
 
 /** What a command worked on when it failed. */

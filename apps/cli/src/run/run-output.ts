@@ -1,8 +1,9 @@
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
+import { shellWord } from "@harnesskit/wire";
 import type { CliError, ExitCode } from "../cli-error.ts";
 import { noPolicyText } from "../supervision/policy-choice.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson, shellWord, wrapText } from "../terminal/text.ts";
+import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { type AskedAtHub, JudgedCounts, judgedText } from "../timeline/judgements.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { logFile } from "../workspace-directory.ts";

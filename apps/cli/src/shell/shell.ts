@@ -1,7 +1,7 @@
 import type { HubPlace } from "@harnesskit/hub/place";
 import { toAttachmentRef } from "@harnesskit/shell-client";
 import { createHttpExchange, type HttpExchange } from "@harnesskit/transport-http/node";
-import { HarnessError, randomId } from "@harnesskit/wire";
+import { HarnessError, randomId, shellWord } from "@harnesskit/wire";
 import { readClientToken } from "../ahp/token.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.ts";
@@ -12,7 +12,7 @@ import { LineConversation } from "../terminal/line-conversation.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { oneLine } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { type ShellApprovalMode, ShellApprover } from "./approvals.ts";
 import { ShellConversation } from "./shell-conversation.ts";

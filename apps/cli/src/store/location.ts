@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
+import { shellWord } from "@harnesskit/wire";
 import { usageError } from "../cli-error.ts";
-import { oneLine, shellWord } from "../terminal/text.ts";
+import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
 
 /** Where conversations and threads are kept. */

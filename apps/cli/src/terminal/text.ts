@@ -32,12 +32,12 @@ const escaped = (character: string): string => {
   return text;
 };
 
-/** One line of JSON with the same meaning as `JSON.stringify`, harmless on a terminal too. */
-export const safeJson = (value: unknown): string => JSON.stringify(value).replace(unsafe, escaped);
-
-/** A string as one word of a shell's command line. */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+/** JSON with the same meaning as that of `JSON.stringify`, harmless on a terminal too: one line, or with `indent` lines of its own. */
+export const safeJson = (value: unknown, indent = 0): string =>
+  JSON.stringify(value, null, indent)
+    .split("\n")
+    .map((line) => line.replace(unsafe, escaped))
+    .join("\n");
 
 /** A time span as people read it: `340 ms`, `2.1 s`, `3 min 5 s`, `23 h 59 min`, `2 d 3 h`. */
 export const formatDuration = (ms: number): string => {

@@ -2,7 +2,7 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { JsonValueSchema } from "@harnesskit/protocol/envelope";
 import * as z from "zod";
 import type { HookInput, Host } from "../host.ts";
-import type { FailureFact } from "../protection.ts";
+import type { FailureEffect, FailureFact } from "../protection.ts";
 import { type HookCommand, hooksText, plainEntries, toSeconds } from "../settings/host-settings.ts";
 import { parseObjectText } from "./json-text.ts";
 import { readSnakeCase } from "./snake-case-input.ts";
@@ -53,7 +53,10 @@ const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
     timeoutSec: toSeconds(timeoutMs),
   });
 
-const blocked: FailureFact = { documented: "blocked" };
+const fact = (effect: FailureEffect): FailureFact => ({
+  documented: effect,
+  observed: { effect, version: "1.0.102" },
+});
 const header = { version: 1 };
 const path = { strings: ["path"] };
 
@@ -61,7 +64,7 @@ const path = { strings: ["path"] };
 export const copilotCli: Host = {
   id: "copilot-cli",
   name: "Copilot CLI",
-  checked: "documentation at github/docs 05da5bc; not run",
+  checked: "runs of 1.0.102 against a scripted model, and the documentation at github/docs 05da5bc",
   events: {
     preToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },
     PreToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },
@@ -107,12 +110,12 @@ export const copilotCli: Host = {
   },
   timing: { defaultMs: 30_000, field: "timeoutSec", unit: "s" },
   failures: {
-    crash: blocked,
-    silent_exit: blocked,
-    garbage: { documented: "runs" },
-    timeout: { documented: "runs" },
-    missing: blocked,
-    untrusted: { documented: "runs" },
+    crash: fact("blocked"),
+    silent_exit: fact("blocked"),
+    garbage: fact("runs"),
+    timeout: fact("runs"),
+    missing: fact("blocked"),
+    untrusted: fact("runs"),
   },
   settings: {
     kind: "json",

@@ -25,7 +25,7 @@ const blocked: FailureFact = { documented: "unknown", withSettings: "blocked" };
 export const opencode: Host = {
   id: "opencode",
   name: "opencode",
-  checked: "documentation, and the plugin file against a scripted opencode; opencode itself not run",
+  checked: "documentation; the plugin file in a scripted opencode, and by hand in 1.18.33",
   events: {
     "tool.execute.before": { ahp: "pre_action", blocks: true, modifies: "whole" },
     "tool.execute.after": { ahp: "post_action" },

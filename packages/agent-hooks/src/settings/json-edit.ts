@@ -24,9 +24,13 @@ const render = (value: unknown, text: string, indent: string): string =>
   JSON.stringify(value, null, stepOf(text)).replaceAll("\n", `${eolOf(text)}${indent}`);
 
 /**
- * Puts members at the start of an object, or elements at the start of an array. What is there is not touched. An empty container
- * gets them directly before its closing bracket, which tells `removeMember` that the container was there.
+ * The blanks behind members that were put into an empty container, at the end of their last line. They tell `removeMember` that the container
+ * was there; two of them, that the line break before the members was there, too.
  */
+const ownBreak = " ";
+const givenBreak = "  ";
+
+/** Puts members at the start of an object, or elements at the start of an array. What is there is not touched. */
 export const insert = (
   text: string,
   path: readonly (string | number)[],
@@ -42,8 +46,13 @@ export const insert = (
         `${key === undefined ? "" : `${JSON.stringify(key)}: `}${render(value, text, indent)}`,
     )
     .join(separator);
-  if ((node.children ?? []).length === 0)
-    return text.slice(0, close(place)) + pieces + text.slice(close(place));
+  if ((node.children ?? []).length === 0) {
+    const outer = `${eolOf(text)}${indentAt(text, node.offset)}`;
+    const isGiven = text.slice(open(place), close(place)).endsWith(outer);
+    const before = isGiven ? stepOf(text) : outer + stepOf(text);
+    const behind = (isGiven ? givenBreak : ownBreak) + outer;
+    return text.slice(0, close(place)) + before + pieces + behind + text.slice(close(place));
+  }
   return `${text.slice(0, open(place))}${eolOf(text)}${indent}${pieces},${text.slice(open(place))}`;
 };
 
@@ -68,8 +77,8 @@ const startOfBlank = (text: string, offset: number): number => {
 };
 
 /**
- * Takes out what `insert` put in, and the containers that were written with it: those that are empty now and do not end directly
- * after the member. Comments stay.
+ * Takes out what `insert` put in, and the containers that were written with it: those that are empty now and were not there before. Comments
+ * stay.
  */
 export const removeMember = (text: string, path: readonly (string | number)[]): string => {
   const found = nodeAt(text, path) as Node;
@@ -93,7 +102,15 @@ export const removeMember = (text: string, path: readonly (string | number)[]): 
     const start = Math.max(comma + 1, startOfBlank(text, member.offset));
     return text.slice(0, comma) + text.slice(comma + 1, start) + text.slice(end);
   }
-  const around = text.slice(open(place), member.offset) + text.slice(end, close(place));
+  const before = text.slice(0, member.offset);
+  const behind = text.slice(end, close(place));
+  const [, mark, outer] = /^( {1,2})(\r?\n[ \t]*)$/.exec(behind) ?? [];
+  const lead = /\r?\n[ \t]*$/.exec(before)?.[0];
+  if (outer !== undefined && lead?.startsWith(outer)) {
+    const kept = mark === givenBreak ? outer : "";
+    return before.slice(0, -lead.length) + kept + text.slice(close(place));
+  }
+  const around = text.slice(open(place), member.offset) + behind;
   const isOurs = end !== close(place) && around.trim() === "" && path.length > 1;
   if (isOurs) return removeMember(text, path.slice(0, -1));
   return text.slice(0, member.offset) + text.slice(end);

@@ -1,5 +1,6 @@
 import { type HookFailure, type Host, hookFailures } from "@harnesskit/agent-hooks";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { shellWord } from "@harnesskit/wire";
 
 /**
  * What a hook does in one run: `allow` and `deny` answer as a guard does, `no_hub` is the hook's own program without a hub, and the others are
@@ -16,8 +17,6 @@ export type Probe = (typeof probes)[number];
 /** Whether the tool must not run, whatever the host: the hook has answered. */
 export const isAnswered = (probe: Probe): probe is "allow" | "deny" | "no_hub" =>
   probe === "allow" || probe === "deny" || probe === "no_hub";
-
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 export interface ProbeParts {
   /** A file that the hook makes when it is started. */
@@ -38,9 +37,9 @@ const commandOf = (
   probe: Probe,
   { started, nothing, program }: ProbeParts,
 ): string | undefined => {
-  const begin = `cat >/dev/null; touch ${quote(started)}; `;
+  const begin = `cat >/dev/null; touch ${shellWord(started)}; `;
   const answer = (verdict: Parameters<Host["write"]>[0]) =>
-    `${begin}printf %s ${quote(JSON.stringify(host.write(verdict, gateOf(host)) ?? {}))}`;
+    `${begin}printf %s ${shellWord(JSON.stringify(host.write(verdict, gateOf(host)) ?? {}))}`;
   switch (probe) {
     case "allow":
     case "untrusted":
@@ -50,7 +49,7 @@ const commandOf = (
     case "deny":
       return answer({ kind: "block", reason: "the doctor refuses this call" });
     case "no_hub":
-      return program && [...program, host.id, "--socket", nothing].map(quote).join(" ");
+      return program && [...program, host.id, "--socket", nothing].map(shellWord).join(" ");
     case "crash":
       return `${begin}exit 1`;
     case "silent_exit":

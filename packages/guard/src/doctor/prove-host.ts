@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HookFailure, Host } from "@harnesskit/agent-hooks";
+import { shellWord } from "@harnesskit/wire";
 import type { RunnableHost } from "./host-run.ts";
 import { type Probe, probeSettings, probes } from "./probes.ts";
 import { protectionText } from "./protection-text.ts";
@@ -38,7 +39,7 @@ const documentedEffect = (host: Host, probe: Probe): DoctorRow["documented"] => 
   return fact.withSettings ?? fact.documented;
 };
 
-const versionPattern = /\d+\.\d+\.\d+[\w.-]*/;
+const versionPattern = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/;
 
 const versionOf = async (
   { program, timeoutMs = defaultTimeoutMs, signal }: ProveHostOptions,
@@ -67,8 +68,6 @@ const withDirectory = async <T>(work: (directory: string) => Promise<T>): Promis
 /** The end of what the program has said, as a reason. */
 const lastLine = (output: string): string => output.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
 
-const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;
-
 const runProbe = (options: ProveHostOptions, probe: Probe): Promise<DoctorRow> =>
   withDirectory(async (directory) => {
     const { host, runnable, program, hookProgram, timeoutMs = defaultTimeoutMs, signal } = options;
@@ -84,7 +83,7 @@ const runProbe = (options: ProveHostOptions, probe: Probe): Promise<DoctorRow> =
     });
     if (!hooks) return { ...row, note: "not run: the hook's program is not known" };
     const model = await startScriptedModel((outputs) =>
-      outputs.length === 0 ? { command: `touch ${quoted(proof)}` } : { say: "done" },
+      outputs.length === 0 ? { command: `touch ${shellWord(proof)}` } : { say: "done" },
     );
     try {
       const isTrusted = probe !== "untrusted";

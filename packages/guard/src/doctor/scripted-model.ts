@@ -54,6 +54,12 @@ const geminiOutputs = (body: unknown): string[] =>
     .filter(({ functionResponse }) => isObject(functionResponse))
     .map(({ functionResponse }) => textOf((functionResponse as Record<string, unknown>).response));
 
+/** Outputs in a request of the Chat Completions API of OpenAI. */
+const chatOutputs = (body: unknown): string[] =>
+  list(isObject(body) ? body.messages : undefined)
+    .filter(({ role }) => role === "tool")
+    .map(({ content }) => textOf(content));
+
 const sse = (
   response: ServerResponse,
   events: readonly { readonly type?: string; readonly data: unknown }[],
@@ -94,6 +100,39 @@ const answerResponses = (response: ServerResponse, step: ModelStep, count: numbe
   );
 };
 
+/** A request without tools is for a title or the like. */
+const answerChat = async (
+  response: ServerResponse,
+  body: unknown,
+  next: () => Promise<ModelStep>,
+  count: number,
+): Promise<void> => {
+  const step: ModelStep =
+    list(isObject(body) ? body.tools : undefined).length > 0 ? await next() : { say: "ok" };
+  const call = {
+    index: 0,
+    id: `call_${count}`,
+    type: "function",
+    function: { name: "bash", arguments: JSON.stringify({ ...step, description: "a step" }) },
+  };
+  const isCall = "command" in step;
+  const delta = { role: "assistant", ...(isCall ? { tool_calls: [call] } : { content: step.say }) };
+  const chunk = (choice: object) => ({
+    data: {
+      id: `chat_${count}`,
+      object: "chat.completion.chunk",
+      created: 0,
+      model: "scripted",
+      choices: [{ index: 0, ...choice }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    },
+  });
+  sse(response, [
+    chunk({ delta, finish_reason: null }),
+    chunk({ delta: {}, finish_reason: isCall ? "tool_calls" : "stop" }),
+  ]);
+};
+
 const geminiAnswer = (step: ModelStep) => ({
   candidates: [
     {
@@ -118,8 +157,8 @@ const geminiAnswer = (step: ModelStep) => ({
 });
 
 /**
- * Starts a model on a free port of the loopback interface. It speaks the APIs that Codex (`/v1/responses`) and Gemini CLI
- * (`…:streamGenerateContent`) use, needs no key, and sends nothing anywhere. Rejects as the system does.
+ * Starts a model on a free port of the loopback interface. It speaks the APIs that Codex (`/v1/responses`), Gemini CLI
+ * (`…:streamGenerateContent`), Copilot CLI and opencode (`/v1/chat/completions`) use, needs no key, and sends nothing anywhere. Rejects as the system does.
  */
 export const startScriptedModel = async (script: ModelScript): Promise<ScriptedModel> => {
   const outputs: string[] = [];
@@ -138,6 +177,9 @@ export const startScriptedModel = async (script: ModelScript): Promise<ScriptedM
     };
     if (pathname.endsWith("/responses")) {
       return answerResponses(response, await step(responsesOutputs(body)), number);
+    }
+    if (pathname.endsWith("/chat/completions")) {
+      return answerChat(response, body, () => step(chatOutputs(body)), number);
     }
     if (pathname.endsWith(":streamGenerateContent")) {
       return sse(response, [{ data: geminiAnswer(await step(geminiOutputs(body))) }]);

@@ -1,12 +1,15 @@
-export {
-  ActionJudge,
-  type ActionJudgeOptions,
-  type ActionOutcome,
-  type ActionRuling,
-  type DecideOptions,
-  type ProxiedAction,
-} from "../proxy/action-judge.ts";
+export { ActionJudge, type ActionJudgeOptions } from "../proxy/action-judge.ts";
 export { maxProxyMessageBytes, type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
+export type {
+  ActionOutcome,
+  ActionRuling,
+  DecideOptions,
+  LeftToClient,
+  PromptRuling,
+  ProxiedAction,
+  ProxiedPrompt,
+  Refusal,
+} from "../proxy/rulings.ts";
 export { McpProxy, type McpProxyOptions } from "./mcp-proxy.ts";
 export {
   acceptTool,

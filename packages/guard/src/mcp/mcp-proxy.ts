@@ -1,22 +1,26 @@
 import { randomUUID } from "node:crypto";
-import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import {
-  BoundedSet,
   type Channel,
   type Clock,
   ConnectionClosedError,
-  callSafely,
   HarnessError,
   InvalidMessageError,
   systemClock,
 } from "@harnesskit/wire";
-import { canonicalJson } from "@harnesskit/wire/json";
-import type { ActionJudge, ProxiedAction } from "../proxy/action-judge.ts";
+import type { ActionJudge } from "../proxy/action-judge.ts";
+import { BesideWork } from "../proxy/beside-work.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { idKey, isRpcId, objectOf, type RpcMessage, readRpc, rpcError } from "../proxy/rpc-message.ts";
+import type { ProxiedAction } from "../proxy/rulings.ts";
+import { outcomeOf } from "./call-outcome.ts";
+import { ContinuedCalls } from "./continued-calls.ts";
+import { McpSides } from "./mcp-sides.ts";
 import { actionOf, forwardedCall, readToolCall, refusedCall, type ToolCall } from "./tool-call.ts";
 import { ToolList } from "./tool-list.ts";
 import type { ToolPins } from "./tool-pins.ts";
+import { ToolReviews } from "./tool-reviews.ts";
+import { WaitingNotice } from "./waiting-notice.ts";
 
 export interface McpProxyOptions {
   /** The client's side; not started. It is closed with the proxy. */
@@ -31,6 +35,12 @@ export interface McpProxyOptions {
   readonly limits?: Partial<ProxyLimits>;
   /** What the user should know, in a line: tools that are not offered, messages that were dropped. @default no report */
   readonly onNote?: (line: string) => void;
+  /**
+   * Where a human answers approvals, for clients that open addresses (`elicitation.url`). The client's program sees it: no secret may be in it.
+   *
+   * @default no address
+   */
+  readonly approvalUrl?: () => Promise<string | undefined>;
   readonly clock?: Clock;
 }
 
@@ -57,23 +67,39 @@ export class McpProxy {
   readonly #options: McpProxyOptions;
   readonly #limits: ProxyLimits;
   readonly #clock: Clock;
+  readonly #sides: McpSides;
   readonly #tools: ToolList;
   readonly #calls = new Map<string, OpenCall>();
   /** Requests `tools/list` of the client. */
   readonly #lists = new Set<string>();
-  /** Calls that the server has answered with a question; the client repeats each with its answer, once. */
-  readonly #continued = new BoundedSet<string>({ maxSize: 256 });
-  #invalid = 0;
+  readonly #continued = new ContinuedCalls();
+  readonly #notice: WaitingNotice;
+  readonly #work: BesideWork;
+  readonly #ending = new AbortController();
 
   /** Throws `invalid_argument` for a limit out of range. */
   constructor(options: McpProxyOptions) {
     this.#options = options;
     this.#limits = proxyLimits.resolve(options.limits);
     this.#clock = options.clock ?? systemClock;
+    const { client, server, judge, pins, name, approvalUrl, onNote } = options;
+    this.#sides = new McpSides({ client, server, limits: this.#limits, onNote });
+    const send = (message: RpcMessage) => this.#sides.reply(message);
+    this.#work = new BesideWork((line) => this.#sides.note(line));
+    this.#notice = new WaitingNotice({ limits: this.#limits, clock: this.#clock, send, approvalUrl });
+    const reviews = new ToolReviews({
+      judge,
+      pins,
+      name,
+      holdMs: this.#limits.holdMs,
+      signal: this.#ending.signal,
+      onAccepted: () => void send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }),
+    });
     this.#tools = new ToolList({
       pins: options.pins,
       send: (message) => options.server.send(message),
-      onNote: (line) => this.#note(line),
+      onNote: (line) => this.#sides.note(line),
+      onWaiting: (tool) => this.#work.add(reviews.ask(tool)),
     });
   }
 
@@ -82,34 +108,40 @@ export class McpProxy {
     const { client, server } = this.#options;
     server.start({
       message: (value) => this.#fromServer(value),
-      error: (error) => this.#fault("server", error),
+      error: (error) => this.#sides.fault("server", error),
       close: () => void this.#serverEnded(),
     });
     client.start({
       message: (value) => this.#fromClient(value),
       error: (error) => {
-        this.#fault("client", error);
-        if (error instanceof InvalidMessageError) void this.#reply(rpcError(null, -32700, error.message));
+        this.#sides.fault("client", error);
+        if (error instanceof InvalidMessageError)
+          void this.#sides.reply(rpcError(null, -32700, error.message));
       },
       close: () => void server.close(),
     });
     const [ofServer, ofClient] = await Promise.all([server.closed, client.closed]);
     for (const { abort } of this.#calls.values()) abort.abort();
+    this.#ending.abort();
+    this.#tools.close();
+    await this.#work.settled();
     return ofServer.error ?? ofClient.error;
   }
 
   #fromClient(value: unknown): void | Promise<void> {
     const message = readRpc(value);
     if (message === undefined)
-      return this.#reply(rpcError(null, invalidRequest, "not a message: batches are not taken"));
+      return this.#sides.reply(rpcError(null, invalidRequest, "not a message: batches are not taken"));
     const { method, id } = message;
+    if (this.#notice.isOwn(message)) return undefined;
+    if (method === "initialize") this.#notice.noteInitialize(message);
     if (method === "tools/call") {
-      if (!isRpcId(id)) return this.#reply(rpcError(null, invalidRequest, "tools/call without an id"));
+      if (!isRpcId(id)) return this.#sides.reply(rpcError(null, invalidRequest, "tools/call without an id"));
       return this.#open(id, message);
     }
     if (method === "tools/list" && isRpcId(id)) {
       if (this.#lists.size >= this.#limits.maxRequests) {
-        return this.#reply(rpcError(id, overloaded, "too many requests are open"));
+        return this.#sides.reply(rpcError(id, overloaded, "too many requests are open"));
       }
       this.#lists.add(idKey(id));
     }
@@ -126,20 +158,21 @@ export class McpProxy {
   /** Judged beside the messages that follow, among which may be its cancellation. */
   #open(id: string | number, message: RpcMessage): void | Promise<void> {
     const call = readToolCall(id, message);
-    if (typeof call === "string") return this.#reply(rpcError(id, invalidParams, call));
+    if (typeof call === "string") return this.#sides.reply(rpcError(id, invalidParams, call));
     const key = idKey(id);
-    if (this.#calls.has(key)) return this.#reply(rpcError(id, invalidRequest, "the id is in use"));
+    if (this.#calls.has(key)) return this.#sides.reply(rpcError(id, invalidRequest, "the id is in use"));
     if (this.#calls.size >= this.#limits.maxCalls) {
-      return this.#reply(refusedCall(call, `${this.#limits.maxCalls} calls are open already`));
+      return this.#sides.reply(refusedCall(call, `${this.#limits.maxCalls} calls are open already`));
     }
     const open: OpenCall = { call, abort: new AbortController(), startedMs: this.#clock.now() };
     this.#calls.set(key, open);
-    void this.#judge(open).catch(async (error: unknown) => {
+    const judged = this.#judge(open).catch(async (error: unknown) => {
       this.#calls.delete(key);
       const reason = HarnessError.isInstance(error) ? error.message : "the guard failed";
-      this.#note(`a call was refused: ${reason}`);
-      await this.#reply(refusedCall(call, reason));
+      this.#sides.note(`a call was refused: ${reason}`);
+      await this.#sides.reply(refusedCall(call, reason));
     });
+    this.#work.add(judged);
   }
 
   async #judge(open: OpenCall): Promise<void> {
@@ -148,65 +181,43 @@ export class McpProxy {
     const refusal = ToolList.refusalOf(tool);
     const action = actionOf(this.#options.name, call, randomUUID(), tool?.annotations ?? {});
     if (refusal !== undefined) return this.#refuse(open, refusal);
-    if (this.#isContinued(call)) return this.#send(open, action, call.arguments);
-    const stopProgress = this.#progress(open);
-    const { progressToken } = call.meta;
-    const { holdMs, quietHoldMs } = this.#limits;
-    const ruling = await this.#options.judge
-      .decide(action, {
-        holdMs: progressToken === undefined ? Math.min(holdMs, quietHoldMs) : holdMs,
-        signal: abort.signal,
-      })
-      .finally(stopProgress);
+    if (this.#continued.take(call)) return this.#send(open, action, call.arguments);
+    const { signal } = abort;
+    const stopNotice = this.#notice.start(call, signal);
+    const holdMs = this.#notice.holdMs(call);
+    const ruling = await this.#options.judge.decide(action, { holdMs, signal }).finally(stopNotice);
     if (abort.signal.aborted) {
       this.#calls.delete(idKey(call.id));
       const error = "the client cancelled the call before it was made";
       this.#options.judge.report(action, { outcome: "cancelled", error }, this.#clock.now() - open.startedMs);
       return;
     }
-    if (ruling.ruling === "refuse") return this.#refuse(open, ruling.reason);
+    const asked = await this.#notice.inputRequired(call, ruling);
+    if (asked !== undefined) return this.#answer(open, asked);
+    if (ruling.ruling !== "forward") return this.#refuse(open, ruling.reason);
     return this.#send(open, action, ruling.isModified ? ruling.arguments : call.arguments);
   }
 
-  #refuse({ call }: OpenCall, reason: string): Promise<void> {
+  #answer({ call }: OpenCall, message: RpcMessage): Promise<void> {
     this.#calls.delete(idKey(call.id));
-    return this.#reply(refusedCall(call, reason));
+    return this.#sides.reply(message);
+  }
+
+  #refuse(open: OpenCall, reason: string): Promise<void> {
+    return this.#answer(open, refusedCall(open.call, reason));
   }
 
   async #send(open: OpenCall, action: ProxiedAction, args: JsonObject): Promise<void> {
     open.action = action;
     open.args = args;
     try {
-      await this.#options.server.send(forwardedCall(open.call, args));
+      await this.#options.server.send(forwardedCall(open.call, args, this.#notice.isRepeated(open.call)));
     } catch (error) {
       const text = HarnessError.isInstance(error) ? error.message : "the call could not be sent";
       if (this.#settle(open, { outcome: "unknown", error: text })) {
-        await this.#reply(rpcError(open.call.id, internalError, text));
+        await this.#sides.reply(rpcError(open.call.id, internalError, text));
       }
     }
-  }
-
-  /** Tells a client that asked for progress that its call waits. Returns what ends that. */
-  #progress({ call, abort }: OpenCall): () => void {
-    const { progressToken } = call.meta;
-    if (progressToken === undefined) return () => {};
-    let cancel = () => {};
-    let count = 0;
-    const after = (delayMs: number): void => {
-      cancel = this.#clock.after(delayMs, () => {
-        if (abort.signal.aborted) return;
-        // It must grow, and stay below what the server may send later.
-        const params = {
-          progressToken,
-          progress: ++count / 1_000_000,
-          message: "waiting for a decision: an approval may be pending in the hub's inbox",
-        };
-        void this.#reply({ jsonrpc: "2.0", method: "notifications/progress", params });
-        after(this.#limits.progressEveryMs);
-      });
-    };
-    after(this.#limits.progressAfterMs);
-    return () => cancel();
   }
 
   async #fromServer(value: unknown): Promise<void> {
@@ -214,10 +225,10 @@ export class McpProxy {
     for (const one of Array.isArray(value) ? value : [value]) {
       const message = readRpc(one);
       if (message === undefined) {
-        this.#fault("server", new InvalidMessageError("not_json", "not a message of JSON-RPC"));
+        this.#sides.fault("server", new InvalidMessageError("not_json", "not a message of JSON-RPC"));
       } else if (typeof message.method === "string") {
         if (message.method === "notifications/tools/list_changed") this.#tools.forget();
-        await this.#reply(message);
+        await this.#sides.reply(message);
       } else await this.#answered(message);
     }
   }
@@ -231,44 +242,24 @@ export class McpProxy {
       return;
     }
     const open = this.#calls.get(key);
-    if (open === undefined) return this.#reply(message);
+    if (open === undefined) return this.#sides.reply(message);
     if (open.action === undefined) {
-      this.#note("the server answered a call that it was not sent");
+      this.#sides.note("the server answered a call that it was not sent");
       return;
     }
-    this.#noteQuestion(open, objectOf(message.result));
-    this.#settle(open, this.#outcomeOf(message));
-    return this.#reply(message);
+    this.#continued.note(open.call, objectOf(message.result));
+    this.#settle(open, outcomeOf(message, this.#limits.maxReportBytes));
+    return this.#sides.reply(message);
   }
 
   async #offer(message: RpcMessage): Promise<void> {
     try {
-      await this.#reply({ ...message, result: await this.#tools.filter(objectOf(message.result)) });
+      await this.#sides.reply({ ...message, result: await this.#tools.filter(objectOf(message.result)) });
     } catch (error) {
       const text = HarnessError.isInstance(error) ? error.message : "the accepted tools cannot be read";
-      this.#note(text);
-      await this.#reply(rpcError(message.id ?? null, internalError, text));
+      this.#sides.note(text);
+      await this.#sides.reply(rpcError(message.id ?? null, internalError, text));
     }
-  }
-
-  #outcomeOf({ error, result }: RpcMessage) {
-    if (error !== undefined) {
-      const { message } = objectOf(error);
-      return {
-        outcome: "error" as const,
-        error: typeof message === "string" ? message.slice(0, 2000) : "error",
-      };
-    }
-    const shown = this.#bounded(result ?? null);
-    return objectOf(result).isError === true
-      ? { outcome: "error" as const, error: "the tool reports an error", result: shown }
-      : { outcome: "success" as const, result: shown };
-  }
-
-  #bounded(result: JsonValue): JsonValue {
-    const { maxReportBytes } = this.#limits;
-    const text = JSON.stringify(result);
-    return text.length <= maxReportBytes ? result : { cut: true, beginning: text.slice(0, maxReportBytes) };
   }
 
   /** Reports the outcome. False if that was done before. */
@@ -283,28 +274,12 @@ export class McpProxy {
     return true;
   }
 
-  #continuation({ name, arguments: args }: ToolCall, state: JsonValue | undefined): string {
-    return canonicalJson([name, args, state ?? null]);
-  }
-
-  /** The server asks back (`input_required`): the same call comes again with the answer, and was decided already. */
-  #noteQuestion({ call }: OpenCall, result: JsonObject): void {
-    if (result.resultType !== "input_required") return;
-    callSafely(() => this.#continued.add(this.#continuation(call, result.requestState)));
-  }
-
-  #isContinued(call: ToolCall): boolean {
-    const { requestState, inputResponses } = call.params;
-    if (inputResponses === undefined) return false;
-    return this.#continued.delete(this.#continuation(call, requestState));
-  }
-
   async #serverEnded(): Promise<void> {
     const error = "the MCP server has ended";
     for (const open of [...this.#calls.values()]) {
       open.abort.abort();
       if (this.#settle(open, { outcome: "unknown", error })) {
-        void this.#reply(rpcError(open.call.id, internalError, error));
+        void this.#sides.reply(rpcError(open.call.id, internalError, error));
       }
     }
     await this.#options.client.close();
@@ -318,32 +293,8 @@ export class McpProxy {
       const text = HarnessError.isInstance(error) ? error.message : "the message could not be sent";
       if (method !== undefined && isRpcId(id)) {
         this.#lists.delete(idKey(id));
-        await this.#reply(rpcError(id, internalError, text));
-      } else if (!(error instanceof ConnectionClosedError)) this.#note(text);
+        await this.#sides.reply(rpcError(id, internalError, text));
+      } else if (!(error instanceof ConnectionClosedError)) this.#sides.note(text);
     }
-  }
-
-  /** Sends to the client; one that is gone needs nothing any more. */
-  async #reply(message: RpcMessage): Promise<void> {
-    try {
-      await this.#options.client.send(message);
-    } catch (error) {
-      if (error instanceof ConnectionClosedError) return;
-      const text = HarnessError.isInstance(error) ? error.message : "it could not be sent";
-      this.#note(`a message to the client was dropped: ${text}`);
-      if (message.method === undefined && isRpcId(message.id) && message.error === undefined) {
-        await this.#reply(rpcError(message.id, internalError, text));
-      }
-    }
-  }
-
-  #fault(side: "client" | "server", error: HarnessError): void {
-    this.#invalid++;
-    if (this.#invalid <= 5) this.#note(`the ${side} sent what is not a message: ${error.message}`);
-    if (this.#invalid === this.#limits.maxInvalidMessages) void this.#options[side].close(error);
-  }
-
-  #note(line: string): void {
-    callSafely(() => this.#options.onNote?.(line));
   }
 }

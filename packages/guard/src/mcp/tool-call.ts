@@ -1,6 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { ProxiedAction } from "../proxy/action-judge.ts";
 import { objectOf, type RpcId, type RpcMessage } from "../proxy/rpc-message.ts";
+import type { ProxiedAction } from "../proxy/rulings.ts";
 
 /** A `tools/call` of the client. */
 export interface ToolCall {
@@ -40,11 +40,19 @@ export const actionOf = (
   };
 };
 
-/** The message to the server, with the arguments that were decided. */
-export const forwardedCall = ({ message, params }: ToolCall, args: JsonObject): RpcMessage => ({
-  ...message,
-  params: { ...params, ...(args !== params.arguments && "arguments" in params && { arguments: args }) },
-});
+/** The message to the server, with the arguments that were decided; without the answer to a question of the proxy. */
+export const forwardedCall = (
+  { message, params }: ToolCall,
+  args: JsonObject,
+  isRepeated: boolean,
+): RpcMessage => {
+  const { inputResponses, requestState, ...others } = params;
+  const kept = isRepeated ? others : params;
+  return {
+    ...message,
+    params: { ...kept, ...(args !== params.arguments && "arguments" in params && { arguments: args }) },
+  };
+};
 
 /** The result that tells the model why a call was not made. */
 export const refusedCall = ({ id, meta }: ToolCall, reason: string): RpcMessage => ({

@@ -16,6 +16,8 @@ export interface ToolListOptions {
   readonly send: (message: RpcMessage) => Promise<void>;
   /** A tool is not offered, in a line. */
   readonly onNote: (line: string) => void;
+  /** A tool waits to be accepted. Called each time that it is met. */
+  readonly onWaiting: (tool: string) => void;
 }
 
 const maxTools = 1024;
@@ -49,6 +51,11 @@ export class ToolList {
     this.#tools = new Map();
   }
 
+  /** The server has ended: it answers no more. */
+  close(): void {
+    for (const [id, take] of this.#asked) take({ id, error: {} });
+  }
+
   /** Takes the answer to a request of this list. False for any other message. */
   takeAnswer(message: RpcMessage): boolean {
     const { id } = message;
@@ -80,7 +87,7 @@ export class ToolList {
   static refusalOf(tool: ListedTool | undefined): string | undefined {
     if (tool === undefined) return "the server does not declare this tool";
     if (tool.state === "accepted") return undefined;
-    return `${why[tool.state]}; ${tool.state === "unusable" ? "it is not offered" : "the user has to review it: harness guard tools"}`;
+    return `${why[tool.state]}; ${tool.state === "unusable" ? "it is not offered" : "the user has to review it in the inbox, or with harness guard tools"}`;
   }
 
   async #readAll(meta: JsonObject): Promise<void> {
@@ -127,6 +134,7 @@ export class ToolList {
         this.#tools.set(tool.name, { state, annotations: objectOf(tool.annotations) });
       }
       if (state !== "accepted") this.#note(tool.name, state);
+      if (state === "new" || state === "changed") this.#options.onWaiting(tool.name);
       return state === "accepted";
     });
   }
@@ -135,7 +143,7 @@ export class ToolList {
     const key = `${state} ${name}`;
     if (this.#noted.has(key)) return;
     this.#noted.set(key, true);
-    const advice = state === "unusable" ? "" : "; review it: harness guard tools";
+    const advice = state === "unusable" ? "" : "; review it in the inbox, or with harness guard tools";
     this.#options.onNote(
       `the tool ${displayText(name, { maxLength: 200 })} is not offered: ${why[state]}${advice}`,
     );

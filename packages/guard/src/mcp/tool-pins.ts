@@ -137,6 +137,17 @@ export class ToolPins {
     return checked;
   }
 
+  /** The declaration of a tool that waits. Rejects with a `PinsError`. */
+  async waiting(tool: string): Promise<WaitingTool | undefined> {
+    const pins = await readPins(this.#path);
+    return pins && waitingIn(pins).find((one) => one.tool === tool);
+  }
+
+  /** Accepts the declaration of this server with the digest. False where it does not wait. Rejects with a `PinsError`. */
+  accept(digest: string): Promise<boolean> {
+    return acceptIn(this.#path, digest);
+  }
+
   async #check(tools: readonly ToolDeclaration[]): Promise<readonly PinState[]> {
     const found = tools.map(declare);
     const stored = await readPins(this.#path);
@@ -199,26 +210,39 @@ const filesOf = async (directory: string): Promise<string[]> => {
   }
 };
 
+const waitingIn = ({ name: server, title, tools, waiting }: Pins): WaitingTool[] => {
+  const accepted = new Map(tools);
+  return waiting.map(([tool, { digest, declaration }]) => ({
+    server,
+    title,
+    tool,
+    digest,
+    declaration,
+    accepted: accepted.get(tool)?.declaration,
+  }));
+};
+
 /** The tools of all servers that wait to be accepted. Rejects with a `PinsError`. */
 export const waitingTools = async (directory: string): Promise<readonly WaitingTool[]> => {
   const all: WaitingTool[] = [];
   for (const path of await filesOf(directory)) {
     const pins = await readPins(path);
-    const accepted = new Map(pins?.tools);
-    for (const [tool, { digest, declaration }] of pins?.waiting ?? []) {
-      const { name: server = "", title = "" } = pins ?? {};
-      all.push({
-        server,
-        title,
-        tool,
-        digest,
-        declaration,
-        accepted: accepted.get(tool)?.declaration,
-      });
-    }
+    if (pins) all.push(...waitingIn(pins));
   }
   return all;
 };
+
+/** Whether the declaration with this digest waited in the file; it is accepted then. */
+const acceptIn = (path: string, digest: string): Promise<boolean> =>
+  locked(path, async () => {
+    const pins = await readPins(path);
+    const chosen = pins?.waiting.filter(([, one]) => one.digest === digest) ?? [];
+    if (pins === undefined || chosen.length === 0) return false;
+    const tools = [...new Map([...pins.tools, ...chosen])];
+    const waiting = pins.waiting.filter(([, one]) => one.digest !== digest);
+    await writePins(path, { ...pins, tools, waiting });
+    return true;
+  });
 
 /**
  * Accepts what was reviewed: the declaration with this digest. A running proxy offers it from its next list on. Resolves
@@ -226,18 +250,6 @@ export const waitingTools = async (directory: string): Promise<readonly WaitingT
  */
 export const acceptTool = async (directory: string, digest: string): Promise<readonly WaitingTool[]> => {
   const wanted = (await waitingTools(directory)).filter((one) => one.digest === digest);
-  for (const path of wanted.length === 0 ? [] : await filesOf(directory)) {
-    await locked(path, async () => {
-      const pins = await readPins(path);
-      const chosen = pins?.waiting.filter(([, one]) => one.digest === digest) ?? [];
-      if (pins === undefined || chosen.length === 0) return;
-      const tools = [...new Map([...pins.tools, ...chosen])];
-      await writePins(path, {
-        ...pins,
-        tools,
-        waiting: pins.waiting.filter(([, one]) => one.digest !== digest),
-      });
-    });
-  }
+  for (const path of wanted.length === 0 ? [] : await filesOf(directory)) await acceptIn(path, digest);
   return wanted;
 };

@@ -1,5 +1,6 @@
 import {
   type AhpClient,
+  type ChangeableField,
   describeLeftover,
   readModification,
   type SessionState,
@@ -7,38 +8,19 @@ import {
 import type { Decision } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, callSafely, createDeferred, displayText, systemClock, wait } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
-
-/** What an agent wants to do, as the harness is asked about it. */
-export interface ProxiedAction {
-  readonly tool: string;
-  /** Names the call to the harness, from the question to the outcome. */
-  readonly callId: string;
-  /** What it does, in the words of policies: `run`, `write`, `mcp`, … */
-  readonly kind: string;
-  readonly arguments: JsonObject;
-  /** Further fields of the event's payload. */
-  readonly details?: JsonObject;
-  readonly metadata?: JsonObject;
-}
-
-/** What becomes of an action. */
-export type ActionRuling =
-  | { readonly ruling: "forward"; readonly arguments: JsonObject; readonly isModified: boolean }
-  | { readonly ruling: "refuse"; readonly reason: string };
-
-/** What came of an action. */
-export type ActionOutcome =
-  | { readonly outcome: "success"; readonly result: JsonValue }
-  | { readonly outcome: "error"; readonly error: string; readonly result?: JsonValue }
-  /** Whether it was done is not known, or it was given up before it was decided. */
-  | { readonly outcome: "unknown" | "cancelled"; readonly error: string };
-
-export interface DecideOptions {
-  /** How long it may wait for a decision, in milliseconds. */
-  readonly holdMs: number;
-  readonly signal: AbortSignal;
-}
+import { terminalTarget } from "../terminal-target.ts";
+import type {
+  ActionOutcome,
+  ActionRuling,
+  DecideOptions,
+  LeftToClient,
+  PromptRuling,
+  ProxiedAction,
+  ProxiedPrompt,
+  Refusal,
+} from "./rulings.ts";
 
 export interface ActionJudgeOptions {
   /** The way to the harness. It stays its owner's to close. */
@@ -51,10 +33,29 @@ export interface ActionJudgeOptions {
 /** How much longer an answer is waited for than the harness was asked to take. */
 const answerMarginMs = 2000;
 
-const refuse = (reason: string): ActionRuling => ({ ruling: "refuse", reason });
+const refuse = (reason: string): Refusal => ({ ruling: "refuse", reason });
 const safe = (text: string): string => displayText(text, { maxLength: 2000 });
 
-/** Asks a harness about actions, and reports what came of them. Without its answer nothing is allowed. */
+/** What was decided; `changed` is what the harness wants in the place of the field's value. */
+type Ruling<Value> = { readonly ruling: "forward"; readonly changed?: Value } | LeftToClient | Refusal;
+
+/** What the harness is asked. */
+interface Question<Value extends JsonValue> {
+  readonly type: "pre_action" | "pre_prompt";
+  readonly field: ChangeableField;
+  readonly payload: JsonObject;
+  readonly metadata: JsonObject;
+  readonly session: string | undefined;
+  /** The changed value; undefined where it cannot be used. */
+  readonly take: (wanted: JsonValue) => Value | undefined;
+}
+
+const cancelled = "the call was cancelled";
+
+/**
+ * Asks a harness about actions and prompts, and reports what came of actions. Without its answer nothing is allowed. A change that the harness
+ * makes is not asked about again: it is part of the decision.
+ */
 export class ActionJudge {
   readonly #client: AhpClient;
   readonly #awayMs: number;
@@ -70,35 +71,118 @@ export class ActionJudge {
    * The decision about an action. A `defer` is asked again while there is time; the last one is a refusal with its reason, which
    * names the approval that waits. Never rejects.
    */
-  async decide(action: ProxiedAction, { holdMs, signal }: DecideOptions): Promise<ActionRuling> {
+  async decide(action: ProxiedAction, options: DecideOptions): Promise<ActionRuling> {
+    const question: Question<JsonObject> = {
+      type: "pre_action",
+      field: "arguments",
+      payload: payloadOf(action),
+      metadata: action.metadata ?? {},
+      session: action.session,
+      take: (wanted) => (isObject(wanted) ? (wanted as JsonObject) : undefined),
+    };
+    const ruling = await this.#settle(question, options);
+    if (ruling.ruling !== "forward") return ruling;
+    const { changed } = ruling;
+    return { ruling: "forward", arguments: changed ?? action.arguments, isModified: changed !== undefined };
+  }
+
+  /** The decision about a prompt, in the same way; it passes where the harness does not advertise `pre_prompt`. Never rejects. */
+  async decidePrompt(asked: ProxiedPrompt, options: DecideOptions): Promise<PromptRuling> {
+    const question: Question<string> = {
+      type: "pre_prompt",
+      field: "prompt",
+      payload: { ...asked.details, prompt: asked.prompt },
+      metadata: { ...asked.metadata, call_id: asked.callId },
+      session: asked.session,
+      take: (wanted) => (typeof wanted === "string" ? wanted : undefined),
+    };
+    const ruling = await this.#settle(question, options);
+    if (ruling.ruling !== "forward") return refuse(ruling.reason);
+    const { changed } = ruling;
+    return { ruling: "forward", prompt: changed ?? asked.prompt, isModified: changed !== undefined };
+  }
+
+  /** Reports what came of an action that was decided. Never throws. */
+  report(action: ProxiedAction, outcome: ActionOutcome, durationMs: number): void {
+    this.#report(payloadOf(action), action, outcome, durationMs);
+  }
+
+  /** Reports that a prompt was given up before it was decided, so that its question is withdrawn. Never throws. */
+  withdraw({ callId, metadata, session }: Pick<ProxiedPrompt, "callId" | "metadata" | "session">): void {
+    const payload = { tool_call_id: callId, tool_name: "prompt" };
+    this.#report(payload, { metadata, session }, { outcome: "cancelled", error: cancelled }, 0);
+  }
+
+  /** A question that only a human answers, whatever a policy allows by default. `unanswered` also without a harness. Never rejects. */
+  async confirm(
+    message: string,
+    { holdMs, signal }: Pick<DecideOptions, "holdMs" | "signal">,
+  ): Promise<"approved" | "rejected" | "unanswered"> {
+    try {
+      if (!(await this.#isReady(signal))) return "unanswered";
+      const startedMs = this.#clock.now();
+      const payload = {
+        session_id: this.#client.sessionId,
+        confirmation_type: "user_confirm",
+        message,
+      } as const;
+      const { origin, decision } = await this.#client.decide("confirmation", payload, {
+        metadata: { wait_ms: holdMs },
+        timeoutMs: holdMs + answerMarginMs,
+        signal,
+      });
+      if (origin === "client") return "unanswered";
+      if (decision.decision === "approve") return "approved";
+      // A harness that holds the question for as long as it may says no at the end.
+      return this.#clock.now() - startedMs < holdMs / 2 ? "rejected" : "unanswered";
+    } catch {
+      return "unanswered";
+    }
+  }
+
+  /** Reports the begin or the end of an agent's session. Never throws. */
+  note(type: "session_start" | "session_end", session: string, metadata: JsonObject): void {
+    callSafely(() => this.#client.notify(type, {}, { metadata, session_id: session }));
+  }
+
+  #report(
+    payload: JsonObject,
+    { metadata = {}, session }: { metadata?: JsonObject | undefined; session?: string | undefined },
+    outcome: ActionOutcome,
+    durationMs: number,
+  ): void {
+    callSafely(() => {
+      const all = { ...payload, ...outcome, duration_ms: Math.max(0, Math.round(durationMs)) };
+      this.#client.notify("post_action", all, { metadata, session_id: session });
+    });
+  }
+
+  async #settle<Value extends JsonValue>(
+    question: Question<Value>,
+    { holdMs, signal, asks = false }: DecideOptions,
+  ): Promise<Ruling<Value>> {
     const dueAtMs = this.#clock.now() + holdMs;
     try {
       if (!(await this.#isReady(signal))) return refuse("the harness gave no decision: it is not there");
+      if (question.type === "pre_prompt" && !this.#judgesPrompts) return { ruling: "forward" };
       for (;;) {
+        if (signal.aborted) return refuse(cancelled);
         const leftMs = Math.max(1, dueAtMs - this.#clock.now());
-        const decision = await this.#ask(action, leftMs, signal);
-        if (signal.aborted) return refuse("the call was cancelled");
-        if (decision.decision !== "defer") return this.#rule(action, decision);
+        const decision = await this.#ask(question, leftMs, asks, signal);
+        if (signal.aborted) return refuse(cancelled);
+        if (decision.decision !== "defer") return rule(question, decision, asks);
         const retryMs = Math.max(1, decision.retry_after_ms);
         if (this.#clock.now() + retryMs >= dueAtMs) {
-          return refuse(safe(decision.reason ?? "no decision in time; repeat the same call later"));
+          const reason = safe(decision.reason ?? "no decision in time; repeat the same call later");
+          return { ruling: "refuse", reason, isPending: true };
         }
         await wait(retryMs, this.#clock, signal);
-        if (signal.aborted) return refuse("the call was cancelled");
       }
     } catch (error) {
       return refuse(
         `the harness gave no decision: ${safe(error instanceof Error ? error.message : "it failed")}`,
       );
     }
-  }
-
-  /** Reports what came of an action that was decided. Never throws. */
-  report(action: ProxiedAction, outcome: ActionOutcome, durationMs: number): void {
-    callSafely(() => {
-      const payload = { ...payloadOf(action), ...outcome, duration_ms: Math.max(0, Math.round(durationMs)) };
-      this.#client.notify("post_action", payload, { metadata: action.metadata ?? {} });
-    });
   }
 
   /** Waits a while for a harness that is away. */
@@ -117,42 +201,55 @@ export class ActionJudge {
     return (client.state as SessionState) === "ready";
   }
 
-  async #ask(action: ProxiedAction, leftMs: number, signal: AbortSignal): Promise<Decision> {
-    const verdict = await this.#client.decide("pre_action", payloadOf(action), {
-      metadata: { ...action.metadata, wait_ms: leftMs },
+  /** A harness says in its handshake what it decides about. */
+  get #judgesPrompts(): boolean {
+    return this.#client.harness?.harness_info.capabilities.includes("pre_prompt") ?? true;
+  }
+
+  async #ask(
+    { type, payload, metadata, session }: Question<JsonValue>,
+    leftMs: number,
+    asks: boolean,
+    signal: AbortSignal,
+  ): Promise<Decision> {
+    const verdict = await this.#client.decide(type, payload, {
+      metadata: { ...metadata, wait_ms: leftMs, ...(asks && { host_asks: true }) },
+      session_id: session,
       timeoutMs: leftMs + answerMarginMs,
       signal,
     });
     return verdict.decision;
   }
-
-  #rule(action: ProxiedAction, decision: Exclude<Decision, { decision: "defer" }>): ActionRuling {
-    switch (decision.decision) {
-      case "block":
-        return refuse(safe(decision.reason || "refused by the policy"));
-      case "escalate":
-        return refuse(safe(`a human has to decide, and cannot be asked here: ${decision.reason}`));
-      default: {
-        const { modified_payload: modified } = decision;
-        if (modified === undefined)
-          return { ruling: "forward", arguments: action.arguments, isModified: false };
-        const read = readModification(payloadOf(action), modified, "arguments");
-        if ("leftover" in read) {
-          return refuse(
-            `the harness's change cannot be applied: ${describeLeftover(read.leftover, "arguments")}`,
-          );
-        }
-        const { wanted } = read;
-        if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
-          return refuse("the harness's change cannot be applied: arguments is not an object");
-        }
-        return { ruling: "forward", arguments: wanted, isModified: true };
-      }
-    }
-  }
 }
 
-const payloadOf = (action: ProxiedAction) => ({
+const rule = <Value extends JsonValue>(
+  { payload, field, take }: Question<Value>,
+  decision: Exclude<Decision, { decision: "defer" }>,
+  asks: boolean,
+): Ruling<Value> => {
+  switch (decision.decision) {
+    case "block":
+      return refuse(safe(decision.reason || "refused by the policy"));
+    case "escalate":
+      return asks && decision.escalation_target === terminalTarget
+        ? { ruling: "ask", reason: safe(decision.reason) }
+        : refuse(safe(`a human has to decide, and cannot be asked here: ${decision.reason}`));
+    default: {
+      const { modified_payload: modified } = decision;
+      if (modified === undefined) return { ruling: "forward" };
+      const read = readModification(payload, modified, field);
+      if ("leftover" in read) {
+        return refuse(`the harness's change cannot be applied: ${describeLeftover(read.leftover, field)}`);
+      }
+      const changed = take(read.wanted);
+      return changed === undefined
+        ? refuse(`the harness's change cannot be applied: ${field} has the wrong type`)
+        : { ruling: "forward", changed };
+    }
+  }
+};
+
+const payloadOf = (action: ProxiedAction): JsonObject => ({
   ...action.details,
   action_type: "tool_call",
   tool_name: action.tool,

@@ -6,6 +6,8 @@ export const proxyLimits = defineLimits({
   maxCalls: 256,
   /** Other requests of the client that the proxy has to recognise the answers of. */
   maxRequests: 1024,
+  /** Sessions, tool calls and terminals that an ACP proxy follows; the oldest is forgotten. */
+  maxFollowed: 1024,
   /** How long a call waits for a decision. */
   holdMs: { default: 300_000, max: 86_400_000 },
   /** The same for a client that did not ask for progress, and may give up after a minute. */
@@ -21,5 +23,8 @@ export const proxyLimits = defineLimits({
 });
 export type ProxyLimits = LimitsOf<typeof proxyLimits>;
 
-/** Bytes of one message. */
+/** Bytes of one message of MCP. */
 export const maxProxyMessageBytes: number = 8 * 1024 * 1024;
+
+/** Bytes of one message of ACP, whose prompts have images in them. */
+export const maxAcpMessageBytes: number = 32 * 1024 * 1024;

@@ -11,9 +11,10 @@ const hookProgram = [
   fileURLToPath(new URL("../../../../apps/cli/dist/guard-hook.cjs", import.meta.url)),
 ];
 
-/** Gemini CLI takes seconds for each run: those in which it differs from its documentation. `harness guard doctor` makes all. */
+/** These take seconds for each run: those in which a tool runs that should not, or that differ from the documentation. `harness guard doctor` makes all. */
 const wanted: Readonly<Record<string, readonly Probe[]>> = {
   codex: probes,
+  "copilot-cli": ["allow", "deny", "no_hub", "crash", "garbage"],
   "gemini-cli": ["allow", "deny", "no_hub", "silent_exit", "missing"],
 };
 const answered: Readonly<Record<string, string>> = { allow: "runs", deny: "blocked", no_hub: "blocked" };

@@ -1,7 +1,5 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { createAhpClient } from "@harnesskit/ahp-client";
-import { createAhpServer } from "@harnesskit/ahp-server";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { type Channel, newlineCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
@@ -17,6 +15,7 @@ import {
   ToolPins,
 } from "../../src/mcp/index.ts";
 import { makeDirectory } from "./hooks.ts";
+import { type Decide, type TestHarness, testHarness } from "./test-harness.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -50,12 +49,10 @@ const transportOf = (channel: Channel): Transport => {
   return transport;
 };
 
-type Handler = (event: { payload: any; metadata?: any }) => unknown;
-
 export interface GuardedServer {
   readonly client: Client;
   readonly raw: Channel;
-  readonly events: { type: string; payload: any; metadata: any }[];
+  readonly events: TestHarness["events"];
   readonly notes: string[];
   readonly stderr: string[];
   readonly ended: Promise<unknown>;
@@ -65,37 +62,12 @@ export interface GuardedServer {
 /** A server's program behind a proxy, with a harness in this process; the SDK's client is connected unless `isRaw`. */
 export const guardServer = async (
   command: readonly string[],
-  decide: Handler | undefined,
+  decide: Decide | undefined,
   options: { directory?: string; limits?: Partial<ProxyLimits>; isRaw?: boolean } = {},
 ): Promise<GuardedServer> => {
-  const events: GuardedServer["events"] = [];
+  const { ahp, events, outcome } = testHarness(decide);
   const notes: string[] = [];
   const stderr: string[] = [];
-  const note = (event: any) => {
-    events.push({ type: event.event_type, payload: event.payload, metadata: event.metadata });
-  };
-  const harness = createAhpServer({
-    name: "test",
-    version: "1.0.0",
-    handlers: {
-      pre_action: (event: any) => {
-        note(event);
-        return decide?.(event) as never;
-      },
-      post_action: note as never,
-    },
-  });
-  const handle = (message: unknown, { signal }: { signal: AbortSignal }) =>
-    decide === undefined
-      ? Promise.reject(new TypeError("no harness"))
-      : harness.handle(message, { signal, principal: "test" } as never);
-  const ahp = createAhpClient({
-    exchange: { handle } as never,
-    framework: "test",
-    version: "1.0.0",
-    reconnect: { initialDelayMs: 10, maxDelayMs: 20, waitMs: 200, maxAttempts: Number.POSITIVE_INFINITY },
-  });
-  ahp.connect({ retry: true }).catch(() => {});
   const [program = "", ...args] = command;
   const server = await createChildTransport({
     command: program,
@@ -123,14 +95,8 @@ export const guardServer = async (
   onTestFinished(async () => {
     await pair.client.close();
     await ended;
-    await ahp.close();
-    await harness.close();
   });
   if (!options.isRaw) await client.connect(transportOf(pair.client));
-  const outcome = async () => {
-    await ahp.flush();
-    return events.filter(({ type }) => type === "post_action").at(-1)?.payload;
-  };
   return { client, raw: pair.client, events, notes, stderr, ended, outcome };
 };
 

@@ -1,5 +1,6 @@
 import { utf8Length } from "@harnesskit/protocol/envelope";
 import { FrameTooLargeError, InvalidArgumentError, InvalidMessageError } from "../errors.ts";
+import { endOfString, isClosing, isOpening, isQuote } from "../json/json-scan.ts";
 import { defaultWireLimits } from "../limits.ts";
 import type { CodecOptions } from "./codec.ts";
 
@@ -11,9 +12,6 @@ export const toMessageLimits = ({ maxFrameBytes, maxDepth }: CodecOptions): Mess
   maxDepth: maxDepth ?? defaultWireLimits.maxDepth,
 });
 
-const quote = 0x22;
-const backslash = 0x5c;
-
 /** Whether a JSON text has more of a bracket than `max`. */
 const hasMoreThan = (text: string, bracket: string, max: number): boolean => {
   let found = 0;
@@ -21,16 +19,6 @@ const hasMoreThan = (text: string, bracket: string, max: number): boolean => {
     if (++found > max) return true;
   }
   return false;
-};
-
-/** Where the string that begins at `start` ends; the end of the JSON text for an unterminated one. */
-const endOfString = (text: string, start: number): number => {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes++;
-    if (slashes % 2 === 0) return end;
-  }
-  return text.length;
 };
 
 /**
@@ -44,10 +32,10 @@ const exceedsDepth = (text: string, maxDepth: number): boolean => {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
-    if (unit === quote) index = endOfString(text, index);
-    else if (unit === 0x5b || unit === 0x7b) {
+    if (isQuote(unit)) index = endOfString(text, index);
+    else if (isOpening(unit)) {
       if (++depth > maxDepth) return true;
-    } else if (unit === 0x5d || unit === 0x7d) depth--;
+    } else if (isClosing(unit)) depth--;
   }
   return false;
 };

@@ -1,6 +1,8 @@
-import { FrameTooLargeError, InvalidMessageError } from "../errors.ts";
+import { utf8Length } from "@harnesskit/protocol/envelope";
+import { FrameTooLargeError, HarnessError, InvalidArgumentError, InvalidMessageError } from "../errors.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import type { Codec, CodecOptions, Decoder, Encoder } from "./codec.ts";
+import { JsonLine } from "./json-line.ts";
 import { encodeMessage, type MessageLimits, toMessageLimits } from "./json-text.ts";
 import { MessageReader } from "./message-reader.ts";
 
@@ -19,7 +21,16 @@ class NewlineEncoder implements Encoder {
   }
 
   add(message: unknown): void {
-    this.#text += `${encodeMessage(message, this.#limits)}\n`;
+    const line =
+      message instanceof JsonLine ? this.#check(message.text) : encodeMessage(message, this.#limits);
+    this.#text += `${line}\n`;
+  }
+
+  #check(line: string): string {
+    if (line.includes("\n")) throw new InvalidArgumentError("the text of a JsonLine has a newline");
+    if (utf8Length(line) > this.#limits.maxFrameBytes)
+      throw new FrameTooLargeError(this.#limits.maxFrameBytes);
+    return line;
   }
 
   take(): string {
@@ -32,11 +43,13 @@ class NewlineEncoder implements Encoder {
 class NewlineDecoder implements Decoder {
   readonly #maxFrameBytes: number;
   readonly #reader: MessageReader;
+  readonly #keepsLines: boolean;
   readonly #line = new ByteBuffer();
   /** The line that is arriving is over the limit; it is dropped up to its newline. */
   #dropping = false;
 
-  constructor(limits: MessageLimits) {
+  constructor(limits: MessageLimits, keepsLines: boolean) {
+    this.#keepsLines = keepsLines;
     this.#maxFrameBytes = limits.maxFrameBytes;
     this.#reader = new MessageReader(limits);
   }
@@ -122,19 +135,28 @@ class NewlineDecoder implements Decoder {
   }
 
   #read(line: string | undefined, out: unknown[]): void {
-    if (line === undefined || line.trim() !== "") this.#reader.read(line, out);
+    if (line !== undefined && line.trim() === "") return;
+    this.#reader.read(line, out);
+    if (!this.#keepsLines || line === undefined) return;
+    const last = out.length - 1;
+    if (!HarnessError.isInstance(out[last])) out[last] = new JsonLine(line, out[last]);
   }
+}
+
+export interface NewlineCodecOptions extends CodecOptions {
+  /** Deliver a {@link JsonLine} for each message, so that a proxy can pass its line on unchanged. @default false */
+  readonly keepLines?: boolean;
 }
 
 /**
  * One JSON message a line, ended by LF. Empty lines are skipped, a CR before the LF is white space, a last line needs
  * no newline. A line over the limit is dropped up to its newline, and reading goes on behind it, but not behind 1000
- * invalid lines in a row.
+ * invalid lines in a row. A {@link JsonLine} is sent as its text.
  */
-export const newlineCodec = (options: CodecOptions = {}): Codec => {
+export const newlineCodec = (options: NewlineCodecOptions = {}): Codec => {
   const limits = toMessageLimits(options);
   return {
     createEncoder: () => new NewlineEncoder(limits),
-    createDecoder: () => new NewlineDecoder(limits),
+    createDecoder: () => new NewlineDecoder(limits, options.keepLines ?? false),
   };
 };

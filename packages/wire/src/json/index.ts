@@ -16,4 +16,5 @@ export {
   measureJson,
 } from "./json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json-difference.ts";
+export { memberNames } from "./json-scan.ts";
 export { fromTextKey, JsonWriter, toTextKey } from "./stored-text.ts";

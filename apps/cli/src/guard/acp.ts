@@ -1,0 +1,50 @@
+import { AcpProxy, ActionJudge, maxAcpMessageBytes } from "@harnesskit/guard/acp";
+import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
+import { ExitCode, usageError } from "../cli-error.ts";
+import { onStopSignals } from "../interruption.ts";
+import { oneLine } from "../terminal/text.ts";
+import { readProgramName } from "./program-name.ts";
+import { openProxyHarness, type ProxyHarnessOptions } from "./proxy-judge.ts";
+
+export interface GuardAcpOptions extends ProxyHarnessOptions {
+  readonly name?: string;
+}
+
+/** `harness guard acp`: stands between an editor and an ACP agent until one of them ends. Returns the exit code. */
+export const guardAcp = async (
+  command: readonly string[],
+  options: GuardAcpOptions,
+  { version }: { readonly version: string },
+): Promise<ExitCode> => {
+  const [program, ...args] = command;
+  if (program === undefined) throw usageError("Name the agent", "harness guard acp -- COMMAND [ARGUMENTS]");
+  const note = (line: string) => process.stderr.write(`harness guard acp: ${oneLine(line, 1000)}\n`);
+  const name = readProgramName(options.name, command);
+  const harness = await openProxyHarness(options, {
+    framework: "harness-guard-acp",
+    version,
+    agentId: `acp.${name}`,
+    note,
+  });
+  let forget = () => {};
+  try {
+    const lines = {
+      maxFrameBytes: maxAcpMessageBytes,
+      maxBufferedBytes: 2 * maxAcpMessageBytes,
+      keepLines: true,
+    };
+    const inheritEnv = Object.keys(process.env);
+    const agent = await createChildTransport({ command: program, args, inheritEnv, ...lines }).connect();
+    const editor = createStdioChannel(lines);
+    forget = onStopSignals(() => void editor.close());
+    const judge = new ActionJudge({ client: harness.client });
+    const limits = { holdMs: options.wait * 1000 };
+    const failure = await new AcpProxy({ editor, agent, judge, limits, onNote: note }).run();
+    if (failure === undefined) return ExitCode.done;
+    note(failure.message);
+    return ExitCode.failed;
+  } finally {
+    forget();
+    await harness.close();
+  }
+};

@@ -1,0 +1,136 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { describe, expect, it, onTestFinished } from "vitest";
+import * as z from "zod";
+import { GuardedMachine } from "./support/guarded-agent.ts";
+import { binPath } from "./support/harness.ts";
+
+/** A server of the official SDK's second line on Streamable HTTP; `seen` has the headers of each request. */
+const startServer = async () => {
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: "sums", version: "1" });
+    server.registerTool(
+      "add",
+      { description: "adds", inputSchema: z.object({ a: z.number(), b: z.number() }) },
+      async ({ a, b }) => ({ content: [{ type: "text", text: String(a + b) }] }),
+    );
+    return server;
+  });
+  const seen: Record<string, unknown>[] = [];
+  const http = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    seen.push(request.headers);
+    const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
+    const headers = Object.entries(request.headers).map(
+      ([name, value]) => [name, String(value)] as [string, string],
+    );
+    const url = `http://${request.headers.host}${request.url}`;
+    const answer = await handler.fetch(
+      new Request(url, { method: request.method ?? "GET", headers, ...body }),
+    );
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void http.close().closeAllConnections());
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, seen };
+};
+
+const policy = `version: 1
+name: sums
+defaults: { gate: allow }
+rules:
+  - name: large
+    when: { action: mcp, cel: "args.a > 100.0" }
+    then: { decision: block, reason: too large }
+  - name: asked
+    when: { action: mcp, cel: "args.a > 10.0" }
+    then: { decision: escalate, reason: look }
+`;
+
+const connect = async (machine: GuardedMachine, url: string, mode: "legacy" | "auto") => {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [binPath, "guard", "mcp", "--name", "sums", "--url", url],
+    env: { PATH: process.env.PATH ?? "", ...machine.env },
+    stderr: "ignore",
+  });
+  const client = new Client(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode }, capabilities: { elicitation: { url: {} } } },
+  );
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return client;
+};
+
+const add = (a: number) => ({ name: "add", arguments: { a, b: 1 } });
+
+describe("harness guard mcp --url, with client and server of the official SDK's second line", () => {
+  it("passes the revision 2026-07-28 with its headers, and judges its calls", async () => {
+    const machine = await GuardedMachine.create(policy);
+    await machine.startHub();
+    const { url, seen } = await startServer();
+    const client = await connect(machine, url, "auto");
+    expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28");
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add"]);
+    expect(await client.callTool(add(1))).toMatchObject({ content: [{ text: "2" }] });
+    expect(seen.at(-1)).toMatchObject({
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "add",
+    });
+    expect(await client.callTool(add(1000))).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("Not called: too large") }],
+    });
+  });
+
+  it("sends a client of that revision to the inbox while its call waits, and makes the repeated call once it is approved", async () => {
+    const machine = await GuardedMachine.create(policy);
+    await machine.startHub();
+    const hub = await machine.client();
+    const { url } = await startServer();
+    const client = await connect(machine, url, "auto");
+    const opened: unknown[] = [];
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      opened.push(params);
+      const { id, digest } = await machine.pending(hub);
+      await hub.call("inbox.answer", { id, digest, decision: "approve" } as never);
+      return { action: "accept" };
+    });
+    expect(await client.callTool(add(11))).toMatchObject({ content: [{ text: "12" }] });
+    expect(opened).toMatchObject([
+      {
+        mode: "url",
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/#\/inbox$/),
+        message: expect.stringContaining("is pending"),
+      },
+    ]);
+  });
+
+  it("passes the revision before, without these headers, and sends its client to the inbox, too", async () => {
+    const machine = await GuardedMachine.create(policy);
+    await machine.startHub();
+    const hub = await machine.client();
+    const { url, seen } = await startServer();
+    const client = await connect(machine, url, "legacy");
+    expect(client.getNegotiatedProtocolVersion()).toBe("2025-11-25");
+    expect(await client.callTool(add(1))).toMatchObject({ content: [{ text: "2" }] });
+    expect(seen.at(-1)).toMatchObject({ "mcp-protocol-version": "2025-11-25" });
+    expect(seen.at(-1)).not.toHaveProperty("mcp-method");
+    const opened: unknown[] = [];
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      opened.push(params);
+      const { id, digest } = await machine.pending(hub);
+      await hub.call("inbox.answer", { id, digest, decision: "approve" } as never);
+      return { action: "accept" };
+    });
+    expect(await client.callTool(add(12))).toMatchObject({ content: [{ text: "13" }] });
+    expect(opened).toMatchObject([{ mode: "url", url: expect.stringContaining("/#/inbox") }]);
+  });
+});

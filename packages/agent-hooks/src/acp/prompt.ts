@@ -1,0 +1,57 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { isObject, utf8Length } from "@harnesskit/wire/json";
+
+/** A prompt of the editor's user, as policies see it. */
+export interface AcpPrompt {
+  /** Its texts, with an empty line between them. */
+  readonly prompt: string;
+  /** What is not text: files, links, images without their data. */
+  readonly attachments: readonly JsonObject[];
+}
+
+const maxTextBytes = 64 * 1024;
+
+const described = (block: JsonObject): JsonObject => {
+  const { type, uri, name, mimeType, data, resource } = block;
+  const inner = isObject(resource) ? (resource as JsonObject) : {};
+  const shown: Record<string, JsonValue | undefined> = {
+    type,
+    uri: uri ?? inner.uri,
+    name,
+    mimeType: mimeType ?? inner.mimeType,
+  };
+  if (typeof inner.text === "string") {
+    const bytes = utf8Length(inner.text);
+    if (bytes <= maxTextBytes) shown.text = inner.text;
+    else shown.text_omitted_bytes = bytes;
+  }
+  const binary = data ?? inner.blob;
+  if (typeof binary === "string") shown.base64_omitted_bytes = binary.length;
+  const known = Object.entries(shown).filter((one): one is [string, JsonValue] => one[1] != null);
+  return Object.fromEntries(known);
+};
+
+const isText = (block: JsonObject): block is JsonObject & { text: string } =>
+  block.type === "text" && typeof block.text === "string";
+
+/** The content of `session/prompt`. Blocks that are no objects are left out: no agent reads them. */
+export const readPrompt = (blocks: readonly JsonValue[]): AcpPrompt => {
+  const read = blocks.filter((one): one is JsonObject => isObject(one));
+  return {
+    prompt: read
+      .filter(isText)
+      .map(({ text }) => text)
+      .join("\n\n"),
+    attachments: read.filter((one) => !isText(one)).map(described),
+  };
+};
+
+/** The blocks with a new text in place of the only one; undefined where there is not exactly one. */
+export const withPrompt = (
+  blocks: readonly JsonValue[],
+  prompt: string,
+): readonly JsonValue[] | undefined => {
+  const isOne = (one: JsonValue): boolean => isObject(one) && isText(one as JsonObject);
+  if (blocks.filter(isOne).length !== 1) return undefined;
+  return blocks.map((one) => (isOne(one) ? { ...(one as JsonObject), text: prompt } : one));
+};

@@ -1,0 +1,163 @@
+import type { AhpEvent } from "@harnesskit/protocol/ahp";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import { systemClock } from "@harnesskit/wire";
+import * as z from "zod";
+import { type Action, readMcpName, toAction } from "../actions.ts";
+import { HookError } from "../hook-error.ts";
+import type { HostToolCall } from "../host.ts";
+import { commandLine } from "./command-line.ts";
+import { type AcpPrompt, readPrompt } from "./prompt.ts";
+import { type AcpToolCall, acpTools, toHostCall } from "./tool-call.ts";
+
+const text = z.string().min(1);
+const ToolCallSchema = z.looseObject({ toolCallId: text });
+
+const schemas = {
+  "session/request_permission": z.object({
+    sessionId: text,
+    toolCall: ToolCallSchema,
+    options: z.array(z.looseObject({ optionId: text, name: z.string(), kind: z.string() })).max(100),
+    _meta: JsonValueSchema.optional(),
+  }),
+  "fs/write_text_file": z.object({
+    sessionId: text,
+    path: text,
+    content: z.string(),
+    _meta: JsonValueSchema.optional(),
+  }),
+  "terminal/create": z.object({
+    sessionId: text,
+    command: text,
+    args: z.array(z.string()).nullish(),
+    env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+    cwd: text.nullish(),
+    outputByteLimit: z.number().nullish(),
+    _meta: JsonValueSchema.optional(),
+  }),
+  "session/prompt": z.object({
+    sessionId: text,
+    prompt: z.array(JsonValueSchema).max(1000),
+    _meta: JsonValueSchema.optional(),
+  }),
+} as const;
+
+/** The requests of ACP version 1 that ask for an action, and the prompt. */
+export type AcpMethod = keyof typeof schemas;
+
+export const isAcpMethod = (method: unknown): method is AcpMethod =>
+  typeof method === "string" && Object.hasOwn(schemas, method);
+
+export interface ReadAcpOptions {
+  /** The session's directory, an absolute path. Without it a call with a relative path is `other`. @default undefined */
+  readonly workspace?: string | undefined;
+  /** The name in the agent's `agentInfo`. @default undefined */
+  readonly agent?: string | undefined;
+}
+
+/** A request of ACP, read. */
+export interface AcpCall {
+  readonly method: AcpMethod;
+  readonly sessionId: string;
+  /** The parameters that the protocol names for the method, and no others: what may be passed on. */
+  readonly params: JsonObject;
+  /** Undefined for a prompt. */
+  readonly action: Action | undefined;
+  /** Undefined for an action. */
+  readonly prompt: AcpPrompt | undefined;
+  /** The id of the tool call that a permission is asked for. */
+  readonly toolCallId: string | undefined;
+  /** For the event's metadata. */
+  readonly metadata: JsonObject;
+}
+
+const place = ({ workspace }: ReadAcpOptions) => ({ host: "acp", cwd: workspace, workspace });
+
+const terminalCall = (params: z.infer<(typeof schemas)["terminal/create"]>): HostToolCall => {
+  const { command, args, env, cwd } = params;
+  const line = commandLine(command, args, env);
+  const where = typeof cwd === "string" ? { cwd } : {};
+  if (line !== undefined) return { name: "terminal/create", input: { command: line, ...where } };
+  const given = { program: command, args: [...(args ?? [])], env: [...(env ?? [])] };
+  return { name: "terminal/create", input: { ...given, ...where } };
+};
+
+/** The action of a tool call that an agent describes. */
+export const acpAction = (call: AcpToolCall, options: ReadAcpOptions): Action =>
+  toAction(toHostCall(call, options.agent, options.workspace), acpTools, readMcpName, place(options));
+
+const parse = <M extends AcpMethod>(
+  method: M,
+  params: JsonValue | undefined,
+): z.infer<(typeof schemas)[M]> => {
+  const parsed = schemas[method].safeParse(params);
+  if (parsed.success) return parsed.data as z.infer<(typeof schemas)[M]>;
+  const [issue] = parsed.error.issues;
+  const message = `${method}: ${issue?.path.join(".") || "params"}: ${issue?.message ?? "not valid"}`;
+  throw new HookError("hook_invalid", message, { cause: parsed.error });
+};
+
+const titleOf = (call: AcpToolCall): JsonObject =>
+  typeof call.title === "string" ? { title: call.title.slice(0, 1000) } : {};
+
+/**
+ * Reads a request of ACP version 1 (schema 1.7.0) that a policy decides about. Throws {@link HookError} (`hook_invalid`) for parameters
+ * that are not those of the method.
+ */
+export const readAcp = (
+  method: AcpMethod,
+  params: JsonValue | undefined,
+  options: ReadAcpOptions = {},
+): AcpCall => {
+  const { workspace, agent } = options;
+  const read = parse(method, params) as JsonObject & { readonly sessionId: string };
+  const metadata = {
+    host: "acp",
+    acp_method: method,
+    ...(agent !== undefined && { acp_agent: agent }),
+    ...(workspace !== undefined && { workspace }),
+  };
+  const base = { method, sessionId: read.sessionId, params: read, toolCallId: undefined, metadata };
+  switch (method) {
+    case "session/prompt":
+      return { ...base, action: undefined, prompt: readPrompt(read.prompt as JsonValue[]) };
+    case "session/request_permission": {
+      const call = read.toolCall as unknown as AcpToolCall;
+      const { toolCallId } = call;
+      const action = acpAction(call, options);
+      return { ...base, action, prompt: undefined, toolCallId, metadata: { ...metadata, ...titleOf(call) } };
+    }
+    default: {
+      const call =
+        method === "terminal/create"
+          ? terminalCall(read as never)
+          : { name: method, input: { path: read.path as string, content: read.content as string } };
+      const action = toAction(call, acpTools, undefined, place(options));
+      return { ...base, action, prompt: undefined };
+    }
+  }
+};
+
+/** The event of a request, for a policy. */
+export const acpEvent = (call: AcpCall, now: number = systemClock.now()): AhpEvent => {
+  const { action, prompt, toolCallId, sessionId, metadata } = call;
+  const payload: JsonObject = action
+    ? {
+        action_type: "tool_call",
+        tool_name: action.tool,
+        ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+        action: action.kind,
+        ...(action.server !== undefined && { server: action.server }),
+        arguments: action.arguments,
+      }
+    : { prompt: prompt?.prompt ?? "", attachments: [...(prompt?.attachments ?? [])] };
+  return {
+    event_type: action ? "pre_action" : "pre_prompt",
+    session_id: sessionId,
+    agent_id: "acp",
+    timestamp: new Date(now).toISOString(),
+    depth: 0,
+    payload,
+    metadata,
+  };
+};

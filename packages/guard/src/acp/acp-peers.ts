@@ -1,0 +1,56 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import {
+  type Channel,
+  type Clock,
+  ConnectionClosedError,
+  HarnessError,
+  type JsonLine,
+} from "@harnesskit/wire";
+import type { ActionJudge } from "../proxy/action-judge.ts";
+import type { BesideWork } from "../proxy/beside-work.ts";
+import { lineOf } from "../proxy/exact-line.ts";
+import type { ProxyLimits } from "../proxy/limits.ts";
+import { type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
+
+export const codes = {
+  invalidRequest: -32600,
+  invalidParams: -32602,
+  internalError: -32603,
+  /** `RequestCancelled`, as in LSP. */
+  cancelled: -32800,
+  /** Of the implementation: the guard refuses. */
+  refused: -32000,
+} as const;
+
+/** What the parts of an ACP proxy share: the two sides, and who decides. */
+export interface AcpPeers {
+  readonly editor: Channel;
+  readonly agent: Channel;
+  readonly judge: ActionJudge;
+  readonly limits: ProxyLimits;
+  readonly clock: Clock;
+  readonly note: (line: string) => void;
+  readonly work: BesideWork;
+}
+
+/** Passes a line on; the reason where that fails. */
+export const pass = async (to: Channel, line: JsonLine): Promise<string | undefined> => {
+  try {
+    await to.send(line);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConnectionClosedError) return "the other side has ended";
+    return HarnessError.isInstance(error) ? error.message : "it could not be sent";
+  }
+};
+
+/** Sends a message of our own; a side that is gone needs nothing any more. */
+export const say = async (to: Channel, message: RpcMessage): Promise<void> => {
+  await pass(to, lineOf(message));
+};
+
+export const answer = (to: Channel, id: JsonValue, result: JsonValue): Promise<void> =>
+  say(to, { jsonrpc: "2.0", id, result });
+
+export const fail = (to: Channel, id: JsonValue, code: number, message: string): Promise<void> =>
+  say(to, rpcError(id, code, message));

@@ -1,0 +1,252 @@
+import { randomUUID } from "node:crypto";
+import { type AcpCall, type AcpMethod, type AcpToolCall, readAcp } from "@harnesskit/agent-hooks/acp";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { BoundedMap, HarnessError } from "@harnesskit/wire";
+import { boundedResult } from "../proxy/bounded-result.ts";
+import { lineOf } from "../proxy/exact-line.ts";
+import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
+import type { ActionOutcome, ActionRuling, ProxiedAction } from "../proxy/rulings.ts";
+import { type AcpPeers, answer, codes, fail, pass } from "./acp-peers.ts";
+import { effectKey, withArguments } from "./carried-out.ts";
+import { EditorNotes } from "./editor-notes.ts";
+import { askEditor, cancelledPermission, grantOnce, isGranted, refusePermission } from "./permission.ts";
+import type { AcpSessions } from "./sessions.ts";
+import type { AcpTerminals } from "./terminals.ts";
+import type { AcpToolReports } from "./tool-reports.ts";
+
+/** A request of the agent that is judged, or that the editor has. */
+interface OpenRequest {
+  readonly id: JsonValue;
+  readonly call: AcpCall;
+  readonly action: ProxiedAction;
+  readonly abort: AbortController;
+  readonly startedMs: number;
+  /** The editor has it. */
+  isSent: boolean;
+  /** Part of an action whose outcome the agent reports. */
+  isCovered: boolean;
+}
+
+const cancelled = "the call was cancelled";
+
+/** Judges what an agent asks of the editor: permissions, writes of files, terminals. */
+export class AcpAgentRequests {
+  readonly #peers: AcpPeers;
+  readonly #sessions: AcpSessions;
+  readonly #reports: AcpToolReports;
+  readonly #terminals: AcpTerminals;
+  readonly #open = new Map<string, OpenRequest>();
+  /** What permissions were given for and is not done yet: how often, by its effect. */
+  readonly #granted: BoundedMap<string, string>;
+
+  constructor(peers: AcpPeers, sessions: AcpSessions, reports: AcpToolReports, terminals: AcpTerminals) {
+    this.#peers = peers;
+    this.#sessions = sessions;
+    this.#reports = reports;
+    this.#terminals = terminals;
+    this.#granted = new BoundedMap({ maxSize: peers.limits.maxFollowed });
+  }
+
+  /** Judged beside the messages that follow, among which may be its cancellation. */
+  open(method: AcpMethod, message: RpcMessage): Promise<void> | undefined {
+    const { agent, limits, clock, note, work } = this.#peers;
+    const { id } = message;
+    if (id === undefined) {
+      note(`the agent sent ${method} without an id: dropped`);
+      return undefined;
+    }
+    if (typeof id === "number" && !Number.isSafeInteger(id)) {
+      return fail(agent, null, codes.invalidRequest, "the id is not an integer that can be answered exactly");
+    }
+    if (this.#open.has(idKey(id))) return fail(agent, id, codes.invalidRequest, "the id is in use");
+    if (this.#open.size >= limits.maxCalls) {
+      return fail(agent, id, codes.refused, `harness guard: ${limits.maxCalls} requests are open already`);
+    }
+    let call: AcpCall;
+    try {
+      const { sessionId } = objectOf(message.params);
+      const workspace = typeof sessionId === "string" ? this.#sessions.workspaceOf(sessionId) : undefined;
+      call = readAcp(method, message.params, { workspace, agent: this.#sessions.agent });
+    } catch (error) {
+      const reason = HarnessError.isInstance(error) ? error.message : "the parameters cannot be read";
+      return fail(agent, id, codes.invalidParams, reason);
+    }
+    const open: OpenRequest = {
+      id,
+      call,
+      action: actionOf(call),
+      abort: new AbortController(),
+      startedMs: clock.now(),
+      isSent: false,
+      isCovered: false,
+    };
+    this.#open.set(idKey(id), open);
+    work.add(this.#judge(open));
+    return undefined;
+  }
+
+  /** Gives up what is judged for a session, and has the hub withdraw its questions. */
+  cancelSession(session: string): void {
+    for (const open of this.#open.values()) if (open.call.sessionId === session) open.abort.abort();
+  }
+
+  /** Gives up one request. False if it is not one that is judged. */
+  cancel(id: unknown): boolean {
+    const open = this.#open.get(idKey(id));
+    if (open === undefined || open.isSent) return false;
+    open.abort.abort();
+    return true;
+  }
+
+  /** The turn of a session has ended, and what it was permitted with it. */
+  turnEnded(session: string): void {
+    for (const [key, owner] of this.#granted) if (owner === session) this.#granted.delete(key);
+  }
+
+  /** An answer of the editor. False where the editor was not sent the request. */
+  noteAnswer({ id, result, error }: RpcMessage): boolean {
+    const open = this.#open.get(idKey(id));
+    if (open === undefined) return true;
+    if (!open.isSent) return false;
+    this.#open.delete(idKey(id));
+    const { call } = open;
+    if (call.method === "session/request_permission") {
+      if (error === undefined && isGranted(call.params, result)) this.#allow(open);
+      else this.#refused(open, "the editor's user did not allow it");
+    } else if (error !== undefined) {
+      const { message } = objectOf(error);
+      this.#report(open, {
+        outcome: "error",
+        error: typeof message === "string" ? message.slice(0, 2000) : "error",
+      });
+    } else if (call.method === "terminal/create" && !open.isCovered) {
+      const { action, startedMs } = open;
+      this.#terminals.start(call.sessionId, objectOf(result).terminalId, { action, startedMs });
+    } else {
+      const shown = boundedResult(result ?? null, this.#peers.limits.maxReportBytes);
+      this.#report(open, { outcome: "success", result: shown });
+    }
+    return true;
+  }
+
+  /** One side has ended. */
+  close(): void {
+    for (const open of this.#open.values()) {
+      if (open.isSent) this.#report(open, { outcome: "unknown", error: "the proxy ended before the answer" });
+      else open.abort.abort();
+    }
+  }
+
+  async #judge(open: OpenRequest): Promise<void> {
+    const { judge, limits, agent } = this.#peers;
+    const { call, action, abort } = open;
+    const effect = effectKey(call);
+    const isPermission = call.method === "session/request_permission";
+    if (!isPermission && effect !== undefined && this.#granted.delete(effect)) {
+      open.isCovered = true;
+      return this.#send(open, call.params);
+    }
+    const { sessionId, toolCallId } = call;
+    const isKnown = toolCallId === undefined || this.#reports.isKnown(sessionId, toolCallId);
+    const notes = isPermission ? new EditorNotes(this.#peers, call, isKnown) : undefined;
+    notes?.start();
+    const ruling = await judge.decide(action, {
+      holdMs: limits.holdMs,
+      signal: abort.signal,
+      asks: isPermission,
+    });
+    notes?.stop();
+    if (abort.signal.aborted) {
+      this.#open.delete(idKey(open.id));
+      if (toolCallId !== undefined) this.#reports.refuse(sessionId, toolCallId);
+      this.#report(open, { outcome: "cancelled", error: cancelled });
+      if (isPermission) return answer(agent, open.id, cancelledPermission);
+      return fail(agent, open.id, codes.cancelled, cancelled);
+    }
+    if (isPermission) return this.#permit(open, ruling, notes);
+    return this.#carryOut(open, ruling);
+  }
+
+  async #permit(open: OpenRequest, ruling: ActionRuling, notes: EditorNotes | undefined): Promise<void> {
+    const { params } = open.call;
+    const refuse = (reason: string): Promise<void> => {
+      this.#open.delete(idKey(open.id));
+      const { sessionId, toolCallId = "" } = open.call;
+      this.#reports.refuse(sessionId, toolCallId);
+      notes?.refused(reason);
+      return answer(this.#peers.agent, open.id, refusePermission(params, reason));
+    };
+    if (ruling.ruling === "refuse") return refuse(ruling.reason);
+    if (ruling.ruling === "ask") return this.#send(open, askEditor(params));
+    if (ruling.isModified) {
+      const reason = "the harness changed the call, and a permission cannot change it";
+      this.#report(open, { outcome: "refused", error: reason });
+      return refuse(reason);
+    }
+    const grant = grantOnce(params);
+    if (grant === "choose") return this.#send(open, askEditor(params));
+    if (grant === undefined) {
+      const reason = "it is allowed once, and the agent asks only to be allowed always";
+      this.#report(open, { outcome: "refused", error: reason });
+      return refuse(reason);
+    }
+    this.#open.delete(idKey(open.id));
+    this.#allow(open);
+    return answer(this.#peers.agent, open.id, grant);
+  }
+
+  async #carryOut(open: OpenRequest, ruling: ActionRuling): Promise<void> {
+    const { agent } = this.#peers;
+    const { call, id } = open;
+    const params =
+      ruling.ruling !== "forward"
+        ? `not allowed: ${ruling.reason}`
+        : ruling.isModified
+          ? withArguments(call, ruling.arguments)
+          : call.params;
+    if (typeof params === "string") {
+      this.#open.delete(idKey(id));
+      if (ruling.ruling === "forward") this.#report(open, { outcome: "refused", error: params });
+      return fail(agent, id, codes.refused, `harness guard: ${params}`);
+    }
+    return this.#send(open, params);
+  }
+
+  /** Sends the editor what was judged, written anew: no other reader sees another request in it. */
+  async #send(open: OpenRequest, params: JsonObject): Promise<void> {
+    const { id, call } = open;
+    open.isSent = true;
+    const line = lineOf({ jsonrpc: "2.0", id, method: call.method, params });
+    const failure = await pass(this.#peers.editor, line);
+    if (failure === undefined || !this.#open.delete(idKey(id))) return;
+    this.#report(open, { outcome: "unknown", error: failure });
+    await fail(this.#peers.agent, id, codes.internalError, failure);
+  }
+
+  #allow({ call, action }: OpenRequest): void {
+    const { sessionId } = call;
+    this.#reports.allow(sessionId, call.params.toolCall as unknown as AcpToolCall, action);
+    const effect = effectKey(call);
+    if (effect !== undefined) this.#granted.set(effect, sessionId);
+  }
+
+  #refused(open: OpenRequest, reason: string): void {
+    const { sessionId, toolCallId = "" } = open.call;
+    this.#reports.refuse(sessionId, toolCallId);
+    this.#report(open, { outcome: "refused", error: reason });
+  }
+
+  #report({ action, startedMs, isCovered }: OpenRequest, outcome: ActionOutcome): void {
+    if (!isCovered) this.#peers.judge.report(action, outcome, this.#peers.clock.now() - startedMs);
+  }
+}
+
+const actionOf = ({ action, sessionId, metadata }: AcpCall): ProxiedAction => ({
+  tool: action?.tool ?? "acp:other",
+  kind: action?.kind ?? "other",
+  callId: randomUUID(),
+  arguments: objectOf(action?.arguments),
+  session: sessionId,
+  ...(action?.server !== undefined && { details: { server: action.server } }),
+  metadata,
+});
