@@ -59,7 +59,7 @@ export const layers = {
   "mcp-agent": { layer: 3, imports: [...below3, "agent-sdk"] },
   guard: { layer: 3, imports: [...below3, "hub/place"] },
   hub: { layer: 3, imports: below3, browser: ["./client"] },
-  "store-postgres": { layer: 3, imports: [...below3, "core-runtime", "chat-harness"] },
+  "store-postgres": { layer: 3, imports: [...below3, "core-runtime", "chat-harness", "hub"] },
   "store-sqlite": { layer: 3, imports: [...below3, "core-runtime", "chat-harness", "hub"] },
 };
 

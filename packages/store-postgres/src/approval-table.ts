@@ -7,15 +7,13 @@ import {
   type IdenticalKey,
 } from "@harnesskit/approvals";
 import { toTextKey } from "@harnesskit/wire/json";
+import { Conditions } from "./conditions.ts";
 import type { SqlValue, Transaction } from "./database.ts";
 import { databaseError } from "./failures.ts";
-import { readJson, safeNumber } from "./rows.ts";
+import { nowSql, readJson, safeNumber } from "./rows.ts";
 import { StoredJson } from "./stored-json.ts";
 
 type Query = Transaction["query"];
-
-/** Milliseconds since the epoch, by the database's clock. */
-const nowSql = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /** The grant that has approved a record, until it is taken. */
 const unusedGrantOf = ({ answer, status, taken }: ApprovalRecord): string | null =>
@@ -23,28 +21,7 @@ const unusedGrantOf = ({ answer, status, taken }: ApprovalRecord): string | null
     ? toTextKey(answer.grantId)
     : null;
 
-/** A statement's conditions, numbered as they are added. */
-class Conditions {
-  readonly values: SqlValue[] = [];
-  readonly #parts: string[] = [];
-
-  add(condition: string, value: SqlValue): this {
-    this.values.push(value);
-    this.#parts.push(condition.replace("?", `$${this.values.length}`));
-    return this;
-  }
-
-  addFilter({ status, effect, agent, session }: ApprovalFilter): this {
-    for (const [column, value] of Object.entries({ status, effect, agent, session })) {
-      if (value !== undefined) this.add(`${column} = ?`, toTextKey(value));
-    }
-    return this;
-  }
-
-  toString(): string {
-    return this.#parts.length === 0 ? "true" : this.#parts.join(" AND ");
-  }
-}
+const fieldsOf = ({ status, effect, agent, session }: ApprovalFilter) => ({ status, effect, agent, session });
 
 /** The approvals of a database, for reading: each method is one statement. */
 export class ApprovalReader {
@@ -78,7 +55,7 @@ export class ApprovalReader {
   }
 
   page(filter: ApprovalFilter, afterSeq: number, limit: number): Promise<ApprovalRecord[]> {
-    const where = new Conditions().add("seq > ?", afterSeq).addFilter(filter);
+    const where = new Conditions().add("seq > ?", afterSeq).addEqual(fieldsOf(filter));
     return this.records(`${where} ORDER BY seq LIMIT ${limit}`, ...where.values);
   }
 
@@ -89,7 +66,7 @@ export class ApprovalReader {
   }
 
   async countOpen(of: Pick<IdenticalKey, "agent" | "session"> | undefined): Promise<number> {
-    const where = new Conditions().addFilter(of ?? {});
+    const where = new Conditions().addEqual(fieldsOf(of ?? {}));
     const sql = `SELECT count(*) AS count FROM store.approvals WHERE due_at IS NOT NULL AND ${where}`;
     const [row] = await this.query(sql, ...where.values);
     return safeNumber(row?.count);

@@ -20,4 +20,5 @@ export {
   type PostgresStoreOptions,
   postgresStoreLimits,
 } from "./store-options.ts";
+export type { PostgresTimelineOptions } from "./timeline-store.ts";
 export type { WakeStats } from "./wakes.ts";

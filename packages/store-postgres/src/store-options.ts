@@ -38,6 +38,8 @@ export const postgresStoreLimits = defineLimits({
   maxLeaseWaiters: { default: 10_000, min: 0 },
   /** How long a thread stays with a process that has died. It is renewed each third of it. */
   threadLeaseMs: { default: 30_000, min: 100 },
+  /** How long the rows of a timeline that run stay with a hub that has died. It is renewed each third of it. */
+  timelineLeaseMs: { default: 15_000, min: 100 },
   /** Bytes of one artifact. */
   maxArtifactBytes: { default: 2 ** 30, min: 1024 },
   /** `always` answers of threads that are kept; one more is refused. */

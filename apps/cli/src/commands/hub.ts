@@ -15,6 +15,12 @@ export const addHub = (program: Command, { version, onExit }: CommandContext): v
     .option("--policy <file>", "the policy that decides; default is the shipped one", "default")
     .addOption(stateOption())
     .option("--port <n>", "the port of 127.0.0.1 (default: a free one)", portNumber("--port"))
+    .addOption(
+      new Option(
+        "--store <place>",
+        "where approvals and the timeline are kept: postgres://USER@HOST/DATABASE, or postgres: for the URL in $HARNESS_STORE, which may hold a password; hubs with the same store are one (default: files in --state)",
+      ),
+    )
     .option(
       "--keep-days <n>",
       "how long the timeline and ended approvals are kept",

@@ -43,7 +43,8 @@ const postgres = (text: string, env: NodeJS.ProcessEnv): StoreLocation => {
     );
   }
   const url = readUrl(isNamed ? named : text, isNamed ? urlVariable : "--store");
-  const hasPassword = url.password !== "" || url.searchParams.has("password");
+  const hasPassword =
+    url.password !== "" || [...url.searchParams.keys()].some((name) => /pass(?:word|phrase)/i.test(name));
   if (!isNamed && hasPassword) {
     // Every user of the machine can read the arguments of a process.
     throw usageError(
