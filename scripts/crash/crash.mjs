@@ -10,7 +10,7 @@ import { isBuilt as areWorkersBuilt } from "./workers/built.mjs";
 
 const binPath = join(repositoryRoot, "apps/cli/dist/bin.js");
 
-/** What dies: a server of threads, a process that has conversations in a SQLite file, a hub and its agent, or one of three workers. `perStory`: deaths in one directory. */
+/** What dies: a server of threads, a process that has conversations in a SQLite file, a hub and its agent, one of three hubs and two agents of one database, or one of three workers. `perStory`: deaths in one directory. */
 const kinds = {
   threads: {
     kills: 200,
@@ -27,7 +27,8 @@ const kinds = {
       return new ChatStory({ random }).tell(deaths);
     },
   },
-  hub: { kills: 1000, perStory: 500, isBuilt: isHubBuilt, tell: tellHubStory },
+  hub: { kills: 1000, perStory: 500, isBuilt: isHubBuilt, tell: tellHubStory("sqlite") },
+  "hub-postgres": { kills: 300, perStory: 300, isBuilt: isHubBuilt, tell: tellHubStory("postgres") },
   ...Object.fromEntries(["sqlite", "postgres"].map((engine) => [`workers-${engine}`, workers(engine)])),
 };
 

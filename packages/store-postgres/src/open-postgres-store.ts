@@ -1,3 +1,4 @@
+import type { StateStore } from "@harnesskit/ahp-server";
 import type { ApprovalStore } from "@harnesskit/approvals";
 import type { GraphStore } from "@harnesskit/graph";
 import type { TimelineStore } from "@harnesskit/hub";
@@ -9,6 +10,7 @@ import { createGraphStore } from "./graph-store.ts";
 import { migrate } from "./migrate.ts";
 import { Outbox, type PostgresOutbox } from "./outbox.ts";
 import { createRecords, type PostgresRecords } from "./record-store.ts";
+import { openStateStore } from "./state-store.ts";
 import { type PostgresStoreOptions, resolveOptions } from "./store-options.ts";
 import { PostgresThreadStore } from "./thread-store.ts";
 import { openTimeline, type PostgresTimelineOptions } from "./timeline-store.ts";
@@ -40,6 +42,11 @@ export interface PostgresStore extends AsyncDisposable {
    * with `invalid_argument` for limits, and with a `StoreError`.
    */
   openTimeline(options?: PostgresTimelineOptions): Promise<TimelineStore>;
+  /**
+   * Opens the state of the runs of one AHP server, under a name that no other server uses at the same time. The caller closes it before the
+   * store. Rejects with `invalid_argument` for the name, and with a `StoreError`.
+   */
+  openRunState(name: string): Promise<StateStore>;
   /** A list of records that cores share, such as `grants` or `directives`, under a name of yours. */
   records<Item>(name: string): PostgresRecords<Item>;
   /** This process: its connections, and whether it hears of others at once. */
@@ -93,6 +100,7 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
         timelines.add(timeline);
         return timeline;
       },
+      openRunState: (name) => openStateStore(database, name),
       records: (name) => createRecords(database, name, resolved.limits.maxRecords),
       stats: () => ({ connections: database.connections, wakes: wakes.stats }),
       close,

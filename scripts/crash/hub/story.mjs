@@ -8,14 +8,15 @@ import { Violation } from "../violation.mjs";
 
 /** True when all that the processes are made of is there. */
 export const isBuilt = () =>
-  ["hub", "ahp-client", "policy", "store-sqlite", "transport-uds"].every((name) =>
+  ["hub", "ahp-client", "policy", "store-sqlite", "store-postgres", "transport-uds"].every((name) =>
     existsSync(join(repositoryRoot, "packages", name, "dist/index.js")),
   );
 
-/** Kills a hub and its agent, in a process of its own. Rejects with a {@link Violation}. */
-export const tellHubStory = async (random, deaths) => {
+/** Kills hubs and agents, in a process of their own. Rejects with a {@link Violation}. */
+export const tellHubStory = (engine) => async (random, deaths) => {
   const script = join(repositoryRoot, "scripts/crash/hub.mjs");
-  const args = [script, "--kills", String(deaths), "--seed", String(random.between(1, 1_000_000))];
+  const seed = String(random.between(1, 1_000_000));
+  const args = [script, "--engine", engine, "--kills", String(deaths), "--seed", seed];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   const [out, errors, [code]] = await Promise.all([
     text(child.stdout),
@@ -23,7 +24,7 @@ export const tellHubStory = async (random, deaths) => {
     once(child, "exit"),
   ]);
   if (code !== 0) throw new Violation(`${args.join(" ")}\n${errors || out}`);
-  const found = /killed: hub (\d+), agent (\d+); approvals (\d+), .* effects (\d+)/.exec(out);
+  const found = /killed: hub (\d+), agent (\d+); approvals (\d+), .*effects (\d+)/.exec(out);
   if (found === null) throw new TypeError(`no figures in ${out}`);
   const [, hubs, agents, approvals, effects] = found.map(Number);
   return { kills: hubs + agents, approvals, effects };

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { type CommandContext, portNumber, severalTimes, wholeNumber } from "./options.ts";
+import { databaseOption } from "./store.ts";
 
 const stateOption = (): Option =>
   new Option("--state <dir>", "the directory of the hub (default: one of your state directory)");
@@ -16,9 +17,8 @@ export const addHub = (program: Command, { version, onExit }: CommandContext): v
     .addOption(stateOption())
     .option("--port <n>", "the port of 127.0.0.1 (default: a free one)", portNumber("--port"))
     .addOption(
-      new Option(
-        "--store <place>",
-        "where approvals and the timeline are kept: postgres://USER@HOST/DATABASE, or postgres: for the URL in $HARNESS_STORE, which may hold a password; hubs with the same store are one (default: files in --state)",
+      databaseOption(
+        "where approvals and the timeline are kept, in the place of files in --state; hubs with the same store are one",
       ),
     )
     .option(

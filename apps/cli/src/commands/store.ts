@@ -8,6 +8,13 @@ export const storeOption = (what: string): Option =>
     `${what}: a file, sqlite:FILE, postgres://USER@HOST/DATABASE, or postgres: for the URL in $HARNESS_STORE, which may hold a password`,
   );
 
+/** A database that is used in the place of files. */
+export const databaseOption = (what: string): Option =>
+  new Option(
+    "--store <place>",
+    `${what}: postgres://USER@HOST/DATABASE, or postgres: for the URL in $HARNESS_STORE, which may hold a password`,
+  );
+
 const addOptions = (command: Command): Command =>
   command
     .addOption(cwdOption())

@@ -1,23 +1,11 @@
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { SharedList } from "@harnesskit/graph";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
-import { describe, expect, inject, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
 import { harness, jsonLines, makeWorkspace, startHarness } from "../support/harness.ts";
-
-/** A schema of its own, as the environment of a command. */
-const newSchema = () => {
-  const url = inject("postgresUrl");
-  const schema = `cli_${randomBytes(6).toString("hex")}`;
-  onTestFinished(async () => {
-    const store = await openPostgresStore({ url, schema });
-    await store.close();
-  });
-  const env = { HARNESS_STORE: `${url}${url.includes("?") ? "&" : "?"}schema=${schema}` };
-  return { url, schema, env };
-};
+import { newSchema } from "../support/postgres.ts";
 
 const approvalOf = (stdout: string): string => /\/approve (\w+)/.exec(stdout)?.[1] ?? "";
 

@@ -30,7 +30,7 @@ export interface ContractCase {
 
 interface Context {
   readonly store: StateStore;
-  /** What the next process finds; the same store where there is no other. */
+  /** What the next process finds, after what was taken is kept; the same store where there is no other. */
   next(): Promise<StateStore>;
 }
 
@@ -91,7 +91,7 @@ const cases: readonly { readonly name: string; run(context: Context): void | Pro
     async run({ store, next }) {
       store.append(lifecycle(1));
       const other = await next();
-      if (other !== store) store.close();
+      if (other !== store) await store.close();
       other.append(lifecycle(2));
       expectSame([...(await next()).load()], [lifecycle(1), lifecycle(2)], "both records");
     },
@@ -171,6 +171,7 @@ export const stateStoreContract = ({ name, open }: StateStoreContractOptions): C
       const opened = await open();
       const others: StateStore[] = [];
       const next = async (): Promise<StateStore> => {
+        for (const store of [opened.store, ...others]) await store.kept?.();
         if (!opened.reopen) return opened.store;
         const other = await opened.reopen();
         others.push(other);
@@ -179,7 +180,7 @@ export const stateStoreContract = ({ name, open }: StateStoreContractOptions): C
       try {
         await entry.run({ store: opened.store, next });
       } finally {
-        for (const store of [opened.store, ...others]) store.close();
+        for (const store of [opened.store, ...others]) await store.close();
         await opened.dispose();
       }
     },
