@@ -112,28 +112,28 @@ class PostgresStateStore implements StateStore {
 
   #start(): void {
     // What else arrives in this turn goes with it.
-    this.#writing ??= Promise.resolve()
-      .then(() => this.#run(false))
-      .finally(() => {
-        this.#writing = undefined;
-      });
+    this.#writing ??= Promise.resolve().then(() => this.#run(false));
   }
 
   /** Writes until nothing waits, or a write has failed. Never rejects. */
   async #run(isLast: boolean): Promise<void> {
-    while (this.#steps.length > 0) {
+    let isFailed = false;
+    while (this.#steps.length > 0 && !isFailed) {
       const batch = this.#steps.slice(0, maxBatch);
       try {
         this.#epoch = await this.#database.write(({ query }) => this.#write(query, batch));
       } catch (error) {
+        isFailed = true;
         this.#failed(error, isLast);
-        return;
+        continue;
       }
       this.#steps = this.#steps.slice(batch.length);
       this.#waiting -= batch.flatMap(({ texts }) => texts).reduce((sum, text) => sum + text.length, 0);
       this.#written += batch.length;
       this.#settle((upTo) => upTo <= this.#written);
     }
+    // In the same turn as the last look: who was waited for may append at once.
+    this.#writing = undefined;
   }
 
   #failed(error: unknown, isLast: boolean): void {
