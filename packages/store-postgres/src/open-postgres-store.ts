@@ -10,6 +10,7 @@ import { createGraphStore } from "./graph-store.ts";
 import { migrate } from "./migrate.ts";
 import { Outbox, type PostgresOutbox } from "./outbox.ts";
 import { createRecords, type PostgresRecords } from "./record-store.ts";
+import { keyIn } from "./rows.ts";
 import { openStateStore } from "./state-store.ts";
 import { type PostgresStoreOptions, resolveOptions } from "./store-options.ts";
 import { PostgresThreadStore } from "./thread-store.ts";
@@ -47,6 +48,8 @@ export interface PostgresStore extends AsyncDisposable {
    * store. Rejects with `invalid_argument` for the name, and with a `StoreError`.
    */
   openRunState(name: string): Promise<StateStore>;
+  /** The names of all states of runs that are kept. */
+  runStates(): Promise<readonly string[]>;
   /** A list of records that cores share, such as `grants` or `directives`, under a name of yours. */
   records<Item>(name: string): PostgresRecords<Item>;
   /** This process: its connections, and whether it hears of others at once. */
@@ -100,6 +103,8 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
         timelines.add(timeline);
         return timeline;
       },
+      runStates: async () =>
+        (await database.query("SELECT name FROM store.run_states ORDER BY name")).map(({ name }) => keyIn(name)),
       openRunState: (name) => openStateStore(database, name),
       records: (name) => createRecords(database, name, resolved.limits.maxRecords),
       stats: () => ({ connections: database.connections, wakes: wakes.stats }),

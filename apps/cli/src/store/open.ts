@@ -53,7 +53,7 @@ export const openPostgres = (
 /** The name of the key that signs continuations, the claim of one, and what shells left with it. */
 export type Continuations = Pick<
   Awaited<ReturnType<typeof openContinuationStore>>,
-  "key" | "keep" | "claim" | "release"
+  "key" | "keep" | "claim" | "release" | "page" | "restore"
 >;
 
 /** What a command keeps conversations in. */
