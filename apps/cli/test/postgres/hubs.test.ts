@@ -121,9 +121,12 @@ describe("hubs with one store", () => {
 
   it("name no secret of the store, also where it cannot be reached", async () => {
     const cwd = await makeWorkspace();
-    const inArgument = await harness(["hub", "--state", join(cwd, "hub"), "--store", `postgres://me@127.0.0.1/db?sslpassword=${secret}`], {
-      cwd,
-    });
+    const inArgument = await harness(
+      ["hub", "--state", join(cwd, "hub"), "--store", `postgres://me@127.0.0.1/db?sslpassword=${secret}`],
+      {
+        cwd,
+      },
+    );
     expect(inArgument).toMatchObject({ code: 2, stderr: expect.stringContaining("HARNESS_STORE") });
     const env = {
       HARNESS_STORE: `postgres://me:${secret}@127.0.0.1:1/db?sslpassword=${secret}`,
