@@ -115,8 +115,14 @@ describe("hubs with one store", () => {
     watching.abort();
     await watched;
     expect(seen.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq).sort((a, b) => a - b));
-    const { record } = await three.client.call("inbox.get", { id: question.id });
-    expect(record).toMatchObject({ status: "approved", effect: "done" });
+    // The hub that heard of the outcome reports it to the approval.
+    await vi.waitFor(
+      async () => {
+        const { record } = await three.client.call("inbox.get", { id: question.id });
+        expect(record).toMatchObject({ status: "approved", effect: "done" });
+      },
+      { timeout: 15_000 },
+    );
   }, 60_000);
 
   it("name no secret of the store, also where it cannot be reached", async () => {
