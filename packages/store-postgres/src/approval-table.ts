@@ -101,11 +101,7 @@ export class LockedApprovalTable extends ApprovalReader implements ApprovalTable
   /** The numbers of the records that were read or put. */
   readonly #known = new Map<string, number>();
 
-  private constructor(
-    query: Query,
-    { nowMs, maxLength, onPut }: LockOptions,
-    locked: Locked,
-  ) {
+  private constructor(query: Query, { nowMs, maxLength, onPut }: LockOptions, locked: Locked) {
     super(query, nowMs);
     this.#maxLength = maxLength;
     this.#onPut = onPut;

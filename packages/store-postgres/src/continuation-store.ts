@@ -41,7 +41,10 @@ export interface PostgresContinuationStore {
   /** Undoes a claim. */
   release(id: string): Promise<void>;
   /** What is kept, by id; for a copy. */
-  page(options: { readonly afterId?: string | undefined; readonly limit: number }): Promise<readonly StoredContinuation[]>;
+  page(options: {
+    readonly afterId?: string | undefined;
+    readonly limit: number;
+  }): Promise<readonly StoredContinuation[]>;
   /**
    * Takes over continuations of another store, with the key that signs them. Those that are here stay as they are. Returns how many were
    * added. Rejects with `key_conflict` where continuations with another key are kept here. Stores that are open already sign

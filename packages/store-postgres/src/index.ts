@@ -6,7 +6,11 @@ export {
   postgresSchemaStats,
   prunePostgresSchema,
 } from "./administration.ts";
-export type { ContinuationClaim, PostgresContinuationStore, StoredContinuation } from "./continuation-store.ts";
+export type {
+  ContinuationClaim,
+  PostgresContinuationStore,
+  StoredContinuation,
+} from "./continuation-store.ts";
 export type { PostgresStoreReason } from "./failures.ts";
 export type { PostgresSchemaReport } from "./migrate.ts";
 export { openPostgresStore, type PostgresStore, type PostgresStoreStats } from "./open-postgres-store.ts";

@@ -104,7 +104,9 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
         return timeline;
       },
       runStates: async () =>
-        (await database.query("SELECT name FROM store.run_states ORDER BY name")).map(({ name }) => keyIn(name)),
+        (await database.query("SELECT name FROM store.run_states ORDER BY name")).map(({ name }) =>
+          keyIn(name),
+        ),
       openRunState: (name) => openStateStore(database, name),
       records: (name) => createRecords(database, name, resolved.limits.maxRecords),
       stats: () => ({ connections: database.connections, wakes: wakes.stats }),
