@@ -60,7 +60,7 @@ export const layers = {
   guard: { layer: 3, imports: [...below3, "hub/place"] },
   notify: { layer: 3, imports: below3 },
   hub: { layer: 3, imports: below3, browser: ["./client"] },
-  "store-postgres": { layer: 3, imports: [...below3, "core-runtime", "chat-harness"] },
+  "store-postgres": { layer: 3, imports: [...below3, "core-runtime", "chat-harness", "hub"] },
   "store-sqlite": { layer: 3, imports: [...below3, "core-runtime", "chat-harness", "hub"] },
 };
 

@@ -5,6 +5,8 @@ it.each([
   "postgres://me:s3cret@127.0.0.1/db",
   "POSTGRES://me:s3cret@127.0.0.1/db",
   "PostgreSQL://me@127.0.0.1/db?password=s3cret",
+  "postgres://me@127.0.0.1/db?sslpassword=s3cret",
+  "postgres://me@127.0.0.1/db?ssl%70assword=s3cret",
   " postgres://me:s3cret@127.0.0.1/db",
   "MYSQL://me:s3cret@127.0.0.1/db",
   " mysql://me:s3cret@127.0.0.1/db",

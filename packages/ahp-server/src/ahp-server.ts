@@ -204,7 +204,7 @@ class Server<Context> implements AhpServer<Context> {
     for (const server of this.#open.values()) server.finish();
     await Promise.all(channels.map(({ closed }) => closed));
     // What was notified before its connection closed is still kept.
-    this.#stateStore?.close();
+    await this.#stateStore?.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -4,7 +4,7 @@ import { Lane } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
 import { atIndex, checkBatch } from "./check-event.ts";
 import { type AnyDecision, toBatchDecision } from "./decider.ts";
-import { type AcceptedEvent, applyContract } from "./event-methods.ts";
+import { type AcceptedEvent, applyContract, keepContracts } from "./event-methods.ts";
 import {
   type AgentCall,
   EventCall,
@@ -109,9 +109,11 @@ export const createBatchMethod = <Context>(parts: MethodParts<Context>): Method<
     async handle(batch, call) {
       const run = new BatchRun(parts, call, batch.startedAt);
       const lane = new Lane(limits.maxConcurrentBatchEvents);
+      const isKept = batch.events.some(({ snapshot }) => snapshot) ? keepContracts(parts) : undefined;
       const decisions = await Promise.all(
         batch.events.map((event, index) => lane.run(() => run.decide(event, index))),
       );
+      await isKept;
       stats.batches++;
       for (const { decision } of decisions) stats.decided(decision);
       const outcome = call.signal.aborted ? auditOutcomeOf(toAbortRefusal(call.signal.reason)) : "ok";

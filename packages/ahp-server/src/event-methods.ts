@@ -35,7 +35,20 @@ export const applyContract = <Context>(
     audit.contract(event, snapshot.payload.run_id, change);
   } catch (error) {
     onError(error);
-    throw handlerFailure("state_not_kept", "the state of the run cannot be kept; send it again later");
+    throw notKept();
+  }
+};
+
+const notKept = () =>
+  handlerFailure("state_not_kept", "the state of the run cannot be kept; send it again later");
+
+/** Settles when the contract events that were applied are kept: no answer says that they are before. */
+export const keepContracts = async <Context>({ states, onError }: MethodParts<Context>): Promise<void> => {
+  try {
+    await states.kept();
+  } catch (error) {
+    onError(error);
+    throw notKept();
   }
 };
 

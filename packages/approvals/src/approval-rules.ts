@@ -109,6 +109,23 @@ export class ApprovalRules {
     }
   }
 
+  /** Puts what is not there yet, and counts it. */
+  *restore(table: ApprovalTable, records: readonly ApprovalRecord[], grants: readonly Grant[]): Steps<number> {
+    let added = 0;
+    const known = new Set((yield* answer(table.grants())).map(({ id }) => id));
+    for (const grant of grants) {
+      if (known.has(grant.id)) continue;
+      yield* answer(table.putGrant(frozen({ ...grant, seq: yield* answer(table.nextSeq()) })));
+      added++;
+    }
+    for (const record of records) {
+      if ((yield* answer(table.get(record.id))) !== undefined) continue;
+      yield* this.#put(table, record);
+      added++;
+    }
+    return added;
+  }
+
   /** Throws `not_found`. */
   *revokeGrant(table: ApprovalTable, id: string, by: string, nowMs: number): Steps<Grant> {
     const grant = (yield* answer(table.grants())).find((each) => each.id === id);

@@ -69,6 +69,14 @@ export interface ApprovalStore {
    * changes nothing. Rejects with `not_found`.
    */
   revokeGrant(id: string, by: string): Promise<Grant>;
+  /**
+   * Takes over records and grants of another store, with their ids, states and times; their numbers are new. What is here with the same id
+   * stays as it is. Returns how many were added. No limit but `maxPage` for each holds. Rejects with `invalid_argument`.
+   */
+  restore(from: {
+    readonly records?: readonly ApprovalRecord[];
+    readonly grants?: readonly Grant[];
+  }): Promise<number>;
   /** Ends watchers and calls. Idempotent. */
   close(): Promise<void>;
 }

@@ -5,7 +5,9 @@ import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 import type { ApprovalBacking, ApprovalTable } from "./approval-table.ts";
 import { type ApprovalLimits, approvalLimits } from "./limits.ts";
 import { parseBounded, parseValue, readQuestion } from "./question.ts";
-import { ApprovalStatusSchema, EffectSchema, IdSchema } from "./record.ts";
+import { GrantSchema } from "@harnesskit/protocol/hub";
+import type { Grant } from "./grant.ts";
+import { type ApprovalRecord, ApprovalRecordSchema, ApprovalStatusSchema, EffectSchema, IdSchema } from "./record.ts";
 import { answer, type MaybePromise, runSteps, type Steps } from "./steps.ts";
 import { ApprovalEventSchema } from "./transition.ts";
 import { watchRecords } from "./watch-records.ts";
@@ -94,6 +96,13 @@ export const createApprovalStore = (
     async revokeGrant(id, by) {
       const [key, revoker] = [parseValue(IdSchema, id, "id"), parseValue(IdSchema, by, "by")];
       return write((table, nowMs) => rules.revokeGrant(table, key, revoker, nowMs));
+    },
+    async restore({ records = [], grants = [] }) {
+      const [given, givenGrants] = [
+        parseValue(z.array(ApprovalRecordSchema).max(limits.maxPage), records, "records"),
+        parseValue(z.array(GrantSchema).max(limits.maxPage), grants, "grants"),
+      ];
+      return write((table) => rules.restore(table, given as ApprovalRecord[], givenGrants as Grant[]));
     },
     async close() {
       closing.abort();

@@ -114,6 +114,7 @@ export interface HubStats extends ReturnType<AhpServer["stats"]> {
 }
 
 const pruneMs = 60_000;
+const hubLost = "the hub was restarted before an outcome was reported";
 const effects = { done: "done", failed: "failed", refused: "failed", unknown: "ambiguous" } as Partial<
   Record<RowState, "done" | "failed" | "ambiguous">
 >;
@@ -209,7 +210,8 @@ export const createHub = (options: HubOptions): Hub => {
   const prune = (): void => {
     if (isClosed) return;
     const beforeMs = clock.now() - limits.outcomeWithinMs;
-    void write({ type: "lose", beforeMs, outcome: "no outcome was reported in time" })
+    void write({ type: "lose", writer: "gone", outcome: hubLost })
+      .then(() => write({ type: "lose", beforeMs, outcome: "no outcome was reported in time" }))
       .then(() => timeline.prune())
       .catch(onError);
     cancelPrune = clock.after(pruneMs, prune);
@@ -226,6 +228,8 @@ export const createHub = (options: HubOptions): Hub => {
         void write({
           type: "lose",
           of: { agent, session },
+          // The agent may have gone on to another hub of the same store.
+          writer: "own",
           outcome: "the agent was lost before it reported an outcome",
         });
       }
@@ -248,7 +252,7 @@ export const createHub = (options: HubOptions): Hub => {
   return {
     async start() {
       recorder.startFrom((await timeline.page({ limit: 1 })).lastSeq);
-      await recorder.write({ type: "lose", outcome: "the hub was restarted before an outcome was reported" });
+      await recorder.write({ type: "lose", writer: "gone", outcome: hubLost });
       desk.start();
       cancelPrune = clock.after(pruneMs, prune);
     },

@@ -19,10 +19,9 @@ export {
   lostRow,
   rowMatches,
   rowWords,
-  ruleHit,
-  sessionDelta,
-  workspaceOf,
+  searchable,
 } from "./timeline/row-rules.ts";
+export { RowTally } from "./timeline/row-tally.ts";
 export type {
   NewRow,
   PageRequest,

@@ -6,7 +6,8 @@ import {
   createApprovalStore,
 } from "@harnesskit/approvals";
 import { StoreError } from "@harnesskit/graph";
-import { ApprovalReader, LockedApprovalTable, type OnPut } from "./approval-table.ts";
+import { ApprovalReader, type OnPut } from "./approval-table.ts";
+import { ApprovalWrites } from "./approval-writes.ts";
 import type { Database } from "./database.ts";
 import type { Wakes } from "./wakes.ts";
 
@@ -32,6 +33,10 @@ export const createApprovals = (
   const { nowMs, onPut, onWritten, limits, createId } = options;
   const { clock, limits: own } = database.options;
   const reader = readerOf(database, nowMs);
+  const writes = new ApprovalWrites(database, { nowMs, maxLength: own.maxValueLength, onPut }, () => {
+    wakes.changed("approvals", "");
+    onWritten?.();
+  });
   let isClosed = false;
   const checkOpen = () => {
     if (isClosed) throw new StoreError("store_closed", "the store is closed");
@@ -43,15 +48,7 @@ export const createApprovals = (
     },
     async write(work) {
       checkOpen();
-      const written = await database.write(async ({ query }) => {
-        const table = await LockedApprovalTable.lock(query, { nowMs, maxLength: own.maxValueLength, onPut });
-        const result = await work(table);
-        await table.finish();
-        return result;
-      });
-      wakes.changed("approvals", "");
-      onWritten?.();
-      return written;
+      return writes.run(work);
     },
     onChange: (listener) => wakes.listen("approvals", "", listener),
     async close() {

@@ -7,15 +7,13 @@ import {
   type IdenticalKey,
 } from "@harnesskit/approvals";
 import { toTextKey } from "@harnesskit/wire/json";
+import { Conditions } from "./conditions.ts";
 import type { SqlValue, Transaction } from "./database.ts";
 import { databaseError } from "./failures.ts";
-import { readJson, safeNumber } from "./rows.ts";
+import { nowSql, readJson, safeNumber } from "./rows.ts";
 import { StoredJson } from "./stored-json.ts";
 
 type Query = Transaction["query"];
-
-/** Milliseconds since the epoch, by the database's clock. */
-const nowSql = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /** The grant that has approved a record, until it is taken. */
 const unusedGrantOf = ({ answer, status, taken }: ApprovalRecord): string | null =>
@@ -23,28 +21,7 @@ const unusedGrantOf = ({ answer, status, taken }: ApprovalRecord): string | null
     ? toTextKey(answer.grantId)
     : null;
 
-/** A statement's conditions, numbered as they are added. */
-class Conditions {
-  readonly values: SqlValue[] = [];
-  readonly #parts: string[] = [];
-
-  add(condition: string, value: SqlValue): this {
-    this.values.push(value);
-    this.#parts.push(condition.replace("?", `$${this.values.length}`));
-    return this;
-  }
-
-  addFilter({ status, effect, agent, session }: ApprovalFilter): this {
-    for (const [column, value] of Object.entries({ status, effect, agent, session })) {
-      if (value !== undefined) this.add(`${column} = ?`, toTextKey(value));
-    }
-    return this;
-  }
-
-  toString(): string {
-    return this.#parts.length === 0 ? "true" : this.#parts.join(" AND ");
-  }
-}
+const fieldsOf = ({ status, effect, agent, session }: ApprovalFilter) => ({ status, effect, agent, session });
 
 /** The approvals of a database, for reading: each method is one statement. */
 export class ApprovalReader {
@@ -78,7 +55,7 @@ export class ApprovalReader {
   }
 
   page(filter: ApprovalFilter, afterSeq: number, limit: number): Promise<ApprovalRecord[]> {
-    const where = new Conditions().add("seq > ?", afterSeq).addFilter(filter);
+    const where = new Conditions().add("seq > ?", afterSeq).addEqual(fieldsOf(filter));
     return this.records(`${where} ORDER BY seq LIMIT ${limit}`, ...where.values);
   }
 
@@ -89,7 +66,7 @@ export class ApprovalReader {
   }
 
   async countOpen(of: Pick<IdenticalKey, "agent" | "session"> | undefined): Promise<number> {
-    const where = new Conditions().addFilter(of ?? {});
+    const where = new Conditions().addEqual(fieldsOf(of ?? {}));
     const sql = `SELECT count(*) AS count FROM store.approvals WHERE due_at IS NOT NULL AND ${where}`;
     const [row] = await this.query(sql, ...where.values);
     return safeNumber(row?.count);
@@ -116,25 +93,31 @@ export class LockedApprovalTable extends ApprovalReader implements ApprovalTable
   readonly #maxLength: number;
   readonly #onPut: OnPut | undefined;
   readonly #counter: { last: number; records: number };
-  readonly #lockedAtMs: number;
+  readonly #locked: Locked;
+  /** Whether the counter in the database is behind. */
+  #isCounterDue = false;
+  /** Whether a record was changed, so that what the lock has read may have changed. */
+  #isChanged = false;
   /** The numbers of the records that were read or put. */
   readonly #known = new Map<string, number>();
 
-  private constructor(
-    query: Query,
-    { nowMs, maxLength, onPut }: LockOptions,
-    { last, records, now }: { last: number; records: number; now: number },
-  ) {
+  private constructor(query: Query, { nowMs, maxLength, onPut }: LockOptions, locked: Locked) {
     super(query, nowMs);
     this.#maxLength = maxLength;
     this.#onPut = onPut;
-    this.#counter = { last, records };
-    this.#lockedAtMs = nowMs?.() ?? now;
+    this.#counter = { last: locked.last, records: locked.records };
+    this.#locked = { ...locked, nowMs: nowMs?.() ?? locked.nowMs };
   }
 
   /** Waits until other writes have ended, and begins one. */
   static async lock(query: Query, options: LockOptions): Promise<LockedApprovalTable> {
-    const select = `SELECT last, records FROM store.approval_counter FOR UPDATE`;
+    // The first of all that time changes: mostly there is nothing to do, and no other statement asks. They are read before the lock is
+    // there, so that a change of the last moment is found by the next write.
+    const select = `
+      SELECT last, records, ${nowSql} AS now,
+        (SELECT min(due_at) FROM store.approvals WHERE due_at IS NOT NULL) AS first_due,
+        (SELECT min(changed_at) FROM store.approvals WHERE due_at IS NULL) AS first_ended
+      FROM store.approval_counter FOR UPDATE`;
     let [row] = await query(select);
     if (row === undefined) {
       await query(
@@ -142,14 +125,18 @@ export class LockedApprovalTable extends ApprovalReader implements ApprovalTable
       );
       [row] = await query(select);
     }
-    // After the lock: times are in the order of the writes.
-    const [time] = await query(`SELECT ${nowSql} AS now`);
-    const [last, records] = [safeNumber(row?.last), safeNumber(row?.records)];
-    return new LockedApprovalTable(query, options, { last, records, now: safeNumber(time?.now) });
+    return new LockedApprovalTable(query, options, {
+      last: safeNumber(row?.last),
+      records: safeNumber(row?.records),
+      nowMs: safeNumber(row?.now),
+      firstDueMs: row?.first_due == null ? Number.POSITIVE_INFINITY : safeNumber(row.first_due),
+      firstEndedMs: row?.first_ended == null ? Number.POSITIVE_INFINITY : safeNumber(row.first_ended),
+    });
   }
 
-  /** Stores the counter. The last step of a write. */
+  /** Stores the counter where a record has not done so. The last step of a write. */
   async finish(): Promise<void> {
+    if (!this.#isCounterDue) return;
     const { last, records } = this.#counter;
     await this.query("UPDATE store.approval_counter SET last = $1, records = $2", last, records);
   }
@@ -161,36 +148,52 @@ export class LockedApprovalTable extends ApprovalReader implements ApprovalTable
   }
 
   override async now(): Promise<number> {
-    return this.#lockedAtMs;
+    return this.#locked.nowMs;
   }
 
   nextSeq(): number {
+    this.#isCounterDue = true;
     return ++this.#counter.last;
+  }
+
+  override due(nowMs = this.#locked.nowMs): Promise<ApprovalRecord[]> {
+    if (!this.#isChanged && this.#locked.firstDueMs > nowMs) return Promise.resolve([]);
+    return super.due(nowMs);
   }
 
   /** Compare and set: rejects with `busy`, and the transaction begins anew, if the record is not as it was read. */
   async put(record: ApprovalRecord): Promise<void> {
     const { id, seq, origin, digest, status, effect, changedAtMs } = record;
     const json = new StoredJson(this.#maxLength).text(record, "the record");
+    const { last, records } = this.#counter;
     const [row] = await this.query(
-      `INSERT INTO store.approvals AS a
+      `WITH written AS (INSERT INTO store.approvals AS a
          (id, seq, agent, session, digest, status, effect, changed_at, due_at, unused_grant, record)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
        ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, status = excluded.status, effect = excluded.effect,
          changed_at = excluded.changed_at, due_at = excluded.due_at, unused_grant = excluded.unused_grant,
          record = excluded.record WHERE a.seq = $12
-       RETURNING a.xmax = 0 AS is_new`,
+       RETURNING a.xmax = 0 AS is_new
+       ), counted AS (
+         UPDATE store.approval_counter SET last = $13,
+           records = $14 + (SELECT count(*) FROM written WHERE is_new)
+       ) SELECT is_new FROM written`,
       ...[toTextKey(id), seq, toTextKey(origin.agent), toTextKey(origin.session), digest, status, effect],
       ...[changedAtMs, dueAtMs(record) ?? null, unusedGrantOf(record), json, this.#known.get(id) ?? -1],
+      ...[last, records],
     );
     if (row === undefined) throw databaseError("busy");
     if (row.is_new === true) this.#counter.records++;
+    this.#isCounterDue = false;
+    this.#isChanged = true;
     this.#known.set(id, seq);
     await this.#onPut?.(this.query, record);
   }
 
   async dropEnded(beforeMs: number, keep: number): Promise<void> {
-    await this.#drop("due_at IS NULL AND changed_at < $1", beforeMs);
+    if (this.#isChanged || this.#locked.firstEndedMs < beforeMs) {
+      await this.#drop("due_at IS NULL AND changed_at < $1", beforeMs);
+    }
     const surplus = this.#counter.records - keep;
     if (surplus <= 0) return;
     const oldest = "SELECT seq FROM store.approvals WHERE due_at IS NULL ORDER BY seq LIMIT $1";
@@ -200,6 +203,7 @@ export class LockedApprovalTable extends ApprovalReader implements ApprovalTable
   async #drop(where: string, value: number): Promise<void> {
     const dropped = await this.query(`DELETE FROM store.approvals WHERE ${where} RETURNING 1`, value);
     this.#counter.records -= dropped.length;
+    if (dropped.length > 0) this.#isCounterDue = true;
   }
 
   async putGrant(grant: Grant): Promise<void> {
@@ -213,6 +217,17 @@ export class LockedApprovalTable extends ApprovalReader implements ApprovalTable
   async removeGrant(id: string): Promise<void> {
     await this.query("DELETE FROM store.approval_grants WHERE id = $1", toTextKey(id));
   }
+}
+
+/** What was found with the lock. */
+interface Locked {
+  readonly last: number;
+  readonly records: number;
+  readonly nowMs: number;
+  /** When time changes a record next, at the earliest. */
+  readonly firstDueMs: number;
+  /** When the first of those that have ended did so. */
+  readonly firstEndedMs: number;
 }
 
 export interface LockOptions {

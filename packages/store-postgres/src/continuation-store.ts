@@ -1,11 +1,20 @@
 import { StoreError } from "@harnesskit/graph";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { BufferFullError } from "@harnesskit/wire";
+import { BufferFullError, HarnessError } from "@harnesskit/wire";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database, Transaction } from "./database.ts";
 import { corrupt } from "./failures.ts";
-import { readJson, safeNumber, textIn } from "./rows.ts";
+import { keyIn, readJson, safeNumber, textIn } from "./rows.ts";
 import { StoredJson } from "./stored-json.ts";
+
+/** A continuation as it is stored. */
+export interface StoredContinuation {
+  readonly id: string;
+  readonly owner: string;
+  readonly expiresAtMs: number;
+  readonly isUsed: boolean;
+  readonly data?: JsonValue | undefined;
+}
 
 /** The result of an attempt to use a continuation. */
 export type ContinuationClaim =
@@ -31,7 +40,21 @@ export interface PostgresContinuationStore {
   claim(id: string, expiresAtMs: number): Promise<ContinuationClaim>;
   /** Undoes a claim. */
   release(id: string): Promise<void>;
+  /** What is kept, by id; for a copy. */
+  page(options: {
+    readonly afterId?: string | undefined;
+    readonly limit: number;
+  }): Promise<readonly StoredContinuation[]>;
+  /**
+   * Takes over continuations of another store, with the key that signs them. Those that are here stay as they are. Returns how many were
+   * added. Rejects with `key_conflict` where continuations with another key are kept here. Stores that are open already sign
+   * with the former key.
+   */
+  restore(key: Uint8Array, continuations: readonly StoredContinuation[]): Promise<number>;
 }
+
+const otherKey = () =>
+  new HarnessError("key_conflict", "continuations that another key has signed are kept here");
 
 const keyName = "continuations";
 const keyBytes = 32;
@@ -142,6 +165,41 @@ export const openContinuations = async (
       checkOpen();
       const sql = "UPDATE store.continuations SET is_used = false WHERE id = $1 AND is_used";
       await database.query(sql, toTextKey(id));
+    },
+    async page({ afterId, limit }) {
+      checkOpen();
+      const rows = await database.query(
+        `SELECT id, owner, expires_at, is_used, data FROM store.continuations
+         WHERE $1::text IS NULL OR id > $1 ORDER BY id LIMIT $2`,
+        ...[afterId === undefined ? null : toTextKey(afterId), limit],
+      );
+      return rows.map(({ id, owner, expires_at: expiresAtMs, is_used: isUsed, data }) => ({
+        ...{ id: keyIn(id), owner: keyIn(owner), expiresAtMs: Number(expiresAtMs), isUsed: isUsed === true },
+        ...(data !== null && { data: readJson(data) }),
+      }));
+    },
+    async restore(key, continuations) {
+      checkOpen();
+      const text = Buffer.from(key).toString("base64");
+      return database.write(async ({ query }) => {
+        const [row] = await query("SELECT value FROM store.keys WHERE name = $1 FOR UPDATE", keyName);
+        if (row?.value !== text) {
+          if ((await query("SELECT 1 FROM store.continuations LIMIT 1")).length > 0) throw otherKey();
+          await query("UPDATE store.keys SET value = $2 WHERE name = $1", keyName, text);
+        }
+        let added = 0;
+        for (const { id, owner, expiresAtMs, isUsed, data } of continuations) {
+          const json =
+            data === undefined ? null : new StoredJson(maxValueLength).text(data, "the data of a run");
+          const rows = await query(
+            `INSERT INTO store.continuations (id, number, owner, expires_at, is_used, data)
+             VALUES ($1, nextval('store.numbers'), $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING 1`,
+            ...[toTextKey(id), toTextKey(owner), expiresAtMs, isUsed, json],
+          );
+          added += rows.length;
+        }
+        return added;
+      });
     },
   };
   return {

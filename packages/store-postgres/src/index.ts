@@ -6,7 +6,11 @@ export {
   postgresSchemaStats,
   prunePostgresSchema,
 } from "./administration.ts";
-export type { ContinuationClaim, PostgresContinuationStore } from "./continuation-store.ts";
+export type {
+  ContinuationClaim,
+  PostgresContinuationStore,
+  StoredContinuation,
+} from "./continuation-store.ts";
 export type { PostgresStoreReason } from "./failures.ts";
 export type { PostgresSchemaReport } from "./migrate.ts";
 export { openPostgresStore, type PostgresStore, type PostgresStoreStats } from "./open-postgres-store.ts";
@@ -20,4 +24,5 @@ export {
   type PostgresStoreOptions,
   postgresStoreLimits,
 } from "./store-options.ts";
+export type { PostgresTimelineOptions } from "./timeline-store.ts";
 export type { WakeStats } from "./wakes.ts";

@@ -1,5 +1,7 @@
+import type { StateStore } from "@harnesskit/ahp-server";
 import type { ApprovalStore } from "@harnesskit/approvals";
 import type { GraphStore } from "@harnesskit/graph";
+import type { TimelineStore } from "@harnesskit/hub";
 import type { ThreadStore } from "@harnesskit/thread-server";
 import { createApprovals } from "./approval-store.ts";
 import { openContinuations, type PostgresContinuationStore } from "./continuation-store.ts";
@@ -8,8 +10,11 @@ import { createGraphStore } from "./graph-store.ts";
 import { migrate } from "./migrate.ts";
 import { Outbox, type PostgresOutbox } from "./outbox.ts";
 import { createRecords, type PostgresRecords } from "./record-store.ts";
+import { keyIn } from "./rows.ts";
+import { openStateStore } from "./state-store.ts";
 import { type PostgresStoreOptions, resolveOptions } from "./store-options.ts";
 import { PostgresThreadStore } from "./thread-store.ts";
+import { openTimeline, type PostgresTimelineOptions } from "./timeline-store.ts";
 import { type WakeStats, Wakes } from "./wakes.ts";
 
 /** The topic of the outbox that has the notices of approvals. */
@@ -33,6 +38,18 @@ export interface PostgresStore extends AsyncDisposable {
   readonly continuations: PostgresContinuationStore;
   /** What is sent after the commit that wrote it. */
   readonly outbox: PostgresOutbox;
+  /**
+   * Opens the timeline of hubs: any number of hubs, of any number of processes, share it. The store's `close` closes it, too. Rejects
+   * with `invalid_argument` for limits, and with a `StoreError`.
+   */
+  openTimeline(options?: PostgresTimelineOptions): Promise<TimelineStore>;
+  /**
+   * Opens the state of the runs of one AHP server, under a name that no other server uses at the same time. The caller closes it before the
+   * store. Rejects with `invalid_argument` for the name, and with a `StoreError`.
+   */
+  openRunState(name: string): Promise<StateStore>;
+  /** The names of all states of runs that are kept. */
+  runStates(): Promise<readonly string[]>;
   /** A list of records that cores share, such as `grants` or `directives`, under a name of yours. */
   records<Item>(name: string): PostgresRecords<Item>;
   /** This process: its connections, and whether it hears of others at once. */
@@ -67,8 +84,10 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
     });
     const graph = createGraphStore(database, wakes);
     const threads = new PostgresThreadStore(database, wakes);
+    const timelines = new Set<TimelineStore>();
     const close = async () => {
       continuations.close();
+      await Promise.allSettled([...timelines].map((timeline) => timeline.close()));
       await Promise.allSettled([outbox.close(), graph.close(), threads.close(), approvals.close()]);
       await wakes.close();
       await database.close();
@@ -79,6 +98,16 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
       approvals,
       continuations: continuations.store,
       outbox,
+      async openTimeline(timelineOptions = {}) {
+        const timeline = await openTimeline(database, wakes, timelineOptions);
+        timelines.add(timeline);
+        return timeline;
+      },
+      runStates: async () =>
+        (await database.query("SELECT name FROM store.run_states ORDER BY name")).map(({ name }) =>
+          keyIn(name),
+        ),
+      openRunState: (name) => openStateStore(database, name),
       records: (name) => createRecords(database, name, resolved.limits.maxRecords),
       stats: () => ({ connections: database.connections, wakes: wakes.stats }),
       close,

@@ -2,6 +2,9 @@ import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { freezeJson, fromTextKey, maxMessageDepth } from "@harnesskit/wire/json";
 import { corrupt } from "./failures.ts";
 
+/** Milliseconds since the epoch, by the database's clock. */
+export const nowSql = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
 /** A number of a row; `bigint` comes as a string. Throws `corrupt`. */
 export const safeNumber = (value: unknown): number => {
   const number = typeof value === "string" ? Number(value) : value;

@@ -38,6 +38,10 @@ export const postgresStoreLimits = defineLimits({
   maxLeaseWaiters: { default: 10_000, min: 0 },
   /** How long a thread stays with a process that has died. It is renewed each third of it. */
   threadLeaseMs: { default: 30_000, min: 100 },
+  /** How long the rows of a timeline that run stay with a hub that has died. It is renewed each third of it. */
+  timelineLeaseMs: { default: 15_000, min: 100 },
+  /** Characters of the state of runs that may wait for the database; a record beyond them is `state_not_kept`. */
+  maxUnwrittenLength: { default: 2 ** 24, min: 1024 },
   /** Bytes of one artifact. */
   maxArtifactBytes: { default: 2 ** 30, min: 1024 },
   /** `always` answers of threads that are kept; one more is refused. */

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { BufferFullError, defineLimits, type LimitsOf } from "@harnesskit/wire";
+import { BufferFullError, defineLimits, HarnessError, type LimitsOf } from "@harnesskit/wire";
 import { corrupt } from "./failures.ts";
-import { JsonWriter, numberIn, readJson, textIn, toKey } from "./sql-values.ts";
+import { fromKey, JsonWriter, numberIn, readJson, textIn, toKey } from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";
 import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
 
@@ -17,6 +17,15 @@ export type ContinuationStoreLimits = LimitsOf<typeof continuationStoreLimits> &
 export interface ContinuationStoreOptions extends Omit<SqliteStoreOptions, "limits"> {
   /** See {@link ContinuationStoreLimits}. */
   readonly limits?: Partial<ContinuationStoreLimits>;
+}
+
+/** A continuation as it is stored. */
+export interface StoredContinuation {
+  readonly id: string;
+  readonly owner: string;
+  readonly expiresAtMs: number;
+  readonly isUsed: boolean;
+  readonly data?: JsonValue | undefined;
 }
 
 /** The result of an attempt to use a continuation. */
@@ -44,6 +53,14 @@ export interface SqliteContinuationStore {
   claim(id: string, expiresAtMs: number): Promise<ContinuationClaim>;
   /** Undoes a claim. */
   release(id: string): Promise<void>;
+  /** What is kept, by id; for a copy. */
+  page(options: { readonly afterId?: string | undefined; readonly limit: number }): Promise<readonly StoredContinuation[]>;
+  /**
+   * Takes over continuations of another store, with the key that signs them. Those that are here stay as they are. Returns how many were
+   * added. Rejects with `key_conflict` where continuations with another key are kept here. Stores that are open already sign
+   * with the former key.
+   */
+  restore(key: Uint8Array, continuations: readonly StoredContinuation[]): Promise<number>;
   /** Closes the file. Calls after it reject with `store_closed`. Idempotent. */
   close(): Promise<void>;
 }
@@ -119,6 +136,40 @@ export const openContinuationStore = async (
       release: (id) =>
         write(() => {
           file.run("UPDATE continuations SET is_used = 0 WHERE id = ? AND is_used = 1", toKey(id));
+        }),
+      page: async ({ afterId, limit }) =>
+        file.read(() =>
+          file
+            .all(
+              `SELECT id, owner, expires_at, is_used, data FROM continuations WHERE ? IS NULL OR id > ? ORDER BY id LIMIT ?`,
+              ...[afterId, afterId].map((id) => (id === undefined ? null : toKey(id))),
+              limit,
+            )
+            .map(([id, owner, expiresAtMs, isUsed, data]) => ({
+              ...{ id: fromKey(id), owner: fromKey(owner) },
+              ...{ expiresAtMs: numberIn(expiresAtMs), isUsed: isUsed === 1 },
+              ...(data !== null && { data: readJson(data) }),
+            })),
+        ),
+      restore: (key, continuations) =>
+        write(() => {
+          const text = Buffer.from(key).toString("base64");
+          if (Buffer.from(keyOfFile(file)).toString("base64") !== text) {
+            if (count(0) + count(1) > 0) {
+              throw new HarnessError("key_conflict", "continuations that another key has signed are kept here");
+            }
+            file.run("UPDATE keys SET value = ? WHERE name = ?", text, keyName);
+          }
+          const before = count(0) + count(1);
+          for (const { id, owner, expiresAtMs, isUsed, data } of continuations) {
+            file.run(
+              `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, ?, ?, ?, ?)
+               ON CONFLICT DO NOTHING`,
+              ...[toKey(id), file.nextNumber(), toKey(owner), expiresAtMs, isUsed ? 1 : 0],
+              data === undefined ? null : new JsonWriter().text(data, "the data of a run"),
+            );
+          }
+          return count(0) + count(1) - before;
         }),
       close: async () => file.close(() => {}),
     };

@@ -6,6 +6,7 @@ export {
 } from "./approval-store.ts";
 export {
   type ContinuationClaim,
+  type StoredContinuation,
   type ContinuationStoreLimits,
   type ContinuationStoreOptions,
   continuationStoreLimits,

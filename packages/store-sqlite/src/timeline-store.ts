@@ -3,6 +3,7 @@ import {
   type RuleTally,
   type SessionTally,
   type StoredRow,
+  searchable,
   type TimelineChange,
   type TimelineLimits,
   type TimelineStore,
@@ -12,7 +13,7 @@ import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import { fromKey, numberIn, readJson, type SqlRow, type SqlValue, toKey } from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";
 import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
-import { searchable, TimelineTable, timelineRowIn } from "./timeline-table.ts";
+import { TimelineTable, timelineRowIn } from "./timeline-table.ts";
 import { TimelineTally } from "./timeline-tally.ts";
 
 export type SqliteTimelineStoreLimits = TimelineLimits &
@@ -40,9 +41,7 @@ const conditionsOf = (filter: TimelineFilter): [string, SqlValue[]][] => {
     ...(failedOnly === true
       ? [["state IN ('failed', 'refused', 'unknown')", []] as [string, SqlValue[]]]
       : []),
-    ...(text === undefined
-      ? []
-      : [["instr(words, ?) > 0", [searchable(text.toLowerCase())]] as [string, SqlValue[]]]),
+    ...(text === undefined ? [] : [["instr(words, ?) > 0", [searchable(text)]] as [string, SqlValue[]]]),
     ...(sinceMs === undefined ? [] : [["at >= ?", [sinceMs]] as [string, SqlValue[]]]),
     ...(untilMs === undefined ? [] : [["at < ?", [untilMs]] as [string, SqlValue[]]]),
   ];
@@ -64,7 +63,7 @@ class SqliteTimeline implements TimelineStore {
 
   constructor(file: StoreFile, tally: TimelineTally, limits: TimelineLimits) {
     this.#file = file;
-    this.#table = new TimelineTable(file);
+    this.#table = new TimelineTable(file, tally.lastSeq);
     this.#tally = tally;
     this.#limits = limits;
   }

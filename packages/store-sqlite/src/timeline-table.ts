@@ -7,6 +7,7 @@ import {
   rowWords,
   type StoredContent,
   type StoredRow,
+  searchable,
   type TimelineChange,
 } from "@harnesskit/hub";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
@@ -17,9 +18,6 @@ import type { CountedChange } from "./timeline-tally.ts";
 type Change = Extract<TimelineChange, { type: "change" }>;
 
 const columns = "id, key, bytes, row";
-
-/** Text as a column keeps it for a search: without what a database cannot hold. */
-export const searchable = (text: string): string => text.replaceAll(/\0|\p{Surrogate}/gu, "\ufffd");
 
 /** The row of its column. Throws `corrupt`. */
 export const timelineRowIn = (text: SqlValue | undefined): TimelineRow =>
@@ -37,12 +35,16 @@ const keyOrNull = (text: string | undefined): SqlValue => (text === undefined ? 
 /** Changes the rows of a file. Its methods run within a transaction. */
 export class TimelineTable {
   readonly #file: StoreFile;
+  /** Rows up to this number were written by stores that are gone: one process uses a file at a time. */
+  readonly #openedSeq: number;
   #lastSeq = 0;
   /** Of the write in progress. */
   #counted: CountedChange[] = [];
 
-  constructor(file: StoreFile) {
+  /** @param openedSeq the number of the last change when the file was opened */
+  constructor(file: StoreFile, openedSeq: number) {
     this.#file = file;
+    this.#openedSeq = openedSeq;
   }
 
   /** Applies changes in their order. `afterSeq`: a number that is at most the last one. */
@@ -77,7 +79,10 @@ export class TimelineTable {
     return change.orAdd === undefined ? [] : [this.#add(change.orAdd)];
   }
 
-  #lose({ of, beforeMs, outcome }: Extract<TimelineChange, { type: "lose" }>, nowMs: number): TimelineRow[] {
+  #lose(
+    { of, beforeMs, writer, outcome }: Extract<TimelineChange, { type: "lose" }>,
+    nowMs: number,
+  ): TimelineRow[] {
     const conditions = ["state = 'running'"];
     const values: SqlValue[] = [];
     if (of !== undefined) {
@@ -87,6 +92,10 @@ export class TimelineTable {
     if (beforeMs !== undefined) {
       conditions.push("changed_at < ?");
       values.push(beforeMs);
+    }
+    if (writer !== undefined) {
+      conditions.push(writer === "own" ? "seq > ?" : "seq <= ?");
+      values.push(this.#openedSeq);
     }
     const rows = this.#file.all(
       `SELECT ${columns} FROM timeline WHERE ${conditions.join(" AND ")} ORDER BY id`,

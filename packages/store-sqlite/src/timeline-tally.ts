@@ -1,11 +1,4 @@
-import {
-  type RuleTally,
-  ruleHit,
-  type SessionTally,
-  type StoredContent,
-  sessionDelta,
-  workspaceOf,
-} from "@harnesskit/hub";
+import { RowTally, type RuleTally, type SessionTally, type StoredContent } from "@harnesskit/hub";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { joinKey } from "@harnesskit/wire";
 import { numberIn, type SqlValue, toKey } from "./sql-values.ts";
@@ -26,8 +19,7 @@ export interface CountedChange {
  */
 export class TimelineTally {
   readonly #file: StoreFile;
-  readonly #sessions = new Map<string, SessionTally>();
-  readonly #rules = new Map<string, RuleTally>();
+  readonly #tally = new RowTally();
   #rows = 0;
   #bytes = 0;
   #lastSeq = 0;
@@ -48,7 +40,7 @@ export class TimelineTally {
 
   /** Whether there are counts that are not written. */
   get isOpen(): boolean {
-    return this.#sessions.size > 0 || this.#rows !== 0 || this.#bytes !== 0;
+    return !this.#tally.isEmpty || this.#rows !== 0 || this.#bytes !== 0;
   }
 
   /** After the commit of these changes. */
@@ -57,8 +49,7 @@ export class TimelineTally {
       this.#lastSeq = Math.max(this.#lastSeq, after.seq);
       this.#rows += before === undefined ? 1 : 0;
       this.#bytes += bytes;
-      this.#addSession(before, after, content);
-      this.#addRule(before, after);
+      this.#tally.add(before, after, content);
     }
   }
 
@@ -68,35 +59,10 @@ export class TimelineTally {
     this.#bytes -= bytes;
   }
 
-  #addSession(before: TimelineRow | undefined, after: TimelineRow, content: StoredContent | undefined): void {
-    const key = joinKey(after.agent, after.session);
-    const known = this.#sessions.get(key);
-    const delta = sessionDelta(before, after);
-    const workspace = known?.workspace ?? (content && workspaceOf(content));
-    this.#sessions.set(key, {
-      agent: after.agent,
-      session: after.session,
-      workspace,
-      firstSeenMs: known?.firstSeenMs ?? after.atMs,
-      lastSeenMs: Math.max(known?.lastSeenMs ?? 0, after.changedAtMs),
-      actions: (known?.actions ?? 0) + delta.actions,
-      failed: (known?.failed ?? 0) + delta.failed,
-      refused: (known?.refused ?? 0) + delta.refused,
-      waiting: (known?.waiting ?? 0) + delta.waiting,
-    });
-  }
-
-  #addRule(before: TimelineRow | undefined, after: TimelineRow): void {
-    const hit = ruleHit(before, after);
-    if (hit === undefined) return;
-    const key = joinKey(hit.kind, hit.name, hit.decision);
-    this.#rules.set(key, { ...hit, hits: (this.#rules.get(key)?.hits ?? 0) + 1, lastHitAtMs: after.atMs });
-  }
-
   /** Within a transaction; `written` after its commit. */
   write(): void {
-    for (const tally of this.#sessions.values()) this.#writeSession(tally);
-    for (const tally of this.#rules.values()) this.#writeRule(tally);
+    for (const tally of this.#tally.sessions) this.#writeSession(tally);
+    for (const tally of this.#tally.rules) this.#writeRule(tally);
     this.#file.run(
       "UPDATE timeline_totals SET counted = max(counted, ?), rows = rows + ?, bytes = bytes + ?",
       ...[this.#lastSeq, this.#rows, this.#bytes],
@@ -105,8 +71,7 @@ export class TimelineTally {
 
   written(nowMs: number): void {
     this.#writtenAtMs = nowMs;
-    this.#sessions.clear();
-    this.#rules.clear();
+    this.#tally.clear();
     this.#rows = 0;
     this.#bytes = 0;
   }
@@ -149,9 +114,9 @@ export class TimelineTally {
     const rows = this.#file
       .all("SELECT row FROM timeline WHERE seq > ?", counted)
       .map(([text]) => rowIn(text));
-    for (const row of rows) if (row.id > counted) this.#addRule(undefined, row);
-    for (const tally of this.#rules.values()) this.#writeRule(tally);
-    this.#rules.clear();
+    for (const row of rows) if (row.id > counted) this.#tally.addRule(undefined, row);
+    for (const tally of this.#tally.rules) this.#writeRule(tally);
+    this.#tally.clear();
     const sessions = new Map(rows.map((row) => [joinKey(row.agent, row.session), row]));
     for (const { agent, session } of sessions.values()) this.#recount(agent, session);
     this.#file.run(

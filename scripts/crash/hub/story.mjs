@@ -8,14 +8,15 @@ import { Violation } from "../violation.mjs";
 
 /** True when all that the processes are made of is there. */
 export const isBuilt = () =>
-  ["hub", "ahp-client", "policy", "store-sqlite", "transport-uds"].every((name) =>
+  ["hub", "ahp-client", "policy", "store-sqlite", "store-postgres", "transport-uds"].every((name) =>
     existsSync(join(repositoryRoot, "packages", name, "dist/index.js")),
   );
 
-/** Kills a hub, its agent and the browser that answers, in a process of its own. Rejects with a {@link Violation}. */
-export const tellHubStory = async (random, deaths) => {
+/** Kills hubs, agents and the browser that answers, in a process of their own. Rejects with a {@link Violation}. */
+export const tellHubStory = (engine) => async (random, deaths) => {
   const script = join(repositoryRoot, "scripts/crash/hub.mjs");
-  const args = [script, "--kills", String(deaths), "--seed", String(random.between(1, 1_000_000))];
+  const seed = String(random.between(1, 1_000_000));
+  const args = [script, "--engine", engine, "--kills", String(deaths), "--seed", seed];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   const [out, errors, [code]] = await Promise.all([
     text(child.stdout),

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import {
   type AhpServer,
   type AuditRecorder,
@@ -9,7 +10,7 @@ import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import type { Policy } from "@harnesskit/policy";
 import { type Channel, createDeferred, HarnessError } from "@harnesskit/wire";
 import { type HarnessLogOptions, openHarnessLog } from "../audit/audit-logs.ts";
-import { ExitCode, isDebugging } from "../cli-error.ts";
+import { ExitCode, isDebugging, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -47,10 +48,34 @@ const openHarnessState = async (options: HarnessStateOptions): Promise<StateStor
   }
 };
 
+/** Opens the state of runs in a database. Rejects with a usage error, and with `store_unavailable`. */
+const openSharedState = async (
+  store: string,
+  stateName: string,
+  defer: (cleanup: () => unknown) => void,
+): Promise<StateStore> => {
+  const { toLocation } = await import("../store/location.ts");
+  const { opening, openPostgres } = await import("../store/open.ts");
+  const location = toLocation(store);
+  if (location.kind !== "postgres") {
+    throw usageError(
+      "--store of a harness is postgres: or postgres://USER@HOST/DATABASE",
+      "Without --store, runs are kept in a file beside the audit log",
+    );
+  }
+  const database = await openPostgres(location, "harness ahp");
+  defer(() => database.close());
+  return opening(location, () => database.openRunState(stateName.slice(-200)));
+};
+
 export interface AhpServeOptions extends Places, HarnessLogOptions {
   /** A policy file, or `default` for the shipped one. @default none: everything is answered with `default` */
   readonly policy?: string;
   readonly default: DefaultDecision;
+  /** `postgres:` or a URL of PostgreSQL, for the state of runs. @default a file beside the audit log */
+  readonly store?: string;
+  /** The name of this harness's runs in `store`. @default made of the machine and the path of the audit log */
+  readonly storeName?: string;
   /** Whether runs, task lists and verifications are kept beside the audit log. @default true */
   readonly state?: boolean;
   /** No line for each event. @default false */
@@ -71,9 +96,11 @@ export const ahpServe = (options: AhpServeOptions, channel: Channel | undefined)
     const { sink, path } = await openHarnessLog(options);
     defer(() => sink.close());
     const keepsState = options.state !== false;
-    const stateStore = keepsState
-      ? await openHarnessState({ auditPath: path, sink, say: log.say })
-      : undefined;
+    const stateStore = !keepsState
+      ? undefined
+      : options.store !== undefined
+        ? await openSharedState(options.store, options.storeName ?? `${hostname()}:${path}`, defer)
+        : await openHarnessState({ auditPath: path, sink, say: log.say });
     const { harness, about, close } = await createHarness(options, policy, { audit: sink, stateStore }, log);
     defer(close);
     const auditLog = `audit log ${oneLine(path, 1000)}${options.recordContent ? " with content" : ""}`;

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { agentIds, type CommandContext, severalPorts, severalTimes, wholeNumber } from "./options.ts";
+import { databaseOption } from "./store.ts";
 
 /** `harness ahp` with `serve`, `send`, `check`, `test` and `backtest`. */
 export const addAhp = (program: Command, context: CommandContext): void => {
@@ -61,6 +62,11 @@ const addServe = (ahp: Command, { version, onExit }: CommandContext): void => {
     .option(
       "--no-state",
       "forget runs, task lists and verifications at the end (default: kept beside the audit log)",
+    )
+    .addOption(databaseOption("where runs are kept, in the place of a file"))
+    .option(
+      "--store-name <name>",
+      "the name of this harness's runs in --store, which no other one uses at the same time (default: this machine and the log of --audit)",
     )
     .option("--quiet", "no line on standard error for each event")
     .addHelpText(

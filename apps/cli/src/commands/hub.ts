@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { type CommandContext, portNumber, severalTimes, wholeNumber } from "./options.ts";
+import { databaseOption } from "./store.ts";
 
 const stateOption = (): Option =>
   new Option("--state <dir>", "the directory of the hub (default: one of your state directory)");
@@ -15,6 +16,11 @@ export const addHub = (program: Command, { version, onExit }: CommandContext): v
     .option("--policy <file>", "the policy that decides; default is the shipped one", "default")
     .addOption(stateOption())
     .option("--port <n>", "the port of 127.0.0.1 (default: a free one)", portNumber("--port"))
+    .addOption(
+      databaseOption(
+        "where approvals and the timeline are kept, in the place of files in --state; hubs with the same store are one",
+      ),
+    )
     .option(
       "--keep-days <n>",
       "how long the timeline and ended approvals are kept",

@@ -8,6 +8,13 @@ export const storeOption = (what: string): Option =>
     `${what}: a file, sqlite:FILE, postgres://USER@HOST/DATABASE, or postgres: for the URL in $HARNESS_STORE, which may hold a password`,
   );
 
+/** A database that is used in the place of files. */
+export const databaseOption = (what: string): Option =>
+  new Option(
+    "--store <place>",
+    `${what}: postgres://USER@HOST/DATABASE, or postgres: for the URL in $HARNESS_STORE, which may hold a password`,
+  );
+
 const addOptions = (command: Command): Command =>
   command
     .addOption(cwdOption())
@@ -69,7 +76,7 @@ export const addStore = (program: Command, { onExit }: CommandContext): void => 
     .description("copy everything of one store to another, and compare it")
     .argument(
       "<from>",
-      "sqlite:FILE, files:DIR for the threads and conversations in DIR/.harness, or postgres:",
+      "sqlite:FILE, files:DIR for the threads and conversations in DIR/.harness, hub:DIR for the state of a hub, runs:FILE for the runs of harness ahp serve, or postgres:",
     )
     .argument("<to>", "postgres: or sqlite:FILE")
     .option("--json", "one JSON document")
@@ -80,7 +87,7 @@ export const addStore = (program: Command, { onExit }: CommandContext): void => 
 
 End the programs that use FROM first: what is in use ends the copy. A copy that was interrupted is
 continued by the same command. TO is never overwritten: content that differs ends the copy with exit code 1.
-Open questions of shells are not copied: a shell asks for them again.`,
+hub:DIR and runs:FILE are copied to postgres: only.`,
     )
     .action(async (from: string, to: string, options) => {
       const { copyStore } = await import("../store/copy.ts");

@@ -4,7 +4,6 @@ import { type ServedHub, serveHub } from "@harnesskit/hub/node";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness, PolicyError, parsePolicy } from "@harnesskit/policy";
 import { watchPolicy } from "@harnesskit/policy/node";
-import { openApprovalStore, openTimelineStore } from "@harnesskit/store-sqlite";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
 import { describePolicyError, openPolicy, policyOptions, policyWarnings } from "../ahp/policy-file.ts";
@@ -15,6 +14,7 @@ import { createHubGuard } from "../guard/hub-guard.ts";
 import { onStopSignals } from "../interruption.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
+import { openHubStores } from "./hub-stores.ts";
 import { checkPublicUrl, readNotifyFile, startNotices } from "./notices.ts";
 import { openBrowser } from "./open-browser.ts";
 import { openRunningHub } from "./open-running-hub.ts";
@@ -27,6 +27,8 @@ export interface HubOptions {
   readonly state?: string;
   readonly port?: number;
   readonly open?: true;
+  /** `postgres:` or a URL of PostgreSQL: hubs with the same store are one. @default files in the directory of the state */
+  readonly store?: string;
   /** How long rows and ended approvals are kept, in days. */
   readonly keepDays: number;
   /** Fields whose values the timeline does not keep. */
@@ -40,8 +42,6 @@ export interface HubOptions {
 
 const name = "harness hub";
 const dayMs = 86_400_000;
-/** The watcher looks for changes of other processes; while the state is locked no other process can change it. */
-const watchPollMs = 1000;
 
 const toHubFailure = (error: unknown, { directory, socket }: HubPlace): unknown => {
   if (!HarnessError.isInstance(error)) return error;
@@ -73,7 +73,7 @@ export const hub = async (
 };
 
 const serve = async (
-  { policy: policyName, port, open, keepDays, redact, notify, publicUrl, quiet }: HubOptions,
+  { policy: policyName, port, open, store, keepDays, redact, notify, publicUrl, quiet }: HubOptions,
   place: HubPlace,
   version: string,
   defer: (cleanup: () => unknown) => void,
@@ -88,14 +88,14 @@ const serve = async (
   const told = notify === undefined ? undefined : await readNotifyFile(notify);
   const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
   const retentionMs = keepDays * dayMs;
-  const { directory } = place;
-  const approvals = await openApprovalStore({
-    file: join(directory, "approvals.db"),
-    limits: { retentionMs, watchPollMs },
+  const {
+    approvals,
+    timeline,
+    place: storePlace,
+  } = await openHubStores({
+    ...{ store, retentionMs, defer },
+    directory: place.directory,
   });
-  defer(() => approvals.close());
-  const timeline = await openTimelineStore({ file: join(directory, "timeline.db"), limits: { retentionMs } });
-  defer(() => timeline.close());
   const audit = await openDefaultAuditLog("hub");
   defer(() => audit?.close());
   const policy = createPolicyHarness({
@@ -144,6 +144,7 @@ const serve = async (
   log.say(
     `agents: unix:${oneLine(place.socket, 1000)} and ${server.url}/ahp, with the token in ${oneLine(place.tokenFile, 1000)}`,
   );
+  if (storePlace !== undefined) log.say(`store: ${storePlace}, with all hubs that use it`);
   await showPage(server, log, open === true);
   if (!quiet)
     log.say("approvals: this page, or harness inbox. SIGTERM or Ctrl-C ends the hub; questions stay");

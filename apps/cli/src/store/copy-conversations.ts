@@ -2,34 +2,13 @@ import { type GraphStore, type Lease, sessionLeaseKey } from "@harnesskit/graph"
 import { HarnessError } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
+import { type CopyCount, conflict, lost } from "./copy-count.ts";
 import { changesBetween, runDigest, sessionDigest, suspensionDigest } from "./digests.ts";
 
 /** How long a conversation is kept from others by a copy that was killed, and how long one that is in use is waited for. */
 const leaseMs = { ttlMs: 5000, waitMs: 8000 };
 /** More than any store keeps. */
 const allStates = 1_000_000;
-
-/** What was copied of one kind. */
-export interface CopyCount {
-  /** How many there are. */
-  readonly total: number;
-  /** How many of them this run has copied; the others were there already. */
-  readonly copied: number;
-}
-
-const conflict = (what: string, id: string): CliError =>
-  new CliError(
-    "copy_conflict",
-    `${what} ${oneLine(id, 200)} is in TO with another content: nothing of it was overwritten`,
-    {
-      hint: "Copy to an empty store, or remove it there.",
-    },
-  );
-
-const lost = (what: string, id: string): CliError =>
-  new CliError("copy_failed", `${what} ${oneLine(id, 200)} is not in TO what it is in FROM`, {
-    hint: "End the programs that use both stores, and copy again.",
-  });
 
 const holding = async <T>(from: GraphStore, sessionId: string, work: () => Promise<T>): Promise<T> => {
   let lease: Lease;

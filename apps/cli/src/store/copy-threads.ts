@@ -1,13 +1,13 @@
-import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isMissing, openOwnFile, UnsafeFileError } from "@harnesskit/node-kit";
 import type { Event } from "@harnesskit/protocol/threads";
 import { StoreError, type ThreadLease, type ThreadStore } from "@harnesskit/thread-server";
 import { canonicalJson, digest } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
-import type { CopyCount } from "./copy-conversations.ts";
+import type { CopyCount } from "./copy-count.ts";
 
 /** Events that are written at once. */
 const batchEvents = 200;
@@ -36,11 +36,34 @@ const lease = async (store: ThreadStore, threadId: string): Promise<ThreadLease>
 
 const copyArtifacts = async (directory: string, to: ThreadStore, threadId: string): Promise<void> => {
   const path = join(harnessDirectory(directory), "threads", threadId, "artifacts");
-  const names = await readdir(path).catch(() => []);
-  for (const name of names) {
+  for (const name of await namesIn(path)) {
+    const file = await openArtifact(threadId, path, name);
     const writer = await to.openArtifact(threadId, name);
-    for await (const text of createReadStream(join(path, name), "utf8")) await writer.write(text as string);
+    for await (const text of file.createReadStream({ encoding: "utf8" })) await writer.write(text as string);
     await writer.close();
+  }
+};
+
+const namesIn = async (path: string): Promise<string[]> => {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+};
+
+/** Opens a file that the server has made: no link is followed, and nothing else is waited for. */
+const openArtifact = async (threadId: string, path: string, name: string) => {
+  try {
+    return await openOwnFile(join(path, name));
+  } catch (cause) {
+    if (!UnsafeFileError.isInstance(cause)) throw cause;
+    throw new CliError(
+      "copy_failed",
+      `the artifact ${oneLine(name, 80)} of the thread ${oneLine(threadId, 80)} ${cause.problem}`,
+      { hint: "Remove it, and copy again: what was copied stays.", cause },
+    );
   }
 };
 

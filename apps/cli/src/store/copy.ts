@@ -5,30 +5,41 @@ import { createTerminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { copyContinuations, verifyContinuations } from "./copy-continuations.ts";
 import {
-  type CopyCount,
   copyRuns,
   copySessions,
   copySuspensions,
   verifyConversations,
 } from "./copy-conversations.ts";
+import type { CopyCount } from "./copy-count.ts";
+import { copyHub, copyRunsOf, copyShared } from "./copy-shared.ts";
 import { copyGrants, copyThreads, verifyThreads } from "./copy-threads.ts";
-import { conversationsOf, describeLocation, type StoreLocation, toLocation } from "./location.ts";
+import { conversationsOf, describeLocation, type StoreLocation, toCopySource, toLocation } from "./location.ts";
 import { openConversations, opening, openPostgres } from "./open.ts";
 
 const name = "harness store copy";
 
-interface CopyReport {
+/** What was copied, by kind. */
+export interface CopyReport {
   conversations?: CopyCount;
   turns?: CopyCount;
+  /** Turns that have neither ended nor paused. */
   runs?: CopyCount;
+  continuations?: CopyCount;
   threads?: CopyCount;
+  /** `always` answers of threads. */
   grants?: CopyCount;
+  approvals?: CopyCount;
+  approvalGrants?: CopyCount;
+  timeline?: CopyCount;
+  /** Records of the runs of AHP servers. */
+  ahpRuns?: CopyCount;
   /** How many were compared by their digests. */
   verified: number;
 }
 
-type Defer = (cleanup: () => unknown) => void;
+export type Defer = (cleanup: () => unknown) => void;
 
 const copyConversations = async (
   from: StoreLocation,
@@ -44,11 +55,13 @@ const copyConversations = async (
     report.conversations = await copySessions(source.graph, target.graph);
     report.turns = await copySuspensions(source.graph, target.graph);
     report.runs = await copyRuns(source.graph, target.graph);
+    report.continuations = await copyContinuations(source.continuations, target.continuations);
   });
   // Another opening of TO has nothing of it in memory.
   const read = await openConversations(to, name);
   defer(() => read.close());
   report.verified += await verifyConversations(source.graph, read.graph);
+  report.verified += await verifyContinuations(source.continuations, read.continuations);
 };
 
 const copyFiles = async (
@@ -94,12 +107,16 @@ export const copyStore = (
   { json }: { readonly json?: true },
 ): Promise<ExitCode> =>
   withCleanup(async (defer) => {
-    const [from, to] = [toLocation(fromText), toLocation(toText)];
+    const [from, to] = [toCopySource(fromText), toLocation(toText)];
     if (to.kind === "files")
       throw usageError("TO must be postgres: or sqlite:FILE", "For example: postgres:");
     if (describeLocation(from) === describeLocation(to)) throw usageError("FROM and TO are the same store");
     const report: CopyReport = { verified: 0 };
-    if (from.kind === "files") {
+    if (from.kind === "hub" || from.kind === "runs") {
+      if (to.kind !== "postgres") throw usageError(`TO must be postgres: for ${from.kind}:`);
+      if (from.kind === "hub") await copyHub(from, to, report, defer);
+      else await copyRunsOf(from, to, report, defer);
+    } else if (from.kind === "files") {
       await workspaceDirectory(from.directory);
       if (to.kind !== "postgres") {
         throw usageError(
@@ -112,7 +129,10 @@ export const copyStore = (
       if (conversations.kind === "sqlite" && (await exists(conversations.file))) {
         await copyConversations(conversations, to, report, defer);
       }
-    } else await copyConversations(from, to, report, defer);
+    } else {
+      await copyConversations(from, to, report, defer);
+      if (from.kind === "postgres" && to.kind === "postgres") await copyShared(from, to, report, defer);
+    }
     const terminal = createTerminal();
     const { verified, ...counts } = report;
     if (json) {
@@ -123,8 +143,9 @@ export const copyStore = (
     }
     for (const [what, { total, copied }] of Object.entries(counts) as [string, CopyCount][]) {
       const before = total === copied ? "" : `, ${total - copied} were there`;
-      terminal.write(`${what.padEnd(13)} ${copied} copied${before}\n`);
+      const words = what.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+      terminal.write(`${words.padEnd(16)} ${copied} copied${before}\n`);
     }
-    terminal.write(`verified      ${verified} by their digests\n`);
+    terminal.write(`verified         ${verified} by their digests\n`);
     return ExitCode.done;
   });

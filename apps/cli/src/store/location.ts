@@ -16,6 +16,12 @@ export type StoreLocation =
       readonly schema: string | undefined;
     };
 
+/** What `store copy` reads besides: a hub's directory, or the file of the runs of `harness ahp serve`. */
+export type CopySource =
+  | StoreLocation
+  | { readonly kind: "hub"; readonly directory: string }
+  | { readonly kind: "runs"; readonly file: string };
+
 /** The environment variable that holds the URL of `--store postgres:`. */
 const urlVariable = "HARNESS_STORE";
 
@@ -44,7 +50,8 @@ const postgres = (text: string, env: NodeJS.ProcessEnv): StoreLocation => {
     );
   }
   const url = readUrl(isNamed ? named : text, isNamed ? urlVariable : "--store");
-  const hasPassword = url.password !== "" || url.searchParams.has("password");
+  const hasPassword =
+    url.password !== "" || [...url.searchParams.keys()].some((name) => /pass(?:word|phrase)/i.test(name));
   if (!isNamed && hasPassword) {
     // Every user of the machine can read the arguments of a process.
     throw usageError(
@@ -75,6 +82,13 @@ export const toLocation = (text: string, env: NodeJS.ProcessEnv = process.env): 
   return { kind: "sqlite", file: resolve(text.startsWith("sqlite:") ? text.slice("sqlite:".length) : text) };
 };
 
+/** Reads what `store copy` copies: a place, `hub:DIR` or `runs:FILE`. Throws as {@link toLocation} does. */
+export const toCopySource = (text: string): CopySource => {
+  const [kind = "", path = ""] = /^(hub|runs):(.+)$/.exec(text)?.slice(1) ?? [];
+  if (kind === "hub") return { kind, directory: resolve(path) };
+  return kind === "runs" ? { kind, file: resolve(path) } : toLocation(text);
+};
+
 /** The place of conversations: `--store`, or a file of the workspace. */
 export const conversationsIn = ({ store }: { readonly store?: string }, workspace: string): StoreLocation => {
   if (store === undefined) return { kind: "sqlite", file: join(harnessDirectory(workspace), "chat.sqlite") };
@@ -89,7 +103,9 @@ export const conversationsOf = ({ directory }: { readonly directory: string }): 
 });
 
 /** A place as it may be shown: without user, password and options. */
-export const describeLocation = (location: StoreLocation): string => {
+export const describeLocation = (location: CopySource): string => {
+  if (location.kind === "hub") return `hub:${oneLine(shellWord(location.directory), 500)}`;
+  if (location.kind === "runs") return `runs:${oneLine(shellWord(location.file), 500)}`;
   if (location.kind === "sqlite") return `sqlite:${oneLine(shellWord(location.file), 500)}`;
   if (location.kind === "files") return `files:${oneLine(shellWord(location.directory), 500)}`;
   const { host, pathname } = new URL(location.url);

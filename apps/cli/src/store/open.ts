@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { GraphStore } from "@harnesskit/graph";
-import { openPostgresStore, type PostgresStore } from "@harnesskit/store-postgres";
+import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "@harnesskit/store-postgres";
 import { openContinuationStore, openSqliteStore, StoreError } from "@harnesskit/store-sqlite";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode, logFailure, usageError } from "../cli-error.ts";
@@ -38,10 +38,12 @@ export const opening = async <T>(location: StoreLocation, open: () => Promise<T>
 export const openPostgres = (
   location: Extract<StoreLocation, { kind: "postgres" }>,
   name: string,
+  options: Pick<PostgresStoreOptions, "approvals"> = {},
 ): Promise<PostgresStore> =>
   opening(location, () => {
     const { url, schema } = location;
     return openPostgresStore({
+      ...options,
       url,
       ...(schema === undefined ? {} : { schema }),
       onError: (error) => logFailure(`${name}: the store`, error),
@@ -51,7 +53,7 @@ export const openPostgres = (
 /** The name of the key that signs continuations, the claim of one, and what shells left with it. */
 export type Continuations = Pick<
   Awaited<ReturnType<typeof openContinuationStore>>,
-  "key" | "keep" | "claim" | "release"
+  "key" | "keep" | "claim" | "release" | "page" | "restore"
 >;
 
 /** What a command keeps conversations in. */

@@ -1,23 +1,20 @@
-import { randomBytes } from "node:crypto";
+import { execFileSync } from "node:child_process";
+import { mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { openFileStateStore } from "@harnesskit/ahp-server/node";
 import { SharedList } from "@harnesskit/graph";
+import { sampleRow } from "@harnesskit/hub/testing";
 import { openPostgresStore } from "@harnesskit/store-postgres";
-import { openSqliteStore } from "@harnesskit/store-sqlite";
-import { describe, expect, inject, it, onTestFinished, vi } from "vitest";
+import {
+  openApprovalStore,
+  openContinuationStore,
+  openSqliteStore,
+  openTimelineStore,
+} from "@harnesskit/store-sqlite";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
 import { harness, jsonLines, makeWorkspace, startHarness } from "../support/harness.ts";
-
-/** A schema of its own, as the environment of a command. */
-const newSchema = () => {
-  const url = inject("postgresUrl");
-  const schema = `cli_${randomBytes(6).toString("hex")}`;
-  onTestFinished(async () => {
-    const store = await openPostgresStore({ url, schema });
-    await store.close();
-  });
-  const env = { HARNESS_STORE: `${url}${url.includes("?") ? "&" : "?"}schema=${schema}` };
-  return { url, schema, env };
-};
+import { newSchema } from "../support/postgres.ts";
 
 const approvalOf = (stdout: string): string => /\/approve (\w+)/.exec(stdout)?.[1] ?? "";
 
@@ -190,5 +187,111 @@ describe("harness store", () => {
       { messages: ["7-0", "7-1", "7-2"], turn: 3 },
       { messages: ["7-0"], turn: 1 },
     ]);
+  }, 120_000);
+
+  it.each(["a FIFO", "a link"])(
+    "ends at an artifact that is %s, without following it or waiting",
+    async (kind) => {
+      const cwd = await makeWorkspace({ "secret.txt": "s3cret" });
+      const { env, url, schema } = newSchema();
+      await harness(["run", "--no-policy", "--approve", "once", "run the command: seq 1 3"], { cwd });
+      const threads = join(cwd, ".harness/threads");
+      const [threadId = ""] = await readdir(threads);
+      const artifacts = join(threads, threadId, "artifacts");
+      await mkdir(artifacts, { recursive: true });
+      const path = join(artifacts, "planted.txt");
+      if (kind === "a FIFO") execFileSync("mkfifo", [path]);
+      else await symlink(join(cwd, "secret.txt"), path);
+      const copied = await harness(["store", "copy", "files:.", "postgres:"], { cwd, env });
+      expect(copied).toMatchObject({ code: 1, stderr: expect.stringContaining("planted.txt") });
+      const store = await openPostgresStore({ url, schema });
+      onTestFinished(() => store.close());
+      const events: unknown[] = [];
+      for await (const event of store.threads.events(threadId)) events.push(event);
+      expect(events).toEqual([]);
+    },
+  );
+
+  it("copies what a hub, shells and AHP servers keep, and goes on with a copy that was interrupted", async () => {
+    const cwd = await makeWorkspace();
+    const { env, url, schema } = newSchema();
+    const approvals = await openApprovalStore({ file: join(cwd, "hub/approvals.db") });
+    const timeline = await openTimelineStore({ file: join(cwd, "hub/timeline.db") });
+    const question = (session: string) => ({
+      origin: { agent: "bot", session },
+      subject: { tool: "deploy", input: { to: session } },
+      risk: { level: "high" as const, reasons: ["it deploys"] },
+      rule: { id: "asks", reason: "deploys are asked" },
+    });
+    const { record } = await approvals.ask(question("one"));
+    await approvals.ask(question("two"));
+    const { id, digest } = record;
+    await approvals.apply(id, {
+      type: "answer",
+      decision: "approve",
+      by: "ada",
+      digest,
+      always: { reach: "agent" },
+    });
+    await timeline.write(
+      Array.from({ length: 250 }, (_, index) => ({
+        ...{ type: "add" as const, content: { output: { value: index, isCut: false } } },
+        row: sampleRow({ state: "done", session: `s${index % 7}`, summary: `row ${index}` }),
+      })),
+    );
+    await approvals.close();
+    await timeline.close();
+    const copy = (from: string, to = "postgres:") =>
+      harness(["store", "copy", from, to, "--json"], { cwd, env });
+    const first = await copy("hub:hub");
+    expect([first.code, first.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(first.stdout)).toMatchObject({
+      ...{ approvals: { total: 2, copied: 2 }, approvalGrants: { total: 1, copied: 1 } },
+      ...{ timeline: { total: 250, copied: 250 }, verified: 253 },
+    });
+    const store = await openPostgresStore({ url, schema });
+    onTestFinished(() => store.close());
+    expect(await store.approvals.get(id)).toMatchObject({ status: "approved", answer: { by: "ada" } });
+    const tallies = await (await store.openTimeline()).sessions();
+    expect(tallies.reduce((sum, { actions }) => sum + actions, 0)).toBe(250);
+    expect(JSON.parse((await copy("hub:hub")).stdout)).toMatchObject({
+      timeline: { copied: 0 },
+      verified: 253,
+    });
+
+    // Open questions of shells, signed by the key of their store.
+    const file = join(cwd, "chat.sqlite");
+    const graph = await openSqliteStore({ file });
+    await graph.close();
+    const continuations = await openContinuationStore({ file });
+    await continuations.keep("c1", { run: 1 }, Date.now() + 3_600_000, "ada");
+    const { key } = continuations;
+    await continuations.close();
+    expect(JSON.parse((await copy("sqlite:chat.sqlite")).stdout)).toMatchObject({
+      continuations: { total: 1, copied: 1 },
+    });
+    const again = await openPostgresStore({ url, schema });
+    onTestFinished(() => again.close());
+    expect([...again.continuations.key]).toEqual([...key]);
+    expect(await again.continuations.claim("c1", Date.now() + 3_600_000)).toEqual({
+      status: "claimed",
+      data: { run: 1 },
+    });
+
+    const runs = openFileStateStore({ path: join(cwd, "log.state.jsonl") });
+    const run = {
+      kind: "run",
+      owner: "",
+      agent_id: "bot",
+      session_id: "s",
+      verifications: [],
+      ignored: 0,
+      irregular: 0,
+    } as const;
+    for (let index = 0; index < 20; index++) runs.append({ ...run, run_id: `r${index}` });
+    runs.close();
+    expect(JSON.parse((await copy("runs:log.state.jsonl")).stdout)).toMatchObject({
+      ...{ ahpRuns: { total: 20, copied: 20 }, verified: 20 },
+    });
   }, 120_000);
 });

@@ -30,3 +30,21 @@ describe("kill -9 of one of three workers", () => {
     240_000,
   );
 });
+
+describe("kill -9 of hubs that share a database, and of processes that share approvals", () => {
+  it.each([
+    ["hub-postgres", 3],
+    ["approvals-postgres", 4],
+    ["approvals-sqlite", 4],
+  ])(
+    "leaves one effect for each answer at most: %s, %i times",
+    async (kind, kills) => {
+      const cwd = await makeWorkspace();
+      const args = [script, "--only", kind, "--kills", String(kills), "--seed", "20261124", "--lanes", "1"];
+      const env = { HARNESS_TEST_POSTGRES: inject("postgresUrl") };
+      const { code, stdout } = await startProgram(process.execPath, args, { cwd, env }).ended;
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
+    },
+    240_000,
+  );
+});

@@ -78,6 +78,11 @@ export class RunStates implements AhpState {
     return change;
   }
 
+  /** Settles when all that was applied is kept. Rejects with the store's error. */
+  kept(): Promise<void> | undefined {
+    return this.#store?.kept?.();
+  }
+
   /** Applies what was kept earlier, without keeping or counting it. Gives the run that it is about. */
   restore(record: StateRecord): RunState | undefined {
     if (record.kind === "run") return this.#restoreRun(record);

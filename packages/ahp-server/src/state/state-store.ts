@@ -11,17 +11,22 @@ export interface StateStore {
   /** What is kept, in the order of its appends; may be asked for again. Throws {@link StateStoreError} `state_unreadable`. */
   load(): Iterable<StateRecord>;
   /**
-   * Keeps one more record, at once: when this returns, the end of the process does not lose it. Throws
-   * {@link StateStoreError} `state_not_kept`, and then what was kept before is as it was.
+   * Takes one more record, which `load` gives from then on. Where the store has no `kept`, the end of the process does not lose it when
+   * this returns. Throws {@link StateStoreError} `state_not_kept`, and then what was kept before is as it was.
    */
   append(record: StateRecord): void;
   /**
-   * Keeps these records in place of all others: all of them, or, where it throws `state_not_kept` or the process ends
+   * Takes these records in place of all others: all of them, or, where it throws `state_not_kept` or the process ends
    * meanwhile, those of before. The records must not come from this store's own `load`.
    */
   replace(records: Iterable<StateRecord>): void;
-  /** Gives it up. Nothing is appended afterwards. Idempotent. */
-  close(): void;
+  /**
+   * For a store across a network, which writes in the order of the calls and a moment later: resolves when all that it has taken is kept, so
+   * that the end of the process does not lose it. Rejects with `state_not_kept`; what was taken is tried again.
+   */
+  kept?(): Promise<void>;
+  /** Gives it up. Nothing is appended afterwards. A store with `kept` resolves when it has tried to keep the rest. Idempotent. */
+  close(): void | Promise<void>;
 }
 
 /**

@@ -79,7 +79,7 @@ const cases: readonly { readonly name: string; run(context: Context): void | Pro
     async run({ store, other }) {
       store.append(lifecycle(1));
       const next = await other();
-      if (next !== store) store.close();
+      if (next !== store) await store.close();
       next.append(lifecycle(2));
       checkEqual([...(await other()).load()], [lifecycle(1), lifecycle(2)], "both records");
     },
@@ -151,9 +151,24 @@ const cases: readonly { readonly name: string; run(context: Context): void | Pro
   },
 ];
 
+/** The next process finds what the ones before have taken and kept. */
+const kept = ({ store, reopen, dispose }: OpenedStateStore): OpenedStateStore => {
+  if (reopen === undefined) return { store, dispose };
+  const all = [store];
+  return {
+    ...{ store, dispose },
+    async reopen() {
+      for (const each of all) await each.kept?.();
+      const next = await reopen();
+      all.push(next);
+      return next;
+    },
+  };
+};
+
 /** The cases that every {@link StateStore} passes. */
 export const stateStoreContract = ({ name, open }: StateStoreContractOptions): ContractCase[] =>
   cases.map((entry) => ({
     name: `${name}: ${entry.name}`,
-    run: async () => runWithStore(await open(), entry.run),
+    run: async () => runWithStore(kept(await open()), entry.run),
   }));

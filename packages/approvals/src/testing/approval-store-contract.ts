@@ -12,6 +12,7 @@ import type { ApprovalLimits } from "../limits.ts";
 import { boundCases } from "./bound-cases.ts";
 import { grantCases } from "./grant-cases.ts";
 import { recordCases } from "./record-cases.ts";
+import { restoreCases } from "./restore-cases.ts";
 
 export interface StoreSettings {
   readonly clock: Clock;
@@ -49,7 +50,7 @@ const runCase = async (
 
 /** The cases that every {@link ApprovalStore} passes: questions, answers, claims, grants, pages, watching and limits. */
 export const approvalStoreContract = ({ name, open }: ApprovalStoreContractOptions): ContractCase[] =>
-  Object.entries({ ...recordCases, ...grantCases, ...boundCases }).map(([title, each]) => ({
+  Object.entries({ ...recordCases, ...grantCases, ...restoreCases, ...boundCases }).map(([title, each]) => ({
     name: `${name}: ${title}`,
     run: () => runCase(open, each),
   }));

@@ -96,18 +96,20 @@ export class Watches {
   }
 
   #nextChange(signal: AbortSignal): { readonly promise: Promise<void>; cancel(): void } {
-    const { recorder, clock } = this.#options;
+    const { recorder, timeline, clock } = this.#options;
     let wake = () => {};
     const promise = new Promise<void>((resolve) => {
       wake = resolve;
     });
     const stop = recorder.onRows(() => wake());
+    const stopOthers = timeline.onChange?.(() => wake());
     const cancelTimer = clock.after(pollMs, () => wake());
     signal.addEventListener("abort", wake);
     return {
       promise,
       cancel() {
         stop();
+        stopOthers?.();
         cancelTimer();
         signal.removeEventListener("abort", wake);
         wake();

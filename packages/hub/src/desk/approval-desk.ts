@@ -175,6 +175,7 @@ export class ApprovalDesk {
           await recorder.write({
             type: "change",
             find: { approvalId: record.id },
+            keepsWriter: true,
             apply: ({ row }) => approvalRow(row, record),
           });
           this.#lastSeq = record.seq;

@@ -167,7 +167,8 @@ class MemoryTimeline implements TimelineStore {
   #apply(change: TimelineChange): TimelineRow[] {
     if (change.type === "add") return [this.#add(change)];
     if (change.type === "lose") {
-      const { of, beforeMs = Number.POSITIVE_INFINITY, outcome } = change;
+      const { of, beforeMs = Number.POSITIVE_INFINITY, writer, outcome } = change;
+      if (writer === "gone") return [];
       const lost = [...this.#rows.values()].filter(
         ({ row }) =>
           row.state === "running" &&

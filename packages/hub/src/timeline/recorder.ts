@@ -79,11 +79,7 @@ export class Recorder {
 
   #start(): void {
     // What else arrives in this turn goes with it.
-    this.#writing ??= Promise.resolve()
-      .then(() => this.#run())
-      .finally(() => {
-        this.#writing = undefined;
-      });
+    this.#writing ??= Promise.resolve().then(() => this.#run());
   }
 
   async #run(): Promise<void> {
@@ -101,5 +97,7 @@ export class Recorder {
         if (batch.some(({ written }) => written === undefined)) this.#options.onError(error);
       }
     }
+    // In the same turn as the last look: who was waited for may write at once.
+    this.#writing = undefined;
   }
 }

@@ -17,6 +17,10 @@ export const isOpenRow = ({ state }: Pick<TimelineRow, "state">): boolean => ope
 /** Whether `failedOnly` lets the row pass. */
 export const isFailedRow = ({ state }: Pick<TimelineRow, "state">): boolean => failedStates.has(state);
 
+/** Text as a column keeps it for a search: without what a database cannot hold. */
+export const searchable = (text: string): string =>
+  text.toLowerCase().replaceAll(/\0|\p{Surrogate}/gu, "\ufffd");
+
 /** What `text` of a filter is looked for in, in lower case. */
 export const rowWords = ({ summary, tool, outcome, decision }: NewRow): string =>
   [summary, tool, outcome, decision?.reason]

@@ -37,10 +37,17 @@ export type TimelineChange =
       /** Undefined: the row stays as it is. */
       readonly apply: (stored: StoredRow) => { row?: Partial<NewRow>; content?: StoredContent } | undefined;
       readonly orAdd?: { readonly key?: string; readonly row: NewRow; readonly content: StoredContent };
+      /** The row stays with the store that wrote it last: for a change that several hubs notice. */
+      readonly keepsWriter?: true;
     }
   /** Running rows become `unknown`: of one session, or all whose last change is before a time. */
   | {
       readonly type: "lose";
+      /**
+       * `own`: only rows that this store has written last; `gone`: only rows of stores that are not open any more, as after a kill.
+       * @default rows of any store
+       */
+      readonly writer?: "own" | "gone";
       readonly of?: { readonly agent: string; readonly session: string };
       readonly beforeMs?: number;
       readonly outcome: string;
@@ -76,7 +83,7 @@ export interface PageRequest {
 
 /**
  * Where rows are kept. A row is open while it is `waiting`, `running`, `unknown` or `noted`: only then its key finds it. Calls reject with
- * `store_closed` after `close`; a store in a file also with the errors of its file.
+ * `store_closed` after `close`; a store in a file or a database also with its errors.
  */
 export interface TimelineStore {
   /**
@@ -102,6 +109,11 @@ export interface TimelineStore {
     readonly limit?: number | undefined;
   }): Promise<readonly SessionTally[]>;
   rules(): Promise<readonly RuleTally[]>;
+  /**
+   * Calls `listener` soon after other processes have written; returns what ends that. It may call too often, and it may miss a write:
+   * who watches also asks for changes each second. Left out by a store that other processes do not write.
+   */
+  onChange?(listener: () => void): () => void;
   /** Removes what is beyond the limits; a bounded part at once. Resolves with how many rows were removed. */
   prune(): Promise<number>;
   close(): Promise<void>;

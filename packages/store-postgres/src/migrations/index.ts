@@ -1,6 +1,8 @@
 import { first } from "./0001-first.ts";
 import { questionsAndAnswers } from "./0002-questions-and-answers.ts";
 import { runs } from "./0003-runs.ts";
+import { timeline } from "./0004-timeline.ts";
+import { stateOfRuns } from "./0005-state-of-runs.ts";
 
 /** One step of the schema. */
 export interface MigrationStep {
@@ -18,10 +20,12 @@ export interface MigrationStep {
  * step that breaks them names its own version, and older programs are refused from then on. To change a table without stopping anything,
  * take two releases: add the new column and write both in one, and drop the old column in the next. A step runs in one transaction and holds
  * its locks until the end, so fill large tables in batches from the program, not here. A table that grows gets a line in `prune.ts` and one
- * in `stats.ts`; a key that a caller chose is stored through `toTextKey`; JSON is `text`.
+ * in `schema-stats.ts`; a key that a caller chose is stored through `toTextKey`; JSON is `text`.
  */
 export const migrationSteps: readonly MigrationStep[] = [
   { version: 1, sql: first, worksWith: 1 },
   { version: 2, sql: questionsAndAnswers, worksWith: 1 },
   { version: 3, sql: runs, worksWith: 1 },
+  { version: 4, sql: timeline, worksWith: 1 },
+  { version: 5, sql: stateOfRuns, worksWith: 1 },
 ];

@@ -1,0 +1,52 @@
+import { HarnessError } from "@harnesskit/wire";
+import { CliError } from "../cli-error.ts";
+import { type CopyCount, conflict, digestOf, lost, sameJson } from "./copy-count.ts";
+import type { Continuations } from "./open.ts";
+
+const pageSize = 100;
+
+type Stored = Awaited<ReturnType<Continuations["page"]>>[number];
+
+async function* allOf(store: Continuations): AsyncGenerator<Stored> {
+  for (let afterId: string | undefined; ; ) {
+    const page = await store.page({ ...(afterId !== undefined && { afterId }), limit: pageSize });
+    yield* page;
+    if (page.length === 0) return;
+    afterId = page.at(-1)?.id;
+  }
+}
+
+/** Open questions of shells, with the key that signs them: an answer to FROM's question is taken by TO. */
+export const copyContinuations = async (from: Continuations, to: Continuations): Promise<CopyCount> => {
+  const there = new Map<string, Stored>();
+  for await (const each of allOf(to)) there.set(each.id, each);
+  let [total, copied] = [0, 0];
+  try {
+    for await (const each of allOf(from)) {
+      total++;
+      const found = there.get(each.id);
+      if (found !== undefined && !sameJson(found, each)) throw conflict("the continuation", each.id);
+      if (found === undefined) copied += await to.restore(from.key, [each]);
+    }
+  } catch (cause) {
+    if (!HarnessError.isInstance(cause) || cause.code !== "key_conflict") throw cause;
+    throw new CliError("copy_conflict", "TO has open questions of shells that another key has signed", {
+      hint: "Copy to an empty store.",
+      cause,
+    });
+  }
+  return { total, copied };
+};
+
+/** Throws `copy_failed` unless TO has each of FROM, with the same content. Returns how many it has compared. */
+export const verifyContinuations = async (from: Continuations, to: Continuations): Promise<number> => {
+  const there = new Map<string, Stored>();
+  for await (const each of allOf(to)) there.set(each.id, each);
+  let verified = 0;
+  for await (const each of allOf(from)) {
+    const found = there.get(each.id);
+    if (!found || (await digestOf(found)) !== (await digestOf(each))) throw lost("the continuation", each.id);
+    verified++;
+  }
+  return verified;
+};

@@ -1,0 +1,31 @@
+import { canonicalJson, digest } from "@harnesskit/wire";
+import { CliError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+
+/** What was copied of one kind. */
+export interface CopyCount {
+  /** How many there are. */
+  readonly total: number;
+  /** How many of them this run has copied; the others were there already. */
+  readonly copied: number;
+}
+
+export const conflict = (what: string, id: string): CliError =>
+  new CliError(
+    "copy_conflict",
+    `${what} ${oneLine(id, 200)} is in TO with another content: nothing of it was overwritten`,
+    { hint: "Copy to an empty store, or remove it there." },
+  );
+
+export const lost = (what: string, id: string): CliError =>
+  new CliError("copy_failed", `${what} ${oneLine(id, 200)} is not in TO what it is in FROM`, {
+    hint: "End the programs that use both stores, and copy again.",
+  });
+
+/** A value as JSON has it. */
+export const plainJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+
+export const sameJson = (one: unknown, other: unknown): boolean =>
+  canonicalJson(plainJson(one)) === canonicalJson(plainJson(other));
+
+export const digestOf = (value: unknown): Promise<string> => digest(plainJson(value));

@@ -1,0 +1,16 @@
+import { randomBytes } from "node:crypto";
+import { openPostgresStore } from "@harnesskit/store-postgres";
+import { inject, onTestFinished } from "vitest";
+import type {} from "../../../../scripts/lib/postgres-setup.ts";
+
+/** A schema of its own, as the environment of a command. */
+export const newSchema = () => {
+  const url = inject("postgresUrl");
+  const schema = `cli_${randomBytes(6).toString("hex")}`;
+  onTestFinished(async () => {
+    const store = await openPostgresStore({ url, schema });
+    await store.close();
+  });
+  const env = { HARNESS_STORE: `${url}${url.includes("?") ? "&" : "?"}schema=${schema}` };
+  return { url, schema, env };
+};

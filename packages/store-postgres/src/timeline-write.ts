@@ -1,0 +1,105 @@
+import type { RuleTally, SessionTally, TimelineChange } from "@harnesskit/hub";
+import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { toTextKey } from "@harnesskit/wire/json";
+import type { SqlValue, Transaction } from "./database.ts";
+import { nowSql, safeNumber } from "./rows.ts";
+import { TimelineBatch } from "./timeline-batch.ts";
+import { givenRows, keyDigest, writeRows, writeRowsParameters } from "./timeline-columns.ts";
+
+type Query = Transaction["query"];
+
+/** The counter of the timeline, whose lock is held until the end of the transaction. */
+export interface TimelineCounter {
+  readonly lastSeq: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly nowMs: number;
+}
+
+/** Waits until other writes have ended, and begins one. */
+export const lockTimeline = async (query: Query): Promise<TimelineCounter> => {
+  const select = `SELECT last, rows, bytes, ${nowSql} AS now FROM store.timeline_counter FOR UPDATE`;
+  let [row] = await query(select);
+  if (row === undefined) {
+    await query(
+      "INSERT INTO store.timeline_counter (one, last, rows, bytes) VALUES (true, 0, 0, 0) ON CONFLICT DO NOTHING",
+    );
+    [row] = await query(select);
+  }
+  return {
+    lastSeq: safeNumber(row?.last),
+    rows: safeNumber(row?.rows),
+    bytes: safeNumber(row?.bytes),
+    nowMs: safeNumber(row?.now),
+  };
+};
+
+const parameter = (index: number): string => `$${writeRowsParameters + index}`;
+const arrays = (...types: string[]) =>
+  types.map((type, index) => `${parameter(index + 1)}::${type}[]`).join(", ");
+
+const writeAll = `
+WITH ${writeRows}, counted_sessions AS (
+  INSERT INTO store.timeline_sessions AS s
+    (key, agent, session, workspace, first_seen, last_seen, actions, failed, refused, waiting)
+  SELECT * FROM unnest(${arrays("text", "text", "text", "text", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint")})
+  ON CONFLICT (key) DO UPDATE SET workspace = coalesce(s.workspace, excluded.workspace),
+    last_seen = greatest(s.last_seen, excluded.last_seen), actions = s.actions + excluded.actions,
+    failed = s.failed + excluded.failed, refused = s.refused + excluded.refused, waiting = s.waiting + excluded.waiting
+), counted_rules AS (
+  INSERT INTO store.timeline_rules AS r (key, kind, name, decision, hits, last_hit)
+  SELECT * FROM unnest(${["text", "text", "text", "text", "bigint", "bigint"].map((type, index) => `${parameter(index + 11)}::${type}[]`).join(", ")})
+  ON CONFLICT (key) DO UPDATE SET hits = r.hits + excluded.hits, last_hit = greatest(r.last_hit, excluded.last_hit)
+)
+UPDATE store.timeline_counter SET last = ${parameter(17)}, rows = rows + ${parameter(18)}, bytes = bytes + ${parameter(19)}`;
+
+const transposed = <T>(items: readonly T[], ...values: ((item: T) => string | number | null)[]): SqlValue[] =>
+  values.map((value) => items.map(value));
+
+const sessionArrays = (sessions: readonly SessionTally[]): SqlValue[] =>
+  transposed(
+    sessions,
+    ({ agent, session }) => keyDigest(agent, session),
+    ({ agent }) => toTextKey(agent),
+    ({ session }) => toTextKey(session),
+    ({ workspace }) => (workspace === undefined ? null : toTextKey(workspace)),
+    ({ firstSeenMs }) => firstSeenMs,
+    ({ lastSeenMs }) => lastSeenMs,
+    ({ actions }) => actions,
+    ({ failed }) => failed,
+    ({ refused }) => refused,
+    ({ waiting }) => waiting,
+  );
+
+const ruleArrays = (rules: readonly RuleTally[]): SqlValue[] =>
+  transposed(
+    rules,
+    ({ kind, name, decision }) => keyDigest(kind, name, decision),
+    ({ kind }) => toTextKey(kind),
+    ({ name }) => toTextKey(name),
+    ({ decision }) => toTextKey(decision),
+    ({ hits }) => hits,
+    ({ lastHitAtMs }) => lastHitAtMs,
+  );
+
+/** Applies changes in a transaction, and returns the rows that they made or changed. */
+export const writeTimeline = async (
+  query: Query,
+  changes: readonly TimelineChange[],
+  { writer, nowMs }: { readonly writer: string; readonly nowMs: (() => number) | undefined },
+): Promise<readonly TimelineRow[]> => {
+  const counter = await lockTimeline(query);
+  const now = nowMs?.() ?? counter.nowMs;
+  const batch = new TimelineBatch({ query, lastSeq: counter.lastSeq, nowMs: now, writer });
+  await batch.apply(changes);
+  const { drafts, tally, counts } = batch;
+  if (drafts.length === 0) return [];
+  await query(
+    writeAll,
+    ...givenRows(drafts),
+    ...sessionArrays(tally.sessions),
+    ...ruleArrays(tally.rules),
+    ...[counts.lastSeq, counts.rows, counts.bytes],
+  );
+  return drafts.map(({ row }) => row);
+};

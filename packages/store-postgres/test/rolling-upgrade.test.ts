@@ -1,0 +1,78 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
+import { startToldProcess } from "../../../scripts/lib/told-process.ts";
+import { migrationSteps } from "../src/migrations/index.ts";
+import { event, readAll, thread } from "./support/samples.ts";
+import { newSchema } from "./support/schema.ts";
+
+const newest = migrationSteps.length;
+let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
+let oldPath: string;
+
+beforeAll(async () => {
+  const driver = pathToFileURL(createRequire(import.meta.url).resolve("pg")).href;
+  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { pg: driver });
+  // A build of the version before: it knows one step fewer.
+  const text = await readFile(bundle.path, "utf8");
+  const old = text.replace(new RegExp(`,\\s*\\{\\s*version: ${newest},[^]*?worksWith: \\d+\\s*\\}`), "");
+  expect(old.length).toBeLessThan(text.length);
+  oldPath = join(bundle.directory, "old.mjs");
+  await writeFile(oldPath, old);
+});
+afterAll(() => bundle.remove());
+
+it("version N and N+1 write side by side while the schema is migrated, and N starts again after it", async () => {
+  await using schema = await newSchema();
+  const start = (path: string) =>
+    startToldProcess(
+      new URL("./fixtures/worker.mjs", import.meta.url),
+      ...[path, schema.url, schema.schema, JSON.stringify({ threadLeaseMs: 1000 })],
+    );
+  const versions = async () =>
+    (await schema.run("SELECT max(version) AS version FROM store.migrations"))[0]?.version as number;
+  const turn = async (worker: Awaited<ReturnType<typeof start>>, sessionId: string) =>
+    (await worker.call("invoke", { sessionId, initial: { messages: ["may I?"] } })).result as {
+      outcome: string;
+      id: string;
+    };
+
+  await using old = await start(oldPath);
+  expect(await versions()).toBe(newest - 1);
+  await expect(schema.open({ migrate: "check" })).rejects.toMatchObject({ reason: "older_schema" });
+  // The old program writes all the time.
+  const paused = await turn(old, "old");
+  const writing = turn(old, "old-2");
+  await using next = await start(bundle.path);
+  expect(await versions()).toBe(newest);
+  expect((await writing).outcome).toBe("suspended");
+
+  // What one version has paused, the other resumes; both go on to write the same tables.
+  const resumed = await next.call("invoke", { resumeInvocation: paused.id, signalPayload: {} });
+  expect(resumed.result).toMatchObject({ outcome: "completed" });
+  const asked = await turn(next, "new");
+  const answered = await old.call("invoke", { resumeInvocation: asked.id, signalPayload: {} });
+  expect(answered.result).toMatchObject({ outcome: "completed" });
+
+  // A thread goes from the old program to the new one and back to an old one that starts after the migration.
+  const store = await schema.open();
+  await store.threads.create(thread("ses_1"));
+  await old.call("leaseThread", "ses_1");
+  expect((await old.call("append", "ses_1", [event("ses_1", 1)])).code).toBeUndefined();
+  await old.kill();
+  const lease = (worker: Awaited<ReturnType<typeof start>>) =>
+    vi.waitFor(async () => expect((await worker.call("leaseThread", "ses_1")).code).toBeUndefined(), {
+      timeout: 15_000,
+    });
+  await lease(next);
+  expect((await next.call("append", "ses_1", [event("ses_1", 2)])).code).toBeUndefined();
+  await next.kill();
+  await using again = await start(oldPath);
+  await lease(again);
+  expect((await again.call("append", "ses_1", [event("ses_1", 3)])).code).toBeUndefined();
+  expect((await readAll(store.threads.events("ses_1"))).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  expect(await versions()).toBe(newest);
+});
