@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pages } from "./place-pages.mjs";
+import { pages } from "../place-pages.mjs";
 
 const reference = /\b(?:src|href)="([^"]*)"/g;
 const inline = /<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/i;

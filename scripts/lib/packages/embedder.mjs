@@ -1,8 +1,7 @@
 import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { install } from "./consumer.mjs";
-import { repositoryRoot } from "./root.mjs";
-import { run } from "./run.mjs";
+import { repositoryRoot } from "../root.mjs";
+import { run } from "../run.mjs";
 
 const examples = join(repositoryRoot, "apps/examples");
 const prompts = ["greet Ada", "sign Ada", "sign Mallory", "greet Ada"];
@@ -13,15 +12,19 @@ const lines = [
   'com_example_hello__greet succeeded {"greeting":"Welcome back, Ada!"}',
 ];
 
-/**
- * Runs the example that embeds the parts outside of the repository, with nothing but the packed packages. Takes the folder
- * to work in, all tarballs by name, and pnpm. Returns findings.
- */
-export async function checkEmbedder(dir, tarballs, pnpm) {
+/** What the example that embeds the parts imports, from `tarballs` by name. */
+export function embedderDependencies(tarballs) {
   const { dependencies } = JSON.parse(readFileSync(join(examples, "embedder/package.json"), "utf8"));
-  const wanted = Object.entries(dependencies).map(([name, range]) => [name, tarballs[name] ?? range]);
-  const installed = await install(pnpm, dir, Object.fromEntries(wanted), tarballs);
-  if (installed.code !== 0) return [`the embedder cannot be installed: ${installed.output.trim()}`];
+  return Object.fromEntries(
+    Object.entries(dependencies).map(([name, range]) => [name, tarballs[name] ?? range]),
+  );
+}
+
+/**
+ * Runs the example that embeds the parts outside of the repository, with nothing but the packed packages, which are installed in
+ * `dir`. Returns findings.
+ */
+export async function checkEmbedder(dir) {
   for (const name of ["embedder", "hello-agent"]) {
     const isOwn = (path) => !/node_modules|[\\/]test$/.test(path.slice(examples.length));
     cpSync(join(examples, name), join(dir, name), { recursive: true, filter: isOwn });

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { install } from "./consumer.mjs";
-import { repositoryRoot } from "./root.mjs";
-import { run } from "./run.mjs";
-import { buildTargets } from "./suite-targets.mjs";
+import { repositoryRoot } from "../root.mjs";
+import { run } from "../run.mjs";
+import { buildTargets } from "../suite-targets.mjs";
 
 const conformance = join(repositoryRoot, "conformance");
 
@@ -53,11 +52,8 @@ async function checkServe(dir) {
   return code === 0 ? [] : [`harness serve does not conform: ${output.trim()}`];
 }
 
-/**
- * Runs the conformance suites outside of the repository: the packed suite against the packed packages, behind the test
- * handlers of `conformance/test`, and `harness serve` as it is. Takes the folder to work in, all tarballs by name, and pnpm. Returns findings.
- */
-export async function checkSuites(dir, tarballs, pnpm) {
+/** What the suites and the test handlers of `conformance/test` import, from `tarballs` by name. */
+export function suitesDependencies(tarballs) {
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(join(conformance, "package.json"), "utf8"),
   );
@@ -68,14 +64,15 @@ export async function checkSuites(dir, tarballs, pnpm) {
     "@harnesskit/wire",
     "@harnesskit/cli",
   ];
-  const wanted = names.filter((name) => tarballs[name] !== undefined).map((name) => [name, tarballs[name]]);
-  const installed = await install(
-    pnpm,
-    dir,
-    { ...Object.fromEntries(wanted), zod: dependencies.zod },
-    tarballs,
-  );
-  if (installed.code !== 0) return [`the suites cannot be installed: ${installed.output.trim()}`];
+  const ours = names.filter((name) => tarballs[name] !== undefined);
+  return { ...Object.fromEntries(ours.map((name) => [name, tarballs[name]])), zod: dependencies.zod };
+}
+
+/**
+ * Runs the conformance suites outside of the repository: the packed suite against the packed packages, behind the test
+ * handlers of `conformance/test`, and `harness serve` as it is, all of them installed in `dir`. Returns findings.
+ */
+export async function checkSuites(dir) {
   await buildTargets(dir);
   writeFileSync(join(dir, "suites.mjs"), program);
   const { code, stdout, output } = await run(process.execPath, ["suites.mjs"], {
