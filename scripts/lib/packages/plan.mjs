@@ -27,6 +27,10 @@ function rangeOf(name, { manifest }, tarballs) {
   );
 }
 
+/** The AI SDK and its providers ask for zod beside them. */
+const withTheirPeers = (peers) =>
+  peers.some((name) => /^ai$|^@ai-sdk\//.test(name)) ? [...peers, "zod"] : peers;
+
 /**
  * The other major versions of optional peers that a package takes: what the root installs under another name
  * (`"ai-7": "npm:ai@7.0.173"`), by the name of the peer.
@@ -57,7 +61,7 @@ export function planOf(pkg, tarballs) {
   const late = entries.filter(needsPeer);
   const { program, installed } = readmeProgram(pkg.dir);
   const imported = program === undefined ? [] : packagesOf(program.code).filter((name) => name !== pkg.name);
-  const wanted = [...new Set([...imported, ...(late.length > 0 ? optional : [])])];
+  const wanted = [...new Set([...imported, ...(late.length > 0 ? withTheirPeers(optional) : [])])];
   const unknown = wanted.filter((name) => rangeOf(name, pkg, tarballs) === undefined);
   const known = wanted.filter((name) => !unknown.includes(name));
   const more = Object.fromEntries(known.map((name) => [name, rangeOf(name, pkg, tarballs)]));
