@@ -10,7 +10,7 @@ import { pack } from "./lib/packages/pack.mjs";
 import { pageProblems } from "./lib/packages/page-rules.mjs";
 import { planOf } from "./lib/packages/plan.mjs";
 import { publintProblems } from "./lib/packages/publint.mjs";
-import { checkSizes } from "./lib/packages/size-tables.mjs";
+import { compareTable, writeTable } from "./lib/packages/size-tables.mjs";
 import { checkSuites, suitesDependencies } from "./lib/packages/suites.mjs";
 import { tarballProblems } from "./lib/packages/tarball-rules.mjs";
 import { checkTypes, writeTypeProjects } from "./lib/packages/types.mjs";
@@ -52,19 +52,35 @@ async function runBin(dir, pkg, bin, argument) {
   return problem === undefined ? [] : [`${pkg.path}: ${bin} ${argument}: ${problem}`];
 }
 
-/** What the figures of docs/sizes.md are now. */
-async function sizesOf(dir, consumers) {
+const kilobytes = (bytes) => Math.ceil(bytes / 1000);
+
+/** The figures of docs/sizes.md: compared, or written with --write-sizes. */
+async function checkSizes(dir, consumers) {
   const alone = consumers.filter(({ isAlone }) => isAlone);
-  const installed = Object.fromEntries(
-    alone.map(({ name, pkg }) => [pkg.name, installedSize(join(dir, name))]),
+  const installed = alone.map(({ name, pkg }) => {
+    const { bytes, packages } = installedSize(join(dir, name));
+    return [pkg.name, [kilobytes(bytes), packages]];
+  });
+  const bundles = await bundleSizes(
+    dir,
+    consumers.filter(({ name }) => !name.endsWith("-and-other")),
   );
-  return {
-    installed,
-    bundles: await bundleSizes(
-      dir,
-      consumers.filter(({ name }) => !name.endsWith("-and-other")),
-    ),
-  };
+  const tables = [
+    {
+      mark: "installed",
+      head: ["package", "installed, kB", "packages"],
+      rows: Object.fromEntries(installed),
+    },
+    {
+      mark: "bundles",
+      head: ["entry", "kB with esbuild"],
+      rows: Object.fromEntries(Object.entries(bundles).map(([name, bytes]) => [name, [kilobytes(bytes)]])),
+    },
+  ];
+  const command = "node scripts/check-packages.mjs --write-sizes";
+  if (!writesSizes) return tables.flatMap((table) => compareTable(table, "kB", command));
+  for (const table of tables) writeTable(table);
+  return [];
 }
 
 /** All that is looked at, as functions that return findings, the longest first. */
@@ -90,12 +106,7 @@ function tasksOf(dir, packed, consumers) {
     ...bins.map((bin) => () => runBin(dir, ...bin)),
     () => checkBundles(dir, consumers),
     ...packed.map((one) => () => checkTarball(one, dir)),
-    ...(only.length === 0
-      ? [
-          async () => checkSizes(await sizesOf(dir, consumers), { write: writesSizes }),
-          () => sharedKeywords(published),
-        ]
-      : []),
+    ...(only.length === 0 ? [() => checkSizes(dir, consumers), () => sharedKeywords(published)] : []),
   ];
 }
 

@@ -37,9 +37,9 @@ export function installConsumers(pnpm, dir, consumers, tarballs) {
 
 /**
  * Loads the entries of all consumers in one Node process, with `import()` and with `require()`. Takes `{ name, specifiers }`
- * of each, below `dir`. Returns what went wrong.
+ * of each, below `dir`, and which Node. Returns what went wrong.
  */
-export async function loadEntries(dir, consumers) {
+export async function loadEntries(dir, consumers, node = process.execPath) {
   const script = `
     const attempt = async (how, specifier, load) => {
       try {
@@ -62,7 +62,7 @@ export async function loadEntries(dir, consumers) {
     "exports.byImport = (specifier) => import(specifier); exports.byRequire = (specifier) => require(specifier);\n";
   for (const { name } of consumers) writeFileSync(join(dir, name, "load.cjs"), load);
   writeFileSync(join(dir, "load.cjs"), script);
-  const { code, stdout, output } = await run(process.execPath, ["load.cjs"], {
+  const { code, stdout, output } = await run(node, ["load.cjs"], {
     cwd: dir,
     timeoutMs: 2 * exampleTimeoutMs,
   });
