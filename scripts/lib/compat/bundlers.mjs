@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build as buildWithVite } from "vite";
 import { bundleSizes } from "../packages/bundles.mjs";
-import { installTool } from "./tools.mjs";
+import { installTool } from "../tool.mjs";
 
 const kilobytes = (code) => Math.ceil(gzipSync(code, { level: 9 }).length / 1000);
 

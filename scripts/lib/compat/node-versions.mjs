@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadEntries } from "../packages/consumers.mjs";
 import { mapLimit, run } from "../run.mjs";
-import { installTool } from "./tools.mjs";
+import { installTool } from "../tool.mjs";
 
 /** The floor, and the newest of each major version. Binaries are in the npm registry. */
 const versions = ["20.19", "22", "24"];

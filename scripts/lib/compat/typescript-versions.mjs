@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeTypeProjects } from "../packages/types.mjs";
 import { run } from "../run.mjs";
-import { installTool } from "./tools.mjs";
+import { installTool } from "../tool.mjs";
 
 const versions = ["5.9", "6", "7"];
 /** A consumer's own files, and our declarations; those of an optional peer are judged where nothing else is installed. */

@@ -4,9 +4,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { run } from "../run.mjs";
+import { installTool } from "../tool.mjs";
 
-/** The last version of verdaccio for Node 20; it is no dependency of the repository. */
-const verdaccio = "verdaccio@6.1.6";
+/** The last version of verdaccio for Node 20. It names a tag of node-fetch, which mirrors of the registry may lack. */
+const verdaccio = ["verdaccio", "6.1.6", { "node-fetch": "2.7.0" }];
 const startTimeoutMs = 180_000;
 
 const freePort = () =>
@@ -46,8 +47,15 @@ export async function startRegistry(dir) {
     max_body_size: "100mb",
   };
   writeFileSync(join(home, "config.yaml"), stringify(config));
-  const args = ["--yes", verdaccio, "--config", join(home, "config.yaml"), "--listen", `127.0.0.1:${port}`];
-  const child = spawn("npx", args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const { folder } = await installTool(dir, ...verdaccio);
+  const args = [
+    join(folder, "bin/verdaccio"),
+    "--config",
+    join(home, "config.yaml"),
+    "--listen",
+    `127.0.0.1:${port}`,
+  ];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => said.push(chunk));
   const exited = new Promise((resolve) => child.once("close", resolve));

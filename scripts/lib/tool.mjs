@@ -1,14 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "../run.mjs";
+import { run } from "./run.mjs";
 
-/** Installs one development tool into a folder of its own below `dir`. Returns `{ folder, version }`. */
-export async function installTool(dir, name, range) {
+/**
+ * Installs a tool that is no dependency of the repository into a folder of its own below `dir`; `overrides` are those of its
+ * package.json. Returns `{ folder, version }`.
+ */
+export async function installTool(dir, name, range, overrides = {}) {
   const home = join(dir, `${name.replaceAll("/", "-")}-${range}`);
   const folder = join(home, "node_modules", name);
   if (!existsSync(folder)) {
     mkdirSync(home, { recursive: true });
-    writeFileSync(join(home, "package.json"), '{ "private": true }\n');
+    writeFileSync(join(home, "package.json"), JSON.stringify({ private: true, overrides }));
     const args = [
       "install",
       "--no-fund",
