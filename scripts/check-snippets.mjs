@@ -111,7 +111,9 @@ async function runPage(file, dir, modules) {
     const { code, output } = await run(process.execPath, all, { cwd: dir, timeoutMs });
     const isRight = expectsFailure === undefined ? code === 0 : output.includes(expectsFailure);
     if (!isRight)
-      findings.push(`${place}:${line}: ${bin ?? "node"} ${args.join(" ")} ends with ${code}\n  ${output.trimEnd()}`);
+      findings.push(
+        `${place}:${line}: ${bin ?? "node"} ${args.join(" ")} ends with ${code}\n  ${output.trimEnd()}`,
+      );
   }
   return commands.length;
 }

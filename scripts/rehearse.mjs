@@ -12,7 +12,8 @@ import { withTempDir } from "./lib/temp.mjs";
 import { workspacePackages } from "./lib/workspace.mjs";
 
 // npm run rehearse: a release in full, into a registry on this machine. A clone is versioned by the changesets and published; then
-// each package is installed by the lines of its README into an empty directory, and the README's program is run there.
+// each package is installed by the lines of its README into an empty directory, and the README's program is run there. npx finds a
+// command by the package's name only where the package has one command.
 
 const programTimeoutMs = 60_000;
 const installTimeoutMs = 600_000;
@@ -126,6 +127,7 @@ await withTempDir(join(realpathSync(tmpdir()), "harnesskit-rehearsal-"), async (
     tried.push(await attempt(() => tryCommand(dir, env), "npx"));
     writeLog({
       version,
+      count: published.length,
       publishMs,
       tried: tried.filter((one) => one !== undefined),
       dir,

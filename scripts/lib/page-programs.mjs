@@ -5,7 +5,10 @@ const fileName = (flags) =>
 
 /** The words of a command line; what is between quotes is one. */
 const wordsOf = (text) =>
-  Array.from(text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g), ([, double, single, bare]) => double ?? single ?? bare);
+  Array.from(
+    text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
+    ([, double, single, bare]) => double ?? single ?? bare,
+  );
 
 /**
  * The programs of a page: `files` are its fences with a name, such as ` ```js [client.mjs]`, and `commands` the lines of its shell

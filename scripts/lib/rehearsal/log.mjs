@@ -15,14 +15,14 @@ function lastLine(output, dir) {
 }
 
 /** Writes docs/rehearsal.md: what was published, installed and run, and how long that took. */
-export function writeLog({ version, publishMs, tried, dir, failures }) {
+export function writeLog({ version, count, publishMs, tried, dir, failures }) {
   const rows = tried.map(
     ({ name, installMs, program, ms, output }) =>
       `| \`${name}\` | ${installMs === 0 ? "" : seconds(installMs)} | ${program ?? ""} | ${seconds(ms)} | ${lastLine(output, dir)} |`,
   );
   const text = `# The rehearsal of a release
 
-Written by \`npm run rehearse\` with Node ${process.version}: the changesets made version ${version} in a clone; ${tried.length - 1} packages were published to a registry
+Written by \`npm run rehearse\` with Node ${process.version}: the changesets made version ${version} in a clone; ${count} packages were published to a registry
 on the machine in ${seconds(publishMs)} s. Each was then installed into an empty directory by the lines of its README, two at a time and with an empty cache of npm, and the README's
 program was run there. ${failures === 0 ? "Nothing failed." : `${failures} of them failed.`}
 
