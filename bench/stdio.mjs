@@ -33,17 +33,18 @@ try {
       `${ratio(alone, ours, name).toFixed(2)}×`,
     ]),
   );
-  saveChart("stdio", {
-    title: "JSON-RPC calls a second over the pipes of a child process",
-    unit: "calls/s",
-    note: `${inFlight} in flight, median of ${rounds} rounds side by side`,
-    rows: running.map(({ name }) => ({ name, value: median(perSecond.get(name)), isOurs: name === ours })),
-  });
   if (ratio(perSecond, "limit", "vscode-jsonrpc") < 2) {
     console.log(
       "\nVoid: the limit is under twice vscode-jsonrpc, so it was badly written or badly measured.",
     );
     process.exitCode = 1;
+  } else {
+    saveChart("stdio", {
+      title: "JSON-RPC calls a second over the pipes of a child process",
+      unit: "calls/s",
+      note: `${inFlight} in flight, median of ${rounds} rounds side by side`,
+      rows: running.map(({ name }) => ({ name, value: median(perSecond.get(name)), isOurs: name === ours })),
+    });
   }
 } finally {
   await Promise.all(running.map(({ close }) => close()));

@@ -10,11 +10,12 @@ const safe = (text) => text.replace(/[&<>]/g, (sign) => escapes[sign]);
  * Writes the figures of a run to `results/NAME.json` and draws them as horizontal bars to `docs/public/bench-NAME.svg`: `rows` are
  * `{ name, value, isOurs }`, more is better. The colours fit light and dark pages.
  */
-export const saveChart = (name, { title, unit, note, rows }) => {
+export const saveChart = (name, measured) => {
+  const result = { node: process.version, ...measured };
   const results = new URL("../results/", import.meta.url);
   mkdirSync(results, { recursive: true });
-  const result = { title, unit, note, node: process.version, rows };
   writeFileSync(new URL(`${name}.json`, results), `${JSON.stringify(result, null, 2)}\n`);
+  const { title, unit, note, node, rows } = result;
   const most = Math.max(...rows.map(({ value }) => value));
   const top = 64;
   const height = top + rows.length * (bar.height + bar.gap) + 8;
@@ -32,6 +33,6 @@ export const saveChart = (name, { title, unit, note, rows }) => {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${safe(title)}">` +
     `<title>${safe(title)}</title><style>text{font:14px system-ui,sans-serif;fill:#59636e}.title{font-weight:600}` +
     "@media(prefers-color-scheme:dark){text{fill:#b1bac4}}</style>" +
-    `<text class="title" x="0" y="20">${safe(title)}</text><text x="0" y="42">${safe(note)}, Node ${process.version}</text>${bars.join("")}</svg>\n`;
+    `<text class="title" x="0" y="20">${safe(title)}</text><text x="0" y="42">${safe(note)}, Node ${node}</text>${bars.join("")}</svg>\n`;
   writeFileSync(fileURLToPath(new URL(`../../docs/public/bench-${name}.svg`, import.meta.url)), svg);
 };

@@ -83,6 +83,8 @@ export function terminalSvg(frames, { columns, rows, title }) {
   const total = frames.reduce((sum, { ms }) => sum + ms, 0);
   let begin = 0;
   const styles = [];
+  const hidden = [];
+  const moves = [];
   const groups = frames.map(({ screen, ms }, index) => {
     const [from, to] = [(begin / total) * 100, ((begin + ms) / total) * 100];
     begin += ms;
@@ -91,9 +93,10 @@ export function terminalSvg(frames, { columns, rows, title }) {
     const after = isLast ? "" : `${to.toFixed(3)}%{visibility:hidden}`;
     const before = index === 0 ? "" : "0%{visibility:hidden}";
     styles.push(`@keyframes f${index}{${before}${shown}${after}}`);
-    styles.push(`#f${index}{visibility:hidden;animation:f${index} ${total}ms step-end infinite}`);
+    if (!isLast) hidden.push(`#f${index}`);
+    moves.push(`#f${index}{animation:f${index} ${total}ms step-end infinite}`);
     return `<g id="f${index}">${screenSvg(screen)}</g>`;
   });
-  const still = `@media(prefers-reduced-motion:reduce){g[id]{animation:none!important}#f${frames.length - 1}{visibility:visible!important}}`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeText(title)}"><title>${escapeText(title)}</title><style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:${foreground}}${styles.join("")}${still}</style><rect width="${width}" height="${height}" rx="10" fill="#0d1117"/>${groups.join("")}</svg>\n`;
+  const moving = `${hidden.join(",")}{visibility:hidden}@media(prefers-reduced-motion:no-preference){${moves.join("")}}`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeText(title)}"><title>${escapeText(title)}</title><style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:${foreground}}${styles.join("")}${moving}</style><rect width="${width}" height="${height}" rx="10" fill="#0d1117"/>${groups.join("")}</svg>\n`;
 }

@@ -46,6 +46,7 @@ function siteLink(file, target) {
   const readme = found === "." ? "README.md" : `${found}/README.md`;
   const page = pageOf(isDirectory && existsSync(join(repositoryRoot, readme)) ? readme : found);
   if (found === "docs/adr") return `/adr/${hash}`;
+  if (found.startsWith("docs/public/")) return `/${found.slice("docs/public/".length)}`;
   if (page !== undefined) return `/${page === "index" ? "" : page}${hash}`;
   return `${repository}/${isDirectory ? "tree" : "blob"}/main/${found}${hash}`;
 }
