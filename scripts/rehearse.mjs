@@ -1,11 +1,12 @@
-import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { pagePrograms } from "./lib/page-programs.mjs";
 import { pnpm } from "./lib/pnpm.mjs";
 import { readmeProgram } from "./lib/readme-program.mjs";
 import { writeLog } from "./lib/rehearsal/log.mjs";
 import { startRegistry } from "./lib/rehearsal/registry.mjs";
-import { report } from "./lib/report.mjs";
+import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { mapLimit, run, stopChildrenOnSignals } from "./lib/run.mjs";
 import { withTempDir } from "./lib/temp.mjs";
@@ -17,6 +18,8 @@ import { workspacePackages } from "./lib/workspace.mjs";
 
 const programTimeoutMs = 60_000;
 const installTimeoutMs = 600_000;
+const only = option("only", "packages,pages").split(",");
+const starts = join(repositoryRoot, "docs/start");
 const published = workspacePackages(repositoryRoot).filter(({ isPublic }) => isPublic);
 
 const must = async (what, work) => {
@@ -50,11 +53,11 @@ async function cloneRelease(dir) {
   return clone;
 }
 
-/** The lines of a README that install the package, as arguments of npm. */
-const installLines = (dir) =>
-  readFileSync(join(dir, "README.md"), "utf8")
+/** The lines of a Markdown file that install packages, as arguments of npm. */
+const installLines = (file) =>
+  readFileSync(file, "utf8")
     .split("\n")
-    .filter((line) => line.startsWith("npm install "))
+    .filter((line) => line.startsWith("npm install ") && !line.includes("--global"))
     .map((line) =>
       line
         .replace(/\s+#.*/, "")
@@ -69,9 +72,10 @@ async function tryPackage(pkg, dir, env) {
   const options = { cwd, env, timeoutMs: installTimeoutMs };
   const started = performance.now();
   await must("npm init", run("npm", ["init", "-y"], options));
-  for (const args of installLines(pkg.dir)) await must(`npm ${args.join(" ")}`, run("npm", args, options));
+  for (const args of installLines(join(pkg.dir, "README.md")))
+    await must(`npm ${args.join(" ")}`, run("npm", args, options));
   const installMs = performance.now() - started;
-  if (program === undefined) return { name: pkg.name, installMs };
+  if (program === undefined) return { name: `\`${pkg.name}\``, installMs };
   writeFileSync(join(cwd, program.name), program.code);
   const { code, output, ms } = await run(process.execPath, [program.name], {
     cwd,
@@ -79,7 +83,37 @@ async function tryPackage(pkg, dir, env) {
     timeoutMs: programTimeoutMs,
   });
   if (code !== 0) throw new Error(`node ${program.name} ended with ${code}:\n${output.trim()}`);
-  return { name: pkg.name, installMs, program: program.name, ms, output };
+  return { name: `\`${pkg.name}\``, installMs, program: program.name, ms, output };
+}
+
+/** Follows a page of docs/start in an empty directory. */
+async function tryPage(file, dir, env) {
+  const name = file.replace(/\.md$/, "");
+  const cwd = join(dir, name);
+  mkdirSync(cwd, { recursive: true });
+  const path = join(starts, file);
+  const options = { cwd, env, timeoutMs: installTimeoutMs };
+  const started = performance.now();
+  await must("npm init", run("npm", ["init", "-y"], options));
+  for (const args of installLines(path)) await must(`npm ${args.join(" ")}`, run("npm", args, options));
+  const installMs = performance.now() - started;
+  const { files, commands } = pagePrograms(readFileSync(path, "utf8"));
+  for (const { name: target, code } of files) {
+    mkdirSync(dirname(join(cwd, target)), { recursive: true });
+    writeFileSync(join(cwd, target), code);
+  }
+  let said = "";
+  let ran = 0;
+  for (const { bin, args } of commands) {
+    const [program, all] = bin === undefined ? [process.execPath, args] : ["npx", [bin, ...args]];
+    const { code, output, ms } = await run(program, all, { cwd, env, timeoutMs: programTimeoutMs });
+    if (code !== 0 && !output.includes("does not conform"))
+      throw new Error(`${bin ?? "node"} ${args.join(" ")} ended with ${code}:\n${output.trim()}`);
+    said = output;
+    ran += ms;
+  }
+  const program = commands.map(({ bin, args }) => [bin ?? "node", args[0]].join(" ")).join(", ");
+  return { name: `[${name}](start/${file})`, installMs, program, ms: ran, output: said };
 }
 
 /** The command line by name only, in an empty directory. */
@@ -91,7 +125,13 @@ async function tryCommand(dir, env) {
   const { code, output, ms } = await run("npx", args, { cwd, env, timeoutMs: installTimeoutMs });
   if (code !== 0 || !output.includes("buy milk"))
     throw new Error(`npx ended with ${code}:\n${output.trim()}`);
-  return { name: `npx ${args.slice(1).join(" ")}`, installMs: 0, program: "npx", ms, output };
+  return {
+    name: "the command line, by name",
+    installMs: undefined,
+    program: `npx ${args.slice(1, 3).join(" ")} …`,
+    ms,
+    output,
+  };
 }
 
 stopChildrenOnSignals();
@@ -104,7 +144,7 @@ await withTempDir(join(realpathSync(tmpdir()), "harnesskit-rehearsal-"), async (
     writeFileSync(join(clone, ".npmrc"), registry.npmrc);
     const args = ["-r", "publish", "--no-git-checks", "--access", "public", "--registry", registry.url];
     const filters = published.flatMap(({ name }) => ["--filter", name]);
-    const publishMs = await must(
+    await must(
       "pnpm publish",
       pnpm([...filters, ...args], { cwd: clone, env: { CI: "true" } }),
     );
@@ -121,18 +161,22 @@ await withTempDir(join(realpathSync(tmpdir()), "harnesskit-rehearsal-"), async (
         failures.push(`${name}: ${error.message}`);
         return undefined;
       });
-    const tried = await mapLimit(published, 2, (pkg) =>
-      attempt(() => tryPackage(pkg, join(dir, "roles"), env), pkg.name),
-    );
-    tried.push(await attempt(() => tryCommand(dir, env), "npx"));
-    writeLog({
-      version,
-      count: published.length,
-      publishMs,
-      tried: tried.filter((one) => one !== undefined),
-      dir,
-      failures: failures.length,
-    });
+    const tryAll = async (mark, tasks) => {
+      const tried = await mapLimit(tasks, 2, ([name, work]) => attempt(work, name));
+      writeLog(mark, { version, dir, tried: tried.filter((one) => one !== undefined) });
+    };
+    if (only.includes("packages"))
+      await tryAll("packages", [
+        ...published.map((pkg) => [pkg.name, () => tryPackage(pkg, join(dir, "roles"), env)]),
+      ]);
+    if (only.includes("pages"))
+      await tryAll(
+        "pages",
+        [
+          ["npx", () => tryCommand(dir, env)],
+          ...readdirSync(starts).map((file) => [file, () => tryPage(file, join(dir, "pages"), env)]),
+        ],
+      );
   } finally {
     await registry.stop();
   }
