@@ -144,10 +144,7 @@ await withTempDir(join(realpathSync(tmpdir()), "harnesskit-rehearsal-"), async (
     writeFileSync(join(clone, ".npmrc"), registry.npmrc);
     const args = ["-r", "publish", "--no-git-checks", "--access", "public", "--registry", registry.url];
     const filters = published.flatMap(({ name }) => ["--filter", name]);
-    await must(
-      "pnpm publish",
-      pnpm([...filters, ...args], { cwd: clone, env: { CI: "true" } }),
-    );
+    await must("pnpm publish", pnpm([...filters, ...args], { cwd: clone, env: { CI: "true" } }));
     const env = {
       npm_config_registry: registry.url,
       npm_config_cache: join(dir, "npm-cache"),
@@ -170,13 +167,10 @@ await withTempDir(join(realpathSync(tmpdir()), "harnesskit-rehearsal-"), async (
         ...published.map((pkg) => [pkg.name, () => tryPackage(pkg, join(dir, "roles"), env)]),
       ]);
     if (only.includes("pages"))
-      await tryAll(
-        "pages",
-        [
-          ["npx", () => tryCommand(dir, env)],
-          ...readdirSync(starts).map((file) => [file, () => tryPage(file, join(dir, "pages"), env)]),
-        ],
-      );
+      await tryAll("pages", [
+        ["npx", () => tryCommand(dir, env)],
+        ...readdirSync(starts).map((file) => [file, () => tryPage(file, join(dir, "pages"), env)]),
+      ]);
   } finally {
     await registry.stop();
   }

@@ -14,11 +14,13 @@ const { pagePrograms }: PagePrograms = await import(
   pathToFileURL(join(root, "scripts/lib/page-programs.mjs")).href
 );
 
-const fence = (info: string, ...lines: string[]) => ["```" + info, ...lines, "```"].join("\n");
+const fence = (info: string, ...lines: string[]) => ["```".concat(info), ...lines, "```"].join("\n");
 
 describe("the programs of a page", () => {
   it("are its fences with a name", () => {
-    const page = [fence("js [a.mjs]", "run();"), fence("json [b.json]", "{}"), fence("js", "no()")].join("\n");
+    const page = [fence("js [a.mjs]", "run();"), fence("json [b.json]", "{}"), fence("js", "no()")].join(
+      "\n",
+    );
     expect(pagePrograms(page).files.map(({ name, isProgram }) => [name, isProgram])).toEqual([
       ["a.mjs", true],
       ["b.json", false],
