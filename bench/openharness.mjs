@@ -5,6 +5,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { saveChart } from "./lib/chart.mjs";
 import { startIsolated } from "./lib/isolated.mjs";
 import { addFigures, inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 import { contenders } from "./openharness/contenders.mjs";
@@ -59,6 +60,16 @@ printTable(
     `${median(alone.get(name)).toFixed(0)} µs`,
   ]),
 );
+saveChart("openharness", {
+  title: "Requests of a shell a second over HTTP",
+  unit: "requests/s",
+  note: `${inFlight} in flight, median of ${rounds} rounds in each of ${processes} processes`,
+  rows: contenders.map(({ name }) => ({
+    name: name === "bare" ? "node:http alone" : names[name],
+    value: median(perSecond.get(name)),
+    isOurs: name === "engine",
+  })),
+});
 
 const script = fileURLToPath(new URL("./openharness/remember-script.mjs", import.meta.url));
 const child = fork(script, [values.remember], { execArgv: ["--expose-gc"] });

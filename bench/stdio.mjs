@@ -1,6 +1,7 @@
 // The JSON-RPC peer over stdio, side by side with a hand-written echo, vscode-jsonrpc and the MCP SDK.
 // Usage: node bench/stdio.mjs [--rounds 7] [--count 20000] [--in-flight 64]
 import { parseArgs } from "node:util";
+import { saveChart } from "./lib/chart.mjs";
 import { inRounds, latency, median, printTable, ratio, throughput } from "./lib/rounds.mjs";
 import { contenders } from "./stdio/contenders.mjs";
 
@@ -37,6 +38,13 @@ try {
       "\nVoid: the limit is under twice vscode-jsonrpc, so it was badly written or badly measured.",
     );
     process.exitCode = 1;
+  } else {
+    saveChart("stdio", {
+      title: "JSON-RPC calls a second over the pipes of a child process",
+      unit: "calls/s",
+      note: `${inFlight} in flight, median of ${rounds} rounds side by side`,
+      rows: running.map(({ name }) => ({ name, value: median(perSecond.get(name)), isOurs: name === ours })),
+    });
   }
 } finally {
   await Promise.all(running.map(({ close }) => close()));

@@ -90,6 +90,9 @@ async function runSnippet(snippet, dir) {
   }
 }
 
+/** The page whose command shall fail, and what it prints then. */
+const pageFacts = { "check-your-implementation.md": { expectsFailure: "does not conform" } };
+
 /** Runs the programs of a page as a reader would: in one folder, in their order, with `npx` for our commands. */
 async function runPage(file, dir, modules) {
   const place = relative(repositoryRoot, file).replaceAll("\\", "/");
@@ -102,17 +105,22 @@ async function runPage(file, dir, modules) {
         findings.push(`${place}:${line}: ${dependency} is not installed`);
     }
   }
-  for (const { args, line } of commands) {
-    const { code, output } = await run(process.execPath, args, { cwd: dir, timeoutMs });
-    if (code !== 0)
-      findings.push(`${place}:${line}: node ${args.join(" ")} ends with ${code}\n  ${output.trimEnd()}`);
+  const { expectsFailure } = pageFacts[basename(file)] ?? {};
+  for (const { bin, args, line } of commands) {
+    const all = bin === undefined ? args : [join(modules, ".bin", bin), ...args];
+    const { code, output } = await run(process.execPath, all, { cwd: dir, timeoutMs });
+    const isRight = expectsFailure === undefined ? code === 0 : output.includes(expectsFailure);
+    if (!isRight)
+      findings.push(
+        `${place}:${line}: ${bin ?? "node"} ${args.join(" ")} ends with ${code}\n  ${output.trimEnd()}`,
+      );
   }
   return commands.length;
 }
 
 /** The commands that pages start through `npx`. */
 function linkCommands(modules) {
-  for (const name of ["@harnesskit/cli"]) {
+  for (const name of ["@harnesskit/cli", "@harnesskit/conformance"]) {
     const { dir, manifest } = packages.find((pkg) => pkg.name === name);
     for (const [command, file] of Object.entries(manifest.bin)) {
       mkdirSync(join(modules, ".bin"), { recursive: true });

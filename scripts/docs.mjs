@@ -84,7 +84,7 @@ async function buildSite() {
     timeoutMs: buildTimeoutMs,
   });
   if (code !== 0) findings.push(`docs: VitePress ended with exit code ${code}\n${said.trimEnd()}`);
-  else findings.push(...brokenLinks(output));
+  else findings.push(...brokenLinks(output, process.env.DOCS_BASE));
   report(
     "docs",
     findings,

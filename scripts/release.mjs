@@ -4,14 +4,16 @@ import { pnpm } from "./lib/pnpm.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { stopChildrenOnSignals } from "./lib/run.mjs";
 
-// node scripts/release.mjs version|publish: the two halves of a release, run by the release workflow. Both go
-// through the pinned pnpm, because it is pnpm that rewrites `workspace:` ranges and the published exports.
+// node scripts/release.mjs version|publish: the two halves of a release, run by the release workflow; dry-run: the second half
+// without an upload. All go through the pinned pnpm, because it is pnpm that rewrites `workspace:` ranges and the published
+// exports.
 const halves = {
   version: [
     ["exec", "changeset", "version"],
     ["install", "--lockfile-only", "--no-frozen-lockfile"],
   ],
   publish: [["exec", "changeset", "publish"]],
+  "dry-run": [["-r", "publish", "--dry-run", "--no-git-checks", "--access", "public"]],
 };
 
 const steps = halves[process.argv[2]];
@@ -30,7 +32,10 @@ const copyAgentVersion = (directory) => {
 
 stopChildrenOnSignals();
 for (const args of steps) {
-  const { code } = await pnpm(args, { inherit: true, env: { pnpm_config_provenance: "true" } });
+  const { code } = await pnpm(args, {
+    inherit: true,
+    env: { pnpm_config_provenance: String(process.argv[2] === "publish") },
+  });
   if (code !== 0) process.exit(code ?? 1);
 }
 if (process.argv[2] === "version") copyAgentVersion("apps/workspace-agent");

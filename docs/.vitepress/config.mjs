@@ -45,15 +45,18 @@ const guides = [
 ];
 const migrations = ["guides/from-the-ai-sdk", "guides/from-langgraph", "guides/from-an-mcp-server"];
 const practice = ["guides/other-frameworks", "guides/durability", "guides/security", "guides/testing"];
-const project = ["architecture", "contributing", "security"];
+const project = ["releases", "rehearsal", "architecture", "contributing", "security"];
+/** Where the site is below its host, such as `/harnesskit/`. */
+const base = process.env.DOCS_BASE ?? "/";
 
 export default defineConfig({
   title: "harnesskit",
   description: "The TypeScript SDK for AI agents in production: watched, stoppable, resumable, audited.",
   lang: "en",
+  base,
   cleanUrls: true,
   lastUpdated: false,
-  head: [["link", { rel: "icon", href: "/icon.svg", type: "image/svg+xml" }]],
+  head: [["link", { rel: "icon", href: `${base}icon.svg`, type: "image/svg+xml" }]],
   markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark" } },
   vite: {
     // `llms.txt` and `llms-full.txt`, without the reference.
@@ -86,7 +89,7 @@ export default defineConfig({
         {
           text: "Measured",
           collapsed: true,
-          items: items("conformance", "conformance-session", "benchmarks"),
+          items: items("conformance", "conformance-session", "benchmarks", "compatibility", "sizes"),
         },
         { text: "Project", collapsed: true, items: [...items(...project), ...items("adr/index")] },
       ],

@@ -22,6 +22,7 @@ export const stages = [
     lockfile: [script("check-lockfile.mjs")],
     knip: [tool("knip/bin/knip.js"), "--no-progress", "--no-config-hints"],
     snippets: [script("check-snippets.mjs")],
+    api: [script("check-api.mjs")],
     typedoc: [script("docs.mjs"), "--only", "sources"],
   },
   {

@@ -3,9 +3,17 @@ import { fencesOf } from "./fences.mjs";
 const fileName = (flags) =>
   flags.map((flag) => /^\[([\w./-]+)\]$/.exec(flag)?.[1]).find((name) => name !== undefined);
 
+/** The words of a command line; what is between quotes is one. */
+const wordsOf = (text) =>
+  Array.from(
+    text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
+    ([, double, single, bare]) => double ?? single ?? bare,
+  );
+
 /**
  * The programs of a page: `files` are its fences with a name, such as ` ```js [client.mjs]`, and `commands` the lines of its shell
- * fences that start `node`, as arguments, in their order.
+ * fences that start `node` or, as `bin`, a command of ours through `npx`, as arguments, in their order. A fence with `no-run`
+ * has none.
  */
 export function pagePrograms(markdown) {
   const fences = fencesOf(markdown);
@@ -14,12 +22,12 @@ export function pagePrograms(markdown) {
     return name === undefined ? [] : [{ name, code, line, isProgram: language === "js" }];
   });
   const commands = fences
-    .filter(({ language }) => language === "sh")
+    .filter(({ language, flags }) => language === "sh" && !flags.includes("no-run"))
     .flatMap(({ code, line }) => code.split("\n").map((text, index) => ({ text, line: line + index })))
-    .filter(({ text }) => text.startsWith("node "))
-    .map(({ text, line }) => ({
-      line,
-      args: Array.from(text.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, bare]) => quoted ?? bare).slice(1),
-    }));
+    .filter(({ text }) => /^(?:node|npx harness(?:kit-conformance)?) /.test(text))
+    .map(({ text, line }) => {
+      const [program, ...args] = wordsOf(text);
+      return program === "node" ? { line, args } : { line, bin: args[0], args: args.slice(1) };
+    });
   return { files, commands };
 }

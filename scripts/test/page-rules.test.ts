@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../lib/test-kit.ts";
 import { root } from "./support.ts";
 
 const { pageProblems }: { pageProblems(path: string, installed: string): string[] } = await import(
-  pathToFileURL(join(root, "scripts/lib/page-rules.mjs")).href
+  pathToFileURL(join(root, "scripts/lib/packages/page-rules.mjs")).href
 );
 
 const script = '<script type="module" src="./assets/a.js"></script>';

@@ -6,8 +6,8 @@ const attribute = (html, name) =>
   Array.from(html.matchAll(new RegExp(` ${name}="([^"]+)"`, "g")), ([, value]) => value);
 const decode = (text) => decodeURIComponent(text.replaceAll("&amp;", "&"));
 
-/** The links of a built site that lead to no file of it, or to no element of a page, as findings. */
-export function brokenLinks(site) {
+/** The links of a built site that lead to no file of it, or to no element of a page, as findings. `base` is its path on the host. */
+export function brokenLinks(site, base = "/") {
   const pages = new Map(
     filesBelow(site, [".html"], { skip: ["assets"] }).map((file) => {
       const html = readFileSync(file, "utf8");
@@ -24,7 +24,12 @@ export function brokenLinks(site) {
     const page = `/${relative(site, file)}`;
     for (const link of links) {
       if (/^[a-z][a-z+.-]*:|^\/\//.test(link)) continue;
-      const { pathname, hash } = new URL(link.replaceAll("&amp;", "&"), `http://site${page}`);
+      if (link.startsWith("/") && !link.startsWith(base)) {
+        findings.add(`${page}: ${link} leaves ${base}`);
+        continue;
+      }
+      const inside = link.startsWith("/") ? link.slice(base.length - 1) : link;
+      const { pathname, hash } = new URL(inside.replaceAll("&amp;", "&"), `http://site${page}`);
       const target = fileOf(decode(pathname));
       if (target === undefined) findings.add(`${page}: ${link} leads to no page`);
       else if (hash !== "" && pages.has(target) && !pages.get(target).ids.has(decode(hash.slice(1)))) {

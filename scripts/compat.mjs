@@ -1,0 +1,58 @@
+import { realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bundlerSizes } from "./lib/compat/bundlers.mjs";
+import { tryNodeVersions } from "./lib/compat/node-versions.mjs";
+import { writeCompatibility } from "./lib/compat/page.mjs";
+import { tryTypeScriptVersions } from "./lib/compat/typescript-versions.mjs";
+import { installConsumers } from "./lib/packages/consumers.mjs";
+import { pack } from "./lib/packages/pack.mjs";
+import { planOf } from "./lib/packages/plan.mjs";
+import { compareTable, writeTable } from "./lib/packages/size-tables.mjs";
+import { directPnpm } from "./lib/pnpm.mjs";
+import { option, report } from "./lib/report.mjs";
+import { repositoryRoot } from "./lib/root.mjs";
+import { stopChildrenOnSignals } from "./lib/run.mjs";
+import { withTempDir } from "./lib/temp.mjs";
+import { workspacePackages } from "./lib/workspace.mjs";
+
+// npm run compat: the packed packages on every Node.js and TypeScript that we support, beside both majors of the AI SDK, and in every
+// bundler. With --write it writes docs/compatibility.md and the table of docs/sizes.md; --only node,typescript,bundlers chooses.
+
+const writes = process.argv.includes("--write");
+const only = option("only", "node,typescript,bundlers").split(",");
+const published = workspacePackages(repositoryRoot).filter(({ isPublic }) => isPublic);
+
+function checkBundlers(sizes) {
+  const table = {
+    mark: "bundlers",
+    head: ["entry", "esbuild", "Vite", "in a worker", "webpack"],
+    rows: sizes,
+  };
+  if (!writes) return compareTable(table, "kB gzipped", "npm run compat -- --write");
+  writeTable(table);
+  return [];
+}
+
+stopChildrenOnSignals();
+const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-compat-"), async (dir) => {
+  const pnpm = await directPnpm();
+  const { packed, problem } = await pack(pnpm, published, dir);
+  if (problem !== undefined) return [problem];
+  const tarballs = Object.fromEntries(packed.map(({ pkg, tarball }) => [pkg.name, `file:${tarball}`]));
+  const consumers = published.flatMap((pkg) => planOf(pkg, tarballs).consumers);
+  const base = join(dir, "consumers");
+  const wanted = Object.fromEntries(consumers.map(({ name, dependencies }) => [name, dependencies]));
+  const { code, output } = await installConsumers(pnpm, base, wanted, tarballs);
+  if (code !== 0) return [`the packages cannot be installed: ${output.trim()}`];
+  const found = [];
+  const tables = {};
+  if (only.includes("typescript"))
+    tables.typescript = await tryTypeScriptVersions(base, join(dir, "tools"), consumers, found);
+  if (only.includes("node")) tables.node = await tryNodeVersions(base, join(dir, "tools"), consumers, found);
+  if (only.includes("bundlers"))
+    found.push(...checkBundlers(await bundlerSizes(base, join(dir, "tools"), consumers)));
+  if (writes) writeCompatibility(tables);
+  return found;
+});
+report("compat", findings, only.join(", "));
