@@ -85,7 +85,9 @@ describe("harness threads", () => {
     await writeFile(log, `not json\n{"seq":"x"}\n${await readFile(log, "utf8")}{"seq":99`);
     await mkdir(join(cwd, ".harness/threads/ses_1234"));
     await writeFile(join(cwd, ".harness/threads/ses_1234/meta.json"), "{");
-    expect((await harness(["threads", "show", threadId], { cwd })).stdout).toContain("● read README.md, 3 lines ✓");
+    expect((await harness(["threads", "show", threadId], { cwd })).stdout).toContain(
+      "● read README.md, 3 lines ✓",
+    );
     const { threads } = JSON.parse((await harness(["threads", "list", "--json"], { cwd })).stdout);
     expect(threads).toHaveLength(1);
   });

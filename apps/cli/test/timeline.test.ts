@@ -1,5 +1,5 @@
-import { shellWord } from "@harnesskit/wire";
 import type { EventBody, Item } from "@harnesskit/protocol/threads";
+import { shellWord } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Prose } from "../src/terminal/prose.ts";

@@ -103,7 +103,14 @@ export const chat = async (
     ask: isTerminal ? ask : undefined,
   });
   const lines = new LineConversation(view, conversation);
-  const following = { session: sessionId, command: "harness chat", version, view, style: terminal.style, spinner };
+  const following = {
+    session: sessionId,
+    command: "harness chat",
+    version,
+    view,
+    style: terminal.style,
+    spinner,
+  };
   const questions = await followQuestions({ place: judge?.place, ...following });
   try {
     view.note(

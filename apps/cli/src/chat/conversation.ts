@@ -1,8 +1,8 @@
 import { ChatHarnessError, type SendOutcome, type SignalOutcome } from "@harnesskit/chat-harness";
 import { type ChatEvent, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
-import type { Answer } from "../terminal/ask-answer.ts";
 import type { ChatConversations } from "@harnesskit/shell-engine-chat";
+import type { Answer } from "../terminal/ask-answer.ts";
 import type { AnswerCommand, LineActions } from "../terminal/line-conversation.ts";
 import { oneLine } from "../terminal/text.ts";
 import type { ChatView } from "./chat-view.ts";

@@ -168,7 +168,14 @@ export const shell = async (
     tell,
   });
   const lines = new LineConversation(view, conversation, intent !== undefined);
-  const following = { session: sessionId, command: "harness shell", version, view, style: terminal.style, spinner };
+  const following = {
+    session: sessionId,
+    command: "harness shell",
+    version,
+    view,
+    style: terminal.style,
+    spinner,
+  };
   const questions = await followQuestions({ place: await hubOf(running), ...following });
   try {
     if (intent === undefined) {

@@ -48,7 +48,8 @@ export const readCases: Readonly<Record<string, Case>> = {
         [{ sinceMs: 6 }, 2],
         [{ agent: "c" }, 0],
       ];
-      for (const [filter, rows] of expected) checkEqual(await count({ filter }), rows, JSON.stringify(filter));
+      for (const [filter, rows] of expected)
+        checkEqual(await count({ filter }), rows, JSON.stringify(filter));
     },
   },
   "a page with a filter looks at a bounded number of rows, and goes on": {

@@ -1,5 +1,10 @@
 import type { Clock } from "@harnesskit/wire";
-import { type ContractCase, createManualClock, type OpenedStore, runWithStore } from "@harnesskit/wire/testing";
+import {
+  type ContractCase,
+  createManualClock,
+  type OpenedStore,
+  runWithStore,
+} from "@harnesskit/wire/testing";
 import type { TimelineLimits } from "../timeline/limits.ts";
 import type { TimelineStore } from "../timeline/timeline-store.ts";
 import { boundCases } from "./timeline-bound-cases.ts";

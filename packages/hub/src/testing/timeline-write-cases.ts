@@ -121,7 +121,11 @@ export const writeCases: Readonly<Record<string, Case>> = {
         [],
         "rows changed before a time",
       );
-      checkEqual((await store.write([{ type: "lose", outcome: "restart" }])).length, 1, "rows of all sessions");
+      checkEqual(
+        (await store.write([{ type: "lose", outcome: "restart" }])).length,
+        1,
+        "rows of all sessions",
+      );
     },
   },
 };
