@@ -13,6 +13,7 @@ import {
 } from "@harnesskit/protocol/threads";
 import { type Channel, invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
+import { inTrace } from "@harnesskit/wire/trace";
 import { threadOfRequest } from "./approvals.ts";
 import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
 import { threadToCreate } from "./create-thread.ts";
@@ -234,17 +235,18 @@ class Server implements ThreadServer {
   }
 
   /** Every request is validated here, once. */
-  async #handle(method: string, rawParams: unknown, call: Call, client: ConnectedClient): Promise<unknown> {
-    if (!Object.hasOwn(threadMethods, method)) throw methodNotFound(method);
+  async #handle(methodName: string, rawParams: unknown, call: Call, client: ConnectedClient): Promise<unknown> {
+    if (!Object.hasOwn(threadMethods, methodName)) throw methodNotFound(methodName);
     if (this.#closing !== undefined) {
       throw new ProtocolError(-32603, "The server is closing", { data: { reason: "server_closing" } });
     }
-    const name = method as ThreadMethodName;
+    const name = methodName as ThreadMethodName;
     const parsed = threadMethods[name].params.safeParse(rawParams);
     if (!parsed.success) throw invalidParams("Invalid params", { issues: toIssues(parsed.error.issues) });
     const release = client.outbox.hold();
     try {
-      call.reply(await (this.#methods[name] as Methods["thread.get"])(parsed.data as never, client));
+      const method = this.#methods[name] as Methods["thread.get"];
+      call.reply(await inTrace(metaOf(rawParams), () => method(parsed.data as never, client)));
       return undefined;
     } catch (error) {
       throw StoreError.isInstance(error) ? storeFailure(error) : error;
@@ -262,6 +264,10 @@ class Server implements ThreadServer {
     await client.peer.close();
   }
 }
+
+/** Where a request belongs in a trace. It is no part of what was asked. */
+const metaOf = (params: unknown): unknown =>
+  typeof params === "object" && params !== null ? (params as { readonly _meta?: unknown })._meta : undefined;
 
 /** What a caller may know of a failed validation: where and what, never the value. */
 const toIssues = (issues: readonly { path: PropertyKey[]; message: string }[]): JsonValue =>

@@ -1,0 +1,22 @@
+export type {
+  OperationName,
+  Operations,
+  StartOptions,
+  TracedApproval,
+  TracedCall,
+  TracedContent,
+  TracedDecision,
+  TracedOperation,
+  TracedShellRequest,
+  Tracer,
+} from "./operations.ts";
+export { isTraceparent, readTraceContext, type TraceContext } from "./trace-context.ts";
+export {
+  activeTrace,
+  currentTracer,
+  inOperation,
+  inTrace,
+  setTracer,
+  traced,
+  withTraceMeta,
+} from "./tracer.ts";
