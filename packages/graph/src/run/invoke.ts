@@ -1,11 +1,12 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { canonicalJson } from "@harnesskit/wire/json";
+import { activeTrace, readTraceContext, traced } from "@harnesskit/wire/trace";
 import type { Durability } from "../compile-options.ts";
 import { ambiguousError, resolveAmbiguous } from "../durability/ambiguous.ts";
 import { demandDurability } from "../durability/demand-durability.ts";
 import { entryOf, invalidRun, toRunRecord } from "../durability/run-record.ts";
-import { GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
+import { errorCategory, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
 import type { InvokeOptions, RecoverOptions, ResumeOptions, StartOptions } from "../invoke-options.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
 import type { CompletedOutcome, GraphOutcome, SuspendedOutcome } from "../outcome.ts";
@@ -261,6 +262,29 @@ const run = async (invocation: Invocation, abort: AbortScope): Promise<GraphOutc
   return outcome;
 };
 
+/** Runs an invocation as an operation. That of a resumed one goes on with the trace of the pause, and says who resumed it. */
+const tracedRun = (invocation: Invocation, abort: AbortScope): Promise<GraphOutcome> => {
+  const { host, info, begun } = invocation;
+  const { invocationId, correlationId, sessionId } = info;
+  return traced(
+    "invocation",
+    () => ({ invocationId, correlationId, sessionId, entryNode: host.plan.entry.name }),
+    async (operation) => {
+      const outcome = await runIn(invocation, () => run(invocation, abort)).catch((error: unknown) => {
+        operation?.set({ category: errorCategory(error) ?? undefined });
+        throw error;
+      });
+      operation?.set({ outcome: outcome.outcome });
+      return outcome;
+    },
+    () => {
+      const paused = readTraceContext(begun.resumed?.record.trace);
+      const parent = activeTrace() ?? paused;
+      return { parent, links: [paused] };
+    },
+  );
+};
+
 const suspend = async (
   invocation: Invocation,
   facts: Pick<SuspendedOutcome<object>, "invocation_id" | "correlation_id" | "session_id" | "entry_state">,
@@ -310,7 +334,7 @@ export const invoke = async (
     const invocation = new Invocation(host, begun, { options, leases: proofs, onEvent, attached });
     const unfollow = follow(options.signal, (reason) => abort.abort(cancelledBy(reason)));
     try {
-      return await runIn(invocation, () => run(invocation, abort));
+      return await tracedRun(invocation, abort);
     } finally {
       unfollow();
       invocation.end();
