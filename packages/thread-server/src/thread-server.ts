@@ -13,7 +13,7 @@ import {
 } from "@harnesskit/protocol/threads";
 import { type Channel, invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
-import { inTrace } from "@harnesskit/wire/trace";
+import { inTraceMeta } from "@harnesskit/wire/trace";
 import { threadOfRequest } from "./approvals.ts";
 import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
 import { threadToCreate } from "./create-thread.ts";
@@ -246,7 +246,7 @@ class Server implements ThreadServer {
     const release = client.outbox.hold();
     try {
       const method = this.#methods[name] as Methods["thread.get"];
-      call.reply(await inTrace(metaOf(rawParams), () => method(parsed.data as never, client)));
+      call.reply(await inTraceMeta(rawParams, () => method(parsed.data as never, client)));
       return undefined;
     } catch (error) {
       throw StoreError.isInstance(error) ? storeFailure(error) : error;
@@ -264,10 +264,6 @@ class Server implements ThreadServer {
     await client.peer.close();
   }
 }
-
-/** Where a request belongs in a trace. It is no part of what was asked. */
-const metaOf = (params: unknown): unknown =>
-  typeof params === "object" && params !== null ? (params as { readonly _meta?: unknown })._meta : undefined;
 
 /** What a caller may know of a failed validation: where and what, never the value. */
 const toIssues = (issues: readonly { path: PropertyKey[]; message: string }[]): JsonValue =>

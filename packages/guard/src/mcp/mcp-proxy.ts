@@ -11,6 +11,7 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import { canonicalJson } from "@harnesskit/wire/json";
+import { inTrace } from "@harnesskit/wire/trace";
 import type { ActionJudge, ProxiedAction } from "../proxy/action-judge.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { idKey, isRpcId, objectOf, type RpcMessage, readRpc, rpcError } from "../proxy/rpc-message.ts";
@@ -134,7 +135,7 @@ export class McpProxy {
     }
     const open: OpenCall = { call, abort: new AbortController(), startedMs: this.#clock.now() };
     this.#calls.set(key, open);
-    void this.#judge(open).catch(async (error: unknown) => {
+    void inTrace(call.meta, () => this.#judge(open)).catch(async (error: unknown) => {
       this.#calls.delete(key);
       const reason = HarnessError.isInstance(error) ? error.message : "the guard failed";
       this.#note(`a call was refused: ${reason}`);

@@ -9,6 +9,7 @@ import {
 } from "@harnesskit/protocol/hub";
 import { type Channel, type Clock, type HarnessError, InvalidMessageError } from "@harnesskit/wire";
 import { createPeer, type Peer, type RequestOptions } from "@harnesskit/wire/rpc";
+import { withTraceMeta } from "@harnesskit/wire/trace";
 import { toHubError } from "./hub-error.ts";
 
 /** A notification of one watch. */
@@ -57,7 +58,7 @@ export class HubConnection {
     params: HubMethodParams<M>,
     options: RequestOptions = {},
   ): Promise<HubMethodResult<M>> {
-    const result = await this.#peer.request(method, params, options).catch((error: unknown) => {
+    const result = await this.#peer.request(method, params && withTraceMeta(params), options).catch((error: unknown) => {
       throw toHubError(error);
     });
     const parsed = hubMethods[method].result.safeParse(result);

@@ -16,6 +16,7 @@ export {
   currentTracer,
   inOperation,
   inTrace,
+  inTraceMeta,
   setTracer,
   traced,
   withTraceMeta,

@@ -56,6 +56,12 @@ export const inTrace = <T>(carrier: unknown, work: () => T): T => {
   return tracer === undefined || context === undefined ? work() : tracer.within(context, work);
 };
 
+/** Runs work as a part of what the `_meta` of a request's params names; see {@link withTraceMeta}. */
+export const inTraceMeta = <T>(params: unknown, work: () => T): T =>
+  slot[key] === undefined || typeof params !== "object" || params === null
+    ? work()
+    : inTrace((params as { readonly _meta?: unknown })._meta, work);
+
 /**
  * The params of a request, with the active operation as `_meta.traceparent` and `_meta.tracestate`, as MCP has them. The params
  * themselves where nothing is active.
