@@ -93,7 +93,11 @@ export class ToolCall implements TimerEntry {
     if (this.deadlineAt !== undefined) running.deadlines.set(this, this.deadlineAt);
     const { call_id: callId, input, context } = this.payload;
     const parent = readTraceContext(context);
-    this.#operation = currentTracer()?.start("agentCall", { tool: this.tool.name, callId, input }, { parent });
+    this.#operation = currentTracer()?.start(
+      "agentCall",
+      { tool: this.tool.name, callId, input },
+      { parent },
+    );
     return inOperation(this.#operation, () => callScope.run(this, () => this.#run()));
   }
 

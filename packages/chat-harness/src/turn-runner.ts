@@ -124,7 +124,11 @@ export class TurnRunner<F extends Fields, Turn extends object> {
   /** Runs a turn from its beginning. Rejects only if its caller has cancelled it. */
   start(turn: TurnStart<F>): Promise<Turn> {
     const { sessionId } = turn;
-    return traced("chatTurn", () => ({ sessionId }), (operation) => this.#start(turn, operation));
+    return traced(
+      "chatTurn",
+      () => ({ sessionId }),
+      (operation) => this.#start(turn, operation),
+    );
   }
 
   async #start(

@@ -141,11 +141,15 @@ export class McpConnection {
       });
     };
     try {
-      return await traced("mcpCall", () => ({ tool: mcpName, callId: "", input }), async (operation) => {
-        const result = await call();
-        operation?.set({ code: result.isError ? "tool_error" : undefined, output: result.content });
-        return result;
-      });
+      return await traced(
+        "mcpCall",
+        () => ({ tool: mcpName, callId: "", input }),
+        async (operation) => {
+          const result = await call();
+          operation?.set({ code: result.isError ? "tool_error" : undefined, output: result.content });
+          return result;
+        },
+      );
     } catch (error) {
       // A server that does not know the session, or is not there, is connected to anew.
       const isGone = error instanceof StreamableHTTPError ? error.code === 404 : error instanceof TypeError;

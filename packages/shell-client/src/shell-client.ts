@@ -221,8 +221,7 @@ class Client implements ShellClient {
     );
     try {
       const trace = new Trace(correlationId, traceparent, operation?.context);
-      const run = async () =>
-        new Conversation(this.#conversation, trace, scope).run(await open(trace));
+      const run = async () => new Conversation(this.#conversation, trace, scope).run(await open(trace));
       const outcome = await inOperation(operation, run);
       const { status, error } = outcome;
       operation?.set({ status, code: error?.code, requestId: outcome.response?.request_id });

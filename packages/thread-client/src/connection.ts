@@ -65,9 +65,11 @@ export class ServerConnection {
     { signal, timeoutMs }: RequestOptions = {},
   ): Promise<CallResult<M>> {
     const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
-    const result = await this.#peer.request(method, withTraceMeta(params), options).catch((error: unknown) => {
-      throw toThreadError(error);
-    });
+    const result = await this.#peer
+      .request(method, withTraceMeta(params), options)
+      .catch((error: unknown) => {
+        throw toThreadError(error);
+      });
     return parseResult(method, result);
   }
 

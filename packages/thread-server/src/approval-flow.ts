@@ -153,7 +153,8 @@ export class ApprovalFlow {
     const { requestId: approvalId, permission: tool, metadata } = data;
     const now = settings.clock.now();
     const details = { tool, approvalId, conversationId: thread.threadId, input: metadata.input };
-    const answer = decision === undefined ? (reason ?? "expired") : decision === "reject" ? "rejected" : "approved";
+    const answer =
+      decision === undefined ? (reason ?? "expired") : decision === "reject" ? "rejected" : "approved";
     const startedAtMs = askedAt ?? now;
     const links = decision === undefined ? [] : [activeTrace()];
     currentTracer()

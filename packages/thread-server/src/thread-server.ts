@@ -235,7 +235,12 @@ class Server implements ThreadServer {
   }
 
   /** Every request is validated here, once. */
-  async #handle(methodName: string, rawParams: unknown, call: Call, client: ConnectedClient): Promise<unknown> {
+  async #handle(
+    methodName: string,
+    rawParams: unknown,
+    call: Call,
+    client: ConnectedClient,
+  ): Promise<unknown> {
     if (!Object.hasOwn(threadMethods, methodName)) throw methodNotFound(methodName);
     if (this.#closing !== undefined) {
       throw new ProtocolError(-32603, "The server is closing", { data: { reason: "server_closing" } });

@@ -188,10 +188,21 @@ export class ToolCalls {
     }
   }
 
-  #run(itemId: string, shown: Shown, prepared: Prepared, approval: ToolContext["approval"]): Promise<ToolOutcome> {
+  #run(
+    itemId: string,
+    shown: Shown,
+    prepared: Prepared,
+    approval: ToolContext["approval"],
+  ): Promise<ToolOutcome> {
     const { tool, threadId: conversationId, input } = prepared.call;
     const { name, description } = tool;
-    const details = () => ({ tool: name, description, callId: shown.callId ?? itemId, conversationId, input });
+    const details = () => ({
+      tool: name,
+      description,
+      callId: shown.callId ?? itemId,
+      conversationId,
+      input,
+    });
     return traced("tool", details, async (operation) => {
       const outcome = await this.#runPrepared(itemId, shown, prepared, approval);
       const { status, code, output } = outcome;

@@ -137,8 +137,7 @@ const runChecked = async (
   );
   if (settled.status !== "done") {
     const unknown = "Whether it has done anything is not known.";
-    if (signal.aborted)
-      return failed("tool_cancelled", `The call was cancelled while it ran. ${unknown}`);
+    if (signal.aborted) return failed("tool_cancelled", `The call was cancelled while it ran. ${unknown}`);
     if (settled.status === "timed_out")
       return failed("tool_timed_out", `The tool did not end within ${chat.toolTimeoutMs} ms. ${unknown}`);
     const code = ToolError.isInstance(settled.error) ? settled.error.code : "tool_failed";
@@ -146,8 +145,7 @@ const runChecked = async (
   }
   try {
     const text = await shownOutput(tool, settled.value, call, input);
-    if (typeof text !== "string")
-      return failed("tool_output_invalid", "The tool's output is not a string.");
+    if (typeof text !== "string") return failed("tool_output_invalid", "The tool's output is not a string.");
     if (text.length <= chat.maxResultLength) {
       operation?.set({ status: "succeeded", output: text });
       return text;

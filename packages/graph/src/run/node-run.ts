@@ -1,6 +1,6 @@
+import { currentTracer, type TracedOperation } from "@harnesskit/wire/trace";
 import type { PlannedNode } from "../compile/plan.ts";
 import { endsRun, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
-import { currentTracer, type TracedOperation } from "@harnesskit/wire/trace";
 import type { NodeEvent } from "../observers/node-event.ts";
 import { Snapshot } from "../state/snapshot.ts";
 import type { AbortScope } from "./abort-scope.ts";

@@ -130,7 +130,9 @@ export interface Operations {
     readonly fanOut?:
       | { readonly item_count: number; readonly concurrency: number; readonly error_policy: string }
       | undefined;
-    readonly branches?: { readonly branch_names: readonly string[]; readonly error_policy: string } | undefined;
+    readonly branches?:
+      | { readonly branch_names: readonly string[]; readonly error_policy: string }
+      | undefined;
     readonly outcome?: "completed" | "suspended" | undefined;
     readonly category?: string | undefined;
     readonly signalId?: string | undefined;

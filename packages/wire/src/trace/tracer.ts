@@ -1,10 +1,4 @@
-import type {
-  OperationName,
-  Operations,
-  StartOptions,
-  TracedOperation,
-  Tracer,
-} from "./operations.ts";
+import type { OperationName, Operations, StartOptions, TracedOperation, Tracer } from "./operations.ts";
 import { readTraceContext, type TraceContext } from "./trace-context.ts";
 
 /** On the global object, so that every copy of this module in a process, bundled or not, has the same. */
