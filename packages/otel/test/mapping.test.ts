@@ -19,13 +19,15 @@ const shell = {
 const suspended = { signalId: "sig", metadata: { kind: "tool_approval", tool: "secret-tool" } };
 
 /** Each operation with all that it can say, and what its span must be. */
-const samples: {
+type Samples = {
   readonly [K in OperationName]: {
     readonly details: Operations[K];
     readonly span: string;
     readonly attributes: object;
   };
-} = {
+};
+
+const samples: Samples = {
   turnRequest: {
     details: { threadId: "t1", agent: "code" },
     span: "invoke_agent code",
@@ -147,7 +149,7 @@ const samples: {
         },
       },
     ]),
-  ) as never),
+  ) as unknown as Pick<Samples, "gate" | "ask" | "decide" | "hook">),
   approval: {
     details: {
       tool: "shell",
@@ -254,7 +256,7 @@ const samples: {
         },
       },
     ]),
-  ) as never),
+  ) as unknown as Pick<Samples, "shellRequest" | "engineRequest">),
 };
 
 const start = <K extends OperationName>(name: K) => {

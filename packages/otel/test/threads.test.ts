@@ -119,11 +119,12 @@ describe("a turn with an approval", () => {
     const second = await serve({ store: store("left"), clock }, [reports]);
     const ended = createDeferred<void>();
     const subscription = await second.client.subscribe(threadId);
-    void (async () => {
-      for await (const event of subscription) if (event.type === "turn.completed") ended.resolve();
+    const watched = (async () => {
+      for await (const event of subscription) if (event.type === "turn.completed") return ended.resolve();
     })();
     await second.client.respondApproval(requestId, "once");
     await ended.promise;
+    await watched;
     await second.client.close();
     await second.server.close();
 
