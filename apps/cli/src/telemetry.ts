@@ -12,9 +12,7 @@ const missing =
  *
  * @param command the first word of the command line, for the name of the service
  */
-export const startTelemetry = async (
-  command = "",
-): Promise<{ close(): Promise<void> } | undefined> => {
+export const startTelemetry = async (command = ""): Promise<{ close(): Promise<void> } | undefined> => {
   const hasSdk = (globalThis as { [globalApi]?: { trace?: unknown } })[globalApi]?.trace !== undefined;
   if (!hasSdk && !process.env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
   try {

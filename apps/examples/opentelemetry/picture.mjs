@@ -5,9 +5,9 @@ const rowHeight = 24;
 const labelWidth = 430;
 const width = 1180;
 
-const escape = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const toXml = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-const valueOf = ({ value = {} }) => Object.values(value)[0];
+const readValue = ({ value = {} }) => Object.values(value)[0];
 
 /** The spans of a file of OTLP requests. */
 export const readSpans = (file) =>
@@ -20,10 +20,10 @@ export const readSpans = (file) =>
       return scopeSpans.flatMap(({ spans }) =>
         spans.map((span) => ({
           ...span,
-          service: valueOf(service),
+          service: readValue(service),
           fromMs: Number(span.startTimeUnixNano) / 1e6,
           toMs: Number(span.endTimeUnixNano) / 1e6,
-          attributes: Object.fromEntries(span.attributes.map((each) => [each.key, valueOf(each)])),
+          attributes: Object.fromEntries(span.attributes.map((each) => [each.key, readValue(each)])),
         })),
       );
     });
@@ -73,7 +73,7 @@ export const drawTraces = (file, write) => {
   const legend = services.map(
     (service, index) =>
       `<rect x="${14 + index * 170}" y="32" width="12" height="12" rx="2" fill="${colour(service)}"/>` +
-      `<text x="${32 + index * 170}" y="42">${escape(service)}</text>`,
+      `<text x="${32 + index * 170}" y="42">${toXml(service)}</text>`,
   );
   for (const [index, row] of rows.entries()) {
     const [from, to] = [x(row.fromMs), Math.max(x(row.toMs), x(row.fromMs) + 2)];
@@ -82,10 +82,12 @@ export const drawTraces = (file, write) => {
     const outcome =
       row.attributes["harness.approval.answer"] ?? row.attributes["harness.decision.outcome"] ?? "";
     lines.push(
-      index % 2 === 0 ? `<rect x="0" y="${y(index) - 4}" width="${width}" height="${rowHeight}" fill="#f6f7f8"/>` : "",
-      `<text x="${14 + row.depth * 16}" y="${y(index) + 12}">${escape(`${row.name}${failed}`.slice(0, 56))}</text>`,
+      index % 2 === 0
+        ? `<rect x="0" y="${y(index) - 4}" width="${width}" height="${rowHeight}" fill="#f6f7f8"/>`
+        : "",
+      `<text x="${14 + row.depth * 16}" y="${y(index) + 12}">${toXml(`${row.name}${failed}`.slice(0, 56))}</text>`,
       `<rect x="${from}" y="${y(index) + 1}" width="${to - from}" height="14" rx="2" fill="${colour(row.service)}"${dashed}/>`,
-      `<text x="${to + 5}" y="${y(index) + 12}" class="time">${duration(row.toMs - row.fromMs)} ${escape(outcome)}</text>`,
+      `<text x="${to + 5}" y="${y(index) + 12}" class="time">${duration(row.toMs - row.fromMs)} ${toXml(outcome)}</text>`,
     );
     for (const link of row.links ?? []) {
       const target = rows.findIndex(({ spanId }) => spanId === link.spanId);

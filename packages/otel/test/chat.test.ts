@@ -42,7 +42,9 @@ describe("a chat turn that waits five minutes for an approval and is resumed by 
     clock.advance(300_000);
     const second = await open(says(`Sent to ${secret}.`));
     const payload = toApprovalPayload({ decision: "approve" });
-    expect(await second.harness.signal({ signalId: paused.signal_descriptor.signal_id, payload })).toMatchObject({
+    expect(
+      await second.harness.signal({ signalId: paused.signal_descriptor.signal_id, payload }),
+    ).toMatchObject({
       outcome: "resumed",
     });
     await second.harness.close();
@@ -72,7 +74,9 @@ describe("a chat turn that waits five minutes for an approval and is resumed by 
     expect(parentOf(approval)).toBe(idOf(invoked));
     expect(approval.duration[0]).toBe(300);
     expect(approval.attributes["harness.approval.answer"]).toBe("approved");
-    const waiting = sdk.all.find(({ attributes }) => attributes["openarmature.node.name"] && attributes["openarmature.outcome"]);
+    const waiting = sdk.all.find(
+      ({ attributes }) => attributes["openarmature.node.name"] && attributes["openarmature.outcome"],
+    );
     expect(waiting?.status.code).toBe(SpanStatusCode.OK);
     expect(waiting?.attributes).toMatchObject({
       "openarmature.outcome": "suspended",
@@ -80,7 +84,10 @@ describe("a chat turn that waits five minutes for an approval and is resumed by 
     });
     const own = sdk.all.filter(({ name }) => !name.startsWith("harness.approval"));
     for (const { name, attributes } of own) {
-      expect({ name, session: attributes["openarmature.session_id"] }).toEqual({ name, session: "session-1" });
+      expect({ name, session: attributes["openarmature.session_id"] }).toEqual({
+        name,
+        session: "session-1",
+      });
     }
     expect(sdk.text).not.toContain(secret);
   });
@@ -102,14 +109,28 @@ describe("a chat turn that waits five minutes for an approval and is resumed by 
 describe("a graph", () => {
   it("has a span for each attempt of a node, with what the specification names, and errors as categories", async () => {
     await using sdk = observed();
-    const inner = defineGraph(defineState({ item: lastWriteWins(z.number(), { default: 0 }), out: lastWriteWins(z.number(), { default: 0 }) }))
+    const inner = defineGraph(
+      defineState({
+        item: lastWriteWins(z.number(), { default: 0 }),
+        out: lastWriteWins(z.number(), { default: 0 }),
+      }),
+    )
       .node("double", ({ item }) => ({ out: 2 * item }))
       .entry("double")
       .edge("double", END)
       .compile();
-    const state = defineState({ items: lastWriteWins(z.array(z.number()), { default: [1, 2] }), sums: append(z.number()) });
+    const state = defineState({
+      items: lastWriteWins(z.array(z.number()), { default: [1, 2] }),
+      sums: append(z.number()),
+    });
     const graph = defineGraph(state)
-      .fanOut("each", inner, { itemsField: "items", itemField: "item", collectField: "out", targetField: "sums" } as never)
+      .fanOut("each", {
+        graph: inner,
+        itemsField: "items",
+        itemField: "item",
+        collectField: "out",
+        targetField: "sums",
+      })
       .node("fails", () => {
         throw new Error(secret);
       })

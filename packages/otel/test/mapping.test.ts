@@ -3,11 +3,18 @@ import type { OperationName, Operations } from "@harnesskit/wire/trace";
 import { SpanStatusCode } from "@opentelemetry/api";
 import * as conventions from "@opentelemetry/semantic-conventions/incubating";
 import { describe, expect, it } from "vitest";
-import { createOtelTracer, conventionsVersion, mapping } from "../src/index.ts";
+import { conventionsVersion, createOtelTracer, mapping } from "../src/index.ts";
 import { observed } from "./support/observed.ts";
 
 const call = { tool: "shell", callId: "c1", status: "failed", code: "tool.failed" };
-const decision = { eventType: "pre_action", sessionId: "s1", agentId: "a1", tool: "shell", decision: "block", rule: "r1" };
+const decision = {
+  eventType: "pre_action",
+  sessionId: "s1",
+  agentId: "a1",
+  tool: "shell",
+  decision: "block",
+  rule: "r1",
+};
 const shell = {
   requestId: "q1",
   correlationId: "o1",
@@ -334,7 +341,9 @@ describe("an operation", () => {
 
   it("bounds the names that a peer chose", async () => {
     await using sdk = observed();
-    createOtelTracer().start("call", { tool: "t".repeat(5000), callId: "c".repeat(5000) }).end();
+    createOtelTracer()
+      .start("call", { tool: "t".repeat(5000), callId: "c".repeat(5000) })
+      .end();
     const [span] = sdk.all;
     expect(span?.name.length).toBeLessThanOrEqual(256);
     expect(String(span?.attributes["gen_ai.tool.call.id"]).length).toBeLessThanOrEqual(256);
@@ -344,7 +353,13 @@ describe("an operation", () => {
     await using sdk = observed();
     const input = [
       { role: "system", content: "Be brief." },
-      { role: "user", content: [{ type: "text", text: "Hi" }, { type: "file", data: "AAAA" }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Hi" },
+          { type: "file", data: "AAAA" },
+        ],
+      },
       { role: "tool", content: [{ type: "tool-result", toolCallId: "c1", output: 1 }] },
     ];
     const output = [{ type: "tool-call", toolCallId: "c1", toolName: "look", input: {} }];

@@ -45,7 +45,11 @@ describe("a turn with an approval", () => {
     await using sdk = observed();
     const { server, client } = await serve();
     const { threadId } = await client.createThread();
-    const turn = await client.startTurn({ threadId, input: `Deploy with ${secret}`, onApproval: () => "once" });
+    const turn = await client.startTurn({
+      threadId,
+      input: `Deploy with ${secret}`,
+      onApproval: () => "once",
+    });
     expect(await turn.result).toMatchObject({ status: "completed" });
     await client.close();
     await server.close();
@@ -71,11 +75,17 @@ describe("a turn with an approval", () => {
     expect(linksOf(approval)).toEqual([idOf(answer)]);
     expect(parentOf(answer)).toBe(idOf(asked));
     for (const gate of sdk.named("harness.decision pre_action")) {
-      expect(gate.attributes).toMatchObject({ "harness.decision.outcome": "ask", "gen_ai.tool.name": "deploy" });
+      expect(gate.attributes).toMatchObject({
+        "harness.decision.outcome": "ask",
+        "gen_ai.tool.name": "deploy",
+      });
     }
     const tool = sdk.one("execute_tool deploy");
     expect(parentOf(tool)).toBe(idOf(served));
-    expect(tool.attributes).toMatchObject({ "harness.call.status": "succeeded", "gen_ai.tool.call.id": "call-1" });
+    expect(tool.attributes).toMatchObject({
+      "harness.call.status": "succeeded",
+      "gen_ai.tool.call.id": "call-1",
+    });
     expect(new Set(sdk.all.map(traceOf)).size).toBe(1);
     expect(sdk.text).not.toContain(secret);
   });
@@ -97,7 +107,8 @@ describe("a turn with an approval", () => {
     await using sdk = observed();
     await using dir = await temporaryDirectory();
     const clock = createManualClock(1_700_000_000_000);
-    const store = (name: string) => createFileThreadStore({ root: join(dir.path, name), isOwnerDead: () => true });
+    const store = (name: string) =>
+      createFileThreadStore({ root: join(dir.path, name), isOwnerDead: () => true });
     const first = await serve({ store: store("first"), clock });
     const { threadId } = await first.client.createThread();
     const requested = createDeferred<string>();
@@ -166,7 +177,10 @@ describe("a traceparent of a client", () => {
 
   it("is taken over from the params' _meta", async () => {
     await using sdk = observed();
-    await start({ traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", tracestate: "a=b" });
+    await start({
+      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      tracestate: "a=b",
+    });
     const turn = sdk.one("invoke_agent code");
     expect(traceOf(turn)).toBe("4bf92f3577b34da6a3ce929d0e0e4736");
     expect(parentOf(turn)).toBe("00f067aa0ba902b7");

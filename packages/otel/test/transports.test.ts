@@ -6,7 +6,11 @@ import { createAhpServer } from "@harnesskit/ahp-server";
 import { createCore } from "@harnesskit/core-runtime";
 import { createShellClient, type EngineEndpoint } from "@harnesskit/shell-client";
 import { createShellEngine, shellHeaders } from "@harnesskit/shell-engine";
-import { createHttpExchange, createHttpServer, createWebSocketTransport } from "@harnesskit/transport-http/node";
+import {
+  createHttpExchange,
+  createHttpServer,
+  createWebSocketTransport,
+} from "@harnesskit/transport-http/node";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
 import { lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
@@ -129,7 +133,12 @@ describe("the context of a call of an agent's tool", () => {
       description: "Echoes.",
       input: { type: "object" },
       effects: "read",
-      run: () => traced("answer", () => ({ approvalId: "inner", answer: "once" }), async () => ({ ok: true })),
+      run: () =>
+        traced(
+          "answer",
+          () => ({ approvalId: "inner", answer: "once" }),
+          async () => ({ ok: true }),
+        ),
     });
     const agent = defineAgent({ id: "demo.agent", version: "1.0.0", tools: [inner] });
     const session = await agent.connect(pair.client, { token });
@@ -188,13 +197,16 @@ describe("the context of a shell's request", () => {
     await server.close();
   });
 
-  it.each([["nonsense"], [7], [{}], ["x".repeat(5000)]])("that is malformed or oversize in the extension is ignored (%#)", async (bad) => {
-    await using sdk = observed();
-    const shells = engine();
-    const context = { user_intent: "hi", extensions: { "dev.harnesskit": { traceparent: bad } } };
-    const { response } = await shells.handle({ protocol_version: "1.0.0", request: { context } }, {});
-    expect(response.status).toBe("success");
-    expect(parentOf(sdk.one("harness.shell.request"))).toBeUndefined();
-    await shells.close();
-  });
+  it.each([["nonsense"], [7], [{}], ["x".repeat(5000)]])(
+    "that is malformed or oversize in the extension is ignored (%#)",
+    async (bad) => {
+      await using sdk = observed();
+      const shells = engine();
+      const context = { user_intent: "hi", extensions: { "dev.harnesskit": { traceparent: bad } } };
+      const { response } = await shells.handle({ protocol_version: "1.0.0", request: { context } }, {});
+      expect(response.status).toBe("success");
+      expect(parentOf(sdk.one("harness.shell.request"))).toBeUndefined();
+      await shells.close();
+    },
+  );
 });
