@@ -43,7 +43,7 @@ const guides = [
   ...["policies", "approvals", "agent-hooks", "chat", "postgres", "shells", "transports"],
 ];
 const migrations = ["guides/from-the-ai-sdk", "guides/from-langgraph", "guides/from-an-mcp-server"];
-const practice = ["guides/durability", "guides/security", "guides/testing"];
+const practice = ["guides/durability", "guides/opentelemetry", "guides/security", "guides/testing"];
 const project = ["architecture", "contributing", "security"];
 
 export default defineConfig({

@@ -23,6 +23,7 @@ await client.connect();
 const host = createAgentHost({
   agents: [{ agentId: "com.example.deployer", directory: `${here}/agent` }],
   environment: process.env,
+  startTimeoutMs: 60_000,
   version: "1.0.0",
   // The policy and the user have judged the call.
   authorize: () => ({ allowed: true }),
