@@ -2,15 +2,19 @@
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createAhpServer } from "@harnesskit/ahp-server";
 import { registerOtel, unregisterOtel } from "@harnesskit/otel";
-import { activeTrace, traced } from "@harnesskit/wire/trace";
 import { createMemoryTransport } from "@harnesskit/wire/testing";
+import { activeTrace, traced } from "@harnesskit/wire/trace";
 import { NodeSDK, tracing } from "@opentelemetry/sdk-node";
 
 const rounds = Number(process.argv[2] ?? 9);
 const calls = 3000;
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-const harness = createAhpServer({ name: "bench", version: "1.0.0", handlers: { pre_action: () => ({ decision: "allow" }) } });
+const harness = createAhpServer({
+  name: "bench",
+  version: "1.0.0",
+  handlers: { pre_action: () => ({ decision: "allow" }) },
+});
 const { transport, listener } = createMemoryTransport();
 await listener.listen((channel) => harness.connect(channel));
 const client = createAhpClient({ transport, framework: "bench", version: "1.0.0" });
@@ -47,7 +51,9 @@ for (let round = 0; round < 5; round++) seams.push(await seamNs());
 // A decision meets the seam four times: the event's beginning and metadata at the client, its decision at the harness, and the trace.
 const seam = 4 * median(seams);
 const sdk = new NodeSDK({
-  spanProcessors: [new tracing.BatchSpanProcessor({ export: (_, done) => done({ code: 0 }), shutdown: async () => {} })],
+  spanProcessors: [
+    new tracing.BatchSpanProcessor({ export: (_, done) => done({ code: 0 }), shutdown: async () => {} }),
+  ],
   metricReaders: [],
 });
 sdk.start();
@@ -62,8 +68,12 @@ for (let round = 0; round < rounds; round++) {
 unregisterOtel();
 const [offUs, onUs] = [median(off), median(on)];
 console.log(`a decision over memory, off: ${offUs.toFixed(1)} µs`);
-console.log(`the seam of one call, off: ${seam.toFixed(0)} ns, ${(seam / 10 / offUs).toFixed(2)} % of a call`);
-console.log(`on, two spans and two metrics a call: ${onUs.toFixed(1)} µs, ${(onUs / offUs).toFixed(2)} times`);
+console.log(
+  `the seam of one call, off: ${seam.toFixed(0)} ns, ${(seam / 10 / offUs).toFixed(2)} % of a call`,
+);
+console.log(
+  `on, two spans and two metrics a call: ${onUs.toFixed(1)} µs, ${(onUs / offUs).toFixed(2)} times`,
+);
 await client.close();
 await harness.close();
 await sdk.shutdown();

@@ -18,7 +18,10 @@ afterEach(() => {
 
 describe("the trace context of a peer", () => {
   it("is read with its tracestate", () => {
-    expect(readTraceContext({ traceparent, tracestate: "a=1,b=2" })).toEqual({ traceparent, tracestate: "a=1,b=2" });
+    expect(readTraceContext({ traceparent, tracestate: "a=1,b=2" })).toEqual({
+      traceparent,
+      tracestate: "a=1,b=2",
+    });
   });
 
   it("of a later version may have more fields, one of version 00 may not", () => {
@@ -50,9 +53,13 @@ describe("the trace context of a peer", () => {
   });
 
   it("of any JSON is read without a throw, and is valid where it is read", () => {
-    const hex = (length: number) => fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
+    const hex = (length: number) =>
+      fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
     const near = fc.tuple(hex(2), hex(32), hex(16), hex(2)).map((parts) => parts.join("-"));
-    const carrier = fc.oneof(fc.jsonValue(), fc.record({ traceparent: fc.oneof(near, fc.string()), tracestate: fc.jsonValue() }));
+    const carrier = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ traceparent: fc.oneof(near, fc.string()), tracestate: fc.jsonValue() }),
+    );
     fc.assert(
       fc.property(carrier, (value) => {
         const read = readTraceContext(value);

@@ -22,9 +22,14 @@ describe("the example of OpenTelemetry", () => {
 
   it("has a dashboard whose metrics exist", async () => {
     const text = await readFile(join(here, "dashboard.json"), "utf8");
-    const known = [...Object.values(mapping).map(({ duration }) => `${duration}_seconds`), "gen_ai.client.token.usage"];
+    const known = [
+      ...Object.values(mapping).map(({ duration }) => `${duration}_seconds`),
+      "gen_ai.client.token.usage",
+    ];
     const names = known.map((name) => name.replaceAll(".", "_"));
-    const used = [...text.matchAll(/\b((?:harness|gen_ai)_\w+?)_(?:count|bucket|sum)\b/g)].map(([, name]) => name);
+    const used = [...text.matchAll(/\b((?:harness|gen_ai)_\w+?)_(?:count|bucket|sum)\b/g)].map(
+      ([, name]) => name,
+    );
     expect(used.length).toBeGreaterThan(7);
     expect(used.filter((name) => !names.includes(name ?? ""))).toEqual([]);
   });
