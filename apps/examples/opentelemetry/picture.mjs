@@ -10,7 +10,7 @@ const toXml = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0
 const readValue = ({ value = {} }) => Object.values(value)[0];
 
 /** The spans of a file of OTLP requests. */
-export const readSpans = (file) =>
+const readSpans = (file) =>
   readFileSync(file, "utf8")
     .split("\n")
     .filter((line) => line !== "")

@@ -331,5 +331,4 @@ export const tokenUsage = {
 
 /** Where a session is bound, on each span and in log fields. */
 export const sessionAttribute = "openarmature.session_id";
-export const correlationAttribute = "openarmature.correlation_id";
 export const errorAttribute = "error.type";
