@@ -4,6 +4,8 @@ export default [
   program({ bin: "src/bin.ts", "mcp-agent": "src/agents/mcp-agent-bin.ts" }, [
     "libsql",
     "pg",
+    "@opentelemetry/api",
+    "@opentelemetry/sdk-node",
     "@vscode/ripgrep",
     "@harnesskit/conformance",
   ]),

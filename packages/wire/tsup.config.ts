@@ -6,5 +6,6 @@ export default library({
   json: "src/json/index.ts",
   time: "src/time/index.ts",
   tool: "src/tool/index.ts",
+  trace: "src/trace/index.ts",
   testing: "src/testing/index.ts",
 });

@@ -52,6 +52,12 @@ export const layers = {
   "shell-engine": { ...role, noNode: true, browser: ["."] },
   graph: { ...role, browser: ["."] },
   approvals: { ...role, noNode: true, browser: "*" },
+  otel: {
+    layer: 2,
+    imports: ["wire"],
+    external: ["@opentelemetry/api", "@opentelemetry/sdk-node"],
+    browser: ["."],
+  },
   "agent-sdk": { layer: 3, imports: below3 },
   "core-runtime": { layer: 3, imports: below3 },
   "chat-harness": { layer: 3, imports: below3 },

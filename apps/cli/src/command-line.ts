@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { watchInterruption } from "./interruption.ts";
 import { main } from "./main.ts";
+import { startTelemetry } from "./telemetry.ts";
 
 /** The program, but for the hooks of other agents: runs the command line, writes what it has to say, and ends the process. */
 export const program = async (): Promise<void> => {
@@ -11,11 +12,14 @@ export const program = async (): Promise<void> => {
 
   watchInterruption();
 
+  const args = process.argv.slice(2);
+  const telemetry = await startTelemetry(args[0]);
   const exitCode = await main({
-    args: process.argv.slice(2),
+    args,
     binPath: fileURLToPath(new URL("bin.js", import.meta.url)),
     version,
   });
+  await telemetry?.close();
   // That output could not be written is reported in the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   // What was written leaves first; then the process ends, whatever a library still holds open.

@@ -3,6 +3,7 @@ import { type CoreToolCall, type RuntimeError, RuntimeErrorCode } from "@harness
 import { type HarnessError, isThenable } from "@harnesskit/wire";
 import { isoTime, type TimerEntry } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
+import { currentTracer, inOperation, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import type { AgentCore } from "./agent-core.ts";
 import { CallStream } from "./call-stream.ts";
 import { ToolFailedError } from "./errors.ts";
@@ -47,6 +48,7 @@ export class ToolCall implements TimerEntry {
   readonly #startedAt: number;
   #controller: AbortController | undefined;
   #isSettled = false;
+  #operation: TracedOperation<"agentCall"> | undefined;
   #hasReturned = false;
   #stream: CallStream | undefined;
   /** Without an outcome, the result is not sent. */
@@ -89,7 +91,14 @@ export class ToolCall implements TimerEntry {
     const { running } = this.#core;
     running.add(this);
     if (this.deadlineAt !== undefined) running.deadlines.set(this, this.deadlineAt);
-    return callScope.run(this, () => this.#run());
+    const { call_id: callId, input, context } = this.payload;
+    const parent = readTraceContext(context);
+    this.#operation = currentTracer()?.start(
+      "agentCall",
+      { tool: this.tool.name, callId, input },
+      { parent },
+    );
+    return inOperation(this.#operation, () => callScope.run(this, () => this.#run()));
   }
 
   async #run(): Promise<void> {
@@ -209,6 +218,7 @@ export class ToolCall implements TimerEntry {
     if (outcome) this.#settle({ ...outcome, error: { ...outcome.error, ...details } });
     else {
       this.#isSettled = true;
+      this.#operation?.end(this.#aborted?.reason);
       this.#stream?.end();
     }
   }
@@ -216,6 +226,8 @@ export class ToolCall implements TimerEntry {
   #settle({ outputBytes = 0, ...end }: End): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
+    this.#operation?.set({ status: end.status, code: end.error?.code, output: end.output });
+    this.#operation?.end(end.error);
     const { clock, running } = this.#core;
     running.deadlines.clear(this);
     const stream = this.#stream;

@@ -13,6 +13,7 @@ import {
 import { type CloseReason, callSafely, HarnessError, randomId, systemClock } from "@harnesskit/wire";
 import type { SessionState } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
+import { activeTrace, currentTracer, type TraceContext, traced } from "@harnesskit/wire/trace";
 import { Calls } from "./calls.ts";
 import {
   type AhpClient,
@@ -50,6 +51,15 @@ import { HarnessSession } from "./harness-session.ts";
 import { type HeartbeatState, startHeartbeat } from "./heartbeat.ts";
 import { Judge, type Verdict } from "./judge.ts";
 import { NotificationOutbox } from "./notification-outbox.ts";
+
+/** The tool that a payload names, as most do. */
+const toolOf = (payload: unknown): string | undefined => {
+  const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
+  return typeof tool === "string" ? tool : undefined;
+};
+
+const withTrace = (events: readonly BatchEvent[], trace: TraceContext): BatchEvent[] =>
+  events.map((event) => ({ ...event, metadata: { ...event.metadata, ...trace } }));
 
 class HarnessClient implements AhpClient {
   readonly sessionId: string;
@@ -153,10 +163,26 @@ class HarnessClient implements AhpClient {
     return this.#session.connect({ timeoutMs: waitMs, signal, retry });
   }
 
-  async decide<T extends BlockingEventType>(
+  decide<T extends BlockingEventType>(
     eventType: T,
     payload: EventPayloadInput<T>,
     options: EventFields & CallOptions = {},
+  ): Promise<Verdict<DecisionFor<T>>> {
+    if (currentTracer() === undefined) return this.#decide(eventType, payload, options);
+    const { session_id: sessionId = this.sessionId, agent_id: agentId = this.agentId } = options;
+    const details = () => ({ eventType, sessionId, agentId, tool: toolOf(payload), input: payload });
+    return traced("ask", details, async (operation) => {
+      const verdict = await this.#decide(eventType, payload, options);
+      const { decision } = verdict.decision as { readonly decision: string };
+      operation?.set({ decision, code: verdict.origin === "client" ? verdict.code : undefined });
+      return verdict;
+    });
+  }
+
+  async #decide<T extends BlockingEventType>(
+    eventType: T,
+    payload: EventPayloadInput<T>,
+    options: EventFields & CallOptions,
   ): Promise<Verdict<DecisionFor<T>>> {
     const event = this.#createEvent(eventType, payload, options, true);
     const timeoutMs = this.#deadlines.of(callClassOf[eventType], this.harness?.config, options.timeoutMs);
@@ -187,7 +213,8 @@ class HarnessClient implements AhpClient {
 
   async batch(events: readonly BatchEvent[], options: CallOptions = {}): Promise<Verdict<Decision>[]> {
     this.#assertIntroduced();
-    const complete = createBatch(this.#sender, events);
+    const trace = activeTrace();
+    const complete = createBatch(this.#sender, trace === undefined ? events : withTrace(events, trace));
     const { length } = complete;
     if (length === 0) return [];
     const times = this.#times("batch", options);
@@ -266,7 +293,9 @@ class HarnessClient implements AhpClient {
     this.#assertIntroduced();
     assertEventType(eventType);
     assertKind(eventType, blocking);
-    return createEvent(this.#sender, eventType, payload, fields);
+    const trace = activeTrace();
+    const traced = trace && { ...fields, metadata: { ...fields?.metadata, ...trace } };
+    return createEvent(this.#sender, eventType, payload, traced ?? fields);
   }
 
   #times(callClass: "query" | "batch", { timeoutMs, signal }: CallOptions) {

@@ -8,6 +8,7 @@ import {
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
 import { HarnessError, isThenable, ProtocolError } from "@harnesskit/wire";
+import { currentTracer, inTrace, readTraceContext, traced } from "@harnesskit/wire/trace";
 import type { CheckedEvent } from "./check-event.ts";
 import type { AhpHandlers, HandlerCall, MaybePromise } from "./handlers.ts";
 import { parseWith, type Schema } from "./read-params.ts";
@@ -54,6 +55,24 @@ export class Decider<Context> {
   }
 
   decide(event: CheckedEvent, call: HandlerCall<Context>): MaybePromise<AnyDecision> {
+    if (currentTracer() === undefined) return this.#decide(event, call);
+    const { event_type: eventType, session_id: sessionId, agent_id: agentId, payload, metadata } = event;
+    if (!ahpEvents[eventType].blocking) return inTrace(metadata, () => this.#decide(event, call));
+    const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
+    const named = typeof tool === "string" && { tool };
+    return traced(
+      "decide",
+      () => ({ eventType, sessionId, agentId, ...named, input: payload }),
+      async (operation) => {
+        const decision = await this.#decide(event, call);
+        operation?.set({ decision: decision.decision, rule: ruleOf(decision) });
+        return decision;
+      },
+      () => ({ parent: readTraceContext(metadata) }),
+    );
+  }
+
+  #decide(event: CheckedEvent, call: HandlerCall<Context>): MaybePromise<AnyDecision> {
     const type = event.event_type;
     const handle = this.#handles.get(type);
     if (!handle) return undecided(type);
@@ -111,6 +130,13 @@ export class Decider<Context> {
     return toHandlerFailure(cause);
   }
 }
+
+/** The rule that a policy names in the metadata of its decision. */
+const ruleOf = (decision: AnyDecision): string | undefined => {
+  const { metadata } = decision as { readonly metadata?: { readonly [name: string]: unknown } };
+  const { rule } = (metadata?.policy ?? {}) as { readonly rule?: unknown };
+  return typeof rule === "string" ? rule : undefined;
+};
 
 /** What a decision is in a batch: a failure blocks. */
 export const toBatchDecision = (outcome: AnyDecision | ProtocolError): Decision =>

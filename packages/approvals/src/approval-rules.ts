@@ -41,10 +41,15 @@ export class ApprovalRules {
     return numbered;
   }
 
-  /** What time has done: records lapse, and old ones are removed. Before anything else. */
-  *settle(table: ApprovalTable, nowMs: number): Steps<void> {
-    for (const record of yield* answer(table.due(nowMs))) yield* this.#put(table, lapse(record, nowMs));
+  /** What time has done: records lapse, and old ones are removed. Before anything else. Returns the questions that expired. */
+  *settle(table: ApprovalTable, nowMs: number): Steps<ApprovalRecord[]> {
+    const expired: ApprovalRecord[] = [];
+    for (const record of yield* answer(table.due(nowMs))) {
+      const next = yield* this.#put(table, lapse(record, nowMs));
+      if (record.status === "pending") expired.push(next);
+    }
     yield* answer(table.dropEnded(nowMs - this.#limits.retentionMs, this.#limits.maxRecords));
+    return expired;
   }
 
   *ask(table: ApprovalTable, question: ReadQuestion, nowMs: number): Steps<AskResult> {

@@ -1,5 +1,6 @@
 import { GrantSchema } from "@harnesskit/protocol/hub";
 import { type Clock, type CreateId, checkNumber, randomId, systemClock } from "@harnesskit/wire";
+import { activeTrace } from "@harnesskit/wire/trace";
 import * as z from "zod";
 import { ApprovalRules } from "./approval-rules.ts";
 import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
@@ -15,6 +16,7 @@ import {
   IdSchema,
 } from "./record.ts";
 import { answer, type MaybePromise, runSteps, type Steps } from "./steps.ts";
+import { traceApproval } from "./traced-approval.ts";
 import { ApprovalEventSchema } from "./transition.ts";
 import { watchRecords } from "./watch-records.ts";
 
@@ -57,14 +59,24 @@ export const createApprovalStore = (
     for (const each of [...waiting]) each();
   };
 
-  function* settled<T>(table: ApprovalTable, work: (nowMs: number) => Steps<T>): Steps<T> {
+  function* settled<T>(
+    table: ApprovalTable,
+    work: (nowMs: number) => Steps<T>,
+    expired: ApprovalRecord[],
+  ): Steps<T> {
     const nowMs = table.now === undefined ? clock.now() : yield* answer(table.now());
-    yield* rules.settle(table, nowMs);
+    expired.push(...(yield* rules.settle(table, nowMs)));
     return yield* work(nowMs);
   }
 
   const write = async <T>(work: (table: ApprovalTable, nowMs: number) => Steps<T>): Promise<T> => {
-    const result = await backing.write((table) => runSteps(settled(table, (nowMs) => work(table, nowMs))));
+    let expired: ApprovalRecord[] = [];
+    const result = await backing.write((table) => {
+      // A transaction may be tried again.
+      expired = [];
+      return runSteps(settled(table, (nowMs) => work(table, nowMs), expired));
+    });
+    for (const record of expired) traceApproval(record);
     wake();
     return result;
   };
@@ -78,12 +90,19 @@ export const createApprovalStore = (
   const store: ApprovalStore = {
     async ask(question) {
       const checked = await readQuestion(question, limits);
-      return write((table, nowMs) => rules.ask(table, checked, nowMs));
+      const { trace = activeTrace() } = checked;
+      const asked = trace === undefined ? checked : { ...checked, trace };
+      const result = await write((table, nowMs) => rules.ask(table, asked, nowMs));
+      if (result.how === "granted") traceApproval(result.record);
+      return result;
     },
     async apply(id, event) {
       const key = parseValue(IdSchema, id, "id");
       const checked = parseBounded(ApprovalEventSchema, event, "event", maxEventBytes);
-      return write((table, nowMs) => rules.apply(table, key, checked, nowMs));
+      const record = await write((table, nowMs) => rules.apply(table, key, checked, nowMs));
+      const isAnswer = checked.type === "answer" || (checked.type === "withdraw" && !record.answer);
+      if (isAnswer) traceApproval(record);
+      return record;
     },
     async get(id) {
       const key = parseValue(IdSchema, id, "id");

@@ -19,6 +19,7 @@ import {
 import { copyObject } from "./inbound-message.ts";
 import { type Lanes, laneOf } from "./lanes.ts";
 import type { HarnessLimits, TurnOptions } from "./options.ts";
+import { traceApproval } from "./traced-approval.ts";
 import { pauseKeyOf, type Resumed, type TurnRunner, type TurnShape } from "./turn-runner.ts";
 
 /** A resumed turn that has ended. */
@@ -175,6 +176,7 @@ export class Signals<F extends Fields, Turn extends object> {
         signal: { payload, accepted_at: new Date(clock.now()).toISOString() },
         expectedRevision: record.revision,
       });
+      traceApproval(record, payload, clock.now());
       return { record, payload, revision };
     } catch (cause) {
       if (hasCode(cause, "suspension_conflict")) return undefined;

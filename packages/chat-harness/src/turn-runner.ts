@@ -16,6 +16,7 @@ import {
 import type { DispatchPath } from "@harnesskit/protocol/chat";
 import { type JsonObject, type JsonValue, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import { isThenable } from "@harnesskit/wire";
+import { activeTrace, type TracedOperation, traced } from "@harnesskit/wire/trace";
 import * as z from "zod";
 import { type Failure, RefusedSignal, SubscriptionError, toFailure } from "./errors.ts";
 import type { EngineOptions, TurnOptions, TurnReport } from "./options.ts";
@@ -99,6 +100,8 @@ const takenElsewhere = (error: unknown): "already_resumed" | "being_resumed" | u
 const onPath = <Turn extends object>(turn: Turn, path: DispatchPath | undefined): Turn =>
   path === undefined ? turn : { ...turn, dispatch_path: path };
 
+type Traced = TracedOperation<"chatTurn"> | undefined;
+
 type ReportFacts = Pick<TurnReport, "path" | "session_id" | "invocation_id">;
 
 /** What runs turns: what all turns of a harness have in common. */
@@ -119,7 +122,19 @@ export class TurnRunner<F extends Fields, Turn extends object> {
   }
 
   /** Runs a turn from its beginning. Rejects only if its caller has cancelled it. */
-  async start({ sessionId, initial, prepare, signal, options, path }: TurnStart<F>): Promise<Turn> {
+  start(turn: TurnStart<F>): Promise<Turn> {
+    const { sessionId } = turn;
+    return traced(
+      "chatTurn",
+      () => ({ sessionId }),
+      (operation) => this.#start(turn, operation),
+    );
+  }
+
+  async #start(
+    { sessionId, initial, prepare, signal, options, path }: TurnStart<F>,
+    operation: Traced,
+  ): Promise<Turn> {
     const { graph, createId } = this.#engine;
     const { completed, suspended, errored } = this.#shape;
     const invocationId = createId("inv");
@@ -136,16 +151,31 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         settle: (end) => (end.outcome === "suspended" ? this.#pause(end, null) : undefined),
       });
     } catch (error) {
-      const failure = this.#reportFailure(facts(), error, signal.aborted);
+      const failure = this.#reportFailure(facts(), error, signal.aborted, operation);
       if (signal.aborted) throw error;
       return onPath(errored(failure), path());
     }
-    this.#report(facts(), outcome.outcome);
+    this.#report(facts(), outcome.outcome, operation);
     return onPath(outcome.outcome === "completed" ? completed(outcome, null) : suspended(outcome), path());
   }
 
   /** Resumes a paused turn. Rejects if its caller has cancelled it before it ended, and with a {@link RefusedSignal} if nothing has run. */
-  async resume({ record, payload, lease, giveUp, signal, options }: TurnResume): Promise<Resumed<Turn>> {
+  resume(resumed: TurnResume): Promise<Resumed<Turn>> {
+    const { session_id: sessionId, descriptor, trace: paused } = resumed.record;
+    const { signal_id: signalId, metadata } = descriptor;
+    return traced(
+      "chatTurn",
+      () => ({ sessionId, signalId, metadata }),
+      (operation) => this.#resume(resumed, operation),
+      // The trace of the pause goes on; the links say where it was left, and who resumed it.
+      () => ({ parent: paused ?? activeTrace(), links: [paused, activeTrace()] }),
+    );
+  }
+
+  async #resume(
+    { record, payload, lease, giveUp, signal, options }: TurnResume,
+    operation: Traced,
+  ): Promise<Resumed<Turn>> {
     const note = pauseNoteOf(record);
     const { session_id, invocation_id } = record;
     const facts = { path: "signal_resume", session_id, invocation_id } as const;
@@ -169,13 +199,13 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         ...(giveUp === undefined ? {} : { giveUp }),
         settle,
       });
-      this.#report(facts, outcome);
+      this.#report(facts, outcome, operation);
       return { kind: outcome === "completed" ? "completed" : "paused", turn: turn as Turn };
     } catch (error) {
       const taken = takenElsewhere(error);
       if (taken !== undefined) return { kind: taken };
       const isCancelled = turn === undefined && signal.aborted;
-      const failure = this.#reportFailure(facts, error, isCancelled);
+      const failure = this.#reportFailure(facts, error, isCancelled, operation);
       if (isCancelled) throw error;
       if (turn === undefined) throw new RefusedSignal(failure);
       return { kind: "failed", turn: onPath(errored(failure), facts.path) };
@@ -213,12 +243,12 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         ...(giveUp === undefined ? {} : { giveUp }),
         settle,
       });
-      this.#report(facts(), outcome.outcome);
+      this.#report(facts(), outcome.outcome, undefined);
     } catch (error) {
       const reason =
         GraphError.isInstance(error) && error.code === "run_record_invalid" ? error.data.reason : "";
       if (reason === "unknown" || reason === "running") return undefined;
-      this.#reportFailure(facts(), error, false);
+      this.#reportFailure(facts(), error, false, undefined);
       if (failed === undefined) throw error;
     }
     const turn = failed ?? ended;
@@ -230,13 +260,21 @@ export class TurnRunner<F extends Fields, Turn extends object> {
     return { signal, isSignalUnique: true, unfinished: "end" as const, observers: all, metadata };
   }
 
-  #report(facts: ReportFacts, outcome: TurnReport["outcome"], error?: unknown, category?: string): void {
+  #report(
+    facts: ReportFacts,
+    outcome: TurnReport["outcome"],
+    operation: Traced,
+    error?: unknown,
+    category?: string,
+  ): void {
+    operation?.set({ path: facts.path, outcome, category });
+    if (error !== undefined) operation?.end({ code: category });
     this.#engine.report({ ...facts, outcome, error_category: category, error });
   }
 
-  #reportFailure(facts: ReportFacts, error: unknown, isCancelled: boolean): Failure {
+  #reportFailure(facts: ReportFacts, error: unknown, isCancelled: boolean, operation: Traced): Failure {
     const failure = toFailure(error);
-    this.#report(facts, isCancelled ? "cancelled" : "errored", error, failure.category);
+    this.#report(facts, isCancelled ? "cancelled" : "errored", operation, error, failure.category);
     return failure;
   }
 

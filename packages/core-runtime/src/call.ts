@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { AuditAction } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { TimerEntry } from "@harnesskit/wire/time";
+import { currentTracer, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
 import { CallStream, type StreamChunk } from "./call-stream.ts";
@@ -52,6 +53,7 @@ export class Call implements ToolCall, TimerEntry {
   readonly startedAt: number;
   readonly timeoutMs: number;
   readonly result: Promise<CallResult>;
+  readonly operation: TracedOperation<"call"> | undefined;
   state: CallState = "opened";
   /** The id of its message, once it was sent. */
   messageId: string | undefined;
@@ -86,6 +88,11 @@ export class Call implements ToolCall, TimerEntry {
     this.result = new Promise((resolve) => {
       this.#settle = resolve;
     });
+    this.operation = currentTracer()?.start(
+      "call",
+      { tool: this.toolId, callId: this.callId, input },
+      { parent: readTraceContext(options.context) },
+    );
     if (!signal) return;
     this.#onAbort = () => this.cancel("aborted");
     signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -124,6 +131,13 @@ export class Call implements ToolCall, TimerEntry {
     return this.tool.info.side_effects === false || this.options.idempotencyKey !== undefined;
   }
 
+  #endOperation(result: CallResult): void {
+    const { status } = result;
+    const [output, error] = status === "succeeded" ? [result.output] : [undefined, result.error];
+    this.operation?.set({ status, code: error?.code, output });
+    this.operation?.end(error);
+  }
+
   cancel(reason?: string): void {
     if (!this.settled) this.#calls.cancel(this, reason);
   }
@@ -139,6 +153,7 @@ export class Call implements ToolCall, TimerEntry {
     this.#settle = undefined;
     if (this.#onAbort) this.options.signal?.removeEventListener("abort", this.#onAbort);
     this.#stream?.end();
+    this.#endOperation(result);
     settle(result);
     return true;
   }

@@ -59,7 +59,8 @@ export const callMessage = (clock: Clock, call: Call): OutgoingMessage => {
   };
   if (idempotencyKey !== undefined) payload.idempotency_key = idempotencyKey;
   if (caller) payload.caller = caller;
-  if (context) payload.context = context;
+  const trace = call.operation?.context;
+  if (context || trace) payload.context = { ...context, ...trace };
   const links = linksOf(call);
   if (actor) links.actor = actor;
   return toMessage(clock, "core.tool.call", payload, links);

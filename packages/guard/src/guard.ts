@@ -12,6 +12,7 @@ import {
 import { type Decision, DecisionSchema } from "@harnesskit/protocol/ahp";
 import { BoundedMap, type Clock, callSafely, systemClock, wait } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
+import { activeTrace, readTraceContext, type TracedOperation, traced } from "@harnesskit/wire/trace";
 import { type GuardHarness, HarnessLine } from "./harness-line.ts";
 import { type GuardLimits, guardLimits } from "./limits.ts";
 import { ModifiedCalls } from "./modified-calls.ts";
@@ -42,6 +43,8 @@ export interface HookRequest {
   readonly cwd?: string | undefined;
   /** How long the host waits, in milliseconds. @default the host's own default */
   readonly timeoutMs?: number | undefined;
+  /** W3C Trace Context as the host passed it: `{ traceparent, tracestate }`. One that is malformed is ignored. @default none */
+  readonly trace?: unknown;
 }
 
 /** Answers the hooks of coding agents by the decisions of one harness. */
@@ -134,7 +137,16 @@ class HookGuard implements Guard {
     const allMs = deadlineMs(host, timeoutMs);
     const timeLeft = Math.max(allMs - answerMarginMs, Math.floor(allMs / 2));
     const isGate = call.rule.ahp === "pre_action" || call.rule.ahp === "pre_prompt";
-    return isGate ? this.#gate(call, timeLeft, signal) : this.#report(call, timeLeft, signal);
+    if (!isGate) return this.#report(call, timeLeft, signal);
+    const { event_type: eventType, session_id: sessionId, payload } = call.event;
+    const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
+    const named = typeof tool === "string" && { tool };
+    return traced(
+      "hook",
+      () => ({ host: host.id, eventType, sessionId, ...named, input: payload }),
+      (operation) => this.#gate(call, timeLeft, signal, operation),
+      () => ({ parent: readTraceContext(request.trace) }),
+    );
   }
 
   /** What has happened is reported, and the host goes on whatever comes of that. */
@@ -150,13 +162,18 @@ class HookGuard implements Guard {
     return answerHook(call);
   }
 
-  async #gate(call: HookCall, timeoutMs: number, signal: AbortSignal): Promise<HookAnswer> {
+  async #gate(
+    call: HookCall,
+    timeoutMs: number,
+    signal: AbortSignal,
+    operation: TracedOperation<"hook"> | undefined,
+  ): Promise<HookAnswer> {
     const dueAtMs = this.#clock.now() + timeoutMs;
     const event = call.event as NonNullable<HookCall["event"]>;
     for (;;) {
       const leftMs = dueAtMs - this.#clock.now();
       const waits = { wait_ms: leftMs, host_asks: call.rule?.asks === true };
-      const asked = { ...event, metadata: { ...event.metadata, ...waits } };
+      const asked = { ...event, metadata: { ...event.metadata, ...waits, ...activeTrace() } };
       const answered = await settleWithin((inner) => this.#line.ask(call.host, asked, inner), {
         name: "the decision of a hook",
         timeoutMs: leftMs,
@@ -164,6 +181,7 @@ class HookGuard implements Guard {
         clock: this.#clock,
       });
       if (answered.status !== "done") {
+        operation?.set({ code: answered.status });
         if (answered.status === "failed") this.#onError(answered.error);
         return this.#refuse(call, why[answered.status]);
       }
@@ -173,6 +191,7 @@ class HookGuard implements Guard {
       if (!decision) return this.#refuse(call, "the harness's decision is not valid");
       const retryMs = decision.decision === "defer" ? Math.max(1, decision.retry_after_ms) : 0;
       if (decision.decision !== "defer" || this.#clock.now() + retryMs >= dueAtMs) {
+        operation?.set({ decision: decision.decision });
         const asks = decision.decision === "escalate" && decision.escalation_target === terminalTarget;
         this.#modified.note(event, decision);
         return answerHook(call, decision, asks ? { escalate: "ask" } : {});

@@ -40,7 +40,9 @@ export const createHookHandler = (
     if (request.method !== "POST") return refused(405, "a hook is a POST");
     const input = await readBody(request);
     if (input === undefined) return refused(413, `the hook's input exceeds ${maxHookInputBytes} bytes`);
-    const answer = await guard.answer({ host: host.id, input, ...options }, request.signal);
+    const [traceparent, tracestate] = [request.headers.get("traceparent"), request.headers.get("tracestate")];
+    const trace = { traceparent, tracestate };
+    const answer = await guard.answer({ host: host.id, input, trace, ...options }, request.signal);
     if (answer.exitCode !== 0) return refused(400, answer.reason ?? "the hook's input cannot be read");
     return new Response(answer.stdout, {
       headers: { "content-type": "application/json", "cache-control": "no-store" },

@@ -15,6 +15,8 @@ const HookFrameSchema: z.ZodType<HookFrame> = z.object({
     .min(1)
     .max(2 ** 31 - 1),
   event: z.string().max(200).optional(),
+  traceparent: z.string().max(200).optional(),
+  tracestate: z.string().max(600).optional(),
 });
 
 export interface HookListenerOptions {
@@ -45,7 +47,8 @@ const serve = (channel: Channel<UnixContext>, { guard, onError }: HookListenerOp
       isAnswered = true;
       const frame = HookFrameSchema.safeParse(message);
       if (!frame.success) return reply(invalidFrame);
-      const { exitCode, stdout, stderr } = await guard.answer(frame.data, channel.signal);
+      const request = { ...frame.data, trace: frame.data };
+      const { exitCode, stdout, stderr } = await guard.answer(request, channel.signal);
       if (!channel.signal.aborted) await reply({ id: frame.data.id, exitCode, stdout, stderr });
     },
     error(error) {

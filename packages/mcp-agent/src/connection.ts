@@ -1,5 +1,6 @@
 import { createDeferred, displayText, HarnessError } from "@harnesskit/wire";
 import { type Clock, maxTimerMs, systemClock, within } from "@harnesskit/wire/time";
+import { traced, withTraceMeta } from "@harnesskit/wire/trace";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
@@ -130,15 +131,25 @@ export class McpConnection {
     input: Record<string, unknown>,
     options: { readonly signal: AbortSignal; readonly onProgress: (progress: Progress) => void },
   ): Promise<CallToolResult> {
-    const params = { name: mcpName, arguments: input };
-    const request = { method: "tools/call" as const, params };
-    try {
-      return await this.#client.request(request, CallToolResultSchema, {
+    const call = async () => {
+      const params = withTraceMeta({ name: mcpName, arguments: input });
+      return this.#client.request({ method: "tools/call" as const, params }, CallToolResultSchema, {
         // The agent's own deadline aborts the signal.
         timeout: maxTimerMs,
         signal: options.signal,
         onprogress: options.onProgress,
       });
+    };
+    try {
+      return await traced(
+        "mcpCall",
+        () => ({ tool: mcpName, callId: "", input }),
+        async (operation) => {
+          const result = await call();
+          operation?.set({ code: result.isError ? "tool_error" : undefined, output: result.content });
+          return result;
+        },
+      );
     } catch (error) {
       // A server that does not know the session, or is not there, is connected to anew.
       const isGone = error instanceof StreamableHTTPError ? error.code === 404 : error instanceof TypeError;

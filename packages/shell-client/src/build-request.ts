@@ -11,6 +11,7 @@ import {
   type ShellRequest,
   ShellRequestSchema,
 } from "@harnesskit/protocol/openharness";
+import type { TraceContext } from "@harnesskit/wire/trace";
 import type { ShellClientLimits } from "./limits.ts";
 import type { SendableRequest } from "./post-request.ts";
 import { copyMessage } from "./read-response.ts";
@@ -35,6 +36,8 @@ export interface RequestParts {
   /** As it leaves. */
   readonly environment: EnvironmentState | undefined;
   readonly approval: ApprovalAnswer | undefined;
+  /** What a channel has no header for. */
+  readonly trace: TraceContext | undefined;
 }
 
 const invalidRequest = (message: string, reason: ShellClientErrorReason, path?: string, cause?: unknown) =>
@@ -80,7 +83,7 @@ const assertIds = ({ request_id, correlation_id, request }: ShellRequest, maxIdL
   }
 };
 
-const extensionsOf = ({ extensions }: ShellAsk, approval: ApprovalAnswer | undefined) => {
+const extensionsOf = ({ ask: { extensions }, approval, trace }: RequestParts) => {
   if (extensions !== undefined && Object.hasOwn(extensions, HARNESSKIT_EXTENSION)) {
     throw invalidRequest(
       `${HARNESSKIT_EXTENSION} is the client's own`,
@@ -88,7 +91,8 @@ const extensionsOf = ({ extensions }: ShellAsk, approval: ApprovalAnswer | undef
       "request.context.extensions",
     );
   }
-  return approval === undefined ? extensions : { ...extensions, [HARNESSKIT_EXTENSION]: { approval } };
+  if (approval === undefined && trace === undefined) return extensions;
+  return { ...extensions, [HARNESSKIT_EXTENSION]: { ...(approval && { approval }), ...trace } };
 };
 
 /**
@@ -97,7 +101,7 @@ const extensionsOf = ({ extensions }: ShellAsk, approval: ApprovalAnswer | undef
  */
 export const buildRequest = (frame: RequestFrame, parts: RequestParts): SendableRequest => {
   const { shell, capabilities, auth, limits } = frame;
-  const { requestId, correlationId, session, continuation, ask, environment, approval } = parts;
+  const { requestId, correlationId, session, continuation, ask, environment } = parts;
   const given = {
     protocol_version: OPENHARNESS_VERSION,
     request_id: requestId,
@@ -114,7 +118,7 @@ export const buildRequest = (frame: RequestFrame, parts: RequestParts): Sendable
         environment_state: environment,
         attachments: ask.attachments,
         shell,
-        extensions: extensionsOf(ask, approval),
+        extensions: extensionsOf(parts),
       },
     },
   };

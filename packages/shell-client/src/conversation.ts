@@ -44,7 +44,7 @@ export interface ConversationOptions {
   readonly onDenials: (denials: readonly CapabilityDenial[]) => void;
   readonly onResult: (result: DirectiveResult) => void;
   readonly diagnose: (diagnostic: ShellDiagnostic) => void;
-  readonly buildAnswer: (answered: Answered, correlationId: string) => SendableRequest;
+  readonly buildAnswer: (answered: Answered, trace: Trace) => SendableRequest;
 }
 
 const toShellError = ({ code, message, retryable }: ShellClientError): ShellError => ({
@@ -89,7 +89,7 @@ export class Conversation {
       }
       try {
         await this.#exchange({
-          request: buildAnswer(next, this.#trace.correlationId),
+          request: buildAnswer(next, this.#trace),
           answers: next.pending,
         });
       } catch (error) {

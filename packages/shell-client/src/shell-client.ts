@@ -11,6 +11,7 @@ import {
   resolveBackoff,
   systemClock,
 } from "@harnesskit/wire";
+import { currentTracer, inOperation, readTraceContext } from "@harnesskit/wire/trace";
 import { readUserReply } from "./ask-user.ts";
 import { buildRequest, type RequestFrame, type RequestParts } from "./build-request.ts";
 import { CallScope } from "./call-scope.ts";
@@ -141,8 +142,8 @@ class Client implements ShellClient {
       onDenials: (denials) => callSafely(() => options.onDenials?.(denials)),
       onResult: (result) => callSafely(() => options.onResult?.(result)),
       diagnose,
-      buildAnswer: ({ pending: { digest, continuation }, answer }, correlationId) =>
-        this.#build({ ask: {}, correlationId, continuation, approval: { ...answer, digest } }),
+      buildAnswer: ({ pending: { digest, continuation }, answer }, trace) =>
+        this.#build({ ask: {}, trace, continuation, approval: { ...answer, digest } }),
     };
   }
 
@@ -151,12 +152,12 @@ class Client implements ShellClient {
   }
 
   readonly send = (ask: ShellAsk): Promise<ShellOutcome> =>
-    this.#call(ask, async (correlationId) => {
+    this.#call(ask, async (trace) => {
       const environment = await this.#environmentOf(ask);
       const taken = ask.continuation === undefined ? this.#session.take() : undefined;
       const continuation = ask.continuation || taken;
       try {
-        return { request: this.#build({ ask, correlationId, environment, continuation }), taken };
+        return { request: this.#build({ ask, trace, environment, continuation }), taken };
       } catch (error) {
         this.#session.putBack(taken);
         throw error;
@@ -168,7 +169,7 @@ class Client implements ShellClient {
     decision: ApprovalReply,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<ShellOutcome> =>
-    this.#call(signal ? { signal } : {}, async (correlationId) => {
+    this.#call(signal ? { signal } : {}, async (trace) => {
       const answers = await readPending(pending, this.#limits);
       const answer = readUserReply(decision, answers.digest);
       if (answer.decision === undefined) {
@@ -177,7 +178,7 @@ class Client implements ShellClient {
       }
       const approval = { ...answer, digest: answers.digest };
       return {
-        request: this.#build({ ask: {}, correlationId, continuation: answers.continuation, approval }),
+        request: this.#build({ ask: {}, trace, continuation: answers.continuation, approval }),
         answers,
       };
     });
@@ -199,8 +200,8 @@ class Client implements ShellClient {
 
   /** One call from its beginning to its end, within the client's bounds. */
   async #call(
-    { signal, correlationId = this.#createId("corr"), traceparent }: ShellAsk,
-    open: (correlationId: string) => Promise<Opening>,
+    { signal, correlationId = this.#createId("corr"), traceparent, intent }: ShellAsk,
+    open: (trace: Trace) => Promise<Opening>,
   ): Promise<ShellOutcome> {
     if (this.#closed) throw this.#closed;
     const { maxInFlight } = this.#limits;
@@ -213,21 +214,39 @@ class Client implements ShellClient {
     const onAbort = () => scope.giveUp(signal?.reason);
     if (signal?.aborted) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
+    const operation = currentTracer()?.start(
+      "shellRequest",
+      { correlationId, sessionId: this.#session.now.sessionId, input: intent },
+      { parent: readTraceContext({ traceparent }) },
+    );
     try {
-      const trace = new Trace(correlationId, traceparent);
-      return await new Conversation(this.#conversation, trace, scope).run(await open(correlationId));
+      const trace = new Trace(correlationId, traceparent, operation?.context);
+      const run = async () => new Conversation(this.#conversation, trace, scope).run(await open(trace));
+      const outcome = await inOperation(operation, run);
+      const { status, error } = outcome;
+      operation?.set({ status, code: error?.code, requestId: outcome.response?.request_id });
+      operation?.end(error);
+      return outcome;
+    } catch (error) {
+      operation?.end(error);
+      throw error;
     } finally {
       signal?.removeEventListener("abort", onAbort);
       this.#scopes.delete(scope);
     }
   }
 
-  #build(parts: Pick<RequestParts, "ask" | "correlationId"> & Partial<RequestParts>) {
+  #build({
+    trace: { correlationId, context },
+    ...parts
+  }: Pick<RequestParts, "ask"> & Partial<Omit<RequestParts, "trace">> & { readonly trace: Trace }) {
     return buildRequest(this.#frame, {
       environment: undefined,
       approval: undefined,
       continuation: undefined,
       ...parts,
+      correlationId,
+      trace: context,
       requestId: this.#createId("req"),
       session: this.#session.now,
     });

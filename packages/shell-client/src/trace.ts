@@ -1,6 +1,5 @@
+import { isTraceparent, type TraceContext } from "@harnesskit/wire/trace";
 import { ShellClientError } from "./shell-client-error.ts";
-
-const traceparentPattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** What may stand in a header of ours; any other id travels in the body alone. */
 const idPattern = /^[\x21-\x7e]{1,512}$/;
@@ -10,21 +9,24 @@ const randomHex = (bytes: number): string =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
 
-/** The trace of one call: all its requests belong to it, each with a span of its own. */
+/** The trace of one call: all its requests belong to it, each with a span of its own, or all to the span of a tracer. */
 export class Trace {
   readonly correlationId: string;
+  /** The call as a tracer observes it. */
+  readonly context: TraceContext | undefined;
   readonly #traceId: string;
   readonly #flags: string;
 
   /** Throws `invalid_request` for a traceparent that is not valid W3C Trace Context. */
-  constructor(correlationId: string, traceparent: string | undefined) {
-    if (traceparent !== undefined && !traceparentPattern.test(traceparent)) {
+  constructor(correlationId: string, traceparent: string | undefined, context?: TraceContext) {
+    if (traceparent !== undefined && !isTraceparent(traceparent)) {
       throw new ShellClientError("invalid_request", "the traceparent is not valid W3C Trace Context", {
         reason: "schema",
         path: "traceparent",
       });
     }
     this.correlationId = correlationId;
+    this.context = context;
     const [, traceId, , flags] = traceparent?.split("-") ?? [];
     this.#traceId = traceId ?? randomHex(16);
     this.#flags = flags ?? "01";
@@ -32,9 +34,8 @@ export class Trace {
 
   /** The headers of a request; the same for each of its attempts. */
   headersOf(requestId: string): Readonly<Record<string, string>> {
-    const headers: Record<string, string> = {
-      traceparent: `00-${this.#traceId}-${randomHex(8)}-${this.#flags}`,
-    };
+    const own = { traceparent: `00-${this.#traceId}-${randomHex(8)}-${this.#flags}` };
+    const headers: Record<string, string> = { ...(this.context ?? own) };
     if (idPattern.test(requestId)) headers["x-request-id"] = requestId;
     if (idPattern.test(this.correlationId)) headers["x-correlation-id"] = this.correlationId;
     return headers;

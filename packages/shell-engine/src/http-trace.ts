@@ -1,3 +1,5 @@
+import { type Extensions, HARNESSKIT_EXTENSION } from "@harnesskit/protocol/openharness";
+import { readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
 import { contextField } from "./shell-context.ts";
 
 /** The headers that go with OpenHarness over HTTP: for the `contextHeaders` of a server. */
@@ -5,6 +7,7 @@ export const shellHeaders: readonly string[] = [
   "x-correlation-id",
   "x-request-id",
   "traceparent",
+  "tracestate",
   "user-agent",
 ];
 
@@ -13,14 +16,18 @@ export interface HttpTrace {
   readonly correlationId: string | undefined;
   readonly requestId: string | undefined;
   readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
 }
 
-const nothing: HttpTrace = { correlationId: undefined, requestId: undefined, traceparent: undefined };
+const nothing: HttpTrace = {
+  correlationId: undefined,
+  requestId: undefined,
+  traceparent: undefined,
+  tracestate: undefined,
+};
 
 /** What is safe in a log and as a header. */
 const idPattern = /^[\x21-\x7e]{1,512}$/;
-const traceparentPattern =
-  /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
 const matching = (value: unknown, pattern: RegExp): string | undefined =>
   typeof value === "string" && value.length <= 512 && pattern.test(value) ? value : undefined;
@@ -31,11 +38,30 @@ export const traceOf = (context: unknown): HttpTrace => {
   if (typeof headers !== "object" || headers === null) return nothing;
   const of = (name: string): unknown =>
     Object.hasOwn(headers, name) ? (headers as Record<string, unknown>)[name] : undefined;
+  const { traceparent, tracestate } =
+    readTraceContext({ traceparent: of("traceparent"), tracestate: of("tracestate") }) ?? nothing;
   return {
     correlationId: matching(of("x-correlation-id"), idPattern),
     requestId: matching(of("x-request-id"), idPattern),
-    traceparent: matching(of("traceparent"), traceparentPattern),
+    traceparent,
+    tracestate,
   };
+};
+
+/**
+ * Where a message belongs in a trace: by the headers of its transport's context, or by `request.context.extensions["dev.harnesskit"]`
+ * on a channel, which has no headers. Undefined where neither says so, or not well-formed. The message is not checked yet.
+ */
+export const traceOfMessage = (message: unknown, context: unknown): TraceContext | undefined => {
+  const carried = readTraceContext(traceOf(context));
+  if (carried !== undefined) return carried;
+  try {
+    const { request } = (message ?? {}) as { request?: { context?: { extensions?: Extensions } } };
+    return readTraceContext(request?.context?.extensions?.[HARNESSKIT_EXTENSION]);
+  } catch {
+    // A getter threw, or a field is null.
+    return undefined;
+  }
 };
 
 const echoed = ["x-correlation-id", "x-request-id"] as const;

@@ -15,6 +15,7 @@ import {
 } from "@harnesskit/wire";
 import { ChannelServer } from "@harnesskit/wire/rpc";
 import { systemClock } from "@harnesskit/wire/time";
+import { currentTracer, type TracedOperation } from "@harnesskit/wire/trace";
 import { Admission } from "./admission.ts";
 import { allDenials, CapabilityOffer, nothingNegotiated } from "./capability-negotiation.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
@@ -22,7 +23,7 @@ import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
 import { internalError, shellErrorOf } from "./failure.ts";
 import type { Payload } from "./finish-reply.ts";
-import { shellReplyHeaders, traceOf } from "./http-trace.ts";
+import { shellReplyHeaders, traceOf, traceOfMessage } from "./http-trace.ts";
 import { type ResolvedLimits, shellEngineLimits } from "./limits.ts";
 import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
 import { createRedact, type Redact, redactNothing } from "./redaction.ts";
@@ -135,6 +136,24 @@ class Engine<Context> implements ShellEngine<Context> {
   }
 
   readonly handle = async (message: unknown, context: Context): Promise<ShellResponse> => {
+    const tracer = currentTracer();
+    if (tracer === undefined) return this.#handle(message, context);
+    const parent = traceOfMessage(message, context);
+    const operation = tracer.start("engineRequest", {}, { parent });
+    const response = await operation.run(() => this.#handle(message, context, operation));
+    const { status, error, action_directives: directives } = response.response;
+    const { request_id: requestId, correlation_id: correlationId } = response;
+    operation.set({ requestId, correlationId, status, code: error?.code });
+    operation.set({ actionTypes: directives?.map(({ action_type }) => action_type) });
+    operation.end(error);
+    return response;
+  };
+
+  async #handle(
+    message: unknown,
+    context: Context,
+    operation?: TracedOperation<"engineRequest">,
+  ): Promise<ShellResponse> {
     const startedAt = this.#clock.now();
     let progress: Progress | undefined;
     let outcome: Outcome;
@@ -151,10 +170,12 @@ class Engine<Context> implements ShellEngine<Context> {
     }
     const { payload } = outcome;
     if (!progress) return this.#respond(payload, unknownRecipient);
-    this.#write(progress.subject, outcome, startedAt);
-    const { requestId, correlationId } = progress.subject;
+    const { subject } = progress;
+    this.#write(subject, outcome, startedAt);
+    operation?.set({ sessionId: subject.sessionId, isReplay: outcome.isReplay });
+    const { requestId, correlationId } = subject;
     return this.#respond(payload, { requestId, correlationId, denials: progress.denials });
-  };
+  }
 
   async #answer(message: unknown, context: Context, progress: Progress): Promise<Outcome> {
     const { subject, startedAt } = progress;

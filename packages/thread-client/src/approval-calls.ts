@@ -7,6 +7,7 @@ import {
 import { BoundedMap, BoundedSet, BufferFullError, type HarnessError } from "@harnesskit/wire";
 import { digest } from "@harnesskit/wire/json";
 import type { RequestOptions } from "@harnesskit/wire/rpc";
+import { traced } from "@harnesskit/wire/trace";
 import type { RespondApprovalOptions } from "./client-options.ts";
 import { ApprovalError, ThreadError } from "./errors.ts";
 
@@ -97,7 +98,11 @@ export class ApprovalCalls {
       ...extension,
       ...(given !== undefined && { digest: given }),
     };
-    await this.#options.send(fields, clientRequestId, request);
+    await traced(
+      "answer",
+      () => ({ approvalId: requestId, answer: decision }),
+      () => this.#options.send(fields, clientRequestId, request),
+    );
   }
 
   /** The caller answers by hand: the callback is no longer asked. */

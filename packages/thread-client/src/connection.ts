@@ -8,6 +8,7 @@ import {
 import type { Channel, HarnessError } from "@harnesskit/wire";
 import { createPeer, type Peer, type RequestOptions } from "@harnesskit/wire/rpc";
 import type { Clock } from "@harnesskit/wire/time";
+import { withTraceMeta } from "@harnesskit/wire/trace";
 import type { ThreadClientOptions } from "./client-options.ts";
 import { MalformedMessageError, toThreadError, VersionMismatchError } from "./errors.ts";
 import { type CallResult, parseNotification, parseResult } from "./validation.ts";
@@ -64,9 +65,11 @@ export class ServerConnection {
     { signal, timeoutMs }: RequestOptions = {},
   ): Promise<CallResult<M>> {
     const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
-    const result = await this.#peer.request(method, params, options).catch((error: unknown) => {
-      throw toThreadError(error);
-    });
+    const result = await this.#peer
+      .request(method, withTraceMeta(params), options)
+      .catch((error: unknown) => {
+        throw toThreadError(error);
+      });
     return parseResult(method, result);
   }
 

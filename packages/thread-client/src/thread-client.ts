@@ -256,7 +256,10 @@ class Client implements ThreadClient {
 
   #observe(event: EventBody, turn: LiveTurn | undefined): void {
     const own = turn?.approver;
-    this.#approvals.observe(event, own === "none" ? undefined : (own ?? this.#options.onApproval));
+    const observe = () =>
+      this.#approvals.observe(event, own === "none" ? undefined : (own ?? this.#options.onApproval));
+    if (turn) turn.within(observe);
+    else observe();
   }
 
   /** Without subscriptions the client cannot know what a turn does meanwhile. */

@@ -1,5 +1,6 @@
 import type { EventBody, Turn } from "@harnesskit/protocol/threads";
 import { createDeferred, type HarnessError } from "@harnesskit/wire";
+import { inOperation, type TracedOperation } from "@harnesskit/wire/trace";
 import type { ApprovalHandler } from "./approval-calls.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { BufferLimits } from "./limits.ts";
@@ -48,8 +49,10 @@ export interface LiveTurnOptions {
   readonly signal: AbortSignal | undefined;
   /** Sends `turn.cancel` for the thread. */
   readonly cancel: () => Promise<void>;
-  /** Called once, when nothing more of the turn is awaited. */
-  readonly onEnd: () => void;
+  /** Called once, when nothing more of the turn is awaited; with what it failed with. */
+  readonly onEnd: (error?: unknown) => void;
+  /** The turn, as a tracer observes it. */
+  readonly operation: TracedOperation<"turnRequest"> | undefined;
   readonly onError: (error: HarnessError) => void;
 }
 
@@ -108,6 +111,11 @@ export class LiveTurn implements TurnHandle {
     this.#events.addDropped(lost);
   }
 
+  /** Does what an event of the turn asks for, such as answering an approval, as a part of it. */
+  within(work: () => void): void {
+    inOperation(this.#options.operation, work);
+  }
+
   /** Takes an event of this turn. What comes after the end is ignored. */
   accept(event: EventBody): void {
     if (this.#ended) return;
@@ -118,7 +126,7 @@ export class LiveTurn implements TurnHandle {
       this.#result.resolve({ status, turn });
     } else if (event.type === "turn.error") {
       const { turn, error, code } = event.data;
-      this.#end();
+      this.#end(undefined, { code });
       this.#result.resolve({ status: "error", turn, error, code });
     }
   }
@@ -142,11 +150,11 @@ export class LiveTurn implements TurnHandle {
     return this.#events[Symbol.asyncIterator]();
   }
 
-  #end(error?: HarnessError): void {
+  #end(error?: HarnessError, failure: unknown = error): void {
     this.#ended = true;
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#events.end(error);
-    this.#options.onEnd();
+    this.#options.onEnd(failure);
   }
 
   readonly #onAbort = (): void => {

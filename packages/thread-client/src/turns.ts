@@ -1,5 +1,6 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
 import { type HarnessError, RequestCancelledError } from "@harnesskit/wire";
+import { currentTracer, inOperation } from "@harnesskit/wire/trace";
 import type { StartTurnOptions } from "./client-options.ts";
 import type { Fields } from "./connection.ts";
 import { MalformedMessageError, ThreadError } from "./errors.ts";
@@ -7,7 +8,7 @@ import { EventBuffer } from "./event-buffer.ts";
 import type { Follow } from "./follow.ts";
 import type { BufferLimits } from "./limits.ts";
 import { isLoss, type ThreadSession } from "./thread-session.ts";
-import { LiveTurn } from "./turn-handle.ts";
+import { LiveTurn, type LiveTurnOptions } from "./turn-handle.ts";
 
 /** The events of a thread on which a start is pending: whose they are is known when its answer is here. */
 interface Hold {
@@ -50,8 +51,10 @@ export class Turns {
     const { threadId, input, model, agent, timeoutMs, signal } = options;
     const { session, follow, release, send } = this.#options;
     const followed = await follow(threadId);
-    const onEnd = () => {
+    const operation = currentTracer()?.start("turnRequest", { threadId, agent });
+    const onEnd = (error?: unknown) => {
       if (followed) release(followed);
+      operation?.end(error);
     };
     const hold = this.#holds.get(threadId) ?? { events: new EventBuffer(this.#options.limits), starts: 0 };
     this.#holds.set(threadId, hold);
@@ -59,15 +62,16 @@ export class Turns {
     try {
       if (signal?.aborted) throw new RequestCancelledError("turn.start", { cause: signal.reason });
       const parts = typeof input === "string" ? [{ type: "text", text: input }] : input;
-      const turnId = await send({ threadId, input: parts, model, agent }, timeoutMs);
-      const turn = this.#adopt(turnId, options, hold, onEnd);
+      const fields = { threadId, input: parts, model, agent };
+      const turnId = await inOperation(operation, () => send(fields, timeoutMs));
+      const turn = this.#adopt(turnId, options, hold, { onEnd, operation });
       // A thread that was lost meanwhile tells nothing of its turn.
       const error = session.error ?? followed?.ended?.error;
       if (error) turn.lose(error);
       turn.watchSignal();
       return turn;
     } catch (error) {
-      onEnd();
+      onEnd(error);
       throw error;
     } finally {
       // With the last start of a thread, what is still held belongs to no turn of this client.
@@ -104,7 +108,12 @@ export class Turns {
   }
 
   /** The answer is here: the turn gets what was held for it. */
-  #adopt(turnId: string, options: StartTurnOptions, { events }: Hold, onEnd: () => void): LiveTurn {
+  #adopt(
+    turnId: string,
+    options: StartTurnOptions,
+    { events }: Hold,
+    own: Pick<LiveTurnOptions, "onEnd" | "operation">,
+  ): LiveTurn {
     const { threadId, onApproval, signal } = options;
     const { limits, onError } = this.#options;
     const key = turnKey(threadId, turnId);
@@ -117,8 +126,8 @@ export class Turns {
       onApproval,
       signal,
       cancel,
-      onEnd,
       onError,
+      ...own,
     });
     this.#turns.set(key, turn);
     turn.addDropped(events);

@@ -1,5 +1,6 @@
 import type { EventBody, ItemData, ItemType, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
+import { readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
 import { type Ending, endTurn } from "./close-open-items.ts";
 import { StoreError, TurnError, turnEnded } from "./errors.ts";
 import type { EventLog } from "./event-log.ts";
@@ -17,6 +18,8 @@ export interface ActiveTurnOptions {
   readonly begun?: Turn;
   /** The name of the request that starts it. */
   readonly name?: RequestName | undefined;
+  /** Where a new turn belongs in a trace. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /**
@@ -63,9 +66,15 @@ export class ActiveTurn {
   }
 
   get turn(): Turn {
-    const { thread, turnId, begun, name } = this.#options;
+    const { thread, turnId, begun, name, trace } = this.#options;
     const time = { started: this.#started };
-    return begun ?? { turnId, threadId: thread.threadId, status: "running", time, ...name };
+    const meta = trace && { _meta: trace };
+    return begun ?? { turnId, threadId: thread.threadId, status: "running", time, ...name, ...meta };
+  }
+
+  /** Where the turn began in a trace, perhaps at an earlier server. */
+  get trace(): TraceContext | undefined {
+    return readTraceContext(this.turn._meta);
   }
 
   /** Writes `turn.started`. */

@@ -1,4 +1,5 @@
 import type { ApprovalMetadata, EventBody, Grant, ItemData, Thread } from "@harnesskit/protocol/threads";
+import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
 import type { ActiveTurn } from "./active-turn.ts";
 import { type ApprovalAnswer, type Approvals, newRequestId } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
@@ -27,6 +28,8 @@ export interface ApprovalFlowOptions {
 interface QuestionItem {
   readonly itemId: string;
   readonly data: ItemData<"approval">;
+  /** When it was asked, in milliseconds since the epoch; undefined where clients were not notified of it. */
+  readonly askedAt: number | undefined;
 }
 
 /** A question of an earlier server that waits in the log. */
@@ -69,6 +72,7 @@ export class ApprovalFlow {
     const item = {
       itemId: turn.newId("item"),
       data: defined({ requestId, permission, metadata, toolItemId }),
+      askedAt: clock.now(),
     };
     // The very object that was shown is what runs: nothing can have changed.
     const answer = this.#expect(item, async () => true);
@@ -126,7 +130,8 @@ export class ApprovalFlow {
   }
 
   /** The answer, its grant included, is stored before it counts. */
-  async #record({ itemId, data }: QuestionItem, answer: ApprovalAnswer): Promise<void> {
+  async #record(item: QuestionItem, answer: ApprovalAnswer): Promise<void> {
+    const { itemId, data } = item;
     const { turn, thread, settings } = this.#options;
     const grant = await this.#toGrant(data, answer);
     if (grant) await settings.store.addGrant(grant);
@@ -139,6 +144,22 @@ export class ApprovalFlow {
       if (grant) await settings.store.removeGrant(grant.grantId);
       throw error;
     }
+    this.#trace(item, answer);
+  }
+
+  /** The approval as an operation from its question to its answer, whichever servers and clients were there meanwhile. */
+  #trace({ data, askedAt }: QuestionItem, { decision, reason }: ApprovalAnswer): void {
+    const { turn, thread, settings } = this.#options;
+    const { requestId: approvalId, permission: tool, metadata } = data;
+    const now = settings.clock.now();
+    const details = { tool, approvalId, conversationId: thread.threadId, input: metadata.input };
+    const answer =
+      decision === undefined ? (reason ?? "expired") : decision === "reject" ? "rejected" : "approved";
+    const startedAtMs = askedAt ?? now;
+    const links = decision === undefined ? [] : [activeTrace()];
+    currentTracer()
+      ?.start("approval", { ...details, answer }, { parent: turn.trace, links, startedAtMs })
+      .end(undefined, now);
   }
 
   /** What an `always` answer allows from now on. */

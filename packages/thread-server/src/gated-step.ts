@@ -1,5 +1,6 @@
 import type { Thread } from "@harnesskit/protocol/threads";
 import { displayText, HarnessError } from "@harnesskit/wire";
+import { traced } from "@harnesskit/wire/trace";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ApprovalFlow, PendingQuestion, Question } from "./approval-flow.ts";
 import { type ApprovalAnswer, isAllowed } from "./approvals.ts";
@@ -121,7 +122,7 @@ export class GatedStep<Subject, Change, Requested> {
     for (; ; changes++) {
       let verdict: Verdict<Change>;
       try {
-        verdict = await this.#kind.before(subject);
+        verdict = await this.#before(subject);
       } catch (error) {
         onError(error);
         return block(texts.notJudged, "gate_failed");
@@ -138,6 +139,21 @@ export class GatedStep<Subject, Change, Requested> {
       modified = { ...judgement, ...(reason !== undefined && { reason }), requested };
       subject = next;
     }
+  }
+
+  #before(subject: Subject): Promise<Verdict<Change>> {
+    const { noun, before, question } = this.#kind;
+    const { thread } = this.#options;
+    const details = () => {
+      const { permission: tool, input } = question(subject);
+      const eventType = noun === "call" ? "pre_action" : "pre_prompt";
+      return { eventType, sessionId: thread.threadId, ...(noun === "call" && { tool }), input };
+    };
+    return traced("gate", details, async (operation) => {
+      const verdict = await before(subject);
+      operation?.set({ decision: verdict.verdict, rule: verdict.judgement?.rule });
+      return verdict;
+    });
   }
 
   /**

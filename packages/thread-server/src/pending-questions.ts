@@ -28,7 +28,16 @@ export interface PendingWork {
 export const pendingWork = (state: ThreadState): PendingWork | undefined => {
   const items = state.openItems.map(({ item }) => item);
   const questions = state.openApprovals.flatMap(({ itemId, data }): PendingQuestion[] =>
-    data ? [{ itemId, data, wasRequested: state.wasRequested(data.requestId) }] : [],
+    data
+      ? [
+          {
+            itemId,
+            data,
+            wasRequested: state.wasRequested(data.requestId),
+            askedAt: state.requestedAt(data.requestId),
+          },
+        ]
+      : [],
   );
   const calls = questions.flatMap((question): PendingCall[] => {
     const item = items.find(({ itemId }) => itemId === question.data.toolItemId);

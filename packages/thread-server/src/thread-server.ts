@@ -2,6 +2,7 @@ import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { type Event, type ThreadMethodName, threadMethods } from "@harnesskit/protocol/threads";
 import { type Channel, invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
+import { inTraceMeta } from "@harnesskit/wire/trace";
 import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
 import { historyTooLarge, StoreError } from "./errors.ts";
 import { createMethods, type Methods } from "./server-methods.ts";
@@ -75,17 +76,23 @@ class Server implements ThreadServer {
   }
 
   /** Every request is validated here, once. */
-  async #handle(method: string, rawParams: unknown, call: Call, client: ConnectedClient): Promise<unknown> {
-    if (!Object.hasOwn(threadMethods, method)) throw methodNotFound(method);
+  async #handle(
+    methodName: string,
+    rawParams: unknown,
+    call: Call,
+    client: ConnectedClient,
+  ): Promise<unknown> {
+    if (!Object.hasOwn(threadMethods, methodName)) throw methodNotFound(methodName);
     if (this.#closing !== undefined) {
       throw new ProtocolError(-32603, "The server is closing", { data: { reason: "server_closing" } });
     }
-    const name = method as ThreadMethodName;
+    const name = methodName as ThreadMethodName;
     const parsed = threadMethods[name].params.safeParse(rawParams);
     if (!parsed.success) throw invalidParams("Invalid params", { issues: toIssues(parsed.error.issues) });
     const release = client.outbox.hold();
     try {
-      call.reply(await (this.#methods[name] as Methods["thread.get"])(parsed.data as never, client));
+      const method = this.#methods[name] as Methods["thread.get"];
+      call.reply(await inTraceMeta(rawParams, () => method(parsed.data as never, client)));
       return undefined;
     } catch (error) {
       throw StoreError.isInstance(error) ? storeFailure(error) : error;

@@ -1,5 +1,6 @@
 import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
 import { invalidParams } from "@harnesskit/wire";
+import { currentTracer, inOperation, type TracedOperation } from "@harnesskit/wire/trace";
 import { ActiveTurn } from "./active-turn.ts";
 import { Approvals } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
@@ -151,7 +152,8 @@ export class ThreadSession {
     if (repeated !== undefined) return { turnId: repeated };
     if (this.#active) throw turnBusy({ turnId: this.#active.turnId });
     const turnId = settings.createId("turn");
-    const turn = new ActiveTurn({ ...this.#parts(turnId), name });
+    const operation = currentTracer()?.start("turn", this.#traced(turnId, request));
+    const turn = new ActiveTurn({ ...this.#parts(turnId), name, trace: operation?.context });
     this.#active = turn;
     this.#beginning = (async () => {
       await this.#checkDirectory();
@@ -163,10 +165,11 @@ export class ThreadSession {
       await this.#beginning;
     } catch (error) {
       this.#active = undefined;
+      operation?.end(error);
       throw error;
     }
-    const work = this.#workOf(turn, request);
-    this.#running = this.#runTurn(turn, work, () => work.begin());
+    const work = this.#workOf(turn, request, operation);
+    this.#running = inOperation(operation, () => this.#runTurn(turn, work, () => work.begin()));
     return { turnId, turn };
   }
 
@@ -214,11 +217,15 @@ export class ThreadSession {
     return { thread: this.#thread, turnId, log: this.#log, state: this.#state, settings };
   }
 
-  #workOf(turn: ActiveTurn, request: TurnRequest): TurnWork {
+  #traced(turnId: string, { agent, input }: TurnRequest, isResumed = false) {
+    return { threadId: this.#thread.threadId, turnId, agent: agent.name, isResumed, input };
+  }
+
+  #workOf(turn: ActiveTurn, request: TurnRequest, operation?: TracedOperation<"turn">): TurnWork {
     const { settings, connections } = this.#options;
     const { approvals } = this;
     const parts = { thread: this.#thread, state: this.#state, approvals, connections, settings };
-    return new TurnWork({ ...parts, turn, request });
+    return new TurnWork({ ...parts, turn, request, operation });
   }
 
   async #runTurn(turn: ActiveTurn, work: TurnWork, run: () => Promise<void>): Promise<void> {
@@ -266,8 +273,14 @@ export class ThreadSession {
     const turn = new ActiveTurn({ ...this.#parts(begun.turnId), begun });
     this.#active = turn;
     // The questions can be answered before any client can use the thread.
-    const work = this.#workOf(turn, plan.waiting.request);
-    this.#running = this.#runTurn(turn, work, work.resume(plan.waiting.pending));
+    // The same trace goes on, and the link says where it was left.
+    const { request, pending } = plan.waiting;
+    const operation = currentTracer()?.start("turn", this.#traced(turn.turnId, request, true), {
+      parent: turn.trace,
+      links: [turn.trace],
+    });
+    const work = this.#workOf(turn, request, operation);
+    this.#running = inOperation(operation, () => this.#runTurn(turn, work, work.resume(pending)));
   }
 
   /** Stores the end of the last turn as clients received it, where that could not be done at the time. */

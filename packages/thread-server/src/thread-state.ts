@@ -87,6 +87,11 @@ export class ThreadState {
     return this.#requested.has(requestId);
   }
 
+  /** When clients were notified of a pending question. */
+  requestedAt(requestId: string): number | undefined {
+    return this.#requested.get(requestId)?.time;
+  }
+
   /** What a pending question said when clients were notified of it. */
   requestedMetadata(requestId: string): ApprovalMetadata | undefined {
     return this.#requested.get(requestId)?.data.metadata;

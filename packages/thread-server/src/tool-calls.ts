@@ -9,6 +9,7 @@ import {
   type ToolContext,
   ToolError,
 } from "@harnesskit/wire/tool";
+import { traced } from "@harnesskit/wire/trace";
 import type { PendingQuestion } from "./approval-flow.ts";
 import { defined } from "./defined.ts";
 import { GatedStep, type GatedStepOptions, type Judged, type LateDecision } from "./gated-step.ts";
@@ -187,7 +188,30 @@ export class ToolCalls {
     }
   }
 
-  async #run(
+  #run(
+    itemId: string,
+    shown: Shown,
+    prepared: Prepared,
+    approval: ToolContext["approval"],
+  ): Promise<ToolOutcome> {
+    const { tool, threadId: conversationId, input } = prepared.call;
+    const { name, description } = tool;
+    const details = () => ({
+      tool: name,
+      description,
+      callId: shown.callId ?? itemId,
+      conversationId,
+      input,
+    });
+    return traced("tool", details, async (operation) => {
+      const outcome = await this.#runPrepared(itemId, shown, prepared, approval);
+      const { status, code, output } = outcome;
+      operation?.set({ status, code, output });
+      return outcome;
+    });
+  }
+
+  async #runPrepared(
     itemId: string,
     shown: Shown,
     { call, run }: Prepared,

@@ -1,4 +1,5 @@
 import type { Item, Thread } from "@harnesskit/protocol/threads";
+import type { TracedOperation } from "@harnesskit/wire/trace";
 import type { ActiveTurn } from "./active-turn.ts";
 import { ApprovalFlow } from "./approval-flow.ts";
 import type { Approvals } from "./approvals.ts";
@@ -20,6 +21,8 @@ export interface TurnWorkOptions {
   readonly approvals: Approvals;
   readonly connections: Connections;
   readonly settings: ServerSettings;
+  /** The turn, as a tracer observes it. It ends with {@link TurnWork.run}. */
+  readonly operation?: TracedOperation<"turn"> | undefined;
 }
 
 /** What a turn does: records what the user said, then runs the agent with what it may have of it. */
@@ -66,11 +69,13 @@ export class TurnWork {
 
   /** Runs the turn with its work to its end. Never rejects. */
   async run(work: () => Promise<void>): Promise<void> {
-    const { turn, settings } = this.#options;
+    const { turn, settings, operation } = this.#options;
     settings.observe("turnStarted", this.#observed);
     const ending = await turn.run(work);
-    if (!ending) return;
     const { usage } = turn;
+    operation?.set({ status: "waiting", ...ending, ...usage });
+    operation?.end(ending?.status === "error" ? ending : undefined);
+    if (!ending) return;
     settings.observe("turnEnded", this.#observed, { ...ending, ...(usage && { usage }) });
   }
 

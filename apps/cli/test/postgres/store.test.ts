@@ -287,9 +287,10 @@ describe("harness store", () => {
       verifications: [],
       ignored: 0,
       irregular: 0,
-    } as const;
-    for (let index = 0; index < 20; index++) runs.append({ ...run, run_id: `r${index}` });
-    runs.close();
+    };
+    for (let index = 0; index < 20; index++)
+      runs.append({ ...run, run_id: `r${index}` } as unknown as Parameters<typeof runs.append>[0]);
+    await runs.close();
     expect(JSON.parse((await copy("runs:log.state.jsonl")).stdout)).toMatchObject({
       ...{ ahpRuns: { total: 20, copied: 20 }, verified: 20 },
     });

@@ -21,7 +21,7 @@ const stringIn = (payload: unknown, name: string): string | undefined => {
 export const messageEntry = (directive: ActionDirective): NewEntry => ({
   kind: "message",
   text: fallbackTextOf(directive) ?? "",
-  ...(valueAt(directive.payload, "format") === "markdown" ? { format: "markdown" } : {}),
+  ...(cardField(directive.payload, "format") === "markdown" ? { format: "markdown" } : {}),
 });
 
 /** What a `render_ui` shows. */

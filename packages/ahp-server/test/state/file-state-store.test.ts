@@ -28,7 +28,7 @@ const withThree = async (): Promise<string> => {
   const path = await makePath();
   const { store } = open(path);
   for (const second of [1, 2, 3]) store.append(record(second));
-  store.close();
+  void store.close();
   return path;
 };
 

@@ -1,6 +1,7 @@
+import { checkEqual } from "@harnesskit/wire/testing";
 import { createMemoryApprovalStore } from "../memory-approval-store.ts";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { equal, refused } from "./checks.ts";
+import { refused } from "./refused.ts";
 import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
 
 /** How records of another store are taken over. */
@@ -14,19 +15,19 @@ export const restoreCases: Readonly<Record<string, ApprovalCase>> = {
       const waiting = (await source.ask(sampleQuestion({ subject: { input: { command: "ls" } } }))).record;
       const { records } = await source.page();
       const grants = await source.grants();
-      equal(await store.restore({ records, grants }), 3, "what was added");
-      equal(await store.restore({ records, grants }), 0, "what was added once more");
+      checkEqual(await store.restore({ records, grants }), 3, "what was added");
+      checkEqual(await store.restore({ records, grants }), 0, "what was added once more");
       const again = await other();
       for (const { seq: _, ...record } of records) {
         const { seq: __, ...found } = (await again.get(record.id)) ?? {};
-        equal(found, record, `the record ${record.id}`);
+        checkEqual(found, record, `the record ${record.id}`);
       }
-      equal(
+      checkEqual(
         (await again.grants()).map(({ id }) => id),
         grants.map(({ id }) => id),
         "the grants",
       );
-      equal((await again.apply(waiting.id, approveBy(waiting))).status, "approved", "an answer after it");
+      checkEqual((await again.apply(waiting.id, approveBy(waiting))).status, "approved", "an answer after it");
       await refused(again.apply(taken.id, takeBy(taken)), "already_taken", "a claim of what was claimed");
       await source.close();
     },

@@ -1,5 +1,6 @@
 import type { NodeContext } from "@harnesskit/graph";
 import { settleWithin } from "@harnesskit/wire/time";
+import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import {
   type ModelMessage,
   type StreamTextResult,
@@ -16,6 +17,8 @@ import { toAssistantChatMessage } from "./from-model-messages.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import { ChatModelError, toModelError } from "./to-model-error.ts";
 import { toModelMessages } from "./to-model-messages.ts";
+
+type TracedModel = TracedOperation<"model"> | undefined;
 
 interface Question {
   readonly messages: ModelMessage[];
@@ -56,9 +59,25 @@ const readStream = async (
   stream: StreamTextResult<ToolSet, never>,
   { maxAnswerLength, maxCalls }: ChatSettings,
   { usedIds, tell }: Question,
+  operation: TracedModel,
 ): Promise<Answer> => {
   await followParts(stream.fullStream, maxAnswerLength, tell);
-  const [content, reason, usage] = await Promise.all([stream.content, stream.finishReason, stream.usage]);
+  const [content, reason, usage, response] = await Promise.all([
+    stream.content,
+    stream.finishReason,
+    stream.usage,
+    stream.response,
+  ]);
+  operation?.set({
+    responseModel: response.modelId,
+    responseId: response.id,
+    finishReason: reason,
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    cachedInputTokens: usage.inputTokenDetails?.cacheReadTokens,
+    reasoningTokens: usage.outputTokenDetails?.reasoningTokens,
+    output: content,
+  });
   const answer = readAnswer(content, usedIds);
   const { length } = answer.calls;
   if (length > maxCalls) {
@@ -83,7 +102,19 @@ const readStream = async (
  * Asks the model once. Throws a {@link ChatModelError}, and the signal's reason when cancelled. An answer that was cut
  * because of its length is an answer.
  */
-const askModel = async (chat: ChatSettings, question: Question): Promise<Answer> => {
+const askModel = (chat: ChatSettings, question: Question): Promise<Answer> =>
+  traced(
+    "model",
+    () => ({ ...modelNames(chat.model), input: question.messages }),
+    (operation) => askOnce(chat, question, operation),
+  );
+
+const modelNames = (model: ChatSettings["model"]) =>
+  typeof model === "string"
+    ? { provider: model.split("/")[0] ?? "", model }
+    : { provider: model.provider, model: model.modelId };
+
+const askOnce = async (chat: ChatSettings, question: Question, operation: TracedModel): Promise<Answer> => {
   const { clock, modelTimeoutMs: timeoutMs } = chat;
   question.signal.throwIfAborted();
   const settled = await settleWithin(
@@ -103,7 +134,7 @@ const askModel = async (chat: ChatSettings, question: Question): Promise<Answer>
         experimental_download: fetchNothing,
         onError: () => {},
       });
-      return readStream(stream, chat, question);
+      return readStream(stream, chat, question, operation);
     },
     { name: "the model", signal: question.signal, timeoutMs, clock },
   );

@@ -1,6 +1,7 @@
 import type { ChatMessage, ToolCall } from "@harnesskit/protocol/chat";
 import { settleWithin } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
+import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import type { ModelMessage, Tool, ToolExecutionOptions } from "ai";
 import { piecesBefore } from "./arrange-history.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
@@ -113,29 +114,46 @@ const failedText = (code: CallFailure["code"], message: string): string =>
  * Runs a tool with checked input, and returns the content of its message: its output, or its failure. Never rejects: the history
  * must say of a cancelled call that it had begun.
  */
-export const runTool = async (tool: Tool, input: unknown, run: ToolRun): Promise<string> => {
+export const runTool = (tool: Tool, input: unknown, run: ToolRun): Promise<string> =>
+  traced(
+    "tool",
+    () => ({ tool: run.call.name, callId: run.call.id, description: tool.description, input }),
+    (operation) => runChecked(tool, input, run, operation),
+  );
+
+const runChecked = async (
+  tool: Tool,
+  input: unknown,
+  run: ToolRun,
+  operation: TracedOperation<"tool"> | undefined,
+): Promise<string> => {
   const { chat, call, signal } = run;
+  const failed = (code: CallFailure["code"], message: string) => {
+    operation?.set({ status: "failed", code });
+    return failedText(code, message);
+  };
   const settled = await callTool(run, (options) =>
     outputOf(tool.execute?.(input as never, options), options.abortSignal),
   );
   if (settled.status !== "done") {
     const unknown = "Whether it has done anything is not known.";
-    if (signal.aborted)
-      return failedText("tool_cancelled", `The call was cancelled while it ran. ${unknown}`);
+    if (signal.aborted) return failed("tool_cancelled", `The call was cancelled while it ran. ${unknown}`);
     if (settled.status === "timed_out")
-      return failedText("tool_timed_out", `The tool did not end within ${chat.toolTimeoutMs} ms. ${unknown}`);
+      return failed("tool_timed_out", `The tool did not end within ${chat.toolTimeoutMs} ms. ${unknown}`);
     const code = ToolError.isInstance(settled.error) ? settled.error.code : "tool_failed";
-    return failedText(code, `The tool failed: ${reasonText(settled.error)}`);
+    return failed(code, `The tool failed: ${reasonText(settled.error)}`);
   }
   try {
     const text = await shownOutput(tool, settled.value, call, input);
-    if (typeof text !== "string")
-      return failedText("tool_output_invalid", "The tool's output is not a string.");
-    if (text.length <= chat.maxResultLength) return text;
+    if (typeof text !== "string") return failed("tool_output_invalid", "The tool's output is not a string.");
+    if (text.length <= chat.maxResultLength) {
+      operation?.set({ status: "succeeded", output: text });
+      return text;
+    }
     const sizes = `${text.length} characters, and ${chat.maxResultLength} are taken`;
-    return failedText("tool_output_too_large", `The tool ran, but its output has ${sizes}. Ask for less.`);
+    return failed("tool_output_too_large", `The tool ran, but its output has ${sizes}. Ask for less.`);
   } catch (error) {
-    return failedText(
+    return failed(
       "tool_output_invalid",
       `The tool ran, but its output cannot be shown: ${reasonText(error)}`,
     );

@@ -16,6 +16,7 @@ import {
   resolveReconnect,
 } from "@harnesskit/wire/rpc";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
+import { activeTrace } from "@harnesskit/wire/trace";
 import type * as z from "zod";
 import type { CallOptions } from "../call-options.ts";
 import { type CallResult, coreResult } from "../call-result.ts";
@@ -255,10 +256,11 @@ const parse = <Name extends keyof Methods>(method: Name, result: unknown): Resul
 };
 
 const toWire = (options: CallOptions): Record<string, unknown> => {
+  const trace = activeTrace();
   const fields = {
     timeout_ms: options.timeoutMs,
     idempotency_key: options.idempotencyKey,
-    context: options.context,
+    context: trace ? { ...trace, ...options.context } : options.context,
     request_id: options.requestId,
     correlation_id: options.correlationId,
     causation_id: options.causationId,

@@ -1,3 +1,4 @@
+import { inOperation } from "@harnesskit/wire/trace";
 import type { PlannedPart } from "../compile/plan.ts";
 import type { AnyBody } from "../definition.ts";
 import { GraphError } from "../errors.ts";
@@ -23,7 +24,9 @@ const callBody = async (
   try {
     const context = nodeContext(run, attempt, abort);
     const scope = { info: run.info, suspend: context.suspend };
-    const update = await abort.race(async () => runIn(scope, () => body(state.view, context)));
+    const update = await abort.race(async () =>
+      inOperation(attempt.operation, () => runIn(scope, () => body(state.view, context))),
+    );
     run.checkOver();
     attempt.isOver = true;
     return update;

@@ -1,4 +1,5 @@
-import { GraphError } from "../errors.ts";
+import { activeTrace, readTraceContext, traced } from "@harnesskit/wire/trace";
+import { errorCategory, GraphError } from "../errors.ts";
 import type { InvokeOptions } from "../invoke-options.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
 import type { CompletedOutcome, GraphOutcome, SuspendedOutcome } from "../outcome.ts";
@@ -47,6 +48,29 @@ const run = async (invocation: Invocation, abort: AbortScope): Promise<GraphOutc
   return outcome;
 };
 
+/** Runs an invocation as an operation. That of a resumed one goes on with the trace of the pause, and says who resumed it. */
+const tracedRun = (invocation: Invocation, abort: AbortScope): Promise<GraphOutcome> => {
+  const { host, info, begun } = invocation;
+  const { invocationId, correlationId, sessionId } = info;
+  return traced(
+    "invocation",
+    () => ({ invocationId, correlationId, sessionId, entryNode: host.plan.entry.name }),
+    async (operation) => {
+      const outcome = await runIn(invocation, () => run(invocation, abort)).catch((error: unknown) => {
+        operation?.set({ category: errorCategory(error) ?? undefined });
+        throw error;
+      });
+      operation?.set({ outcome: outcome.outcome });
+      return outcome;
+    },
+    () => {
+      const paused = readTraceContext(begun.resumed?.record.trace);
+      const parent = activeTrace() ?? paused;
+      return { parent, links: [paused] };
+    },
+  );
+};
+
 const suspend = async (
   invocation: Invocation,
   facts: Pick<SuspendedOutcome<object>, "invocation_id" | "correlation_id" | "session_id" | "entry_state">,
@@ -88,7 +112,7 @@ export const invoke = async (
     const invocation = new Invocation(host, begun, { options, leases: proofs, onEvent, attached });
     const unfollow = follow(options.signal, (reason) => abort.abort(cancelledBy(reason)));
     try {
-      return await runIn(invocation, () => run(invocation, abort));
+      return await tracedRun(invocation, abort);
     } finally {
       unfollow();
       invocation.end();

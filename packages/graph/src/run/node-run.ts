@@ -1,3 +1,4 @@
+import { currentTracer, type TracedOperation } from "@harnesskit/wire/trace";
 import type { PlannedNode } from "../compile/plan.ts";
 import { endsRun, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
@@ -16,6 +17,7 @@ export interface Attempt {
   readonly index: number;
   readonly received: object;
   readonly configs: AttemptConfigs;
+  readonly operation: TracedOperation<"node"> | undefined;
   /** True once it has ended or suspended. */
   isOver: boolean;
   /** Why it failed. Reported when another attempt begins or the node fails, and not if middleware recovers it. */
@@ -119,6 +121,12 @@ export class NodeRun implements AmbientScope {
       this.#open = undefined;
       pause.position = { namespace: [...this.namespace], step: this.#ownStep };
       const { descriptor } = pause;
+      attempt.operation?.set({
+        outcome: "suspended",
+        signalId: descriptor.signal_id,
+        metadata: descriptor.metadata,
+      });
+      attempt.operation?.end();
       pause.reports.push((error) => {
         if (error === undefined) this.#report("suspended", attempt, { descriptor });
         else this.#reportEnd(attempt, error);
@@ -138,8 +146,16 @@ export class NodeRun implements AmbientScope {
     this.checkOver();
     abort.check();
     this.#close(this.#open?.failure ?? this.state);
-    const attempt = { index: this.#attempts++, received, configs, isOver: false, failure: undefined };
+    const index = this.#attempts++;
     void this.#ownStep;
+    const attempt = {
+      index,
+      received,
+      configs,
+      operation: this.#trace(index, configs),
+      isOver: false,
+      failure: undefined,
+    };
     this.#open = attempt;
     this.#report("started", attempt, {});
     return attempt;
@@ -148,7 +164,8 @@ export class NodeRun implements AmbientScope {
   /** Ends a call that threw; middleware may still recover the node, or call it again. */
   fail(attempt: Attempt, error: unknown): void {
     attempt.isOver = true;
-    if (this.#open === attempt && this.#isObserved) attempt.failure = this.wrap(error);
+    const isNeeded = this.#isObserved || attempt.operation !== undefined;
+    if (this.#open === attempt && isNeeded) attempt.failure = this.wrap(error);
   }
 
   /** Ends the running call, which middleware has cancelled; what it does from now on is dropped. */
@@ -180,7 +197,25 @@ export class NodeRun implements AmbientScope {
     return this.frame.invocation.isObserved(this.frame.attached);
   }
 
+  #trace(attempt: number, configs: AttemptConfigs): TracedOperation<"node"> | undefined {
+    const { fanOutIndexes, branchNames } = this.frame;
+    return currentTracer()?.start("node", {
+      name: this.node.name,
+      namespace: this.namespace,
+      step: this.#ownStep,
+      attempt,
+      correlationId: this.info.correlationId,
+      fanOutIndex: innermost(fanOutIndexes),
+      branchName: innermost(branchNames),
+      fanOut: configs.fan_out_config,
+      branches: configs.parallel_branches_config,
+    });
+  }
+
   #reportEnd(attempt: Attempt, outcome: Snapshot | GraphError): void {
+    const isError = outcome instanceof GraphError;
+    attempt.operation?.set(isError ? { category: outcome.code } : { outcome: "completed" });
+    attempt.operation?.end(isError ? outcome : undefined);
     const facts =
       outcome instanceof Snapshot
         ? { post_state: outcome.view }

@@ -1,5 +1,6 @@
 import type { SuspensionFrame } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { activeTrace } from "@harnesskit/wire/trace";
 import type { Invocation } from "../run/invocation.ts";
 import type { Pause, PauseFrame } from "../run/pause.ts";
 import { SharedList } from "../shared-list.ts";
@@ -35,6 +36,7 @@ export const toRecord = (
   const sessionLists = new Map(isSessionSaved ? fields : []);
   const done = pause.markNodeCompleted && pause.position !== undefined ? [pause.position] : [];
   const frames = [...pause.frames].reverse();
+  const trace = activeTrace();
   return {
     invocation_id: info.invocationId,
     correlation_id: info.correlationId,
@@ -52,6 +54,7 @@ export const toRecord = (
     frames: frames.map((frame, index) => storedFrame(frame, index === 0 ? sessionLists : new Map())),
     is_delivered: true,
     suspended_at: new Date(host.clock.now()).toISOString(),
+    ...(trace && { trace }),
   };
 };
 

@@ -13,6 +13,9 @@ export interface HookFrame {
   readonly timeoutMs: number;
   /** The host's name of the event, for hosts whose input does not have it. */
   readonly event?: string | undefined;
+  /** W3C Trace Context of the host, where it passes one in `TRACEPARENT` and `TRACESTATE`. */
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
 }
 
 /** What a hook's program writes and ends with. */

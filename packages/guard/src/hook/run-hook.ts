@@ -164,6 +164,9 @@ export const runHook = async (
       cwd: process.cwd(),
       timeoutMs: leftMs,
       ...(event !== undefined && { event }),
+      // Left out of the line where they are not set.
+      traceparent: process.env.TRACEPARENT?.slice(0, 200),
+      tracestate: process.env.TRACESTATE?.slice(0, 600),
     };
     const reply = await exchange(path, frame, (opened) => {
       socket = opened;

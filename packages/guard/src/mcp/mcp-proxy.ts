@@ -8,6 +8,7 @@ import {
   InvalidMessageError,
   systemClock,
 } from "@harnesskit/wire";
+import { inTrace } from "@harnesskit/wire/trace";
 import type { ActionJudge } from "../proxy/action-judge.ts";
 import { BesideWork } from "../proxy/beside-work.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
@@ -166,7 +167,7 @@ export class McpProxy {
     }
     const open: OpenCall = { call, abort: new AbortController(), startedMs: this.#clock.now() };
     this.#calls.set(key, open);
-    const judged = this.#judge(open).catch(async (error: unknown) => {
+    const judged = inTrace(call.meta, () => this.#judge(open)).catch(async (error: unknown) => {
       this.#calls.delete(key);
       const reason = HarnessError.isInstance(error) ? error.message : "the guard failed";
       this.#sides.note(`a call was refused: ${reason}`);

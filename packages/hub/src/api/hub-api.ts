@@ -16,6 +16,7 @@ import {
   ProtocolError,
 } from "@harnesskit/wire";
 import { type Call, createPeer, type Peer, type RpcMethod } from "@harnesskit/wire/rpc";
+import { inTraceMeta } from "@harnesskit/wire/trace";
 import type { Presence } from "../agents/presence.ts";
 import type { ApprovalDesk } from "../desk/approval-desk.ts";
 import type { HubLimits } from "../limits.ts";
@@ -128,15 +129,17 @@ export class HubApi {
           throw new ProtocolError(-32600, "Call hub.hello first", { data: { reason: "hello_required" } });
         }
         const parsed = hubMethods[method].params.safeParse(params);
-        if (parsed.success) return parsed.data;
+        if (parsed.success) return { asked: parsed.data, params };
         const [issue] = parsed.error.issues;
         const place = issue?.path.map(String).join(".") ?? "";
         const text = `params${place === "" ? "" : `.${place}`}: ${issue?.message ?? "not valid"}`;
         throw invalidParams(displayText(text, { maxLength: 500 }), { reason: "invalid_params" });
       },
-      handle: async (params, call) => {
+      handle: async (read, call) => {
+        const { asked, params } = read as { readonly asked: never; readonly params: unknown };
+        const handler = this.#handlers[method] as Handlers["inbox.get"];
         try {
-          return await (this.#handlers[method] as Handlers["inbox.get"])(params as never, client, call);
+          return await inTraceMeta(params, () => handler(asked, client, call));
         } catch (error) {
           throw toApiError(error);
         }

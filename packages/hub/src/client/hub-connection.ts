@@ -9,6 +9,7 @@ import {
 } from "@harnesskit/protocol/hub";
 import { type Channel, type Clock, type HarnessError, InvalidMessageError } from "@harnesskit/wire";
 import { createPeer, type Peer, type RequestOptions } from "@harnesskit/wire/rpc";
+import { withTraceMeta } from "@harnesskit/wire/trace";
 import { toHubError } from "./hub-error.ts";
 
 /** A notification of one watch. */
@@ -57,9 +58,11 @@ export class HubConnection {
     params: HubMethodParams<M>,
     options: RequestOptions = {},
   ): Promise<HubMethodResult<M>> {
-    const result = await this.#peer.request(method, params, options).catch((error: unknown) => {
-      throw toHubError(error);
-    });
+    const result = await this.#peer
+      .request(method, params && withTraceMeta(params), options)
+      .catch((error: unknown) => {
+        throw toHubError(error);
+      });
     const parsed = hubMethods[method].result.safeParse(result);
     if (parsed.success) return parsed.data as HubMethodResult<M>;
     throw new InvalidMessageError("not_json_rpc", `the hub's answer to ${method} is not valid`);

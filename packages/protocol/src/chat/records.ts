@@ -87,6 +87,8 @@ export const SuspensionRecordSchema = z.object({
   revision: z.int().positive(),
   suspended_at: time,
   updated_at: time,
+  /** Where the pause belongs in a trace: W3C Trace Context. Only of invocations that were traced. */
+  trace: z.object({ traceparent: z.string(), tracestate: z.string().exactOptional() }).exactOptional(),
 });
 export type SuspensionRecord = z.infer<typeof SuspensionRecordSchema>;
 

@@ -66,6 +66,12 @@ export const ApprovalAnswerSchema = z.object({
 });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswerSchema>;
 
+/** Where a question belongs in a trace: W3C Trace Context. */
+const TraceSchema = z.object({
+  traceparent: z.string().max(128),
+  tracestate: z.string().max(512).exactOptional(),
+});
+
 /** A question to a human about one exact action, its answer and what came of it. */
 export const ApprovalRecordSchema = z.object({
   id: IdSchema,
@@ -89,6 +95,7 @@ export const ApprovalRecordSchema = z.object({
   effect: EffectSchema,
   /** What the claimant said about the outcome. */
   effectDetail: WordsSchema.optional(),
+  trace: TraceSchema.optional(),
 });
 export type ApprovalRecord = z.infer<typeof ApprovalRecordSchema>;
 
@@ -100,6 +107,8 @@ export const ApprovalQuestionSchema = z.object({
   rule: ApprovalRuleSchema,
   /** At most the limit of the same name, which is the default. */
   answerWithinMs: DurationMsSchema.optional(),
+  /** @default the operation that asks, where it is traced */
+  trace: TraceSchema.optional(),
 });
 /** A question as it is put: `risk` may be left out, which means unknown. */
 export type ApprovalQuestion = z.input<typeof ApprovalQuestionSchema>;

@@ -17,7 +17,12 @@ export const ApprovalAnswerSchema = tolerantObject({
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswerSchema>;
 
 /** `request.context.extensions["dev.harnesskit"]`: what a shell says beyond the protocol. */
-export const RequestExtensionSchema = tolerantObject({ approval: ApprovalAnswerSchema.optional() });
+export const RequestExtensionSchema = tolerantObject({
+  approval: ApprovalAnswerSchema.optional(),
+  /** Where the request belongs in a trace: W3C Trace Context. One that is malformed is ignored. */
+  traceparent: z.unknown().optional(),
+  tracestate: z.unknown().optional(),
+});
 export type RequestExtension = z.infer<typeof RequestExtensionSchema>;
 
 /** `response.extensions["dev.harnesskit"]`: what an engine says beyond the protocol. */

@@ -17,6 +17,9 @@ export const CallContextSchema = tolerantObject({
   project_root: z.string().optional(),
   resource_paths: z.array(z.string()).optional(),
   ui: JsonObjectSchema.optional(),
+  /** Where the call belongs in a trace: W3C Trace Context. One that is malformed is ignored. */
+  traceparent: z.unknown().optional(),
+  tracestate: z.unknown().optional(),
 });
 export type CallContext = z.infer<typeof CallContextSchema>;
 

@@ -34,6 +34,8 @@ export const TurnSchema = z.object({
   /** The `clientRequestId` of its start, and the digest of what was asked with it. */
   clientRequestId: z.string().optional(),
   requestDigest: z.string().optional(),
+  /** Where it belongs in a trace, where its server is traced: `traceparent` and `tracestate` of W3C Trace Context. */
+  _meta: z.unknown().optional(),
 });
 export type Turn = z.infer<typeof TurnSchema>;
 

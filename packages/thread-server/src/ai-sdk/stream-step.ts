@@ -1,5 +1,6 @@
 import type { Usage } from "@harnesskit/protocol/threads";
 import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
+import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import { jsonSchema, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from "ai";
 import { defined } from "../defined.ts";
 import { TurnError } from "../errors.ts";
@@ -31,7 +32,23 @@ const toToolSet = (tools: readonly Tool[]): ToolSet => {
 };
 
 /** Calls the model once and streams what it says. Throws a `TurnError` for a model that fails, the signal's reason when cancelled. */
-export const streamStep = async (turn: TurnContext, options: StepOptions): Promise<StepResult> => {
+export const streamStep = (turn: TurnContext, options: StepOptions): Promise<StepResult> =>
+  traced(
+    "model",
+    () => ({ ...modelNames(options.model), conversationId: turn.thread.threadId, input: options.messages }),
+    (operation) => runStep(turn, options, operation),
+  );
+
+const modelNames = (model: LanguageModel) =>
+  typeof model === "string"
+    ? { provider: model.split("/")[0] ?? "", model }
+    : { provider: model.provider, model: model.modelId };
+
+const runStep = async (
+  turn: TurnContext,
+  options: StepOptions,
+  operation: TracedOperation<"model"> | undefined,
+): Promise<StepResult> => {
   const { step } = options;
   /** The `assistant_message` of each block that is open. */
   const open = new Map<string, MessageWriter>();
@@ -84,11 +101,21 @@ export const streamStep = async (turn: TurnContext, options: StepOptions): Promi
       stream.usage,
       stream.finishReason,
     ]);
+    const { inputTokens, outputTokens, totalTokens } = usage;
+    operation?.set({
+      responseModel: response.modelId,
+      responseId: response.id,
+      finishReason,
+      inputTokens,
+      outputTokens,
+      cachedInputTokens: usage.inputTokenDetails?.cacheReadTokens,
+      reasoningTokens: usage.outputTokenDetails?.reasoningTokens,
+      output: response.messages,
+    });
     if (finishReason === "length")
       throw new TurnError("model_output_limit", "The model reached its output limit.");
     if (finishReason === "content-filter")
       throw new TurnError("model_filtered", "The model's provider withheld the answer.");
-    const { inputTokens, outputTokens, totalTokens } = usage;
     // The SDK answers an unusable call by itself; here every answer to a call comes from the server.
     const messages = response.messages.filter(({ role }) => role === "assistant");
     return { messages, calls, usage: defined({ inputTokens, outputTokens, totalTokens }) };

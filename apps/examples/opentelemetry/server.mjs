@@ -1,0 +1,53 @@
+import { createAhpClient } from "@harnesskit/ahp-client";
+import { createThreadGates } from "@harnesskit/ahp-client/thread-gates";
+import { createAgentHost, createAgentTools } from "@harnesskit/core-runtime/thread-tools";
+import { createThreadServer } from "@harnesskit/thread-server";
+import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
+import { traceAs } from "./telemetry.mjs";
+
+const close = await traceAs("thread server");
+const here = import.meta.dirname;
+const onError = (error) => console.error(error);
+
+const client = createAhpClient({
+  transport: createChildTransport({
+    command: process.execPath,
+    args: ["policy.mjs"],
+    cwd: here,
+    inheritEnv: ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_PROTOCOL"],
+  }),
+  framework: "example",
+  version: "1.0.0",
+});
+await client.connect();
+const host = createAgentHost({
+  agents: [{ agentId: "com.example.deployer", directory: `${here}/agent` }],
+  environment: process.env,
+  startTimeoutMs: 60_000,
+  version: "1.0.0",
+  // The policy and the user have judged the call.
+  authorize: () => ({ allowed: true }),
+  onError,
+});
+const gates = createThreadGates({ client, toolAgent: "com.example" });
+const server = createThreadServer({
+  runner: {
+    async run(turn) {
+      const [tool] = turn.tools;
+      await turn.callTool({ callId: "call-1", tool: tool.name, input: { to: "production" } });
+      const message = turn.message();
+      message.append("Deployed.");
+      await message.complete();
+    },
+  },
+  tools: createAgentTools({ host, callerId: "example" }),
+  ...gates,
+  onError,
+});
+const channel = createStdioChannel();
+server.connect(channel);
+await channel.closed;
+await server.close();
+await host.close();
+await client.close();
+await close();

@@ -1,0 +1,1 @@
+export { type NodeTelemetry, startNodeTelemetry } from "./start-node-telemetry.ts";

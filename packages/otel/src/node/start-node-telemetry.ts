@@ -1,0 +1,61 @@
+import type { OtelOptions } from "../otel-tracer.ts";
+import { hasOtelSdk, registerOtel, unregisterOtel } from "../register-otel.ts";
+
+/** Telemetry that this process has started. */
+export interface NodeTelemetry {
+  /** `started`: the SDK runs. `present`: one ran already. `missing`: `@opentelemetry/sdk-node` is not installed. */
+  readonly sdk: "started" | "present" | "missing";
+  /** Sends what waits, within `timeoutMs`, and ends the reports. Never rejects. */
+  close(): Promise<void>;
+}
+
+interface Sdk {
+  start(): void;
+  shutdown(): Promise<void>;
+}
+
+/** Longest wait for the last export. */
+const defaultTimeoutMs = 3000;
+
+const loadSdk = async (serviceName: string): Promise<Sdk | undefined> => {
+  try {
+    const { NodeSDK } = await import("@opentelemetry/sdk-node");
+    return new NodeSDK({ serviceName });
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Has all roles of this process report to OpenTelemetry: to the SDK that runs already, or to `@opentelemetry/sdk-node`, which it starts as
+ * the environment says (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER`, …). Rejects as the SDK does.
+ *
+ * @param serviceName the service, where `OTEL_SERVICE_NAME` names none
+ */
+export const startNodeTelemetry = async (
+  serviceName: string,
+  { timeoutMs = defaultTimeoutMs, ...options }: OtelOptions & { readonly timeoutMs?: number } = {},
+): Promise<NodeTelemetry> => {
+  if (hasOtelSdk()) {
+    registerOtel(options);
+    return { sdk: "present", close: async () => unregisterOtel() };
+  }
+  const sdk = await loadSdk(process.env.OTEL_SERVICE_NAME || serviceName);
+  if (sdk === undefined) return { sdk: "missing", close: async () => {} };
+  sdk.start();
+  registerOtel(options);
+  return {
+    sdk: "started",
+    async close() {
+      unregisterOtel();
+      let timer: NodeJS.Timeout | undefined;
+      const timeout = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs);
+      });
+      await Promise.race([sdk.shutdown().catch(() => {}), timeout]);
+      clearTimeout(timer);
+    },
+  };
+};
