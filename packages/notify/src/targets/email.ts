@@ -18,7 +18,7 @@ const base64Lines = (text: string): string =>
   ).join("\r\n");
 
 /** A message as RFC 5322 and RFC 2045 say. Headers hold only checked addresses and the headline, which is ASCII. */
-export const emailMessage = (notice: Notice, { from, to }: EmailTarget): string => {
+const emailMessage = (notice: Notice, { from, to }: EmailTarget): string => {
   const body = [...notice.items.flatMap((item) => [...itemLines(item), ""]), ...restLines(notice)].join(
     "\r\n",
   );
