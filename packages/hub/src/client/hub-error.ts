@@ -4,7 +4,7 @@ import { HarnessError, ProtocolError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 
 /**
- * The hub refused a call. `code` is its reason: `already_answered`, `wrong_digest`, `expired`, `withdrawn`, `grant_mismatch`,
+ * The hub refused a call. `code` is its reason: `already_answered`, `wrong_digest`, `expired`, `withdrawn`, `grant_mismatch`, `grant_too_wide`,
  * `preview_cut`, `approval_not_found`, `grant_not_found`, `row_not_found`, `rate_limited`, `invalid_policy`, `invalid_params`,
  * `store_full`, …
  */
