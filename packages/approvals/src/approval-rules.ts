@@ -110,7 +110,11 @@ export class ApprovalRules {
   }
 
   /** Puts what is not there yet, and counts it. */
-  *restore(table: ApprovalTable, records: readonly ApprovalRecord[], grants: readonly Grant[]): Steps<number> {
+  *restore(
+    table: ApprovalTable,
+    records: readonly ApprovalRecord[],
+    grants: readonly Grant[],
+  ): Steps<number> {
     let added = 0;
     const known = new Set((yield* answer(table.grants())).map(({ id }) => id));
     for (const grant of grants) {

@@ -54,7 +54,10 @@ export interface SqliteContinuationStore {
   /** Undoes a claim. */
   release(id: string): Promise<void>;
   /** What is kept, by id; for a copy. */
-  page(options: { readonly afterId?: string | undefined; readonly limit: number }): Promise<readonly StoredContinuation[]>;
+  page(options: {
+    readonly afterId?: string | undefined;
+    readonly limit: number;
+  }): Promise<readonly StoredContinuation[]>;
   /**
    * Takes over continuations of another store, with the key that signs them. Those that are here stay as they are. Returns how many were
    * added. Rejects with `key_conflict` where continuations with another key are kept here. Stores that are open already sign
@@ -156,7 +159,10 @@ export const openContinuationStore = async (
           const text = Buffer.from(key).toString("base64");
           if (Buffer.from(keyOfFile(file)).toString("base64") !== text) {
             if (count(0) + count(1) > 0) {
-              throw new HarnessError("key_conflict", "continuations that another key has signed are kept here");
+              throw new HarnessError(
+                "key_conflict",
+                "continuations that another key has signed are kept here",
+              );
             }
             file.run("UPDATE keys SET value = ? WHERE name = ?", text, keyName);
           }

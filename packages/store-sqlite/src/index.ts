@@ -6,12 +6,12 @@ export {
 } from "./approval-store.ts";
 export {
   type ContinuationClaim,
-  type StoredContinuation,
   type ContinuationStoreLimits,
   type ContinuationStoreOptions,
   continuationStoreLimits,
   openContinuationStore,
   type SqliteContinuationStore,
+  type StoredContinuation,
 } from "./continuation-store.ts";
 export type { SqliteStoreReason } from "./failures.ts";
 export { openSqliteStore } from "./open-sqlite-store.ts";

@@ -70,7 +70,11 @@ export const copyTimeline = async (from: TimelineStore, to: TimelineStore): Prom
   let batch: StoredRow[] = [];
   const write = async () => {
     await to.write(
-      batch.map(({ row: { id: _, seq: __, changedAtMs: ___, ...row }, content }) => ({ type: "add", row, content })),
+      batch.map(({ row: { id: _, seq: __, changedAtMs: ___, ...row }, content }) => ({
+        type: "add",
+        row,
+        content,
+      })),
     );
     copied += batch.length;
     batch = [];
@@ -85,7 +89,8 @@ export const copyTimeline = async (from: TimelineStore, to: TimelineStore): Prom
       if (batch.length === pageSize) await write();
     } else if (!sameJson(said(found), said(stored))) throw conflict("the row", String(stored.row.id));
   }
-  if (!isBehind && (await there.next()).value !== undefined) throw conflict("a row behind row", String(total));
+  if (!isBehind && (await there.next()).value !== undefined)
+    throw conflict("a row behind row", String(total));
   if (batch.length > 0) await write();
   return { total, copied };
 };

@@ -6,16 +6,17 @@ import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { copyContinuations, verifyContinuations } from "./copy-continuations.ts";
-import {
-  copyRuns,
-  copySessions,
-  copySuspensions,
-  verifyConversations,
-} from "./copy-conversations.ts";
+import { copyRuns, copySessions, copySuspensions, verifyConversations } from "./copy-conversations.ts";
 import type { CopyCount } from "./copy-count.ts";
 import { copyHub, copyRunsOf, copyShared } from "./copy-shared.ts";
 import { copyGrants, copyThreads, verifyThreads } from "./copy-threads.ts";
-import { conversationsOf, describeLocation, type StoreLocation, toCopySource, toLocation } from "./location.ts";
+import {
+  conversationsOf,
+  describeLocation,
+  type StoreLocation,
+  toCopySource,
+  toLocation,
+} from "./location.ts";
 import { openConversations, opening, openPostgres } from "./open.ts";
 
 const name = "harness store copy";

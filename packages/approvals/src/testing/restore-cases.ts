@@ -21,7 +21,11 @@ export const restoreCases: Readonly<Record<string, ApprovalCase>> = {
         const { seq: __, ...found } = (await again.get(record.id)) ?? {};
         equal(found, record, `the record ${record.id}`);
       }
-      equal((await again.grants()).map(({ id }) => id), grants.map(({ id }) => id), "the grants");
+      equal(
+        (await again.grants()).map(({ id }) => id),
+        grants.map(({ id }) => id),
+        "the grants",
+      );
       equal((await again.apply(waiting.id, approveBy(waiting))).status, "approved", "an answer after it");
       await refused(again.apply(taken.id, takeBy(taken)), "already_taken", "a claim of what was claimed");
       await source.close();
