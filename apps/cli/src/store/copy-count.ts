@@ -23,7 +23,7 @@ export const lost = (what: string, id: string): CliError =>
   });
 
 /** A value as JSON has it. */
-export const plainJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+const plainJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
 export const sameJson = (one: unknown, other: unknown): boolean =>
   canonicalJson(plainJson(one)) === canonicalJson(plainJson(other));

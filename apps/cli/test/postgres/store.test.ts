@@ -280,8 +280,8 @@ describe("harness store", () => {
 
     const runs = openFileStateStore({ path: join(cwd, "log.state.jsonl") });
     const run = {
-      kind: "run",
-      owner: "",
+      kind: "run" as const,
+      owner: "" as const,
       agent_id: "bot",
       session_id: "s",
       verifications: [],
@@ -289,7 +289,7 @@ describe("harness store", () => {
       irregular: 0,
     };
     for (let index = 0; index < 20; index++)
-      runs.append({ ...run, run_id: `r${index}` } as unknown as Parameters<typeof runs.append>[0]);
+      runs.append({ ...run, run_id: `r${index}` });
     await runs.close();
     expect(JSON.parse((await copy("runs:log.state.jsonl")).stdout)).toMatchObject({
       ...{ ahpRuns: { total: 20, copied: 20 }, verified: 20 },
