@@ -12,7 +12,7 @@ import { sitePages, toSiteMarkdown } from "./lib/site/pages.mjs";
 const source = join(repositoryRoot, ".cache/site");
 const output = join(source, ".vitepress/dist");
 const vitepress = join(repositoryRoot, "node_modules/vitepress/bin/vitepress.js");
-const buildTimeoutMs = 600_000;
+const buildTimeoutMs = 1_800_000;
 
 const write = (page, text) => {
   const file = join(source, `${page}.md`);

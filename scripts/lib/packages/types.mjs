@@ -19,7 +19,7 @@ const strict = {
 };
 
 /** The ways in which a consumer may resolve modules, as TypeScript settings. */
-export const resolutions = {
+const resolutions = {
   nodenext: { ...strict, module: "NodeNext", moduleResolution: "NodeNext", lib: ["ES2023"] },
   bundler: { ...strict, module: "ESNext", moduleResolution: "bundler", lib: ["ES2023", "DOM"] },
   browser: {
