@@ -44,7 +44,13 @@ const guides = [
   ...["policies", "approvals", "agent-hooks", "chat", "postgres", "shells", "transports"],
 ];
 const migrations = ["guides/from-the-ai-sdk", "guides/from-langgraph", "guides/from-an-mcp-server"];
-const practice = ["guides/other-frameworks", "guides/durability", "guides/opentelemetry", "guides/security", "guides/testing"];
+const practice = [
+  "guides/other-frameworks",
+  "guides/durability",
+  "guides/opentelemetry",
+  "guides/security",
+  "guides/testing",
+];
 const project = ["releases", "rehearsal", "architecture", "contributing", "security"];
 /** Where the site is below its host, such as `/harnesskit/`. */
 const base = process.env.DOCS_BASE ?? "/";

@@ -134,7 +134,13 @@ const serve = async (
   });
   defer(() => server.close());
   if (told !== undefined) {
-    const notices = await startNotices({ config: told, approvals, server, directory: place.directory, onError });
+    const notices = await startNotices({
+      config: told,
+      approvals,
+      server,
+      directory: place.directory,
+      onError,
+    });
     defer(() => notices.close());
   }
   await guard.listen();

@@ -288,8 +288,7 @@ describe("harness store", () => {
       ignored: 0,
       irregular: 0,
     };
-    for (let index = 0; index < 20; index++)
-      runs.append({ ...run, run_id: `r${index}` });
+    for (let index = 0; index < 20; index++) runs.append({ ...run, run_id: `r${index}` });
     await runs.close();
     expect(JSON.parse((await copy("runs:log.state.jsonl")).stdout)).toMatchObject({
       ...{ ahpRuns: { total: 20, copied: 20 }, verified: 20 },

@@ -27,7 +27,11 @@ export const restoreCases: Readonly<Record<string, ApprovalCase>> = {
         grants.map(({ id }) => id),
         "the grants",
       );
-      checkEqual((await again.apply(waiting.id, approveBy(waiting))).status, "approved", "an answer after it");
+      checkEqual(
+        (await again.apply(waiting.id, approveBy(waiting))).status,
+        "approved",
+        "an answer after it",
+      );
       await refused(again.apply(taken.id, takeBy(taken)), "already_taken", "a claim of what was claimed");
       await source.close();
     },
