@@ -72,4 +72,4 @@ export {
   type TransitionTimes,
   transition,
 } from "./transition.ts";
-export { type LineKind, toViewLines, type ViewLine } from "./view-lines.ts";
+export { type LineKind, type LineOptions, toViewLines, type ViewLine } from "./view-lines.ts";

@@ -1,13 +1,7 @@
 import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { describeCall } from "./describe-call.ts";
 import type { ApprovalRecord, ApprovalRisk } from "./record.ts";
-import {
-  type PresentOptions as LineOptions,
-  replacedLines,
-  safeLine,
-  toViewLines,
-  type ViewLine,
-} from "./view-lines.ts";
+import { type LineOptions, replacedLines, safeLine, toViewLines, type ViewLine } from "./view-lines.ts";
 
 export interface PresentOptions extends LineOptions {
   /**

@@ -1,6 +1,6 @@
 import { displayText } from "@harnesskit/wire";
 
-export interface PresentOptions {
+export interface LineOptions {
   /** Lines of one part that are shown; how many follow is said. @default 400 */
   readonly maxLines?: number;
   /** Characters of one part that are shown; how many follow is said. @default 50000 */
@@ -43,7 +43,7 @@ const lineKindOf = (text: string): LineKind => {
 export const toViewLines = (
   text: string,
   isDiff: boolean,
-  { maxLines = 400, maxLength = 50_000 }: PresentOptions = {},
+  { maxLines = 400, maxLength = 50_000 }: LineOptions = {},
 ): ViewLine[] => {
   const body = text.endsWith("\n") ? text.slice(0, -1) : text;
   let kept = body.slice(0, maxLength).split("\n", maxLines).join("\n");
@@ -62,14 +62,14 @@ export const toViewLines = (
   return [...lines, { kind: "cut", text: `… [${missing} more characters; ${allLines} lines in all]` }];
 };
 
-const signed = (text: string, kind: "added" | "removed", options: PresentOptions): ViewLine[] =>
+const signed = (text: string, kind: "added" | "removed", options: LineOptions): ViewLine[] =>
   toViewLines(text, false, options).map(
     (each): ViewLine =>
       each.kind === "cut" ? each : { kind, text: `${kind === "added" ? "+" : "-"}${each.text}` },
   );
 
 /** A replacement as the lines that go and those that come. */
-export const replacedLines = (text: string, by: string, options: PresentOptions = {}): ViewLine[] => [
+export const replacedLines = (text: string, by: string, options: LineOptions = {}): ViewLine[] => [
   ...(text === "" ? [] : signed(text, "removed", options)),
   ...(by === "" ? [] : signed(by, "added", options)),
 ];

@@ -30,7 +30,7 @@ export interface Notice {
   /** The same for each attempt. */
   readonly id: string;
   readonly atMs: number;
-  /** The first of them, at most {@link maxItems}. */
+  /** The first of them, at most 10. */
   readonly items: readonly NoticeItem[];
   /** How many wait, those included that are not listed. */
   readonly total: number;

@@ -17,7 +17,8 @@ export const conventionsVersion = "1.45.0";
 
 export const instrumentationName = "@harnesskit/otel";
 
-type Values = { readonly [name: string]: AttributeValue | null | undefined };
+/** Attributes by their names; what is undefined or null is left out. */
+export type Values = { readonly [name: string]: AttributeValue | null | undefined };
 
 /** How one kind of operation appears. */
 export interface Mapping<K extends OperationName> {

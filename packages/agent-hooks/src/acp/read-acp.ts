@@ -40,10 +40,14 @@ const schemas = {
     prompt: z.array(JsonValueSchema).max(1000),
     _meta: JsonValueSchema.optional(),
   }),
-} as const;
+} as const satisfies Readonly<Record<AcpMethod, z.ZodType>>;
 
 /** The requests of ACP version 1 that ask for an action, and the prompt. */
-export type AcpMethod = keyof typeof schemas;
+export type AcpMethod =
+  | "session/request_permission"
+  | "fs/write_text_file"
+  | "terminal/create"
+  | "session/prompt";
 
 export const isAcpMethod = (method: unknown): method is AcpMethod =>
   typeof method === "string" && Object.hasOwn(schemas, method);

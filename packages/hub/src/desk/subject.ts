@@ -1,9 +1,8 @@
 import type { ApprovalSubject } from "@harnesskit/approvals";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
-import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
-import { textOf } from "./event-text.ts";
 import type { EventFacts } from "./read-event.ts";
 import { maxIdLength } from "./short-id.ts";
 
@@ -72,9 +71,3 @@ export const subjectOf = (
   const { session_id: _session, ...rest } = payload;
   return { tool: type, input: rest, ...shown };
 };
-
-/** What names an action, as text: the same for its first event and its outcome. */
-export const actionText = ({ payload }: Pick<EventFacts, "payload">): JsonValue => ({
-  tool: textOf(payload.tool_name),
-  arguments: payload.arguments ?? null,
-});
