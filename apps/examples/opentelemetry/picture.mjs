@@ -101,7 +101,7 @@ export const drawTraces = (file, write) => {
   const height = y(rows.length) + 14;
   write(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="ui-sans-serif, system-ui, sans-serif" font-size="12">` +
-      `<style>.time{fill:#555;font-size:11px}</style><rect width="100%" height="100%" fill="#fff"/>` +
+      `<title>Spans of ${services.length} processes</title><style>.time{fill:#555;font-size:11px}</style><rect width="100%" height="100%" fill="#fff"/>` +
       `<text x="14" y="20" font-weight="600">${rows.length} spans, ${services.length} processes. Waits are drawn short; dashed red lines are links.</text>` +
       `${legend.join("")}${lines.join("")}${links.join("")}</svg>\n`,
   );
