@@ -41,7 +41,13 @@ describe("a link in a notice", () => {
     await asking;
     const again = await post(url, hubPaths.answer, { token, decision: "approve" });
     expect(again.status).toBe(409);
-    expect(await again.text()).toContain("answered before");
+    expect(await again.text()).toContain("rejected by phone (signed link)");
+    const over = await post(url, hubPaths.answerView, { token });
+    expect(over.status).toBe(410);
+    expect(await over.text()).not.toContain("npm publish");
+    // A link that was used takes nothing of the answers that all may give in a minute.
+    for (let time = 0; time < 200; time++) await post(url, hubPaths.answer, { token, decision: "approve" });
+    expect((await post(url, hubPaths.answer, { token, decision: "approve" })).status).toBe(409);
     expect(hub.entries).toContainEqual(
       expect.objectContaining({
         ...{ action: "hub.answer", outcome: "ok" },
@@ -133,6 +139,8 @@ describe("a public URL", () => {
   it("is taken beside loopback, and begins all links; other hosts and origins are refused", async () => {
     await using hub = await openHub({ publicUrl: "https://hub.example.org/" });
     const { url } = hub.served;
+    expect(hub.served.openLink({ isPublic: true })).toMatch(/^https:\/\/hub\.example\.org\/#ticket=/);
+    expect(hub.served.openLink().startsWith(`${url}/#ticket=`)).toBe(true);
     expect(hub.served.pageLink("apr_1")).toBe("https://hub.example.org/#/inbox/apr_1");
     expect(await statusFor(url, "hub.example.org", "https://hub.example.org")).toBe(401);
     expect(await statusFor(url, new URL(url).host)).toBe(401);

@@ -58,13 +58,14 @@ export class NoticeLane {
   }
 
   async #run(): Promise<void> {
-    const { sent, clock, closed, spacingMs } = this.#options;
+    const { sent, clock, closed, spacingMs, onError } = this.#options;
     // What is put in the same tick goes out as one notice.
     await Promise.resolve();
     while (this.#waiting.size > 0 && !closed.aborted) {
       const keys = await this.#send();
       for (const key of keys.sent) this.#waiting.delete(key);
-      if (keys.sent.length > 0 && keys.isDelivered) await sent.add(keys.sent);
+      // A record of it that fails may tell it again after a restart, and holds nothing back.
+      if (keys.sent.length > 0 && keys.isDelivered) await sent.add(keys.sent).catch(onError);
       await wait(spacingMs, clock, closed);
     }
   }
@@ -97,7 +98,8 @@ export class NoticeLane {
 
   async #notice(keys: readonly string[]): Promise<Notice> {
     const { name, links, clock } = this.#options;
-    const records = [...this.#waiting.values()];
+    // Several steps may be due for one approval.
+    const records = [...new Map([...this.#waiting.values()].map((record) => [record.id, record])).values()];
     // The same content has the same id: a receiver may drop a notice that comes twice.
     const id = `ntc_${(await digest([...keys].sort())).slice("sha256:".length, "sha256:".length + 32)}`;
     return {

@@ -12,7 +12,7 @@ import {
 import type { NotifyConfig, NotifyStep } from "./config.ts";
 import { NoticeLane } from "./lane.ts";
 import type { NoticeLinks } from "./notice.ts";
-import { loudFrom } from "./quiet-hours.ts";
+import { createLoudFrom } from "./quiet-hours.ts";
 import { createSentLog, type SentLog } from "./sent-log.ts";
 
 export const notifierLimits = defineLimits({
@@ -74,6 +74,7 @@ export const createNotifier = (options: NotifierOptions): Notifier => {
     { maxAttempts, initialDelayMs: retryMs },
   );
   const onError = (error: unknown): void => callSafely(() => options.onError?.(error));
+  const loudFrom = createLoudFrom(config.quiet);
   const closing = new AbortController();
   const lanes = new Map(
     Object.entries(config.targets).map(([name, target]) => [
@@ -94,7 +95,7 @@ export const createNotifier = (options: NotifierOptions): Notifier => {
     const arm = (): void => {
       const nowMs = clock.now();
       const askedMs = Math.max(nowMs, record.createdAtMs + step.afterMinutes * minuteMs);
-      const dueMs = loudFrom(config.quiet, record.risk.level, askedMs);
+      const dueMs = loudFrom(record.risk.level, askedMs);
       if (dueMs >= record.expiresAtMs) return;
       if (dueMs <= nowMs) {
         lanes.get(name)?.put(key, record);

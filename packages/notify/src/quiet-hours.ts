@@ -30,11 +30,22 @@ const minuteMs = 60_000;
 
 const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 
+/** By zone: making one is much of the cost. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+const formatOf = (timeZone: string): Intl.DateTimeFormat => {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat("en-GB", {
+    ...{ timeZone, weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+  });
+  formats.set(timeZone, made);
+  return made;
+};
+
 /** The weekday and the minute of the day at a place. */
 const localTime = (atMs: number, timeZone: string): { readonly day: string; readonly minute: number } => {
-  const parts = new Intl.DateTimeFormat("en-GB", {
-    ...{ timeZone, weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
-  }).formatToParts(atMs);
+  const parts = formatOf(timeZone).formatToParts(atMs);
   const part = (type: string) => parts.find((each) => each.type === type)?.value ?? "";
   return { day: part("weekday").toLowerCase(), minute: Number(part("hour")) * 60 + Number(part("minute")) };
 };
@@ -51,16 +62,27 @@ const isQuiet = ({ from, to, zone, days }: QuietHours, atMs: number): boolean =>
   return (minute >= start && isDay(day)) || (minute < end && isDay(dayBefore(day)));
 };
 
-/**
- * When a notice of this risk may be sent: `atMs`, or the end of the quiet hours it falls into. Looks a week ahead; where all of it
- * is quiet, that is the end of the week.
- */
-export const loudFrom = (quiet: readonly QuietHours[], risk: string, atMs: number): number => {
-  const hours = quiet.filter(({ except }) => !except.some((each) => each === risk));
-  if (!hours.some((each) => isQuiet(each, atMs))) return atMs;
-  // Periods begin and end with a minute, and zones change their offset with one.
+/** The first minute of the next week that is not quiet, or the end of that week. Periods begin and end with a minute. */
+const endOfQuiet = (hours: readonly QuietHours[], atMs: number): number => {
   let ms = atMs - (atMs % minuteMs) + minuteMs;
   const lastMs = ms + 7 * 86_400_000;
   while (ms < lastMs && hours.some((each) => isQuiet(each, ms))) ms += minuteMs;
   return ms;
+};
+
+/**
+ * When a notice of a risk may be sent: the given time, or the end of the quiet hours that it falls into. Looks a week ahead; where
+ * all of it is quiet, that is the end of the week. The period that was found last is kept by risk: many questions of one night cost one search.
+ */
+export const createLoudFrom = (quiet: readonly QuietHours[]) => {
+  const known = new Map<string, { readonly fromMs: number; readonly toMs: number }>();
+  return (risk: string, atMs: number): number => {
+    const found = known.get(risk);
+    if (found !== undefined && atMs >= found.fromMs && atMs < found.toMs) return found.toMs;
+    const hours = quiet.filter(({ except }) => !except.some((each) => each === risk));
+    if (!hours.some((each) => isQuiet(each, atMs))) return atMs;
+    const toMs = endOfQuiet(hours, atMs);
+    known.set(risk, { fromMs: atMs, toMs });
+    return toMs;
+  };
 };

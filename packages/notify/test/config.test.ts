@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseNotifyConfig } from "../src/index.ts";
-import { loudFrom, QuietHoursSchema } from "../src/quiet-hours.ts";
+import { createLoudFrom, QuietHoursSchema } from "../src/quiet-hours.ts";
 
 const target = '{ kind: webhook, url: "https://example.org/x" }';
 const withTarget = (text: string) => `version: 1\ntargets: { team: ${text} }\nnotify: [{ to: [team] }]`;
@@ -50,7 +50,7 @@ test.each([
 
 const at = (time: string) => Date.parse(time);
 const until = (rule: object, time: string, risk = "low") =>
-  new Date(loudFrom([QuietHoursSchema.parse(rule)], risk, at(time))).toISOString();
+  new Date(createLoudFrom([QuietHoursSchema.parse(rule)])(risk, at(time))).toISOString();
 
 test.each([
   ["by day", { from: "12:00", to: "13:00" }, "2026-03-02T12:30:10Z", "2026-03-02T13:00:00.000Z"],
@@ -84,5 +84,16 @@ test("quiet hours except for risks, and for ever is a week", () => {
     QuietHoursSchema.parse({ from: "12:00", to: "00:00" }),
   ];
   const from = at("2026-03-02T23:00:00Z");
-  expect(loudFrom(always, "low", from) - from).toBeGreaterThan(7 * 86_400_000 - 1);
+  expect(createLoudFrom(always)("low", from) - from).toBeGreaterThan(7 * 86_400_000 - 1);
+});
+
+test("many questions of one night cost one search, and each period is its own", () => {
+  const loudFrom = createLoudFrom([QuietHoursSchema.parse({ from: "22:00", to: "07:00" })]);
+  const night = at("2026-03-02T22:00:00Z");
+  for (let second = 0; second < 30_000; second++) {
+    expect(loudFrom("low", night + second * 1000)).toBe(at("2026-03-03T07:00:00Z"));
+  }
+  expect(loudFrom("low", at("2026-03-03T12:00:00Z"))).toBe(at("2026-03-03T12:00:00Z"));
+  expect(loudFrom("critical", night)).toBe(night);
+  expect(loudFrom("low", at("2026-03-04T03:00:00Z"))).toBe(at("2026-03-04T07:00:00Z"));
 });

@@ -202,3 +202,29 @@ test("only what its conditions name is told, and a source that fails is asked ag
     .toBe(1);
   expect(idsOf(service.received[0] as never)).toEqual([meant.id]);
 });
+
+test("two steps that are due at once tell an approval once, and a log that fails holds nothing back", async () => {
+  const service = await startService();
+  const { clock, errors, start, ask } = openNotifier(
+    webhooks(
+      { team: service.url },
+      'notify: [{ to: [team] }, { to: [team], afterMinutes: 10 }]\nquiet: [{ from: "22:00", to: "23:00" }]',
+    ),
+    { sent: { has: () => false, add: () => Promise.reject(new Error("no space left")) } },
+  );
+  // The clock starts at 22:13 UTC.
+  await ask("c1", { answerWithinMs: 86_400_000 });
+  start();
+  await expect.poll(() => clock.pending).toBeGreaterThan(1);
+  clock.advance(47 * minuteMs);
+  await expect.poll(() => service.received.length).toBe(1);
+  expect(service.received[0]?.json.data).toMatchObject({ total: 1 });
+  await expect.poll(() => errors.length).toBe(1);
+  await ask("c2", { answerWithinMs: 86_400_000 });
+  await expect
+    .poll(() => {
+      clock.advance(2_000);
+      return service.received.length;
+    })
+    .toBe(2);
+});

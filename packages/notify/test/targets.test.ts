@@ -69,12 +69,10 @@ test("nothing in a text is a mark of Slack's", async () => {
   await ask("c1", hostile);
   start();
   await expect.poll(() => service.received.length).toBe(1);
-  const blocks = service.received[0]?.json.blocks as { text: { text: string } }[];
-  expect(blocks[0]).toMatchObject({ type: "header", text: { type: "plain_text" } });
-  const text = blocks[1]?.text.text ?? "";
-  expect(text).toContain("&lt;!channel&gt;");
-  expect(text).toContain("&lt;https://evil|looks fine&gt;");
-  expect(text.match(/<[^>]*>/g)).toEqual([
+  const blocks = service.received[0]?.json.blocks as { text: { type: string; text: string } }[];
+  expect(blocks.map(({ text }) => text.type)).toEqual(["plain_text", "plain_text", "mrkdwn"]);
+  expect(blocks[1]?.text.text).toContain("<!channel>");
+  expect(blocks[2]?.text.text.match(/<[^>]*>/g)).toEqual([
     expect.stringMatching(/^<http:\/\/127\.0\.0\.1:7\/#\/inbox\/[^|]*\|See it>$/),
     expect.stringMatching(/^<http:\/\/127\.0\.0\.1:7\/answer#[^|]*\|Answer it>$/),
   ]);
@@ -120,4 +118,27 @@ test.each([
   await ask("c1");
   await expect.poll(() => errors.length).toBe(1);
   expect(errors[0]).toMatchObject({ code, isFinal });
+});
+
+test("a message for ntfy has whole approvals only, within its limit, and counts the rest", async () => {
+  const service = await startService();
+  const { clock, start, ask } = openNotifier(
+    `version: 1\ntargets: { phone: { kind: ntfy, url: "${service.url}/t" } }\nnotify: [{ to: [phone] }]`,
+    { links: signed },
+  );
+  for (let call = 0; call < 11; call++) await ask(`c${call}`, { rule: { id: "r", reason: "ü".repeat(280) } });
+  start();
+  await expect.poll(() => service.received.length).toBe(1);
+  // The first goes out at once; the others, as one notice.
+  await expect
+    .poll(() => {
+      clock.advance(1_000);
+      return service.received.length;
+    })
+    .toBe(2);
+  const message = String(service.received[1]?.json.message);
+  expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4096);
+  const links = message.match(/^Answer it: \S+\.phone$/gm) ?? [];
+  expect(links.length).toBeGreaterThan(1);
+  expect(message).toContain(`${10 - links.length} more in the inbox`);
 });

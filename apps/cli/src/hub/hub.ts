@@ -152,6 +152,8 @@ const serve = async (
   );
   if (storePlace !== undefined) log.say(`store: ${storePlace}, with all hubs that use it`);
   await showPage(server, log, open === true);
+  if (origin !== undefined)
+    log.say(`from elsewhere: ${server.openLink({ isPublic: true })} (valid once, for ten minutes)`);
   if (!quiet)
     log.say("approvals: this page, or harness inbox. SIGTERM or Ctrl-C ends the hub; questions stay");
   await stopped.promise;

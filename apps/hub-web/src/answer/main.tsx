@@ -8,6 +8,8 @@ import { openAnswerLink, type Said } from "./answer-link.ts";
 import "../theme.ts";
 
 const link = openAnswerLink();
+// Another link in the same tab changes the fragment only.
+addEventListener("hashchange", () => location.reload());
 
 function AnswerPage() {
   const [said, setSaid] = useState<Said>();

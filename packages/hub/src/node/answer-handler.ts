@@ -1,3 +1,4 @@
+import type { ApprovalRecord } from "@harnesskit/approvals";
 import { AnswerRequestSchema, AnswerViewRequestSchema, hubPaths } from "@harnesskit/protocol/hub";
 import { HarnessError, ProtocolError } from "@harnesskit/wire";
 import type { Hub } from "../hub.ts";
@@ -20,6 +21,12 @@ const statusOf = (error: HarnessError): number => {
   return statuses[reason ?? ""] ?? 500;
 };
 
+const notKept = (): Response => plainAnswer(404, "This approval is not kept any more.");
+
+/** How an approval ended, in a sentence. */
+const endOf = ({ status, answer }: ApprovalRecord): string =>
+  answer === undefined ? `This approval is over: ${status}.` : `This approval was ${status} by ${answer.by}.`;
+
 /**
  * Answers the page of a link in a notice. Only POST does anything: programs that look at links before people do answer nothing. Returns
  * undefined for other paths.
@@ -37,15 +44,19 @@ export const createAnswerHandler = ({ hub, links, onRefused }: AnswerHandlerOpti
     const linked = asked.success ? links.read(asked.data.token) : undefined;
     if (linked === undefined) return refused(hubPaths.answerView);
     const record = await hub.approval(linked.id);
-    return record === undefined
-      ? plainAnswer(404, "This approval is not kept any more.")
-      : jsonAnswer({ record });
+    if (record === undefined || record.digest !== linked.digest) return notKept();
+    // Once it is over, a link says how it ended, and no more of what it was or what came of it.
+    return record.status === "pending" ? jsonAnswer({ record }) : plainAnswer(410, endOf(record));
   };
   const say = async (request: Request): Promise<Response> => {
     const asked = AnswerRequestSchema.safeParse(await readJsonBody(request));
     const linked = asked.success ? links.read(asked.data.token) : undefined;
     if (!asked.success || linked === undefined) return refused(hubPaths.answer);
     const { decision, note } = asked.data;
+    // A link that was used costs nothing of the answers that all may give in a minute.
+    const known = await hub.approval(linked.id);
+    if (known === undefined || known.digest !== linked.digest) return notKept();
+    if (known.status !== "pending") return plainAnswer(409, endOf(known));
     try {
       const record = await hub.answer(
         { id: linked.id, digest: linked.digest, decision, ...(note !== undefined && { note }) },

@@ -45,8 +45,11 @@ export interface ServeHubOptions {
 export interface ServedHub {
   /** `http://127.0.0.1:41234` */
   readonly url: string;
-  /** A link to the page that works once and for ten minutes: its ticket is in the fragment, which no server sees. */
-  openLink(): string;
+  /**
+   * A link to the page that works once and for ten minutes: its ticket is in the fragment, which no server sees. With `isPublic` it
+   * begins with `publicUrl`, for a browser elsewhere.
+   */
+  openLink(options?: { readonly isPublic?: boolean }): string;
   /** The page with an approval, or its inbox. Whoever opens it needs to be signed in. */
   pageLink(id?: string): string;
   /** A link that answers one approval, once and for a short time: its token is in the fragment, which no server sees. */
@@ -135,7 +138,7 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
       url,
       pageLink: (id) => `${base}/#/inbox${id === undefined ? "" : `/${encodeURIComponent(id)}`}`,
       answerLink: (record, options) => `${base}${hubPaths.answerPage}#${links.token(record, options)}`,
-      openLink: () => `${url}/#ticket=${access.openTicket()}`,
+      openLink: ({ isPublic = false } = {}) => `${isPublic ? base : url}/#ticket=${access.openTicket()}`,
       close() {
         closing ??= closeAll();
         return closing;

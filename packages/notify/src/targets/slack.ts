@@ -9,28 +9,29 @@ const link = (url: string, label: string): string => `<${escapeMarkup(url).repla
 
 const plainText = (text: string) => ({ type: "plain_text", text, emoji: false });
 
-const section = ({ title, agent, session, risk, reason, expiresAtMs, ...links }: NoticeItem) => ({
-  type: "section",
-  text: {
-    type: "mrkdwn",
-    verbatim: true,
-    text: [
-      escapeMarkup(title),
-      `Agent: ${escapeMarkup(agent)}, session ${escapeMarkup(session)}`,
-      `Risk: ${escapeMarkup(risk)}`,
-      `Why it asks: ${escapeMarkup(reason)}`,
-      `Expires: ${new Date(expiresAtMs).toISOString()}`,
-      [link(links.link, "See it"), ...(links.answerLink ? [link(links.answerLink, "Answer it")] : [])].join(
-        "  ",
-      ),
-    ].join("\n"),
-  },
-});
+/** Values stand in plain text, in which nothing is a mark; only the links, which are ours, are `mrkdwn`. */
+const sections = ({ title, agent, session, risk, reason, expiresAtMs, ...links }: NoticeItem) => {
+  const lines = [
+    title,
+    `Agent: ${agent}, session ${session}`,
+    `Risk: ${risk}`,
+    `Why it asks: ${reason}`,
+    `Expires: ${new Date(expiresAtMs).toISOString()}`,
+  ];
+  const shown = [
+    link(links.link, "See it"),
+    ...(links.answerLink ? [link(links.answerLink, "Answer it")] : []),
+  ];
+  return [
+    { type: "section", text: plainText(lines.join("\n")) },
+    { type: "section", text: { type: "mrkdwn", verbatim: true, text: shown.join("  ") } },
+  ];
+};
 
 /** A notice for an incoming webhook: blocks, and what notifications of Slack show. */
 export const slackPost = (notice: Notice, url: string): Post => {
   const headline = headlineOf(notice);
   const rest = restLines(notice).map((text) => ({ type: "context", elements: [plainText(text)] }));
-  const blocks = [{ type: "header", text: plainText(headline) }, ...notice.items.map(section), ...rest];
+  const blocks = [{ type: "header", text: plainText(headline) }, ...notice.items.flatMap(sections), ...rest];
   return { url, body: JSON.stringify({ text: headline, blocks }) };
 };
