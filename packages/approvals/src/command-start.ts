@@ -14,21 +14,25 @@ const wrapperRows: readonly (readonly [names: string, options?: string, operands
   ["sudo doas", "-n -E -H -A -k -S -b -u= -g= --user= --group= --non-interactive --preserve-env --set-home"],
   ["env genv", "-i -0 -v -u= -C= --ignore-environment --unset= --chdir="],
   ["timeout gtimeout", "-v -k= -s= --kill-after= --signal= --foreground --preserve-status --verbose", 1],
-  ["nice", "-n= --adjustment="],
+  ["nice gnice", "-n= --adjustment="],
   ["ionice", "-t -c= -n= --class= --classdata="],
-  ["time", "-p -v"],
+  ["time gtime", "-p -v"],
   ["stdbuf gstdbuf", "-i= -o= -e= --input= --output= --error="],
   ["watch", "-d -t -n= --interval="],
   ["strace ltrace", "-f"],
   ["flock", "-n -s -x -w= --nonblock --timeout=", 1],
-  ["chroot chrt taskset", "", 1],
+  ["chroot chrt taskset repeat", "", 1],
   ["npx pnpx bunx uvx", "-y --yes --no-install --bun"],
   ["python pypy", "-m -u -B"],
   [
     "nohup setsid unshare pkexec busybox toybox command builtin exec coproc noglob nocorrect unbuffer chronic",
   ],
-  ["caffeinate fakeroot torify torsocks proxychains rlwrap winpty corepack cross-env"],
-  ["sh bash dash zsh ksh ash fish csh tcsh source . node nodejs tsx ts-node ruby perl php lua luajit"],
+  ["if then else elif while until do not and or begin"],
+  ["gnohup caffeinate fakeroot torify torsocks proxychains rlwrap winpty corepack cross-env"],
+  [
+    "sh bash dash zsh ksh ash fish csh tcsh rbash mksh yash nu source . node nodejs tsx ts-node ruby perl php lua luajit",
+  ],
+  ["r rscript julia groovy scala java elixir irb ipython tclsh ocaml racket swift"],
 ];
 
 const wrappers: ReadonlyMap<string, Wrapper> = new Map(
@@ -44,9 +48,10 @@ const exactOnly: ReadonlySet<string> = new Set(
       "setpriv gosu su-exec nsenter runas xargs gxargs find gfind fd fdfind parallel eval awk gawk mawk nawk entr " +
       "hyperfine script expect tmux screen valgrind heaptrack perf gdb lldb numactl cpulimit prlimit firejail bwrap " +
       "systemd-run systemd-cat dbus-run-session proot xvfb-run faketime direnv mise asdf op-run dotenv doppler nix-shell " +
-      "start-stop-daemon run-parts at batch crontab socat ncat concurrently nodemon cmd powershell pwsh wsl osascript " +
+      "sshpass slogin rsh pdsh ansible vagrant sg trap alias setarch linux choom cgexec runcon capsh dtach daemonize chpst " +
+      "setuidgid envdir tini dumb-init start-stop-daemon run-parts at batch crontab socat ncat concurrently nodemon cmd powershell pwsh wsl osascript " +
       "ld-linux ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so vi vim nvim emacs ed ex " +
-      "pdb profile cprofile runpy timeit trace coverage",
+      "inspect debugpy pyinstrument pdb profile cprofile runpy timeit trace coverage",
   ),
 );
 

@@ -41,7 +41,7 @@ describe("a grant that would allow far more than it says", () => {
     [{ command: "sudo -u root rm x" }, { command: { startsWith: "sudo -u " } }, "runs whatever follows"],
     [{ command: "/usr/bin/env x" }, { command: { startsWith: "/usr/bin/env " } }, "runs whatever follows"],
     [{ command: "A=1 sh x" }, { command: { startsWith: "A=1 sh " } }, "runs whatever follows"],
-    [{ command: "sudo rm x" }, { command: { startsWith: "sudo r" } }, "may go on: end it with a space"],
+    [{ command: "sudo rm x" }, { command: { startsWith: "sudo rm" } }, "may go on: end it with a space"],
     [{ command: "ls" }, { command: { any: true } }, "every command"],
     [{ url: "https://a.org/x" }, { url: { startsWith: "https://a.org" } }, "end it with /"],
     [{ url: "https://a@b.org/x" }, { url: { startsWith: "https://a@b.org/" } }, "end it with /"],
@@ -100,7 +100,21 @@ const wrappers = [
     "uvx",
     "taskset 1",
   ],
-  ...["bash", "sh", "zsh", "fish", "python -m", "python3.12 -m", "node", "chrt 10", "unshare", "corepack"],
+  ...[
+    "bash",
+    "sh",
+    "zsh",
+    "fish",
+    "python -m",
+    "python3.12 -m",
+    "node",
+    "chrt 10",
+    "unshare",
+    "corepack",
+    "repeat 3",
+    "if",
+    "Rscript",
+  ],
 ];
 
 /** Runners whose start says nothing of what runs, whatever stands behind them. */
@@ -155,7 +169,17 @@ const exactOnly = [
     "awk -f",
     "pwsh -c",
   ],
-  ...["python -m pdb", "npx -p x", "npx --package=x y", "uvx --from x y", "fd -x", "systemd-run ls"],
+  ...[
+    "python -m pdb",
+    "npx -p x",
+    "node inspect",
+    "trap ls",
+    "setarch x86_64",
+    "npx --package=x y",
+    "uvx --from x y",
+    "fd -x",
+    "systemd-run ls",
+  ],
 ];
 
 const starts = fc
