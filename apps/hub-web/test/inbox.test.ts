@@ -34,6 +34,33 @@ describe("an approval in the page", () => {
     expectQuiet({ complaints, hub });
   });
 
+  it("of a runner begins its grant with the exact call, and says why a wider one is refused", async () => {
+    const { page, cards, hub, complaints } = await tests.open();
+    const agent = await hub.agent("codex");
+    const asking = agent.asks("bash", command("timeout 60 npm test"), "c1");
+    await cards.first().getByRole("link").click();
+    await page.getByRole("button", { name: "Always" }).click();
+    const form = page.getByRole("form", { name: "Always allow" });
+    await form.getByLabel("calls like this one").check();
+    const kind = form.getByLabel("What command may be");
+    expect(await kind.inputValue()).toBe("is");
+    await kind.selectOption("starts with");
+    const start = form.getByLabel("command starts with");
+    expect(await start.inputValue()).toBe("timeout 60 npm test");
+    const give = form.getByRole("button", { name: "Approve and give this grant" });
+    expect(await give.isEnabled()).toBe(true);
+    for (const text of ["timeout 60", "timeout 60 "]) {
+      await start.fill(text);
+      await form.getByText('"timeout" runs whatever follows').waitFor();
+      expect(await form.textContent()).not.toContain("end it with");
+      expect(await give.isDisabled()).toBe(true);
+    }
+    await kind.selectOption("is exactly this");
+    await give.click();
+    expect(await asking).toMatchObject({ decision: "allow" });
+    expectQuiet({ complaints, hub });
+  });
+
   it("is refused with a reason, which the agent gets", async () => {
     const { page, cards, hub, complaints } = await tests.open();
     const agent = await hub.agent("codex");
@@ -63,7 +90,7 @@ describe("an approval in the page", () => {
     await form.getByLabel("calls like this one").check();
     await form.getByLabel("What command may be").selectOption("starts with");
     await form.getByLabel("command starts with").fill("npm run");
-    await form.getByText("This pattern does not match the call").waitFor();
+    await form.getByText("the pattern does not match the action").waitFor();
     const give = form.getByRole("button", { name: "Approve and give this grant" });
     expect(await give.isDisabled()).toBe(true);
     await form.getByLabel("command starts with").fill("npm test");

@@ -1,42 +1,15 @@
 import type { FieldPattern, GrantTerms } from "@harnesskit/protocol/hub";
 import { displayText } from "@harnesskit/wire";
+import { commandProblem } from "./command-start.ts";
 
 /** Fields whose value a shell or an interpreter runs. */
 const runFields: ReadonlySet<string> = new Set(["command", "cmd", "script", "code"]);
-
-/** Programs that run what their arguments say: with only these, nothing is said of what will run. */
-const runners: ReadonlySet<string> = new Set([
-  ...["sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "exec", "source", ".", "command", "builtin"],
-  ...["env", "sudo", "doas", "su", "xargs", "nohup", "time", "timeout", "nice", "setsid", "watch", "ssh"],
-  ...["python", "python3", "node", "deno", "bun", "ruby", "perl", "php", "lua", "osascript"],
-  ...["npx", "bunx", "pnpx", "uvx", "pipx", "find", "awk", "docker", "podman", "kubectl"],
-]);
 
 const webAddress = /^[a-z][a-z\d+.-]*:\/\//i;
 const wholeHost = /^[a-z][a-z\d+.-]*:\/\/[^/@\s]+\//i;
 
 const quoted = (text: string): string =>
   displayText(JSON.stringify(text), { maxLength: Number.POSITIVE_INFINITY });
-
-/** The words of a command's start that name what runs. */
-const programWords = (start: string): readonly string[] =>
-  start
-    .trim()
-    .split(/\s+/)
-    .filter((word) => word !== "" && !word.startsWith("-") && !/^\w+=/.test(word));
-
-const commandProblem = (start: string): string | undefined => {
-  const words = programWords(start);
-  const named = words.filter((word) => !runners.has(word.split("/").at(-1) ?? word));
-  if (named.length === 0) {
-    return words.length === 0
-      ? "it names no program"
-      : `${quoted(words.at(-1) ?? "")} runs whatever follows: name that, too`;
-  }
-  const isEnded = /\s$/.test(start);
-  if (named.length > 1 || isEnded || !start.endsWith(named[0] ?? "")) return undefined;
-  return "the program's name may go on: end it with a space";
-};
 
 /** `under` with a path that a value cannot begin with. */
 const isPlainDirectory = (path: string): boolean =>
@@ -67,8 +40,7 @@ const fieldWarning = (name: string, pattern: FieldPattern): string | undefined =
   if (!("startsWith" in pattern)) return undefined;
   const { startsWith } = pattern;
   if (runFields.has(name)) {
-    const words = programWords(startsWith);
-    const what = words.length === 1 ? "any option, file and address" : "any further option, file and address";
+    const what = `any ${startsWith.trim().includes(" ") ? "further " : ""}option, file and address`;
     return `${quoted(startsWith)} may go on with ${what} as arguments`;
   }
   return /[\s/=:]$/.test(startsWith)

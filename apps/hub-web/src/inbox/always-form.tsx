@@ -2,7 +2,7 @@ import {
   type Always,
   type ApprovalRecord,
   type FieldPattern,
-  grantCovers,
+  grantProblem,
   grantTerms,
   presentGrant,
 } from "@harnesskit/approvals";
@@ -40,9 +40,12 @@ const firstWords = (value: string): string =>
   value.split("\n", 1)[0]?.split(" ").slice(0, 2).join(" ") ?? value;
 const parentOf = (path: string): string => path.replace(/\/[^/]*$/, "") || path;
 
-const startText = (kind: FieldKind, value: unknown): string => {
+/** The text that a kind begins with: where the first words would allow too much, the whole value. */
+const startText = (kind: FieldKind, value: unknown, isRefused: (choice: FieldChoice) => boolean): string => {
   if (typeof value !== "string") return "";
-  return kind === "under" ? parentOf(value) : firstWords(value);
+  if (kind === "under") return parentOf(value);
+  const text = firstWords(value);
+  return isRefused({ kind: "startsWith", text }) ? value : text;
 };
 
 const patternOf = ({ kind, text }: FieldChoice, value: JsonValue): FieldPattern => {
@@ -55,10 +58,11 @@ interface FieldRowProps {
   readonly name: string;
   readonly value: unknown;
   readonly choice: FieldChoice;
+  readonly isRefused: (choice: FieldChoice) => boolean;
   readonly onChange: (choice: FieldChoice) => void;
 }
 
-function FieldRow({ name, value, choice, onChange }: FieldRowProps) {
+function FieldRow({ name, value, choice, isRefused, onChange }: FieldRowProps) {
   const kinds: FieldKind[] = typeof value === "string" ? ["is", "startsWith", "under", "any"] : ["is", "any"];
   const shown = line(name, 100);
   return (
@@ -70,7 +74,7 @@ function FieldRow({ name, value, choice, onChange }: FieldRowProps) {
         value={choice.kind}
         onChange={({ currentTarget }) => {
           const kind = currentTarget.value as FieldKind;
-          onChange({ kind, text: startText(kind, value) });
+          onChange({ kind, text: startText(kind, value, isRefused) });
         }}
       >
         {kinds.map((kind) => (
@@ -115,29 +119,35 @@ export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }:
   const offered = durations.filter(({ ms }) => ms <= grantMs);
   const [forMs, setForMs] = useState(Math.min(24 * hourMs, grantMs));
   const [openedMs] = useState(nowMs);
-  const [choices, setChoices] = useState<Readonly<Record<string, FieldChoice>>>(() =>
-    Object.fromEntries(Object.keys(input).map((name) => [name, { kind: "is", text: "" }])),
+  const exact: Readonly<Record<string, FieldChoice>> = Object.fromEntries(
+    Object.keys(input).map((name) => [name, { kind: "is", text: "" }]),
   );
+  const [choices, setChoices] = useState(exact);
   // At once: the next key belongs to the form.
   useLayoutEffect(() => first.current?.focus(), []);
-  const pattern = Object.fromEntries(
-    Object.entries(choices).map(([name, choice]) => [name, patternOf(choice, input[name] ?? null)]),
-  );
-  const always: Always = { reach, forMs, ...(isPattern ? { input: pattern } : {}) };
-  const terms = grantTerms(record, always, Math.max(openedMs, nowMs), grantMs);
+  const alwaysOf = (chosen: typeof choices): Always => ({
+    reach,
+    forMs,
+    input: Object.fromEntries(
+      Object.entries(chosen).map(([name, choice]) => [name, patternOf(choice, input[name] ?? null)]),
+    ),
+  });
+  const termsOf = (asked: Always) => grantTerms(record, asked, Math.max(openedMs, nowMs), grantMs);
+  const always: Always = isPattern ? alwaysOf(choices) : { reach, forMs };
+  const terms = termsOf(always);
   const isEmpty =
     isPattern &&
     Object.values(choices).some(
       ({ kind, text }) => (kind === "under" || kind === "startsWith") && text === "",
     );
-  const covers = !isEmpty && grantCovers(terms, record);
+  const problem = isEmpty ? "Fill in each pattern." : grantProblem(record, terms)?.message;
   return (
     <form
       class="always"
       aria-label="Always allow"
       onSubmit={(event) => {
         event.preventDefault();
-        if (covers && !isBusy) onGive(always);
+        if (problem === undefined && !isBusy) onGive(always);
       }}
     >
       <div class="always-grid">
@@ -195,6 +205,9 @@ export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }:
               name={name}
               value={input[name]}
               choice={choice}
+              isRefused={(changed) =>
+                grantProblem(record, termsOf(alwaysOf({ ...exact, [name]: changed }))) !== undefined
+              }
               onChange={(changed) => setChoices({ ...choices, [name]: changed })}
             />
           ))}
@@ -215,13 +228,13 @@ export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }:
           ))}
         </ul>
       </div>
-      {!covers && (
+      {problem !== undefined && (
         <Note tone="warn">
-          {isEmpty ? "Fill in each pattern." : "This pattern does not match the call that it is given for."}
+          <SafeText text={problem} />
         </Note>
       )}
       <div class="actions">
-        <button type="submit" class="button primary" disabled={!covers || isBusy}>
+        <button type="submit" class="button primary" disabled={problem !== undefined || isBusy}>
           <Icon name="always" />
           Approve and give this grant
         </button>
