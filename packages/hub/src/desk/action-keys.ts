@@ -37,6 +37,18 @@ const isSame = (one: string, other: string): boolean => {
   return canonicalJson(JSON.parse(one)) === canonicalJson(JSON.parse(other));
 };
 
+/**
+ * What an outcome may say was done: what was asked for, what the policy has made of it, and, since an agent may put a change into its own
+ * arguments, both together.
+ */
+const formsOf = (payload: JsonObject, modified: unknown): readonly JsonObject[] => {
+  if (!isObject(modified)) return [payload];
+  const changed = { ...payload, ...(modified as JsonObject) };
+  const [before, after] = [payload.arguments, changed.arguments];
+  if (!isObject(before) || !isObject(after)) return [payload, changed];
+  return [payload, changed, { ...changed, arguments: { ...before, ...after } as JsonObject }];
+};
+
 /** An outcome may come without the input. */
 const hasInput = ({ arguments: input }: JsonObject): boolean =>
   input !== undefined && input !== null && !(isObject(input) && Object.keys(input).length === 0);
@@ -51,14 +63,20 @@ export const areDifferent = (one: JsonObject, other: JsonObject): boolean =>
  */
 export class ActionKeys {
   readonly #calls = new BoundedMap<string, readonly Known[]>({ maxSize: maxCalls });
+  /** For agents without ids of calls: the key of a row by each form of its action. */
+  readonly #forms = new BoundedMap<string, string>({ maxSize: maxCalls });
 
   /** The key for the row of an action that begins; `modified` is the payload that a policy has changed. */
   begin({ agent, session, callId, payload }: Action, modified?: unknown): string {
     const place = joinKey(agent, session);
-    const changed = isObject(modified) ? { ...payload, ...(modified as JsonObject) } : undefined;
-    if (callId === undefined) return doesKey(place, changed ?? payload);
+    const forms = formsOf(payload, modified);
+    if (callId === undefined) {
+      const key = doesKey(place, payload);
+      for (const form of forms.slice(1)) this.#forms.set(doesKey(place, form), key);
+      return key;
+    }
     const call = joinKey(place, `call ${callId}`);
-    const actions = [actionOf(payload), ...(changed === undefined ? [] : [actionOf(changed)])];
+    const actions = forms.map(actionOf);
     const known = this.#calls.get(call);
     const found = known?.find(({ action }) => actions.some((each) => isSame(each, action)));
     if (found !== undefined) return found.key;
@@ -72,7 +90,10 @@ export class ActionKeys {
   /** For an outcome; undefined for that of an action that no row of its call is about. */
   end({ agent, session, callId, payload }: Action): EndedAction | undefined {
     const place = joinKey(agent, session);
-    if (callId === undefined) return { key: doesKey(place, payload), isKnown: true };
+    if (callId === undefined) {
+      const key = doesKey(place, payload);
+      return { key: this.#forms.get(key) ?? key, isKnown: true };
+    }
     const call = joinKey(place, `call ${callId}`);
     const known = this.#calls.get(call);
     if (known === undefined) return { key: call, isKnown: false };
