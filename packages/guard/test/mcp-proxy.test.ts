@@ -288,6 +288,44 @@ describe("a server that misbehaves", () => {
     await vi.waitFor(() => expect(answers.at(-1)).toMatchObject({ id: 2 }));
     expect(asked()).toBe(2);
   });
+
+  it("gets the continued call with the arguments that the harness has put in place, and not one that was cancelled meanwhile", async () => {
+    const modify = ({ payload }: { payload: { tool_name: string } }) =>
+      payload.tool_name.endsWith("__ask")
+        ? { decision: "modify", modified_payload: { arguments: { path: "safe" } } }
+        : { decision: "allow" };
+    const { raw, events, outcome } = await guardServer(hostile(), modify, { isRaw: true });
+    const answers: any[] = [];
+    raw.start({ message: (value) => void answers.push(value), error: () => {}, close: () => {} });
+    const send = (id: number, params: object) =>
+      raw.send({ jsonrpc: "2.0", id, method: "tools/call", params: params as never });
+    const answered = (id: number) =>
+      vi.waitFor(() => {
+        const found = answers.find((one) => one.id === id);
+        expect(found).toBeDefined();
+        return found;
+      });
+    const responses = { inputResponses: {}, requestState: "state-1" };
+    const asks = [call("ask", { path: "dangerous" }), { name: "ask" }];
+    for (const [at, asking] of asks.entries()) {
+      const id = at * 10;
+      await send(id, asking);
+      await answered(id);
+      // The list is read anew, so that the cancellation comes first.
+      await send(id + 1, call("change"));
+      await answered(id + 1);
+      await send(id + 2, { ...asking, ...responses });
+      const params = { requestId: id + 2 };
+      await raw.send({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+      await vi.waitFor(async () => expect(await outcome()).toMatchObject({ outcome: "cancelled" }));
+      await send(id + 3, { ...asking, ...responses });
+      expect(textOf((await answered(id + 3)).result)).toBe('{"path":"safe"}');
+      expect(await outcome()).toMatchObject({ modified_arguments: { path: "safe" } });
+      expect(answers.some((one) => one.id === id + 2)).toBe(false);
+    }
+    const judged = events.filter(({ type, payload }) => type === "pre_action" && payload.mcp_tool === "ask");
+    expect(judged).toHaveLength(2);
+  });
 });
 
 describe("a client that misbehaves", () => {
