@@ -85,7 +85,8 @@ export class McpProxy {
     const { client, server, judge, pins, name, approvalUrl, onNote } = options;
     this.#sides = new McpSides({ client, server, limits: this.#limits, onNote });
     const send = (message: RpcMessage) => this.#sides.reply(message);
-    this.#work = new BesideWork((line) => this.#sides.note(line));
+    const note = (line: string) => this.#sides.note(line);
+    this.#work = new BesideWork(note);
     this.#notice = new WaitingNotice({ limits: this.#limits, clock: this.#clock, send, approvalUrl });
     const reviews = new ToolReviews({
       judge,
@@ -94,11 +95,12 @@ export class McpProxy {
       holdMs: this.#limits.holdMs,
       signal: this.#ending.signal,
       onAccepted: () => void send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }),
+      onNote: note,
     });
     this.#tools = new ToolList({
       pins: options.pins,
       send: (message) => options.server.send(message),
-      onNote: (line) => this.#sides.note(line),
+      onNote: note,
       onWaiting: (tool) => this.#work.add(reviews.ask(tool)),
     });
   }
@@ -140,9 +142,8 @@ export class McpProxy {
       return this.#open(id, message);
     }
     if (method === "tools/list" && isRpcId(id)) {
-      if (this.#lists.size >= this.#limits.maxRequests) {
+      if (this.#lists.size >= this.#limits.maxRequests)
         return this.#sides.reply(rpcError(id, overloaded, "too many requests are open"));
-      }
       this.#lists.add(idKey(id));
     }
     if (method === "notifications/cancelled") {
