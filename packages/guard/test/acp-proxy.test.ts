@@ -1,4 +1,6 @@
 import { methods } from "@agentclientprotocol/sdk";
+import { sha256Digest } from "@harnesskit/node-kit";
+import { canonicalJson } from "@harnesskit/wire/json";
 import { describe, expect, it, vi } from "vitest";
 import { openHub } from "../../hub/test/support/open-hub.ts";
 import { guardAgent } from "./support/acp.ts";
@@ -260,7 +262,12 @@ describe("a prompt", () => {
     expect(refused.said).toEqual([expect.stringContaining("not here")]);
     expect(refused.events.at(-1)).toMatchObject({
       type: "pre_prompt",
-      payload: { prompt: "hello", attachments: [{ type: "resource", uri: "file:///a", text: "content" }] },
+      payload: {
+        prompt: "hello",
+        attachments: [
+          { type: "resource", uri: "file:///a", text: "content", digest: sha256Digest(canonicalJson(file)) },
+        ],
+      },
     });
     const modify = () => ({ decision: "modify", modified_payload: { prompt: "changed" } });
     const changed = await promptOf(modify, [text("hello")]);
