@@ -136,7 +136,7 @@ export class ActionJudge {
       });
       if (origin === "client") return "unanswered";
       if (decision.decision === "approve") return "approved";
-      return isHumansNo(decision) ? "rejected" : "unanswered";
+      return decision.decision === "reject" && isHumansNo(decision) ? "rejected" : "unanswered";
     } catch {
       return "unanswered";
     }
