@@ -27,7 +27,7 @@ describe("kill -9 of the hub and its agent", () => {
     const args = [script, "--only", "hub", "--kills", "8", "--seed", "22", "--lanes", "1"];
     const { code, stdout } = await startProgram(process.execPath, args, { cwd }).ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
-    const [, kills, effects] = /kills: (\d+), approvals: \d+, effects: (\d+)/.exec(stdout) ?? [];
+    const [, kills, effects] = /kills: (\d+), .*effects: (\d+)/.exec(stdout) ?? [];
     expect(Number(kills)).toBe(8);
     expect(Number(effects)).toBeGreaterThan(0);
   }, 240_000);

@@ -93,19 +93,24 @@ describe("a harness that fails at any event of a run", () => {
         const isStopped =
           result.end !== "completed" || result.items.some(({ status }) => status === "blocked");
         // A step's report may come before or behind its calls, so places are named by what this run told.
-        const told = (await toldIn(runs, ({ length }) => isStopped || length >= at)).slice(0, at);
+        const isOver = (names: string[]) => names.includes("run_lifecycle completed");
+        const told = (
+          await toldIn(runs, (names) => isStopped || names.length >= at || isOver(names))
+        ).slice(0, at);
+        // Lists of tasks are sent together: a run may tell fewer events than the one that was counted.
+        const before = told.length < at ? told : told.slice(0, -1);
         const name = at === 0 ? "handshake" : (told[at - 1] ?? "nothing");
         const what = `${fault} at ${at} (${name})`;
         judge(result, fault, what);
         // From a gate on, nothing is allowed any more.
-        if (at > 0 && !told.slice(0, -1).includes("pre_prompt")) {
+        if (at > 0 && !before.includes("pre_prompt")) {
           expect(isBlocked(result.end, fault), `${what}: the prompt was given: ${result.end}`).toBe(true);
           expect(result.items, what).toEqual([]);
         }
         if (name === "pre_action write") expect(result.effects, what).toEqual([]);
         if (name === "pre_action bash") expect(result.effects, what).toEqual(["write"]);
         // Behind the last gate there is nothing to be judged.
-        const isPassed = at > 0 && told.slice(0, -1).includes("pre_action read");
+        const isPassed = at > 0 && before.includes("pre_action read");
         expect(isStopped, `${what}: it was stopped`).toBe(!isPassed);
         if (isStopped) stopped++;
         places++;

@@ -48,9 +48,11 @@ it("is filtered by agent, tool, decision, failure, text and session, and the fil
   await expect.poll(() => rows.count()).toBeGreaterThan(10);
   const shown = async (expected: RegExp) => {
     await expect
-      .poll(async () => (await rows.allTextContents()).every((text) => expected.test(text)))
+      .poll(async () => {
+        const texts = await rows.allTextContents();
+        return texts.length > 0 && texts.every((text) => expected.test(text));
+      })
       .toBe(true);
-    expect(await rows.count()).toBeGreaterThan(0);
   };
   await timeline.getByLabel("Agent").selectOption("agent-1");
   await expect

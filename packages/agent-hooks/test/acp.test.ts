@@ -1,17 +1,21 @@
+import { createHash } from "node:crypto";
 import { commandJudge } from "@harnesskit/command-judge";
 import { createPolicyHarness } from "@harnesskit/policy";
 import { defaultPolicyFile, loadPolicy } from "@harnesskit/policy/node";
-import { shellWord } from "@harnesskit/wire";
+import { canonicalJson, shellWord } from "@harnesskit/wire";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { commandLine } from "../src/acp/command-line.ts";
 import { acpAction, acpEvent, readAcp, withPrompt } from "../src/acp/index.ts";
 
 const workspace = "/work/app";
+const sha256 = (content: string): string => `sha256:${createHash("sha256").update(content).digest("hex")}`;
+const digest = (block: unknown): string => sha256(canonicalJson(block));
+const long = (of: string) => ({ type: "resource", resource: { uri: "file:///a", text: of.repeat(70_000) } });
 const toolCall = (call: object, agent?: string) =>
   acpAction({ toolCallId: "c1", ...call } as never, { workspace, agent });
 const request = (method: string, params: object, agent?: string) =>
-  readAcp(method as never, { sessionId: "s", ...params } as never, { workspace, agent });
+  readAcp(method as never, { sessionId: "s", ...params } as never, { workspace, agent, digest: sha256 });
 
 /** As Gemini CLI 0.61.0 has sent it. */
 const geminiCommand = {
@@ -149,6 +153,9 @@ describe("a request of ACP", () => {
     ["session/request_permission", { toolCall: {}, options: [] }],
     ["session/request_permission", { toolCall: { toolCallId: "c" }, options: [{}] }],
     ["session/prompt", { prompt: "text" }],
+    ["session/prompt", { prompt: [null] }],
+    ["session/prompt", { prompt: [{ type: "text", text: "a" }, "b"] }],
+    ["session/prompt", { prompt: [{ type: "image", data: "\ud800" }] }],
   ])("%s with other fields is refused", (method, params) => {
     expect(() => request(method, params)).toThrow(
       expect.objectContaining({ name: "HookError", code: "hook_invalid" }),
@@ -167,18 +174,29 @@ describe("a request of ACP", () => {
       text("a"),
       { type: "image", mimeType: "image/png", data: "AAAA" },
       { type: "resource", resource: { uri: "file:///a", text: "x".repeat(70_000) } },
-      null,
     ];
     const { prompt } = request("session/prompt", { prompt: blocks });
     expect(prompt).toEqual({
       prompt: "a",
       attachments: [
-        { type: "image", mimeType: "image/png", base64_omitted_bytes: 4 },
-        { type: "resource", uri: "file:///a", text_omitted_bytes: 70_000 },
+        { type: "image", mimeType: "image/png", base64_omitted_bytes: 4, digest: digest(blocks[1]) },
+        { type: "resource", uri: "file:///a", text_omitted_bytes: 70_000, digest: digest(blocks[2]) },
       ],
     });
     expect(withPrompt(blocks, "b")?.[0]).toEqual(text("b"));
     expect(withPrompt([text("a"), text("b")], "c")).toBeUndefined();
+  });
+
+  it.each([
+    ["image", { type: "image", data: "AAAA" }, { type: "image", data: "AAAB" }],
+    ["long file", long("x"), long("y")],
+    ["field that is not known", { type: "x", y: 1 }, { type: "x", y: 2 }],
+    ["text's field", { type: "text", text: "a", _meta: 1 }, { type: "text", text: "a", _meta: 2 }],
+  ])("has other attachments for another %s of the same length", (_, one, other) => {
+    const attached = (block: object) => request("session/prompt", { prompt: [block] }).prompt?.attachments;
+    expect(attached(one)).toEqual([expect.objectContaining({ digest: digest(one) })]);
+    expect(attached(one)).toEqual(attached({ ...one }));
+    expect(attached(one)).not.toEqual(attached(other));
   });
 });
 

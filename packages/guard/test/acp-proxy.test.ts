@@ -1,5 +1,8 @@
 import { methods } from "@agentclientprotocol/sdk";
+import { sha256Digest } from "@harnesskit/node-kit";
+import { canonicalJson } from "@harnesskit/wire/json";
 import { describe, expect, it, vi } from "vitest";
+import { openHub } from "../../hub/test/support/open-hub.ts";
 import { guardAgent } from "./support/acp.ts";
 
 const allow = () => ({ decision: "allow" });
@@ -259,7 +262,12 @@ describe("a prompt", () => {
     expect(refused.said).toEqual([expect.stringContaining("not here")]);
     expect(refused.events.at(-1)).toMatchObject({
       type: "pre_prompt",
-      payload: { prompt: "hello", attachments: [{ type: "resource", uri: "file:///a", text: "content" }] },
+      payload: {
+        prompt: "hello",
+        attachments: [
+          { type: "resource", uri: "file:///a", text: "content", digest: sha256Digest(canonicalJson(file)) },
+        ],
+      },
     });
     const modify = () => ({ decision: "modify", modified_payload: { prompt: "changed" } });
     const changed = await promptOf(modify, [text("hello")]);
@@ -285,6 +293,25 @@ describe("a prompt", () => {
     await editor.notify(methods.agent.session.cancel, { sessionId: session });
     expect(await end).toEqual({ stopReason: "cancelled" });
     expect(await outcome()).toMatchObject({ outcome: "cancelled", tool_call_id: call_id });
+  });
+
+  it("that waits in the hub's inbox is withdrawn from it when the turn is cancelled", async () => {
+    const policyText =
+      "version: 1\nname: prompts\ndefaults:\n  pre_prompt: { decision: escalate, reason: it is a prompt }\nrules: []\n";
+    await using hub = await openHub({ policyText });
+    const [ahp, client] = [await hub.agent("acp.fixture"), await hub.client()];
+    const { editor, session } = await guardAgent(undefined, { ahp });
+    const prompt = [text("publish it")] as never;
+    const end = editor.request(methods.agent.session.prompt, { sessionId: session, prompt });
+    const record = async () => (await client.call("inbox.list", {})).records[0];
+    await vi.waitFor(async () => expect(await record()).toMatchObject({ status: "pending" }));
+    await editor.notify(methods.agent.session.cancel, { sessionId: session });
+    expect(await end).toEqual({ stopReason: "cancelled" });
+    await vi.waitFor(async () => expect(await record()).toMatchObject({ status: "withdrawn" }));
+    const { rows } = await client.call("timeline.page");
+    expect(rows.filter(({ type }) => type !== "session_start")).toMatchObject([
+      { type: "pre_prompt", state: "refused", approval: { status: "withdrawn" } },
+    ]);
   });
 });
 

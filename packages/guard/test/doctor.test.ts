@@ -102,7 +102,7 @@ describe("the doctor", () => {
     expect(documentedHost(findHost("copilot-cli")).protection).toContain(
       "it runs the tool if its hook answers garbage, its hook does not answer in time or it does not trust its hooks",
     );
-    expect(runnableHosts.map(({ id }) => id)).toEqual(["codex", "gemini-cli"]);
+    expect(runnableHosts.map(({ id }) => id)).toEqual(["codex", "gemini-cli", "copilot-cli"]);
   });
 });
 

@@ -182,8 +182,9 @@ describe("a server that changes its tools", () => {
   });
 
   it("has a human asked about the changed tool, once: what was refused is not asked about again, what was approved is offered", async () => {
+    const approval = { id: "apr_1", status: "rejected", by: "ada (page)" };
     const answers: Record<string, object> = {
-      confirmation: { decision: "reject", reason: "no" },
+      confirmation: { decision: "reject", reason: "no", metadata: { approval } },
       pre_action: { decision: "allow" },
     };
     const { client, events } = await guardServer(hostile(), ({ event_type }) => answers[event_type]);
@@ -203,6 +204,38 @@ describe("a server that changes its tools", () => {
     await other.client.callTool(call("change"));
     await other.client.callTool(call("ok"));
     await vi.waitFor(async () => expect(textOf(await other.client.callTool(call("ok")))).toBe("{}"));
+  });
+
+  it("has a human asked again where a reject was no human's answer", async () => {
+    const approval = { id: "apr_1", status: "pending" };
+    const rejects = [
+      { decision: "reject", reason: "the inbox is full", metadata: { error: { code: "store_full" } } },
+      { decision: "reject", reason: "approval apr_1 is pending", metadata: { approval } },
+      { decision: "reject", reason: "no" },
+    ];
+    const { client, events } = await guardServer(hostile(), ({ event_type }) =>
+      event_type === "confirmation" ? rejects.shift() : allow(),
+    );
+    const asked = () => events.filter(({ type }) => type === "confirmation").length;
+    await client.listTools();
+    await client.callTool(call("change"));
+    await vi.waitFor(async () => {
+      await client.callTool(call("ok"));
+      expect(asked()).toBeGreaterThan(3);
+    });
+  });
+
+  it("has no human asked about a declaration that a question cannot show whole", async () => {
+    const { client, events, notes } = await guardServer(hostile("long"), allow);
+    await client.listTools();
+    await client.callTool(call("change"));
+    for (const _ of [1, 2]) expect(await client.callTool(call("ok"))).toMatchObject({ isError: true });
+    const [note, ...others] = notes.filter((line) => line.includes("too long"));
+    expect(note).toBe(
+      "the declaration of the tool ok is too long for a question in the inbox: review it with harness guard tools",
+    );
+    expect(others).toEqual([]);
+    expect(events.filter(({ type }) => type === "confirmation")).toEqual([]);
   });
 
   it("keeps new tools of a later session, and refuses all where the accepted ones cannot be read", async () => {
@@ -287,6 +320,44 @@ describe("a server that misbehaves", () => {
     await ask(2, { inputResponses: {}, requestState: "state-1" });
     await vi.waitFor(() => expect(answers.at(-1)).toMatchObject({ id: 2 }));
     expect(asked()).toBe(2);
+  });
+
+  it("gets the continued call with the arguments that the harness has put in place, and not one that was cancelled meanwhile", async () => {
+    const modify = ({ payload }: { payload: { tool_name: string } }) =>
+      payload.tool_name.endsWith("__ask")
+        ? { decision: "modify", modified_payload: { arguments: { path: "safe" } } }
+        : { decision: "allow" };
+    const { raw, events, outcome } = await guardServer(hostile(), modify, { isRaw: true });
+    const answers: any[] = [];
+    raw.start({ message: (value) => void answers.push(value), error: () => {}, close: () => {} });
+    const send = (id: number, params: object) =>
+      raw.send({ jsonrpc: "2.0", id, method: "tools/call", params: params as never });
+    const answered = (id: number) =>
+      vi.waitFor(() => {
+        const found = answers.find((one) => one.id === id);
+        expect(found).toBeDefined();
+        return found;
+      });
+    const responses = { inputResponses: {}, requestState: "state-1" };
+    const asks = [call("ask", { path: "dangerous" }), { name: "ask" }];
+    for (const [at, asking] of asks.entries()) {
+      const id = at * 10;
+      await send(id, asking);
+      await answered(id);
+      // The list is read anew, so that the cancellation comes first.
+      await send(id + 1, call("change"));
+      await answered(id + 1);
+      await send(id + 2, { ...asking, ...responses });
+      const params = { requestId: id + 2 };
+      await raw.send({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+      await vi.waitFor(async () => expect(await outcome()).toMatchObject({ outcome: "cancelled" }));
+      await send(id + 3, { ...asking, ...responses });
+      expect(textOf((await answered(id + 3)).result)).toBe('{"path":"safe"}');
+      expect(await outcome()).toMatchObject({ modified_arguments: { path: "safe" } });
+      expect(answers.some((one) => one.id === id + 2)).toBe(false);
+    }
+    const judged = events.filter(({ type, payload }) => type === "pre_action" && payload.mcp_tool === "ask");
+    expect(judged).toHaveLength(2);
   });
 });
 

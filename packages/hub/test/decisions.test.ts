@@ -204,9 +204,31 @@ describe("an escalation", () => {
       const record = await pendingOf(client);
       expect(record.subject).toMatchObject({ tool: "confirmation", input: { message: "Deploy?" } });
       await client.call("inbox.answer", { id: record.id, digest: record.digest, decision: answer });
-      expect((await deciding).decision).toMatchObject({ decision });
+      const given = (await deciding).decision;
+      expect(given).toMatchObject({ decision });
+      if (answer === "reject") {
+        const approval = { id: record.id, status: "rejected", by: "ada (terminal)" };
+        expect(given).toMatchObject({ metadata: { approval } });
+      }
     }
     expect(hub.errors).toEqual([]);
+  });
+
+  it("by a confirmation that no human was asked about says so: its metadata has the error, or the approval that waits", async () => {
+    await using hub = await openHub({ limits: { holdMs: 0, maxQuestionsPerClient: 1 } });
+    const agent = await hub.agent("codex");
+    const ask = async (message: string) => {
+      const payload = { session_id: "s1", confirmation_type: "user_confirm", message } as const;
+      return (await agent.decide("confirmation", payload)).decision;
+    };
+    expect(await ask("Deploy?")).toMatchObject({
+      decision: "reject",
+      metadata: { approval: { id: expect.any(String), status: "pending" } },
+    });
+    expect(await ask("Publish?")).toMatchObject({
+      decision: "reject",
+      metadata: { error: { code: "buffer_full", max: 1 } },
+    });
   });
 
   it("is answered by a grant from then on, until it is revoked", async () => {

@@ -261,6 +261,7 @@ export const ahpDocuments: Record<string, unknown[]> = {
     { decision: "escalate" },
     { decision: "approve" },
     { decision: "reject", reason: "no" },
+    { decision: "reject", reason: "no", metadata: { approval: { status: "rejected" } } },
   ],
   EventContextSchema: [
     {},

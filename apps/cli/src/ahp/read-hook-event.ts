@@ -1,5 +1,6 @@
 import { findHost, HookError, readHook } from "@harnesskit/agent-hooks";
 import { acpEvent, isAcpMethod, readAcp } from "@harnesskit/agent-hooks/acp";
+import { sha256Digest } from "@harnesskit/node-kit";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { JsonObjectSchema } from "@harnesskit/protocol/envelope";
 import { usageError } from "../cli-error.ts";
@@ -22,7 +23,7 @@ const readRequest = (text: string, agent: string | undefined, name: string): Ahp
   if (!isAcpMethod(method)) {
     throw usageError(`${name}: no policy is asked about ${oneLine(JSON.stringify(method ?? null), 100)}`);
   }
-  return acpEvent(readAcp(method, params, { workspace: process.cwd(), agent }));
+  return acpEvent(readAcp(method, params, { workspace: process.cwd(), agent, digest: sha256Digest }));
 };
 
 /**

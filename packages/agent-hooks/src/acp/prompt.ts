@@ -1,17 +1,20 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { isObject, utf8Length } from "@harnesskit/wire/json";
+import { canonicalJson, isObject, utf8Length } from "@harnesskit/wire/json";
 
 /** A prompt of the editor's user, as policies see it. */
 export interface AcpPrompt {
   /** Its texts, with an empty line between them. */
   readonly prompt: string;
-  /** What is not text: files, links, images without their data. */
+  /**
+   * What is not text alone: files, links, images without their data, texts with other fields. Each has the `digest` of the whole block, so that
+   * what is decided about one attachment holds for no other.
+   */
   readonly attachments: readonly JsonObject[];
 }
 
 const maxTextBytes = 64 * 1024;
 
-const described = (block: JsonObject): JsonObject => {
+const described = (block: JsonObject, digest: (text: string) => string): JsonObject => {
   const { type, uri, name, mimeType, data, resource } = block;
   const inner = isObject(resource) ? (resource as JsonObject) : {};
   const shown: Record<string, JsonValue | undefined> = {
@@ -28,23 +31,22 @@ const described = (block: JsonObject): JsonObject => {
   const binary = data ?? inner.blob;
   if (typeof binary === "string") shown.base64_omitted_bytes = binary.length;
   const known = Object.entries(shown).filter((one): one is [string, JsonValue] => one[1] != null);
-  return Object.fromEntries(known);
+  return { ...Object.fromEntries(known), digest: digest(canonicalJson(block)) };
 };
 
 const isText = (block: JsonObject): block is JsonObject & { text: string } =>
   block.type === "text" && typeof block.text === "string";
 
-/** The content of `session/prompt`. Blocks that are no objects are left out: no agent reads them. */
-export const readPrompt = (blocks: readonly JsonValue[]): AcpPrompt => {
-  const read = blocks.filter((one): one is JsonObject => isObject(one));
-  return {
-    prompt: read
-      .filter(isText)
-      .map(({ text }) => text)
-      .join("\n\n"),
-    attachments: read.filter((one) => !isText(one)).map(described),
-  };
-};
+const isTextAlone = (block: JsonObject): boolean => isText(block) && Object.keys(block).length === 2;
+
+/** The content of `session/prompt`. Throws `invalid_argument` for a block that has no canonical form. */
+export const readPrompt = (blocks: readonly JsonObject[], digest: (text: string) => string): AcpPrompt => ({
+  prompt: blocks
+    .filter(isText)
+    .map(({ text }) => text)
+    .join("\n\n"),
+  attachments: blocks.filter((one) => !isTextAlone(one)).map((one) => described(one, digest)),
+});
 
 /** The blocks with a new text in place of the only one; undefined where there is not exactly one. */
 export const withPrompt = (

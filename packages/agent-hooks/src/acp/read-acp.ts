@@ -1,7 +1,7 @@
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { JsonValueSchema } from "@harnesskit/protocol/envelope";
-import { systemClock } from "@harnesskit/wire";
+import { JsonObjectSchema, JsonValueSchema } from "@harnesskit/protocol/envelope";
+import { HarnessError, systemClock } from "@harnesskit/wire";
 import * as z from "zod";
 import { type Action, readMcpName, toAction } from "../actions.ts";
 import { HookError } from "../hook-error.ts";
@@ -37,7 +37,7 @@ const schemas = {
   }),
   "session/prompt": z.object({
     sessionId: text,
-    prompt: z.array(JsonValueSchema).max(1000),
+    prompt: z.array(JsonObjectSchema).max(1000),
     _meta: JsonValueSchema.optional(),
   }),
 } as const satisfies Readonly<Record<AcpMethod, z.ZodType>>;
@@ -57,6 +57,8 @@ export interface ReadAcpOptions {
   readonly workspace?: string | undefined;
   /** The name in the agent's `agentInfo`. @default undefined */
   readonly agent?: string | undefined;
+  /** SHA-256 of a text, as UTF-8. It stands in a prompt's attachments for what is not shown of them. */
+  readonly digest: (text: string) => string;
 }
 
 /** A request of ACP, read. */
@@ -75,7 +77,11 @@ export interface AcpCall {
   readonly metadata: JsonObject;
 }
 
-const place = ({ workspace }: ReadAcpOptions) => ({ host: "acp", cwd: workspace, workspace });
+const place = ({ workspace }: Pick<ReadAcpOptions, "workspace">) => ({
+  host: "acp",
+  cwd: workspace,
+  workspace,
+});
 
 const terminalCall = (params: z.infer<(typeof schemas)["terminal/create"]>): HostToolCall => {
   const { command, args, env, cwd } = params;
@@ -87,7 +93,7 @@ const terminalCall = (params: z.infer<(typeof schemas)["terminal/create"]>): Hos
 };
 
 /** The action of a tool call that an agent describes. */
-export const acpAction = (call: AcpToolCall, options: ReadAcpOptions): Action =>
+export const acpAction = (call: AcpToolCall, options: Omit<ReadAcpOptions, "digest">): Action =>
   toAction(toHostCall(call, options.agent, options.workspace), acpTools, readMcpName, place(options));
 
 const parse = <M extends AcpMethod>(
@@ -101,6 +107,15 @@ const parse = <M extends AcpMethod>(
   throw new HookError("hook_invalid", message, { cause: parsed.error });
 };
 
+const promptOf = (blocks: readonly JsonObject[], { digest }: ReadAcpOptions): AcpPrompt => {
+  try {
+    return readPrompt(blocks, digest);
+  } catch (cause) {
+    if (!HarnessError.isInstance(cause)) throw cause;
+    throw new HookError("hook_invalid", `session/prompt: prompt: ${cause.message}`, { cause });
+  }
+};
+
 const titleOf = (call: AcpToolCall): JsonObject =>
   typeof call.title === "string" ? { title: call.title.slice(0, 1000) } : {};
 
@@ -111,7 +126,7 @@ const titleOf = (call: AcpToolCall): JsonObject =>
 export const readAcp = (
   method: AcpMethod,
   params: JsonValue | undefined,
-  options: ReadAcpOptions = {},
+  options: ReadAcpOptions,
 ): AcpCall => {
   const { workspace, agent } = options;
   const read = parse(method, params) as JsonObject & { readonly sessionId: string };
@@ -124,7 +139,7 @@ export const readAcp = (
   const base = { method, sessionId: read.sessionId, params: read, toolCallId: undefined, metadata };
   switch (method) {
     case "session/prompt":
-      return { ...base, action: undefined, prompt: readPrompt(read.prompt as JsonValue[]) };
+      return { ...base, action: undefined, prompt: promptOf(read.prompt as JsonObject[], options) };
     case "session/request_permission": {
       const call = read.toolCall as unknown as AcpToolCall;
       const { toolCallId } = call;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type AcpCall, type AcpMethod, type AcpToolCall, readAcp } from "@harnesskit/agent-hooks/acp";
+import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { BoundedMap, HarnessError } from "@harnesskit/wire";
 import { boundedResult } from "../proxy/bounded-result.ts";
@@ -66,7 +67,11 @@ export class AcpAgentRequests {
     try {
       const { sessionId } = objectOf(message.params);
       const workspace = typeof sessionId === "string" ? this.#sessions.workspaceOf(sessionId) : undefined;
-      call = readAcp(method, message.params, { workspace, agent: this.#sessions.agent });
+      call = readAcp(method, message.params, {
+        workspace,
+        agent: this.#sessions.agent,
+        digest: sha256Digest,
+      });
     } catch (error) {
       const reason = HarnessError.isInstance(error) ? error.message : "the parameters cannot be read";
       return fail(agent, id, codes.invalidParams, reason);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type AcpCall, readAcp, withPrompt } from "@harnesskit/agent-hooks/acp";
+import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { BoundedMap, HarnessError } from "@harnesskit/wire";
 import { lineOf } from "../proxy/exact-line.ts";
@@ -48,7 +49,11 @@ export class AcpPrompts {
     try {
       const { sessionId } = objectOf(message.params);
       const workspace = typeof sessionId === "string" ? this.#sessions.workspaceOf(sessionId) : undefined;
-      call = readAcp("session/prompt", message.params, { workspace, agent: this.#sessions.agent });
+      call = readAcp("session/prompt", message.params, {
+        workspace,
+        agent: this.#sessions.agent,
+        digest: sha256Digest,
+      });
     } catch (error) {
       const reason = HarnessError.isInstance(error) ? error.message : "the parameters cannot be read";
       return fail(editor, id, codes.invalidParams, reason);

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { BoundedSet, callSafely } from "@harnesskit/wire";
+import { BoundedMap, callSafely } from "@harnesskit/wire";
 import { canonicalJson } from "@harnesskit/wire/json";
 import type { ToolCall } from "./tool-call.ts";
 
@@ -8,18 +8,22 @@ const keyOf = ({ name, arguments: args }: ToolCall, state: JsonValue | undefined
 
 /** Calls that the server has answered with a question (`input_required`); the client repeats each with its answer, once. */
 export class ContinuedCalls {
-  readonly #keys = new BoundedSet<string>({ maxSize: 256 });
+  /** What the harness put in the place of a call's arguments; undefined where it changed nothing. */
+  readonly #changed = new BoundedMap<string, JsonObject | undefined>({ maxSize: 256 });
 
-  /** The result of a call that was decided. */
-  note(call: ToolCall, result: JsonObject): void {
+  /** The result of a call that was decided, and the arguments that the server was sent. */
+  note(call: ToolCall, sent: JsonObject, result: JsonObject): void {
     if (result.resultType !== "input_required") return;
-    callSafely(() => this.#keys.add(keyOf(call, result.requestState)));
+    const changed = sent === call.arguments ? undefined : sent;
+    callSafely(() => this.#changed.set(keyOf(call, result.requestState), changed));
   }
 
-  /** Whether the call is one that was decided, and takes it out. */
-  take(call: ToolCall): boolean {
+  /** The arguments that the server is sent for a call that was decided, which is taken out; undefined for any other call. */
+  take(call: ToolCall): JsonObject | undefined {
     const { requestState, inputResponses } = call.params;
-    if (inputResponses === undefined) return false;
-    return this.#keys.delete(keyOf(call, requestState));
+    if (inputResponses === undefined) return undefined;
+    const key = keyOf(call, requestState);
+    const changed = this.#changed.get(key);
+    return this.#changed.delete(key) ? (changed ?? call.arguments) : undefined;
   }
 }

@@ -51,8 +51,7 @@ interface OpenCall {
   readonly abort: AbortController;
   readonly startedMs: number;
   /** Set when it was sent to the server. */
-  action?: ProxiedAction;
-  args?: JsonObject;
+  sent?: { readonly action: ProxiedAction; readonly args: JsonObject };
 }
 
 const internalError = -32603;
@@ -86,7 +85,8 @@ export class McpProxy {
     const { client, server, judge, pins, name, approvalUrl, onNote } = options;
     this.#sides = new McpSides({ client, server, limits: this.#limits, onNote });
     const send = (message: RpcMessage) => this.#sides.reply(message);
-    this.#work = new BesideWork((line) => this.#sides.note(line));
+    const note = (line: string) => this.#sides.note(line);
+    this.#work = new BesideWork(note);
     this.#notice = new WaitingNotice({ limits: this.#limits, clock: this.#clock, send, approvalUrl });
     const reviews = new ToolReviews({
       judge,
@@ -95,11 +95,12 @@ export class McpProxy {
       holdMs: this.#limits.holdMs,
       signal: this.#ending.signal,
       onAccepted: () => void send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }),
+      onNote: note,
     });
     this.#tools = new ToolList({
       pins: options.pins,
       send: (message) => options.server.send(message),
-      onNote: (line) => this.#sides.note(line),
+      onNote: note,
       onWaiting: (tool) => this.#work.add(reviews.ask(tool)),
     });
   }
@@ -141,9 +142,8 @@ export class McpProxy {
       return this.#open(id, message);
     }
     if (method === "tools/list" && isRpcId(id)) {
-      if (this.#lists.size >= this.#limits.maxRequests) {
+      if (this.#lists.size >= this.#limits.maxRequests)
         return this.#sides.reply(rpcError(id, overloaded, "too many requests are open"));
-      }
       this.#lists.add(idKey(id));
     }
     if (method === "notifications/cancelled") {
@@ -151,7 +151,7 @@ export class McpProxy {
       const open = this.#calls.get(key);
       open?.abort.abort();
       // The server does not know of a call that is still judged.
-      if (open && open.action === undefined) return;
+      if (open && open.sent === undefined) return;
     }
     return this.#forward(message);
   }
@@ -182,21 +182,24 @@ export class McpProxy {
     const refusal = ToolList.refusalOf(tool);
     const action = actionOf(this.#options.name, call, randomUUID(), tool?.annotations ?? {});
     if (refusal !== undefined) return this.#refuse(open, refusal);
-    if (this.#continued.take(call)) return this.#send(open, action, call.arguments);
     const { signal } = abort;
+    if (signal.aborted) return this.#cancelled(open, action);
+    const decided = this.#continued.take(call);
+    if (decided !== undefined) return this.#send(open, action, decided);
     const stopNotice = this.#notice.start(call, signal);
     const holdMs = this.#notice.holdMs(call);
     const ruling = await this.#options.judge.decide(action, { holdMs, signal }).finally(stopNotice);
-    if (abort.signal.aborted) {
-      this.#calls.delete(idKey(call.id));
-      const error = "the client cancelled the call before it was made";
-      this.#options.judge.report(action, { outcome: "cancelled", error }, this.#clock.now() - open.startedMs);
-      return;
-    }
+    if (signal.aborted) return this.#cancelled(open, action);
     const asked = await this.#notice.inputRequired(call, ruling);
     if (asked !== undefined) return this.#answer(open, asked);
     if (ruling.ruling !== "forward") return this.#refuse(open, ruling.reason);
     return this.#send(open, action, ruling.isModified ? ruling.arguments : call.arguments);
+  }
+
+  #cancelled({ call, startedMs }: OpenCall, action: ProxiedAction): void {
+    this.#calls.delete(idKey(call.id));
+    const error = "the client cancelled the call before it was made";
+    this.#options.judge.report(action, { outcome: "cancelled", error }, this.#clock.now() - startedMs);
   }
 
   #answer({ call }: OpenCall, message: RpcMessage): Promise<void> {
@@ -209,8 +212,7 @@ export class McpProxy {
   }
 
   async #send(open: OpenCall, action: ProxiedAction, args: JsonObject): Promise<void> {
-    open.action = action;
-    open.args = args;
+    open.sent = { action, args };
     try {
       await this.#options.server.send(forwardedCall(open.call, args, this.#notice.isRepeated(open.call)));
     } catch (error) {
@@ -244,11 +246,9 @@ export class McpProxy {
     }
     const open = this.#calls.get(key);
     if (open === undefined) return this.#sides.reply(message);
-    if (open.action === undefined) {
-      this.#sides.note("the server answered a call that it was not sent");
-      return;
-    }
-    this.#continued.note(open.call, objectOf(message.result));
+    const { sent } = open;
+    if (sent === undefined) return this.#sides.note("the server answered a call that it was not sent");
+    this.#continued.note(open.call, sent.args, objectOf(message.result));
     this.#settle(open, outcomeOf(message, this.#limits.maxReportBytes));
     return this.#sides.reply(message);
   }
@@ -265,12 +265,11 @@ export class McpProxy {
 
   /** Reports the outcome. False if that was done before. */
   #settle(open: OpenCall, outcome: Parameters<ActionJudge["report"]>[1]): boolean {
-    const { action, args, call } = open;
-    if (!this.#calls.delete(idKey(call.id)) || action === undefined) return false;
-    const done =
-      args === call.arguments || args === undefined
-        ? action
-        : { ...action, details: { ...action.details, modified_arguments: args } };
+    const { sent, call } = open;
+    if (!this.#calls.delete(idKey(call.id)) || sent === undefined) return false;
+    const { action, args } = sent;
+    const modified = args !== call.arguments && { modified_arguments: args };
+    const done = { ...action, details: { ...action.details, ...modified } };
     this.#options.judge.report(done, outcome, this.#clock.now() - open.startedMs);
     return true;
   }

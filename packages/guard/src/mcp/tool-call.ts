@@ -42,7 +42,7 @@ export const actionOf = (
 
 /** The message to the server, with the arguments that were decided; without the answer to a question of the proxy. */
 export const forwardedCall = (
-  { message, params }: ToolCall,
+  { message, params, arguments: given }: ToolCall,
   args: JsonObject,
   isRepeated: boolean,
 ): RpcMessage => {
@@ -50,7 +50,7 @@ export const forwardedCall = (
   const kept = isRepeated ? others : params;
   return {
     ...message,
-    params: { ...kept, ...(args !== params.arguments && "arguments" in params && { arguments: args }) },
+    params: { ...kept, ...(args !== given && { arguments: args }) },
   };
 };
 

@@ -11,6 +11,7 @@ import { type Clock, callSafely, createDeferred, displayText, systemClock, wait 
 import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
 import { terminalTarget } from "../terminal-target.ts";
+import { objectOf } from "./rpc-message.ts";
 import type {
   ActionOutcome,
   ActionRuling,
@@ -113,14 +114,16 @@ export class ActionJudge {
     this.#report(payload, { metadata, session }, { outcome: "cancelled", error: cancelled }, 0);
   }
 
-  /** A question that only a human answers, whatever a policy allows by default. `unanswered` also without a harness. Never rejects. */
+  /**
+   * A question that only a human answers, whatever a policy allows by default. `unanswered` also without a harness, and for a `reject` that
+   * does not name the answer of a human: the time was over, or the harness has no room for the question. Never rejects.
+   */
   async confirm(
     message: string,
     { holdMs, signal }: Pick<DecideOptions, "holdMs" | "signal">,
   ): Promise<"approved" | "rejected" | "unanswered"> {
     try {
       if (!(await this.#isReady(signal))) return "unanswered";
-      const startedMs = this.#clock.now();
       const payload = {
         session_id: this.#client.sessionId,
         confirmation_type: "user_confirm",
@@ -133,8 +136,7 @@ export class ActionJudge {
       });
       if (origin === "client") return "unanswered";
       if (decision.decision === "approve") return "approved";
-      // A harness that holds the question for as long as it may says no at the end.
-      return this.#clock.now() - startedMs < holdMs / 2 ? "rejected" : "unanswered";
+      return decision.decision === "reject" && isHumansNo(decision) ? "rejected" : "unanswered";
     } catch {
       return "unanswered";
     }
@@ -247,6 +249,13 @@ const rule = <Value extends JsonValue>(
         : { ruling: "forward", changed };
     }
   }
+};
+
+/** The hub names the approval in the metadata, with its status and who answered. */
+const isHumansNo = ({ metadata }: { readonly metadata?: unknown }): boolean => {
+  const { approval } = objectOf(metadata);
+  const { status, by } = objectOf(approval);
+  return status === "rejected" && typeof by === "string";
 };
 
 const payloadOf = (action: ProxiedAction): JsonObject => ({

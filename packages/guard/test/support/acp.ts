@@ -1,6 +1,7 @@
 import { PassThrough, Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { client as acpClient, type ClientContext, methods, ndJsonStream } from "@agentclientprotocol/sdk";
+import type { AhpClient } from "@harnesskit/ahp-client";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { expect, onTestFinished, vi } from "vitest";
 import { AcpProxy } from "../../src/acp/index.ts";
@@ -44,9 +45,12 @@ export const guardAgent = async (
     /** The option that the editor's user chooses. @default the first */
     readonly choose?: (options: any[]) => string | undefined;
     readonly command?: readonly string[];
+    /** The client of another harness, in the place of the one that decides with `decide`. */
+    readonly ahp?: AhpClient;
   } = {},
 ): Promise<GuardedAgent> => {
   const harness = testHarness(decide, options);
+  const { ahp = harness.ahp } = options;
   const asked: GuardedAgent["asked"] = [];
   const notes: string[] = [];
   const lines = { keepLines: true, maxFrameBytes: 1024 * 1024 };
@@ -56,7 +60,7 @@ export const guardAgent = async (
   const proxy = new AcpProxy({
     editor: createStdioChannel({ input, output, watchParent: false, ...lines }),
     agent,
-    judge: new ActionJudge({ client: harness.ahp, awayMs: 200 }),
+    judge: new ActionJudge({ client: ahp, awayMs: 200 }),
     limits: { progressAfterMs: 20, ...options.limits },
     onNote: (line) => notes.push(line),
   });

@@ -45,13 +45,13 @@ export const refusedDecision = (
   record?: ApprovalRecord,
   error?: unknown,
 ): object => {
-  if (type === "confirmation") return { decision: "reject", reason: safe(reason) };
+  const decision = type === "confirmation" ? "reject" : "block";
   const metadata = {
     ...(record !== undefined && { approval: approvalOf(record) }),
     ...(error !== undefined && { error: errorOf(error) }),
   };
   const hasMetadata = Object.keys(metadata).length > 0;
-  return { decision: "block", reason: safe(reason), ...(hasMetadata && { metadata }) };
+  return { decision, reason: safe(reason), ...(hasMetadata && { metadata }) };
 };
 
 /** The decision for a client that can ask again. */

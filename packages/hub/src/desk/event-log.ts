@@ -60,8 +60,10 @@ export class EventLog {
     record: ApprovalRecord,
   ): Promise<void> {
     const { recorder, content: rules, clock } = this.#options;
-    const isAction = hasOutcome(event.event_type);
-    const key = isAction ? { key: this.#keys.begin(facts) } : {};
+    // A prompt that is given up is reported by the id of its call, as an action is.
+    const isCall =
+      hasOutcome(event.event_type) || (event.event_type === "pre_prompt" && facts.callId !== undefined);
+    const key = isCall ? { key: this.#keys.begin(facts) } : {};
     const content = contentOf(event, rules, { explanation });
     const decision = rowDecisionOf(explanation, { decision: "escalate" });
     const approval = rowApprovalOf(record);
@@ -71,7 +73,7 @@ export class EventLog {
       find: { approvalId: record.id },
       ...key,
       // A repeated call may have another id: its outcome finds the row by that.
-      apply: () => (isAction ? {} : undefined),
+      apply: () => (isCall ? {} : undefined),
       orAdd: { ...key, row, content },
     });
   }

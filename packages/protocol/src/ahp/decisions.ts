@@ -123,10 +123,10 @@ export const RateLimitDecisionSchema = z.discriminatedUnion("decision", [
 ]);
 export type RateLimitDecision = z.infer<typeof RateLimitDecisionSchema>;
 
-/** The answer to `confirmation`. */
+/** The answer to `confirmation`. A `reject` may carry metadata as a `block` does, so that a human's no can be told from a question that waits. */
 export const ConfirmationDecisionSchema = z.discriminatedUnion("decision", [
   tolerantObject({ decision: z.literal("escalate") }),
   tolerantObject({ decision: z.literal("approve") }),
-  tolerantObject({ decision: z.literal("reject"), reason: z.string() }),
+  tolerantObject({ decision: z.literal("reject"), reason: z.string(), ...metadata }),
 ]);
 export type ConfirmationDecision = z.infer<typeof ConfirmationDecisionSchema>;
