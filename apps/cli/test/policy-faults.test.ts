@@ -94,9 +94,10 @@ describe("a harness that fails at any event of a run", () => {
           result.end !== "completed" || result.items.some(({ status }) => status === "blocked");
         // A step's report may come before or behind its calls, so places are named by what this run told.
         const isOver = (names: string[]) => names.includes("run_lifecycle completed");
-        const told = (
-          await toldIn(runs, (names) => isStopped || names.length >= at || isOver(names))
-        ).slice(0, at);
+        const told = (await toldIn(runs, (names) => isStopped || names.length >= at || isOver(names))).slice(
+          0,
+          at,
+        );
         // Lists of tasks are sent together: a run may tell fewer events than the one that was counted.
         const before = told.length < at ? told : told.slice(0, -1);
         const name = at === 0 ? "handshake" : (told[at - 1] ?? "nothing");

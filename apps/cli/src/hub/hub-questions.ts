@@ -50,9 +50,10 @@ export class HubQuestions {
     try {
       await client.connect();
       // Questions of the session that were put before.
-      const { records } = await client.call("inbox.list", { session, status: "pending" });
+      const { records, nextSeq } = await client.call("inbox.list", { session, status: "pending" });
       for (const record of records) this.#changed(record, client);
-      for await (const record of client.watchInbox({ signal: this.#stop.signal })) {
+      // From the list on: a question may be put before the watch begins.
+      for await (const record of client.watchInbox({ afterSeq: nextSeq, signal: this.#stop.signal })) {
         if (record.origin.session === session) this.#changed(record, client);
       }
     } catch (error) {
