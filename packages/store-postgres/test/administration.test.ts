@@ -14,7 +14,9 @@ const newest = migrationSteps.length;
 const hour = 3_600_000;
 
 const lifecycle = (second: number): StateRecord => ({
-  ...{ kind: "run_lifecycle", owner: "", agent_id: "agent" },
+  kind: "run_lifecycle",
+  owner: "",
+  agent_id: "agent",
   payload: {
     ...{ run_id: "r", session_id: "s", status: "executing", prompt: "p" },
     updated_at: new Date(1_700_000_000_000 + second * 1000).toISOString(),

@@ -94,8 +94,9 @@ describe("harness ahp serve --store postgres:", () => {
     expect(await start()).not.toContain("--store-name");
     const state = await store.openRunState("web-7f9c:/log.jsonl");
     state.append({
-      ...{ kind: "run", owner: "", agent_id: "bot", run_id: "r", session_id: "s" },
-      ...{ verifications: [], ignored: 0, irregular: 0 },
+      kind: "run",
+      owner: "",
+      ...{ agent_id: "bot", run_id: "r", session_id: "s", verifications: [], ignored: 0, irregular: 0 },
     });
     await state.kept?.();
     expect(await start()).toMatch(/1 other name.*--store-name/);
