@@ -48,7 +48,7 @@ const openHarnessState = async (options: HarnessStateOptions): Promise<StateStor
   }
 };
 
-export interface SharedStateOptions {
+interface SharedStateOptions {
   readonly store: string;
   readonly storeName: string | undefined;
   readonly auditPath: string;
