@@ -110,6 +110,8 @@ export const createBatchMethod = <Context>(parts: MethodParts<Context>): Method<
       const run = new BatchRun(parts, call, batch.startedAt);
       const lane = new Lane(limits.maxConcurrentBatchEvents);
       const isKept = batch.events.some(({ snapshot }) => snapshot) ? keepContracts(parts) : undefined;
+      // Read below: it may reject while a handler still works.
+      isKept?.catch(() => {});
       const decisions = await Promise.all(
         batch.events.map((event, index) => lane.run(() => run.decide(event, index))),
       );

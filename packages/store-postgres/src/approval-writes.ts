@@ -2,6 +2,7 @@ import { ApprovalError, type ApprovalTable } from "@harnesskit/approvals";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { LockedApprovalTable, type LockOptions } from "./approval-table.ts";
 import type { Database } from "./database.ts";
+import { isOfDatabase } from "./failures.ts";
 
 type Work = (table: ApprovalTable) => unknown;
 
@@ -72,9 +73,23 @@ export class ApprovalWrites {
       this.#onWritten();
       for (const each of settle) each();
     } catch (error) {
-      // One of them has failed, and none was applied: each is tried on its own.
-      if (failed && jobs.length > 1) for (const job of jobs) await this.#runBatch([job]);
+      // One of them has failed, and none was applied: each is tried on its own. A failure of the database is that of all.
+      if (failed && jobs.length > 1 && !isOfDatabase(error)) await this.#runEach(jobs);
       else for (const { done } of jobs) done.reject(error);
+    }
+  }
+
+  /** Runs them one by one, until the database fails. Never rejects. */
+  async #runEach(jobs: readonly Job[]): Promise<void> {
+    for (const [index, job] of jobs.entries()) {
+      await this.#runBatch([job]);
+      const error: unknown = await job.done.promise.then(
+        () => undefined,
+        (reason) => reason,
+      );
+      if (!isOfDatabase(error)) continue;
+      for (const { done } of jobs.slice(index + 1)) done.reject(error);
+      return;
     }
   }
 }

@@ -100,3 +100,10 @@ export const toStoreError = (cause: unknown): HarnessError =>
 /** True for what happened before anything was applied, and may not happen again. */
 export const isPassing = (error: HarnessError): boolean =>
   StoreError.isInstance(error) && (error.reason === "busy" || error.reason === "unavailable");
+
+/** What the values of a statement may cause. Every other reason is the database's, and meets the next call, too. */
+const ofValues: ReadonlySet<unknown> = new Set<PostgresStoreReason>(["corrupt", "failed", "too_large"]);
+
+/** True for a failure of the database, not of what it was given. */
+export const isOfDatabase = (error: unknown): boolean =>
+  StoreError.isInstance(error) && !ofValues.has(error.reason);

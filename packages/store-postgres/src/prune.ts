@@ -11,6 +11,11 @@ export interface PruneOptions {
   readonly sessionsOlderThanMs?: number;
   /** Threads that were not updated for so long and that no server holds, with their events and artifacts. At least an hour. @default none */
   readonly threadsOlderThanMs?: number;
+  /**
+   * The states of runs that no AHP server has written for so long. A server that still has one open writes all of it again with its next
+   * event. At least an hour. @default none
+   */
+  readonly runStatesOlderThanMs?: number;
   /** Rows of the outbox that have failed so long ago. @default 30 days */
   readonly failedOlderThanMs?: number;
   /** Ends it between two batches. */
@@ -21,6 +26,7 @@ export interface PruneOptions {
 export interface PruneReport {
   readonly sessions: number;
   readonly threads: number;
+  readonly runStates: number;
   readonly leases: number;
   readonly requests: number;
   readonly continuations: number;
@@ -31,6 +37,8 @@ const hourMs = 3_600_000;
 const monthMs = 30 * 24 * hourMs;
 /** Rows of one transaction: a batch holds its locks for a moment. */
 const batchRows = 500;
+/** The same for states of runs, each of which has thousands of records. */
+const batchStates = 20;
 
 const ago = "clock_timestamp() - $1 * interval '1 millisecond'";
 
@@ -43,28 +51,33 @@ const checkAge = (name: string, ms: number | undefined): void => {
 const removeAll = async (
   database: Database,
   signal: AbortSignal | undefined,
+  limit: number,
   sql: string,
   ...values: SqlValue[]
 ): Promise<number> => {
   let removed = 0;
   for (;;) {
     signal?.throwIfAborted();
-    const rows = await database.query(sql, ...values, batchRows);
+    const rows = await database.query(sql, ...values, limit);
     removed += rows.length;
-    if (rows.length < batchRows) return removed;
+    if (rows.length < limit) return removed;
   }
 };
 
 /**
  * Removes in batches what is not needed any more, beside the work of other processes: rows that are locked are left out. Rejects with
- * `invalid_argument`, and with the reason of `signal`; what was removed until then is gone.
+ * `invalid_argument`, and with the reason of `signal`; what was removed until then is gone. A timeline is pruned by its hubs, to their
+ * own limits.
  */
 export const prune = async (database: Database, options: PruneOptions = {}): Promise<PruneReport> => {
-  const { sessionsOlderThanMs, threadsOlderThanMs, failedOlderThanMs = monthMs, signal } = options;
+  const { sessionsOlderThanMs, threadsOlderThanMs, runStatesOlderThanMs, signal } = options;
+  const { failedOlderThanMs = monthMs } = options;
   checkAge("sessionsOlderThanMs", sessionsOlderThanMs);
   checkAge("threadsOlderThanMs", threadsOlderThanMs);
+  checkAge("runStatesOlderThanMs", runStatesOlderThanMs);
   checkAge("failedOlderThanMs", failedOlderThanMs);
-  const remove = (sql: string, ...values: SqlValue[]) => removeAll(database, signal, sql, ...values);
+  const remove = (sql: string, ...values: SqlValue[]) =>
+    removeAll(database, signal, batchRows, sql, ...values);
   const sessions =
     sessionsOlderThanMs === undefined
       ? 0
@@ -102,6 +115,16 @@ export const prune = async (database: Database, options: PruneOptions = {}): Pro
            ) SELECT 1 FROM old`,
           threadsOlderThanMs,
         );
+  const runStates =
+    runStatesOlderThanMs === undefined
+      ? 0
+      : await removeAll(
+          ...([database, signal, batchStates] as const),
+          `DELETE FROM store.run_states WHERE name IN (
+             SELECT name FROM store.run_states WHERE updated_at < ${ago} LIMIT $2 FOR UPDATE SKIP LOCKED
+           ) RETURNING 1`,
+          runStatesOlderThanMs,
+        );
   // A lease that was released stays for a day: its number must not be given again while a transaction may hold it.
   const leases = await remove(
     `DELETE FROM store.leases WHERE key IN (
@@ -124,5 +147,5 @@ export const prune = async (database: Database, options: PruneOptions = {}): Pro
   );
   signal?.throwIfAborted();
   const requests = await new RequestTable(database).prune();
-  return { sessions, threads, leases, requests, continuations, outbox };
+  return { sessions, threads, runStates, leases, requests, continuations, outbox };
 };

@@ -31,6 +31,10 @@ export interface PostgresSchemaStats {
     /** How long the oldest row waits, in milliseconds; 0 if no row waits. */
     readonly oldestMs: number;
   };
+  /** What AHP servers know of runs: under how many names, and how long ago the oldest was written, in milliseconds; 0 without any. */
+  readonly runStates: { readonly names: number; readonly oldestMs: number };
+  /** The timeline of hubs, as its limits count it. */
+  readonly timeline: { readonly rows: number; readonly bytes: number };
   /** Connections to the database by all programs, and how many it takes. */
   readonly connections: { readonly used: number; readonly max: number };
 }
@@ -55,6 +59,11 @@ export const readSchemaStats = async (database: Database): Promise<PostgresSchem
        (SELECT count(*) FROM store.outbox WHERE failed_at IS NOT NULL) AS failed,
        (SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at)) * 1000), 0)::bigint
         FROM store.outbox WHERE failed_at IS NULL) AS oldest,
+       (SELECT count(*) FROM store.run_states) AS run_states,
+       (SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(updated_at)) * 1000), 0)::bigint
+        FROM store.run_states) AS oldest_run_state,
+       (SELECT coalesce(sum(rows), 0)::bigint FROM store.timeline_counter) AS timeline_rows,
+       (SELECT coalesce(sum(bytes), 0)::bigint FROM store.timeline_counter) AS timeline_bytes,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
        current_setting('max_connections')::bigint AS max`,
   );
@@ -76,6 +85,8 @@ export const readSchemaStats = async (database: Database): Promise<PostgresSchem
       failed: safeNumber(row?.failed),
       oldestMs: safeNumber(row?.oldest),
     },
+    runStates: { names: safeNumber(row?.run_states), oldestMs: safeNumber(row?.oldest_run_state) },
+    timeline: { rows: safeNumber(row?.timeline_rows), bytes: safeNumber(row?.timeline_bytes) },
     connections: { used: safeNumber(row?.used), max: safeNumber(row?.max) },
   };
 };

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { parseStateRecord, type StateRecord, type StateStore, StateStoreError } from "@harnesskit/ahp-server";
 import { createDeferred, type Deferred, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { toTextKey } from "@harnesskit/wire/json";
@@ -13,7 +14,15 @@ interface Step {
   readonly texts: readonly string[];
 }
 
-/** Records of one transaction. */
+/** What the row of a state was when its records were loaded. */
+interface Found {
+  /** 0 where there was no row. */
+  readonly epoch: number;
+  readonly last: number;
+  readonly writer: string | null;
+}
+
+/** Steps of one transaction. */
 const maxBatch = 500;
 /** How long to wait before a write that failed is tried again. */
 const pauseMs = 1000;
@@ -31,11 +40,13 @@ const recordIn = (text: string): StateRecord => {
 
 /**
  * The state of the runs of one AHP server. Its texts are in memory, as the runs are; what is appended is written in order, in one
- * transaction after the other. A server that another one has followed under the same name is refused.
+ * transaction after the other. The first write takes the name. Each is refused if another server has written since this one was opened.
  */
 class PostgresStateStore implements StateStore {
   readonly #database: Database;
   readonly #name: string;
+  readonly #found: Found;
+  readonly #writer = randomUUID();
   #texts: string[];
   #size = 0;
   #steps: Step[] = [];
@@ -44,15 +55,15 @@ class PostgresStateStore implements StateStore {
   #taken = 0;
   #written = 0;
   readonly #waiters = new Set<{ readonly upTo: number; readonly done: Deferred<void> }>();
-  #epoch: number | undefined;
   #writing: Promise<void> | undefined;
   #cancelPause = () => {};
   #lost: StateStoreError | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(database: Database, name: string, texts: string[]) {
+  constructor(database: Database, name: string, texts: string[], found: Found) {
     this.#database = database;
     this.#name = name;
+    this.#found = found;
     this.#texts = texts;
     this.#size = texts.reduce((sum, text) => sum + text.length, 0);
   }
@@ -119,17 +130,19 @@ class PostgresStateStore implements StateStore {
   async #run(isLast: boolean): Promise<void> {
     let isFailed = false;
     while (this.#steps.length > 0 && !isFailed) {
-      const batch = this.#steps.slice(0, maxBatch);
+      let count: number;
       try {
-        this.#epoch = await this.#database.write(({ query }) => this.#write(query, batch));
+        count = await this.#database.write(({ query }) => this.#write(query));
       } catch (error) {
         isFailed = true;
         this.#failed(error, isLast);
         continue;
       }
-      this.#steps = this.#steps.slice(batch.length);
-      this.#waiting -= batch.flatMap(({ texts }) => texts).reduce((sum, text) => sum + text.length, 0);
-      this.#written += batch.length;
+      this.#waiting -= this.#steps
+        .splice(0, count)
+        .flatMap(({ texts }) => texts)
+        .reduce((sum, text) => sum + text.length, 0);
+      this.#written += count;
       this.#settle((upTo) => upTo <= this.#written);
     }
     // In the same turn as the last look: who was waited for may append at once.
@@ -157,51 +170,59 @@ class PostgresStateStore implements StateStore {
     }
   }
 
-  /** Gives the epoch, which holds from the commit on. */
-  async #write(query: Query, steps: readonly Step[]): Promise<number> {
-    // What a later replacement drops is not written.
-    const from = Math.max(
-      0,
-      steps.findLastIndex(({ isReplacement }) => isReplacement),
-    );
-    const { epoch, last } = await this.#lock(query);
-    if (steps[from]?.isReplacement) {
-      await query("DELETE FROM store.run_state_records WHERE name = $1", this.#name);
-    }
-    const texts = steps.slice(from).flatMap((step) => step.texts);
+  /** Gives how many steps it has written. */
+  async #write(query: Query): Promise<number> {
+    const { isNew, last } = await this.#lock(query);
+    const { isReplacement, texts, count } = isNew ? this.#whole() : this.#next();
+    if (isReplacement) await query("DELETE FROM store.run_state_records WHERE name = $1", this.#name);
     await query(
       `INSERT INTO store.run_state_records (name, number, body)
        SELECT $1, $2 + place, body FROM unnest($3::text[]) WITH ORDINALITY AS given(body, place)`,
       ...[this.#name, last],
       texts,
     );
-    await query("UPDATE store.run_states SET last = $2 WHERE name = $1", this.#name, last + texts.length);
-    return epoch;
+    await query(
+      "UPDATE store.run_states SET last = $2, updated_at = clock_timestamp() WHERE name = $1",
+      ...[this.#name, last + texts.length],
+    );
+    return count;
   }
 
-  /** Begins to write, or checks that no other server has begun since. */
-  async #lock(query: Query): Promise<{ readonly epoch: number; readonly last: number }> {
-    if (this.#epoch === undefined) {
-      const [row] = await query(
-        `INSERT INTO store.run_states AS s (name, epoch, last) VALUES ($1, 1, 0)
-         ON CONFLICT (name) DO UPDATE SET epoch = s.epoch + 1 RETURNING epoch, last`,
-        this.#name,
-      );
-      return { epoch: safeNumber(row?.epoch), last: safeNumber(row?.last) };
-    }
-    const [row] = await query(
-      "SELECT epoch, last FROM store.run_states WHERE name = $1 FOR UPDATE",
-      this.#name,
+  /** The first steps that wait. What a later replacement drops is not written. */
+  #next(): Step & { readonly count: number } {
+    const steps = this.#steps.slice(0, maxBatch);
+    const from = Math.max(
+      0,
+      steps.findLastIndex(({ isReplacement }) => isReplacement),
     );
-    if (row === undefined || safeNumber(row.epoch) !== this.#epoch) {
-      throw notKept("another server keeps its runs under this name now");
-    }
-    return { epoch: this.#epoch, last: safeNumber(row.last) };
+    const texts = steps.slice(from).flatMap((step) => step.texts);
+    return { isReplacement: steps[from]?.isReplacement === true, texts, count: steps.length };
+  }
+
+  /** All that was taken: of a state that was removed as old, nothing is in the database. */
+  #whole(): Step & { readonly count: number } {
+    return { isReplacement: true, texts: [...this.#texts], count: this.#steps.length };
+  }
+
+  /** Takes the name, unless another server has written since this one was opened. */
+  async #lock(query: Query): Promise<{ readonly isNew: boolean; readonly last: number }> {
+    const { epoch, last, writer } = this.#found;
+    const [row] = await query(
+      `INSERT INTO store.run_states AS s (name, epoch, last, writer) VALUES ($1, $2::bigint + 1, 0, $5)
+       ON CONFLICT (name) DO UPDATE SET epoch = $2::bigint + 1, writer = $5
+       WHERE (s.epoch = $2 AND s.last = $3 AND s.writer IS NOT DISTINCT FROM $4)
+         OR (s.epoch = $2::bigint + 1 AND s.writer = $5)
+       RETURNING last, xmax = 0 AS is_new`,
+      ...[this.#name, epoch, last, writer, this.#writer],
+    );
+    if (row === undefined)
+      throw notKept("another server has written since this was opened: start this one again");
+    return { isNew: row.is_new === true, last: safeNumber(row.last) };
   }
 }
 
 /**
- * Opens the state of an AHP server's runs. Servers at the same time have names of their own. Rejects with `invalid_argument` for a name that is not
+ * Opens the state of an AHP server's runs, and changes nothing before its first write. Servers at the same time have names of their own. Rejects with `invalid_argument` for a name that is not
  * 1 to 200 characters, and with a `StoreError`.
  */
 export const openStateStore = async (database: Database, name: string): Promise<StateStore> => {
@@ -209,11 +230,16 @@ export const openStateStore = async (database: Database, name: string): Promise<
     throw new InvalidArgumentError(`the name of a state must have 1 to 200 characters, got ${name?.length}`);
   }
   const key = toTextKey(name);
-  const rows = await database.query(
-    "SELECT body FROM store.run_state_records WHERE name = $1 ORDER BY number",
-    key,
-  );
+  const [found, rows] = await database.read(async ({ query }) => {
+    const [row] = await query("SELECT epoch, last, writer FROM store.run_states WHERE name = $1", key);
+    const select = "SELECT body FROM store.run_state_records WHERE name = $1 ORDER BY number";
+    return [row, await query(select, key)];
+  });
   const texts = rows.map(({ body }) => textIn(body));
   for (const text of texts) recordIn(text);
-  return new PostgresStateStore(database, key, texts);
+  return new PostgresStateStore(database, key, texts, {
+    epoch: safeNumber(found?.epoch ?? 0),
+    last: safeNumber(found?.last ?? 0),
+    writer: found?.writer == null ? null : textIn(found.writer),
+  });
 };

@@ -51,6 +51,33 @@ describe("the state of runs in PostgreSQL", () => {
     await schema.clear();
   });
 
+  it("is refused where another server has written since it was loaded: what that one was answered stays", async () => {
+    const store = await schema.open();
+    const old = await store.openRunState("a");
+    old.append(record(1));
+    await old.kept?.();
+    const [next, fresh] = [await store.openRunState("a"), await store.openRunState("b")];
+    old.append(record(2));
+    await old.kept?.();
+    next.replace([record(3)]);
+    await expect(next.kept?.()).rejects.toMatchObject({
+      ...{ name: "StateStoreError", code: "state_not_kept" },
+      message: expect.stringContaining("another server has written since this was opened"),
+    });
+    expect(() => next.append(record(4))).toThrow(expect.objectContaining({ code: "state_not_kept" }));
+    // The old one goes on, and so does a name that had nothing when it was opened.
+    old.append(record(5));
+    fresh.append(record(6));
+    await Promise.all([old.kept?.(), fresh.kept?.()]);
+    expect([...(await store.openRunState("a")).load()]).toEqual([record(1), record(2), record(5)]);
+    const states = await schema.run("SELECT epoch, last FROM store.run_states ORDER BY name");
+    expect(states).toEqual([
+      { epoch: "1", last: "3" },
+      { epoch: "1", last: "1" },
+    ]);
+    await schema.clear();
+  });
+
   it("is written in order once the database is back", async () => {
     await using proxy = await startProxy(schema.url);
     const store = await schema.open({ url: proxy.url, limits: { maxAttempts: 1 } });

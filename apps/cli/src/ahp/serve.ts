@@ -48,10 +48,16 @@ const openHarnessState = async (options: HarnessStateOptions): Promise<StateStor
   }
 };
 
+interface SharedStateOptions {
+  readonly store: string;
+  readonly storeName: string | undefined;
+  readonly auditPath: string;
+  readonly say: (line: string) => void;
+}
+
 /** Opens the state of runs in a database. Rejects with a usage error, and with `store_unavailable`. */
 const openSharedState = async (
-  store: string,
-  stateName: string,
+  { store, storeName, auditPath, say }: SharedStateOptions,
   defer: (cleanup: () => unknown) => void,
 ): Promise<StateStore> => {
   const { toLocation } = await import("../store/location.ts");
@@ -65,7 +71,20 @@ const openSharedState = async (
   }
   const database = await openPostgres(location, "harness ahp");
   defer(() => database.close());
-  return opening(location, () => database.openRunState(stateName.slice(-200)));
+  const name = (storeName ?? `${hostname()}:${auditPath}`).slice(-200);
+  return opening(location, async () => {
+    const others = (await database.runStates()).filter((other) => other !== name).length;
+    if (storeName === undefined && others > 0) say(otherNamesText(name, others));
+    return database.openRunState(name);
+  });
+};
+
+const otherNamesText = (name: string, others: number): string => {
+  const count = others === 1 ? "1 other name" : `${others} other names`;
+  return (
+    `runs are kept as ${oneLine(name, 300)}; the store has ${count}. The runs of before are under one of them if the name of ` +
+    "this machine or the path of the audit log has changed: --store-name gives a name that stays"
+  );
 };
 
 export interface AhpServeOptions extends Places, HarnessLogOptions {
@@ -99,7 +118,10 @@ export const ahpServe = (options: AhpServeOptions, channel: Channel | undefined)
     const stateStore = !keepsState
       ? undefined
       : options.store !== undefined
-        ? await openSharedState(options.store, options.storeName ?? `${hostname()}:${path}`, defer)
+        ? await openSharedState(
+            { store: options.store, storeName: options.storeName, auditPath: path, say: log.say },
+            defer,
+          )
         : await openHarnessState({ auditPath: path, sink, say: log.say });
     const { harness, about, close } = await createHarness(options, policy, { audit: sink, stateStore }, log);
     defer(close);

@@ -65,6 +65,10 @@ export const addStore = (program: Command, { onExit }: CommandContext): void => 
       "--threads-older-than <age>",
       "threads of PostgreSQL last used longer ago than this (default: none)",
     )
+    .option(
+      "--run-states-older-than <age>",
+      "what harness ahp serve keeps of runs in PostgreSQL, under names last written longer ago than this (default: none)",
+    )
     .addHelpText("after", "\nExample:\n  harness store prune --store postgres: --older-than 90d")
     .action(async (options) => {
       const { pruneStore } = await import("../store/maintain.ts");

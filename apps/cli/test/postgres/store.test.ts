@@ -78,6 +78,32 @@ describe("--store postgres:", () => {
   });
 });
 
+describe("harness ahp serve --store postgres:", () => {
+  it("says that there are other names where its own is made of the machine's", async () => {
+    const cwd = await makeWorkspace();
+    const { env, url, schema } = newSchema();
+    const store = await openPostgresStore({ url, schema });
+    onTestFinished(() => store.close());
+    const start = async (...more: string[]) => {
+      const args = ["ahp", "serve", "--store", "postgres:", "--unix", "a.sock", "--audit", "log.jsonl"];
+      const program = startHarness([...args, ...more], { cwd, env });
+      await program.reports(/listening on/);
+      program.child.kill("SIGTERM");
+      return (await program.ended).stderr;
+    };
+    expect(await start()).not.toContain("--store-name");
+    const state = await store.openRunState("web-7f9c:/log.jsonl");
+    state.append({
+      kind: "run",
+      owner: "",
+      ...{ agent_id: "bot", run_id: "r", session_id: "s", verifications: [], ignored: 0, irregular: 0 },
+    });
+    await state.kept?.();
+    expect(await start()).toMatch(/1 other name.*--store-name/);
+    expect(await start("--store-name", "mine")).not.toContain("other name");
+  });
+});
+
 describe("harness store", () => {
   it("says that a schema is missing, migrates it, and prunes", async () => {
     const cwd = await makeWorkspace();
@@ -95,6 +121,13 @@ describe("harness store", () => {
     expect(JSON.parse((await run("prune", "--older-than", "30d")).stdout)).toMatchObject({ sessions: 0 });
     const wrong = await run("prune", "--older-than", "30 days");
     expect(wrong.code).toBe(2);
+    const states = await run("prune", "--run-states-older-than", "30d");
+    expect(JSON.parse(states.stdout)).toMatchObject({ runStates: 0 });
+    const wrongStates = await run("prune", "--run-states-older-than", "30");
+    expect(wrongStates).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--run-states-older-than"),
+    });
   });
 
   it("looks after a file of conversations as well", async () => {

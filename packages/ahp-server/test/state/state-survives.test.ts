@@ -4,8 +4,10 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { verifies } from "@harnesskit/conformance/verifies";
+import { createDeferred } from "@harnesskit/wire";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
@@ -181,6 +183,30 @@ describe("the state of a harness that is started again", () => {
     isFull = false;
     expect(await tell("run_lifecycle", run("executing", 2))).toBeUndefined();
     expect(server.state.run("run-1")?.status).toBe("executing");
+  });
+
+  it("survives a batch whose state cannot be kept while a handler of it still works", async () => {
+    const memory = createMemoryStateStore();
+    const lost = createDeferred<void>();
+    const decided = createDeferred<{ decision: "allow" }>();
+    const unhandled: unknown[] = [];
+    const onUnhandled = (reason: unknown) => unhandled.push(reason);
+    process.on("unhandledRejection", onUnhandled);
+    onTestFinished(() => {
+      process.off("unhandledRejection", onUnhandled);
+    });
+    const stateStore = { ...memory, load: memory.load, kept: () => lost.promise };
+    const { ask, shake, errors } = startServer({ pre_action: () => decided.promise }, { stateStore });
+    await shake();
+    const events = [event("run_lifecycle", { payload: run("executing", 1) }), event("pre_action")];
+    const answer = ask("ahp/batch", { events });
+    lost.reject(new StateStoreError("state_not_kept", "the state cannot be written: the database failed"));
+    await expect.poll(() => errors).toMatchObject([{ code: "state_not_kept" }]);
+    // Node reports a rejection that has no handler before the next immediate.
+    await setImmediate();
+    expect(unhandled).toEqual([]);
+    decided.resolve({ decision: "allow" });
+    expect((await answer).error).toMatchObject({ code: -32603, data: { reason: "state_not_kept" } });
   });
 });
 

@@ -3,6 +3,7 @@ import { questionsAndAnswers } from "./0002-questions-and-answers.ts";
 import { runs } from "./0003-runs.ts";
 import { timeline } from "./0004-timeline.ts";
 import { stateOfRuns } from "./0005-state-of-runs.ts";
+import { serversOfRuns } from "./0006-servers-of-runs.ts";
 
 /** One step of the schema. */
 export interface MigrationStep {
@@ -28,4 +29,5 @@ export const migrationSteps: readonly MigrationStep[] = [
   { version: 3, sql: runs, worksWith: 1 },
   { version: 4, sql: timeline, worksWith: 1 },
   { version: 5, sql: stateOfRuns, worksWith: 1 },
+  { version: 6, sql: serversOfRuns, worksWith: 1 },
 ];

@@ -12,9 +12,11 @@ export const startProxy = async (url: string) => {
   const port = parsed.port === "" ? 5432 : Number(parsed.port);
   let rule: { readonly text: string; readonly when: "before" | "after" } | undefined;
   let isDown = false;
+  let refused = 0;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     if (isDown) {
+      refused++;
       client.destroy();
       return;
     }
@@ -60,6 +62,10 @@ export const startProxy = async (url: string) => {
     /** Refuses new connections from now on. */
     goDown() {
       isDown = true;
+    },
+    /** How many connections it has refused. */
+    get refused() {
+      return refused;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
