@@ -2,8 +2,8 @@ import { methods } from "@agentclientprotocol/sdk";
 import { sha256Digest } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { describe, expect, it, vi } from "vitest";
-import { openHub } from "../../hub/test/support/open-hub.ts";
 import { guardAgent } from "./support/acp.ts";
+import { testHub } from "./support/hub.ts";
 
 const allow = () => ({ decision: "allow" });
 const block = () => ({ decision: "block", reason: "not here" });
@@ -298,20 +298,20 @@ describe("a prompt", () => {
   it("that waits in the hub's inbox is withdrawn from it when the turn is cancelled", async () => {
     const policyText =
       "version: 1\nname: prompts\ndefaults:\n  pre_prompt: { decision: escalate, reason: it is a prompt }\nrules: []\n";
-    await using hub = await openHub({ policyText });
-    const [ahp, client] = [await hub.agent("acp.fixture"), await hub.client()];
+    const { ahp, approvals, timeline } = await testHub(policyText);
     const { editor, session } = await guardAgent(undefined, { ahp });
     const prompt = [text("publish it")] as never;
     const end = editor.request(methods.agent.session.prompt, { sessionId: session, prompt });
-    const record = async () => (await client.call("inbox.list", {})).records[0];
+    const record = async () => (await approvals.page()).records[0];
     await vi.waitFor(async () => expect(await record()).toMatchObject({ status: "pending" }));
     await editor.notify(methods.agent.session.cancel, { sessionId: session });
     expect(await end).toEqual({ stopReason: "cancelled" });
     await vi.waitFor(async () => expect(await record()).toMatchObject({ status: "withdrawn" }));
-    const { rows } = await client.call("timeline.page");
-    expect(rows.filter(({ type }) => type !== "session_start")).toMatchObject([
-      { type: "pre_prompt", state: "refused", approval: { status: "withdrawn" } },
-    ]);
+    await vi.waitFor(async () =>
+      expect((await timeline.page()).rows.filter(({ type }) => type !== "session_start")).toMatchObject([
+        { type: "pre_prompt", state: "refused", approval: { status: "withdrawn" } },
+      ]),
+    );
   });
 });
 
