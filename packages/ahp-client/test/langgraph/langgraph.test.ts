@@ -1,6 +1,8 @@
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { RunnableLambda } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
+import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
 import { FakeListChatModel, FakeStreamingChatModel } from "@langchain/core/utils/testing";
 import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
@@ -106,6 +108,68 @@ describe("tools of LangChain in a ToolNode", () => {
     expect(runs).toEqual([{ command: "ls -l", times: 1 }]);
   });
 
+  describe("that are run by `invoke` alone", () => {
+    const schema = z.object({ command: z.string() });
+    const toolOf = (runs: unknown[]) =>
+      RunnableLambda.from(async (input: { command: string }) => {
+        runs.push(input);
+        return `ran ${input.command}`;
+      }).asTool({ name: "shell", description: "Runs a command", schema });
+
+    it("run with the arguments that were judged", async () => {
+      const harness = await startHarness({
+        pre_action: ({ payload }) =>
+          (payload as { arguments: { command: string } }).arguments.command === "ls"
+            ? { decision: "modify", modified_payload: { arguments: { command: "ls -l" } } as never }
+            : { decision: "allow" },
+      });
+      const runs: unknown[] = [];
+      const [supervised] = superviseTools([toolOf(runs)], harness.client);
+      const { messages } = await new ToolNode([supervised]).invoke({ messages: [callOf({ command: "ls" })] });
+      await harness.settled();
+      expect(messages[0].content).toBe("ran ls -l");
+      expect(runs).toEqual([{ command: "ls -l" }]);
+      expect(harness.seen.at(-1)).toMatchObject({
+        type: "post_action",
+        payload: { outcome: "success", tool_call_id: "call_1", result: "ran ls -l" },
+      });
+      expect(await supervised.invoke({ command: "pwd" })).toBe("ran pwd");
+    });
+
+    it("do not run when they are blocked, whichever way", async () => {
+      const harness = await startHarness({ pre_action: () => ({ decision: "block", reason: "no" }) });
+      const runs: unknown[] = [];
+      const [supervised] = superviseTools([toolOf(runs)], harness.client);
+      const own = { name: "own", invoke: async (input: unknown) => runs.push(input) };
+      const [plain] = superviseTools([own], harness.client);
+      const input = { command: "ls" };
+      const call = { name: "shell", args: input, id: "c1", type: "tool_call" } as const;
+      for (const way of [
+        () => supervised.invoke(input),
+        () => supervised.invoke(call as never),
+        () => supervised.stream(input),
+        () => supervised.batch([input]),
+        () => supervised.withConfig({ tags: ["x"] }).invoke(input),
+        () => supervised.withRetry({ stopAfterAttempt: 1 }).invoke(input),
+        () => supervised.pipe(RunnableLambda.from((given) => given)).invoke(input),
+        () => plain.invoke(input),
+      ]) {
+        await expect(way()).rejects.toMatchObject({ name: "SupervisionError", code: "blocked" });
+      }
+      expect(runs).toEqual([]);
+    });
+
+    it("are shown to a model as before; those of a provider are passed on", async () => {
+      const harness = await startHarness();
+      const given = toolOf([]);
+      const provided = { type: "web_search", name: "web_search" };
+      const [supervised, server] = superviseTools([given, provided], harness.client);
+      expect(server).toBe(provided);
+      expect(isLangChainTool(supervised)).toBe(true);
+      expect(convertToOpenAITool(supervised)).toEqual(convertToOpenAITool(given));
+    });
+  });
+
   it("report the error of a tool, and reject with it", async () => {
     const harness = await startHarness();
     const failing = tool(() => Promise.reject(new RangeError("no disk")), {
@@ -145,6 +209,16 @@ describe("chat models of LangChain", () => {
     await expect
       .poll(() => harness.seen.map(({ payload }) => payload.outcome))
       .toEqual([undefined, "success", undefined, "cancelled"]);
+  });
+
+  it("report the whole length of a stream that is longer than a report", async () => {
+    const harness = await startHarness();
+    const inner = new FakeListChatModel({ responses: ["0123456789"] });
+    const limits = { maxReportTextBytes: 4 };
+    for await (const _ of await superviseModel(inner, harness.client, { limits }).stream("hi"));
+    await harness.settled();
+    expect(harness.seen[1]?.payload).toMatchObject({ outcome: "success", text_length: 10 });
+    expect(harness.seen[1]?.payload.text).toMatch(/^0123… /);
   });
 
   it("are not called when they are blocked, whichever way", async () => {
