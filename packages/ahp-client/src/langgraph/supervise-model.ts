@@ -88,9 +88,9 @@ const modelCalls = (supervision: Supervision, inner: Callable): Partial<Callable
     });
     return { messages: wantedMessages(given, messages), report };
   };
-  const textFields = (text: string): JsonObject => ({
+  const textFields = (text: string, length = text.length): JsonObject => ({
     text: clip(text, maxReportTextBytes),
-    text_length: text.length,
+    text_length: length,
   });
   const outcomeOf = (signal: AbortSignal | undefined) => (signal?.aborted ? "cancelled" : "error");
 
@@ -113,13 +113,16 @@ const modelCalls = (supervision: Supervision, inner: Callable): Partial<Callable
     overrides[name] = async function* (given, call, runManager) {
       const { messages, report } = await allowed(given, call);
       let text = "";
+      let length = 0;
       try {
         for await (const chunk of Reflect.apply(stream, inner, [messages, call, runManager])) {
+          const added = textOfChunk(chunk);
+          length += added.length;
           // One more than can be reported, so that the cut is visible.
-          if (text.length <= maxReportTextBytes) text += textOfChunk(chunk);
+          if (text.length <= maxReportTextBytes) text += added;
           yield chunk;
         }
-        report({ outcome: "success", fields: textFields(text) });
+        report({ outcome: "success", fields: textFields(text, length) });
       } catch (error) {
         report({ outcome: outcomeOf(call.signal), error });
         throw error;
