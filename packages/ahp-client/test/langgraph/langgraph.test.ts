@@ -170,6 +170,29 @@ describe("tools of LangChain in a ToolNode", () => {
     });
   });
 
+  it("stream as before, and are reported when their stream ends", async () => {
+    const harness = await startHarness();
+    const streaming = tool(
+      async function* ({ fails }: { fails: boolean }) {
+        yield "half";
+        if (fails) throw new RangeError("no disk");
+        return "whole";
+      },
+      { name: "shell", schema: z.object({ fails: z.boolean() }) },
+    );
+    const [supervised] = superviseTools([streaming], harness.client);
+    const events: unknown[] = [];
+    const callbacks = [{ handleToolEvent: (chunk: unknown) => void events.push(chunk) }];
+    expect(await supervised.invoke({ fails: false }, { callbacks })).toBe("whole");
+    await expect(supervised.invoke({ fails: true })).rejects.toThrow(RangeError);
+    await harness.settled();
+    expect(events).toEqual(["half"]);
+    expect(harness.of("post_action")).toMatchObject([
+      { outcome: "success", result: "whole" },
+      { outcome: "error", error: { message: "no disk" } },
+    ]);
+  });
+
   it("report the error of a tool, and reject with it", async () => {
     const harness = await startHarness();
     const failing = tool(() => Promise.reject(new RangeError("no disk")), {
