@@ -4,7 +4,7 @@ import { RunnableLambda } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
 import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
 import { FakeListChatModel, FakeStreamingChatModel } from "@langchain/core/utils/testing";
-import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, END, entrypoint, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { createAgent, humanInTheLoopMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -359,6 +359,71 @@ describe("interrupts of a graph", () => {
     const harness = await startHarness(handlers);
     expect(await answerInterrupts(graph, null, config, harness.client)).toMatchObject({ done: "deployed" });
     expect(await answerInterrupts(graph, null, config, harness.client)).toMatchObject({ done: "deployed" });
+  });
+
+  it("are asked once of a workflow that returns nothing", async () => {
+    const answers: unknown[] = [];
+    const workflow = entrypoint(
+      { name: "deploy", checkpointer: new MemorySaver() },
+      async (_input: string) => {
+        answers.push(interrupt("deploy?"));
+      },
+    );
+    const { handlers, asked } = approvals(["approve", "reject"]);
+    const harness = await startHarness(handlers);
+    expect(await answerInterrupts(workflow as never, "go", config, harness.client)).toBeUndefined();
+    expect(answers).toEqual([{ approved: true }]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("are asked once each, where one node asks more often than those beside it", async () => {
+    const graph = new StateGraph(State)
+      .addNode("twice", () => ({ done: `${JSON.stringify([interrupt("first"), interrupt("second")])}` }))
+      .addNode("once", () => {
+        interrupt("beside");
+      })
+      .addEdge(START, "twice")
+      .addEdge(START, "once")
+      .compile({ checkpointer: new MemorySaver() });
+    const harness = await startHarness();
+    const asked: unknown[] = [];
+    const onEscalate = async ({ message }: { readonly message: string }) => {
+      asked.push(JSON.parse(message));
+      return { approved: true };
+    };
+    await answerInterrupts(graph, { done: "" }, config, harness.client, { onEscalate });
+    expect(asked).toEqual(["first", "beside", "second"]);
+  });
+
+  it("keep the answers that were given before one is missing", async () => {
+    const Both = Annotation.Root({
+      done: Annotation<string[]>({ reducer: (left, right) => left.concat(right), default: () => [] }),
+    });
+    const node = (name: string) => () => {
+      const { approved } = interrupt(name) as { approved: boolean };
+      return { done: [`${name} ${approved}`] };
+    };
+    const graph = new StateGraph(Both)
+      .addNode("first", node("first"))
+      .addNode("second", node("second"))
+      .addEdge(START, "first")
+      .addEdge(START, "second")
+      .compile({ checkpointer: new MemorySaver() });
+    const harness = await startHarness();
+    const asked: string[] = [];
+    let isAway = true;
+    const onEscalate = async ({ message }: { readonly message: string }) => {
+      asked.push(message);
+      if (isAway && message.includes("second")) throw new Error("away");
+      return { approved: true };
+    };
+    await expect(
+      answerInterrupts(graph, { done: [] }, config, harness.client, { onEscalate }),
+    ).rejects.toMatchObject({ name: "SupervisionError", code: "unavailable" });
+    isAway = false;
+    const { done } = await answerInterrupts(graph, null, config, harness.client, { onEscalate });
+    expect(done).toEqual(["first true", "second true"]);
+    expect(asked.map((message) => JSON.parse(message))).toEqual(["first", "second", "second"]);
   });
 
   it("of LangChain's middleware are asked action by action", async () => {
