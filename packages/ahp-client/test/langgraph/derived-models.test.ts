@@ -132,7 +132,8 @@ describe("what is derived of a supervised model", () => {
   it("keeps its settings, and shows its tools", async () => {
     const harness = await startHarness();
     const calls: Options[] = [];
-    await superviseModel(new BindingModel(calls), harness.client).bindTools(tools).invoke("hi");
+    const binding: any = superviseModel(new BindingModel(calls), harness.client).bindTools(tools);
+    await binding.invoke("hi");
     expect(calls[0]).toMatchObject({ tools });
     expect(harness.seen[0]?.payload.tools).toEqual(["shell"]);
     await (superviseModel(new AnewModel(calls), harness.client).bindTools(tools) as BindingModel).invoke(
@@ -143,7 +144,7 @@ describe("what is derived of a supervised model", () => {
 
   it("throws where no model is found in it", async () => {
     const harness = await startHarness();
-    const model = superviseModel(new OpaqueModel([]), harness.client);
+    const model: BaseChatModel = superviseModel(new OpaqueModel([]), harness.client);
     expect(() => model.withStructuredOutput({})).toThrowError(
       expect.objectContaining({
         code: "invalid_argument",

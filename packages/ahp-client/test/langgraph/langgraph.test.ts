@@ -381,6 +381,8 @@ describe("interrupts of a graph", () => {
       .addNode("twice", () => ({ done: `${JSON.stringify([interrupt("first"), interrupt("second")])}` }))
       .addNode("once", () => {
         interrupt("beside");
+        // It ends without a result.
+        return undefined as never;
       })
       .addEdge(START, "twice")
       .addEdge(START, "once")
