@@ -20,15 +20,18 @@ const approvalOf = ({ needsApproval: needs }: Tool, options: ToolExecutionOption
 const supervisedExecute = (supervision: Supervision, toolName: string, tool: Tool): Execute => {
   const execute = tool.execute as Execute;
   const outputs = (input: unknown, options: ToolExecutionOptions) =>
-    superviseCall(supervision, {
-      toolName,
-      toolCallId: options.toolCallId,
-      input,
-      signal: options.abortSignal,
-      validate: (value) => validateArguments(tool, value),
-      needsApproval: approvalOf(tool, options),
-      execute: (judged) => Reflect.apply(execute, tool, [judged, options]),
-    });
+    superviseCall(
+      supervision,
+      {
+        toolName,
+        toolCallId: options.toolCallId,
+        input,
+        signal: options.abortSignal,
+        validate: (value) => validateArguments(tool, value),
+        needsApproval: approvalOf(tool, options),
+      },
+      (judged) => Reflect.apply(execute, tool, [judged, options]),
+    );
   if (isGenerator(execute)) return outputs;
   return async (input: unknown, options: ToolExecutionOptions) => {
     let last: unknown;

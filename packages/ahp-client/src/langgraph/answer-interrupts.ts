@@ -18,7 +18,7 @@ export interface GraphInterrupt {
 export interface InterruptedGraph<Input, Output> {
   invoke(input: Input | Command | null, config: GraphConfig): Promise<Output>;
   getState(config: GraphConfig): Promise<{
-    readonly tasks: readonly { readonly interrupts: readonly GraphInterrupt[] }[];
+    readonly tasks: readonly { readonly interrupts: readonly GraphInterrupt[]; readonly result?: unknown }[];
   }>;
 }
 
@@ -74,13 +74,21 @@ const answerReview = async (
   return { decisions };
 };
 
+/** The questions that an interrupted graph returns. Those of its state may be answered already, where a node ended without a result. */
+const returnedInterrupts = (output: unknown): readonly GraphInterrupt[] | undefined => {
+  const { __interrupt__: open } = (output ?? {}) as { __interrupt__?: readonly GraphInterrupt[] };
+  return Array.isArray(open) ? open : undefined;
+};
+
 /**
  * Runs a compiled graph of LangGraph, and answers its interrupts: a person is asked by `onEscalate`, or by the harness (`confirmation`), such as in a
  * hub's inbox. Interrupts of LangChain's `humanInTheLoopMiddleware` are asked action by action. With `null` as input it goes on
  * with what waits in the thread, such as after a restart.
  *
  * Returns what the graph returns once nothing is interrupted any more. Rejects with a `SupervisionError` where there is no answer: then the interrupt
- * still waits in the checkpointer. Throws `invalid_argument` for more than `maxInterrupts`, and for options that cannot be used.
+ * still waits in the checkpointer, and the graph has gone on with the answers that were given to other interrupts before (unless `signal`
+ * aborted). The actions of one review are one interrupt: all of them are asked again. Throws `invalid_argument` for more than `maxInterrupts`,
+ * and for options that cannot be used.
  */
 export const answerInterrupts = async <Input, Output>(
   graph: InterruptedGraph<Input, Output>,
@@ -97,17 +105,40 @@ export const answerInterrupts = async <Input, Output>(
     const question = toQuestion?.(value) ?? { message: shown(value), reason: "the graph asks" };
     return toResume(await supervisor.ask({ ...question, ...(signal !== undefined && { signal }) }), value);
   };
-  const waiting = async () => (await graph.getState(config)).tasks.flatMap(({ interrupts }) => interrupts);
+  // A node that has ended still lists what it asked, until all nodes of its step have ended.
+  const waiting = async () =>
+    (await graph.getState(config)).tasks.flatMap(({ interrupts, result }) =>
+      result === undefined ? interrupts : [],
+    );
 
-  let asked = input === null ? await waiting() : [];
-  let output = asked.length === 0 ? await graph.invoke(input, config) : undefined;
-  for (let count = 0; ; ) {
-    if (output !== undefined) asked = await waiting();
-    if (asked.length === 0) return output as Output;
-    count += asked.length;
+  /** Answers by the id of their question. The graph gets those that were given, also where a later question has none. */
+  const answersTo = async (asked: readonly GraphInterrupt[]): Promise<Record<string, unknown>> => {
+    const answers: Record<string, unknown> = {};
+    try {
+      for (const { id = "", value } of asked) answers[id] = await answerOf(value);
+    } catch (error) {
+      const isOver = Object.keys(answers).length === 0 || signal?.aborted;
+      if (!isOver) await graph.invoke(new Command({ resume: answers }), config);
+      throw error;
+    }
+    return answers;
+  };
+
+  const step = async (next: Input | Command | null) => {
+    const output = await graph.invoke(next, config);
+    const inOrder = await waiting();
+    const open = returnedInterrupts(output) ?? inOrder;
+    const asked = inOrder.filter(({ id }) => open.some((other) => other.id === id));
+    return { output, asked: asked.length === open.length ? asked : open };
+  };
+
+  const before = input === null ? await waiting() : [];
+  let state: { output?: Output; asked: readonly GraphInterrupt[] } =
+    before.length > 0 ? { asked: before } : await step(input);
+  for (let count = 0; state.asked.length > 0; ) {
+    count += state.asked.length;
     if (count > maxInterrupts) throw new InvalidArgumentError(`maxInterrupts of ${maxInterrupts} is reached`);
-    const resume: Record<string, unknown> = {};
-    for (const { id = "", value } of asked) resume[id] = await answerOf(value);
-    output = await graph.invoke(new Command({ resume }), config);
+    state = await step(new Command({ resume: await answersTo(state.asked) }));
   }
+  return state.output as Output;
 };

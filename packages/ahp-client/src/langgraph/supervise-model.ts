@@ -1,9 +1,11 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { InvalidArgumentError } from "@harnesskit/wire";
 import { clip } from "../supervise/clip.ts";
 import { allowModelCall } from "../supervise/model-request.ts";
 import { Supervision } from "../supervise/supervision.ts";
 import type { SupervisingClient, SupervisionOptions } from "../supervise/supervision-options.ts";
 import { type LangChainMessage, showMessage, wantedMessages } from "./messages.ts";
+import { replaceModels } from "./replace-models.ts";
 
 interface CallOptions {
   readonly signal?: AbortSignal;
@@ -30,6 +32,11 @@ interface Callable {
     options: CallOptions,
     runManager?: unknown,
   ): AsyncIterable<unknown>;
+}
+
+/** A model of LangChain's `initChatModel`. */
+interface Lazy {
+  _getModelInstance?(config: unknown): Promise<unknown>;
 }
 
 const streams = ["_streamResponseChunks", "_streamChatModelEvents"] as const;
@@ -64,23 +71,15 @@ const textOfChunk = (chunk: unknown): string => {
   return typeof text === "string" ? text : "";
 };
 
-/**
- * Returns the same chat model of LangChain, which is called only when the harness allows it (AHP 2.4): `pre_prompt` before each call, with its
- * messages and the names of its tools, `post_response` after it, also when its stream ends early. A call that does not happen
- * rejects with a `SupervisionError`. The harness may leave messages out or change their content; any other change is refused.
- *
- * Give it to an agent or a node in the model's place; `bindTools` and the like work as before. Throws `invalid_argument` for options that
- * cannot be used.
- */
-export const superviseModel = <T extends object>(
-  model: T,
-  client: SupervisingClient,
-  options: SupervisionOptions = {},
-): T => {
-  const supervision = new Supervision(client, options);
-  const inner = model as unknown as Callable;
+/** Which harnesses judge a copy: by it a model is known that needs no second one. */
+const judges = new WeakMap<object, ReadonlySet<Supervision>>();
+
+/** What gives another runnable for the same model. Some classes construct it anew, without what the copy overrides. */
+const deriving = ["bind", "bindTools", "withConfig", "withStructuredOutput"] as const;
+
+const modelCalls = (supervision: Supervision, inner: Callable): Partial<Callable> => {
   const { maxReportTextBytes } = supervision.limits;
-  const request = { model: nameOfModel(model), provider: inner._llmType() };
+  const request = { model: nameOfModel(inner), provider: inner._llmType() };
 
   const allowed = async (given: Messages, { signal, tools = [] }: CallOptions) => {
     const shown = given.map(showMessage);
@@ -89,9 +88,9 @@ export const superviseModel = <T extends object>(
     });
     return { messages: wantedMessages(given, messages), report };
   };
-  const textFields = (text: string): JsonObject => ({
+  const textFields = (text: string, length = text.length): JsonObject => ({
     text: clip(text, maxReportTextBytes),
-    text_length: text.length,
+    text_length: length,
   });
   const outcomeOf = (signal: AbortSignal | undefined) => (signal?.aborted ? "cancelled" : "error");
 
@@ -114,13 +113,16 @@ export const superviseModel = <T extends object>(
     overrides[name] = async function* (given, call, runManager) {
       const { messages, report } = await allowed(given, call);
       let text = "";
+      let length = 0;
       try {
         for await (const chunk of Reflect.apply(stream, inner, [messages, call, runManager])) {
+          const added = textOfChunk(chunk);
+          length += added.length;
           // One more than can be reported, so that the cut is visible.
-          if (text.length <= maxReportTextBytes) text += textOfChunk(chunk);
+          if (text.length <= maxReportTextBytes) text += added;
           yield chunk;
         }
-        report({ outcome: "success", fields: textFields(text) });
+        report({ outcome: "success", fields: textFields(text, length) });
       } catch (error) {
         report({ outcome: outcomeOf(call.signal), error });
         throw error;
@@ -130,5 +132,56 @@ export const superviseModel = <T extends object>(
       }
     };
   }
-  return Object.assign(Object.create(Object.getPrototypeOf(model)), model, overrides) as T;
+  return overrides;
 };
+
+/** The runnable with each of its models supervised. `origin` says where it is from. */
+const supervised = (supervision: Supervision, runnable: unknown, origin: string): unknown => {
+  let models = 0;
+  const result = replaceModels(runnable, (model) => {
+    models++;
+    return judges.get(model)?.has(supervision) ? model : supervisedCopy(supervision, model);
+  });
+  if (models > 0) return result;
+  throw new InvalidArgumentError(
+    `${origin} cannot be supervised: it holds no chat model that can be seen (one with \`_generate\`)`,
+  );
+};
+
+const supervisedCopy = (supervision: Supervision, model: object): object => {
+  const { _getModelInstance: instanceOf } = model as Lazy;
+  const overrides: Record<string, unknown> = instanceOf
+    ? {
+        // A model of `initChatModel` makes another one at its first call, which it calls in every way.
+        _getModelInstance: async (config: unknown) =>
+          supervised(supervision, await Reflect.apply(instanceOf, model, [config]), "the model's instance"),
+      }
+    : { ...modelCalls(supervision, model as Callable) };
+  for (const name of deriving) {
+    const derive: unknown = (model as Record<string, unknown>)[name];
+    if (typeof derive !== "function") continue;
+    overrides[name] = function (this: object, ...given: unknown[]) {
+      return supervised(supervision, Reflect.apply(derive, this, given), `what \`${name}\` returns`);
+    };
+  }
+  const copy = Object.assign(Object.create(Object.getPrototypeOf(model)), model, overrides);
+  judges.set(copy, new Set([...(judges.get(model) ?? []), supervision]));
+  return copy;
+};
+
+/**
+ * Returns the same chat model of LangChain, which is called only when the harness allows it (AHP 2.4): `pre_prompt` before each call, with its
+ * messages and the names of its tools, `post_response` after it, also when its stream ends early. A call that does not happen
+ * rejects with a `SupervisionError`. The harness may leave messages out or change their content; any other change is refused.
+ *
+ * Give it to an agent or a node in the model's place; what `bindTools`, `withConfig` and `withStructuredOutput` return is supervised too. A
+ * runnable that holds models (a binding, a sequence) has each of them supervised.
+ *
+ * Throws `invalid_argument` for options that cannot be used, and for a runnable in which no chat model can be seen, such as a lambda; so do
+ * the methods that return one.
+ */
+export const superviseModel = <T extends object>(
+  model: T,
+  client: SupervisingClient,
+  options: SupervisionOptions = {},
+): T => supervised(new Supervision(client, options), model, "the model") as T;

@@ -17,10 +17,16 @@ export interface SupervisedCall {
   readonly validate: Validate;
   /** Whether a person must approve these arguments; any answer but false means yes. @default no */
   readonly needsApproval?: ((input: unknown) => unknown) | undefined;
-  /** What of an output is reported. @default all of it */
-  readonly reportOf?: (output: unknown) => unknown;
-  /** Runs the tool with what was judged. */
-  readonly execute: (input: unknown) => unknown;
+}
+
+/** A call that may run. */
+export interface AllowedCall {
+  /** What was judged. */
+  readonly input: unknown;
+  /** Report how it went. Only the first of these reports counts. */
+  succeeded(result: unknown): void;
+  failed(error: unknown): void;
+  cancelled(): void;
 }
 
 const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
@@ -36,32 +42,37 @@ const toResultFields = (result: unknown, maxBytes: number): JsonObject => {
   }
 };
 
+/** Asks whether a call may run, and begins to measure it. Rejects with a {@link SupervisionError}. */
+export const allowCall = async (supervision: Supervision, call: SupervisedCall): Promise<AllowedCall> => {
+  const { toolName, toolCallId, signal } = call;
+  const { input, wasModified } = await allowedInput(supervision, call);
+  const report = supervision.startReport("post_action", {
+    action_type: "tool_call",
+    tool_name: toolName,
+    tool_call_id: toolCallId,
+    ...(wasModified && { arguments_modified: true }),
+  });
+  const { maxReportTextBytes } = supervision.limits;
+  return {
+    input,
+    succeeded: (result) => report({ outcome: "success", fields: toResultFields(result, maxReportTextBytes) }),
+    failed: (error) => report({ outcome: signal?.aborted ? "cancelled" : "error", error }),
+    cancelled: () => report({ outcome: "cancelled" }),
+  };
+};
+
 /** Runs one call of a tool: judged before, reported after. Gives its outputs; one, where it does not stream. */
 export async function* superviseCall(
   supervision: Supervision,
   call: SupervisedCall,
+  execute: (input: unknown) => unknown,
 ): AsyncGenerator<unknown> {
-  const { toolCallId, signal } = call;
-  const { input, wasModified } = await allowedInput(supervision, call);
-  const subject = {
-    action_type: "tool_call",
-    tool_name: call.toolName,
-    tool_call_id: toolCallId,
-    ...(wasModified && { arguments_modified: true }),
-  };
-  const report = supervision.startReport("post_action", subject);
-  const { reportOf = (output) => output } = call;
-  const succeeded = (result: unknown) => {
-    report({
-      outcome: "success",
-      fields: toResultFields(reportOf(result), supervision.limits.maxReportTextBytes),
-    });
-  };
+  const allowed = await allowCall(supervision, call);
   try {
-    const result = call.execute(input);
+    const result = execute(allowed.input);
     if (!isIterable(result)) {
       const output = await (result as unknown);
-      succeeded(output);
+      allowed.succeeded(output);
       yield output;
       return;
     }
@@ -70,13 +81,13 @@ export async function* superviseCall(
       last = output;
       yield output;
     }
-    succeeded(last);
+    allowed.succeeded(last);
   } catch (error) {
-    report({ outcome: signal?.aborted ? "cancelled" : "error", error });
+    allowed.failed(error);
     throw error;
   } finally {
     // A reader of the outputs may stop before their end.
-    report({ outcome: "cancelled" });
+    allowed.cancelled();
   }
 }
 

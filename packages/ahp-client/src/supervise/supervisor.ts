@@ -2,7 +2,8 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { randomId } from "@harnesskit/wire";
 import { type ConfirmRequest, confirm } from "./confirm.ts";
 import { allowModelCall, type ModelRequest } from "./model-request.ts";
-import { superviseCall } from "./supervise-call.ts";
+import { isIterator, reportedIterator } from "./reported-iterator.ts";
+import { allowCall } from "./supervise-call.ts";
 import { Supervision } from "./supervision.ts";
 import { SupervisionError } from "./supervision-error.ts";
 import type { EscalationAnswer, SupervisingClient, SupervisionOptions } from "./supervision-options.ts";
@@ -46,7 +47,8 @@ export interface Question {
 export interface Supervisor {
   /**
    * Runs a tool only if the harness allows it, with the arguments that were judged (AHP 2.4, `pre_action`), and reports how it went
-   * (`post_action`). Rejects with a `SupervisionError` where it does not run, and with what the tool rejects with.
+   * (`post_action`). Rejects with a `SupervisionError` where it does not run, and with what the tool rejects with. A generator that the tool
+   * returns is one output; it runs as it is read, so it is reported when it ends.
    */
   runTool<T>(call: ToolRun<T>): Promise<T>;
   /**
@@ -67,19 +69,21 @@ export const createSupervisor = (client: SupervisingClient, options: Supervision
   return {
     async runTool<T>(call: ToolRun<T>): Promise<T> {
       const { name, callId = randomId("call"), input, schema, needsApproval: needs, signal, run } = call;
-      const outputs = superviseCall(supervision, {
+      const allowed = await allowCall(supervision, {
         ...{ toolName: name, toolCallId: callId, input, signal },
         validate: schema === undefined ? async (value) => ({ value }) : validateWith(schema),
         needsApproval: typeof needs === "function" ? needs : needs === true ? () => true : undefined,
-        // What is iterable is the tool's output, and not several of them.
-        execute: async (judged) => ({ output: await run(judged) }),
-        reportOf: (result) => (result as { output: unknown }).output,
       });
-      for await (const result of outputs) return (result as { output: T }).output;
-      throw new SupervisionError("cancelled", "it gave no output", {
-        eventType: "pre_action",
-        toolName: name,
-      });
+      let output: T;
+      try {
+        output = await run(allowed.input);
+      } catch (error) {
+        allowed.failed(error);
+        throw error;
+      }
+      if (isIterator(output)) return reportedIterator(output, allowed);
+      allowed.succeeded(output);
+      return output;
     },
     async callModel<T>(given: ModelRun<T>): Promise<T> {
       const { messages, report } = await allowModelCall(supervision, given);

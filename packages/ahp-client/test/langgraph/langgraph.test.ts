@@ -1,54 +1,14 @@
-import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { RunnableLambda } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
+import { convertToOpenAITool, isLangChainTool } from "@langchain/core/utils/function_calling";
 import { FakeListChatModel, FakeStreamingChatModel } from "@langchain/core/utils/testing";
-import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
-import { createAgent, humanInTheLoopMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import {
-  answerInterrupts,
-  SupervisionError,
-  superviseModel,
-  superviseTools,
-} from "../../src/langgraph/index.ts";
+import { SupervisionError, superviseModel, superviseTools } from "../../src/langgraph/index.ts";
 import { startHarness } from "../ai-sdk/in-process.ts";
-
-const shell = () => {
-  const runs: unknown[] = [];
-  const own = tool(
-    async (input: { command: string; times: number }) => {
-      runs.push(input);
-      return `ran ${input.command}`;
-    },
-    {
-      name: "shell",
-      description: "Runs a command",
-      schema: z.object({ command: z.string(), times: z.number().default(1) }),
-    },
-  );
-  return { runs, own };
-};
-
-/** A model that says what a test wants. */
-class ScriptedModel extends BaseChatModel {
-  readonly #answers: AIMessage[];
-  constructor(answers: AIMessage[]) {
-    super({});
-    this.#answers = answers;
-  }
-  _llmType() {
-    return "scripted";
-  }
-  override bindTools() {
-    return this as never;
-  }
-  async _generate() {
-    const message = this.#answers.shift() ?? new AIMessage("nothing more");
-    return { generations: [{ text: "", message }] };
-  }
-}
+import { shell } from "./shell-tool.ts";
 
 const callOf = (args: object, id = "call_1") =>
   new AIMessage({ content: "", tool_calls: [{ name: "shell", args: args as Record<string, unknown>, id }] });
@@ -106,6 +66,91 @@ describe("tools of LangChain in a ToolNode", () => {
     expect(runs).toEqual([{ command: "ls -l", times: 1 }]);
   });
 
+  describe("that are run by `invoke` alone", () => {
+    const schema = z.object({ command: z.string() });
+    const toolOf = (runs: unknown[]) =>
+      RunnableLambda.from(async (input: { command: string }) => {
+        runs.push(input);
+        return `ran ${input.command}`;
+      }).asTool({ name: "shell", description: "Runs a command", schema });
+
+    it("run with the arguments that were judged", async () => {
+      const harness = await startHarness({
+        pre_action: ({ payload }) =>
+          (payload as { arguments: { command: string } }).arguments.command === "ls"
+            ? { decision: "modify", modified_payload: { arguments: { command: "ls -l" } } as never }
+            : { decision: "allow" },
+      });
+      const runs: unknown[] = [];
+      const [supervised] = superviseTools([toolOf(runs)], harness.client);
+      const { messages } = await new ToolNode([supervised]).invoke({ messages: [callOf({ command: "ls" })] });
+      await harness.settled();
+      expect(messages[0].content).toBe("ran ls -l");
+      expect(runs).toEqual([{ command: "ls -l" }]);
+      expect(harness.seen.at(-1)).toMatchObject({
+        type: "post_action",
+        payload: { outcome: "success", tool_call_id: "call_1", result: "ran ls -l" },
+      });
+      expect(await supervised.invoke({ command: "pwd" })).toBe("ran pwd");
+    });
+
+    it("do not run when they are blocked, whichever way", async () => {
+      const harness = await startHarness({ pre_action: () => ({ decision: "block", reason: "no" }) });
+      const runs: unknown[] = [];
+      const [supervised] = superviseTools([toolOf(runs)], harness.client);
+      const own = { name: "own", invoke: async (input: unknown) => runs.push(input) };
+      const [plain] = superviseTools([own], harness.client);
+      const input = { command: "ls" };
+      const call = { name: "shell", args: input, id: "c1", type: "tool_call" } as const;
+      for (const way of [
+        () => supervised.invoke(input),
+        () => supervised.invoke(call as never),
+        () => supervised.stream(input),
+        () => supervised.batch([input]),
+        () => supervised.withConfig({ tags: ["x"] }).invoke(input),
+        () => supervised.withRetry({ stopAfterAttempt: 1 }).invoke(input),
+        () => supervised.pipe(RunnableLambda.from((given) => given)).invoke(input),
+        () => plain.invoke(input),
+      ]) {
+        await expect(way()).rejects.toMatchObject({ name: "SupervisionError", code: "blocked" });
+      }
+      expect(runs).toEqual([]);
+    });
+
+    it("are shown to a model as before; those of a provider are passed on", async () => {
+      const harness = await startHarness();
+      const given = toolOf([]);
+      const provided = { type: "web_search", name: "web_search" };
+      const [supervised, server] = superviseTools([given, provided], harness.client);
+      expect(server).toBe(provided);
+      expect(isLangChainTool(supervised)).toBe(true);
+      expect(convertToOpenAITool(supervised)).toEqual(convertToOpenAITool(given));
+    });
+  });
+
+  it("stream as before, and are reported when their stream ends", async () => {
+    const harness = await startHarness();
+    const streaming = tool(
+      async function* ({ fails }: { fails: boolean }) {
+        yield "half";
+        if (fails) throw new RangeError("no disk");
+        return "whole";
+      },
+      { name: "shell", schema: z.object({ fails: z.boolean() }) },
+    );
+    const [supervised] = superviseTools([streaming], harness.client);
+    const events: unknown[] = [];
+    const callbacks = [{ handleToolEvent: (chunk: unknown) => void events.push(chunk) }];
+    expect(await supervised.invoke({ fails: false }, { callbacks })).toBe("whole");
+    await expect(supervised.invoke({ fails: true })).rejects.toThrow(RangeError);
+    await harness.settled();
+    expect(events).toEqual(["half"]);
+    expect(harness.of("post_action")).toMatchObject([
+      { outcome: "success", result: "whole" },
+      { outcome: "error", error: { message: "no disk" } },
+    ]);
+  });
+
   it("report the error of a tool, and reject with it", async () => {
     const harness = await startHarness();
     const failing = tool(() => Promise.reject(new RangeError("no disk")), {
@@ -145,6 +190,16 @@ describe("chat models of LangChain", () => {
     await expect
       .poll(() => harness.seen.map(({ payload }) => payload.outcome))
       .toEqual([undefined, "success", undefined, "cancelled"]);
+  });
+
+  it("report the whole length of a stream that is longer than a report", async () => {
+    const harness = await startHarness();
+    const inner = new FakeListChatModel({ responses: ["0123456789"] });
+    const limits = { maxReportTextBytes: 4 };
+    for await (const _ of await superviseModel(inner, harness.client, { limits }).stream("hi"));
+    await harness.settled();
+    expect(harness.seen[1]?.payload).toMatchObject({ outcome: "success", text_length: 10 });
+    expect(harness.seen[1]?.payload.text).toMatch(/^0123… /);
   });
 
   it("are not called when they are blocked, whichever way", async () => {
@@ -203,96 +258,5 @@ describe("chat models of LangChain", () => {
     await expect(model.invoke("hi")).rejects.toMatchObject({
       ...{ code: "invalid_modification", eventType: "pre_prompt" },
     });
-  });
-});
-
-const approvals = (answers: readonly ("approve" | "reject")[]) => {
-  const asked: string[] = [];
-  const next = [...answers];
-  return {
-    asked,
-    handlers: {
-      confirmation: ({ payload }: { payload: { message: string } }) => {
-        asked.push(payload.message);
-        return next.shift() === "approve"
-          ? ({ decision: "approve" } as const)
-          : ({ decision: "reject", reason: "too risky" } as const);
-      },
-    } as never,
-  };
-};
-
-const State = Annotation.Root({ done: Annotation<string> });
-
-/** A graph whose one node asks, and says what it was answered. */
-const asking = () =>
-  new StateGraph(State)
-    .addNode("deploy", () => {
-      const { approved, reason = "" } = interrupt({ to: "production" }) as {
-        approved: boolean;
-        reason?: string;
-      };
-      return { done: approved ? "deployed" : `not deployed: ${reason}` };
-    })
-    .addEdge(START, "deploy")
-    .addEdge("deploy", END)
-    .compile({ checkpointer: new MemorySaver() });
-
-describe("interrupts of a graph", () => {
-  const config = { configurable: { thread_id: "t1" } };
-
-  it.each([
-    ["approve", "deployed"],
-    ["reject", "not deployed: too risky"],
-  ] as const)("are answered through the harness: %s", async (answer, done) => {
-    const { handlers, asked } = approvals([answer]);
-    const harness = await startHarness(handlers);
-    expect(await answerInterrupts(asking(), { done: "" }, config, harness.client)).toMatchObject({ done });
-    expect(asked).toHaveLength(1);
-    expect(asked[0]).toContain('"to": "production"');
-  });
-
-  it("wait where there is no answer, and are asked again when the graph goes on", async () => {
-    const graph = asking();
-    const silent = await startHarness();
-    await expect(answerInterrupts(graph, { done: "" }, config, silent.client)).rejects.toMatchObject({
-      ...{ name: "SupervisionError", code: "unavailable" },
-    });
-    const { handlers } = approvals(["approve"]);
-    const harness = await startHarness(handlers);
-    expect(await answerInterrupts(graph, null, config, harness.client)).toMatchObject({ done: "deployed" });
-    expect(await answerInterrupts(graph, null, config, harness.client)).toMatchObject({ done: "deployed" });
-  });
-
-  it("of LangChain's middleware are asked action by action", async () => {
-    const { own, runs } = shell();
-    const { handlers, asked } = approvals(["approve", "reject"]);
-    const harness = await startHarness(handlers);
-    const model = new ScriptedModel([
-      new AIMessage({
-        content: "",
-        tool_calls: [
-          { name: "shell", args: { command: "ls" }, id: "c1" },
-          { name: "shell", args: { command: "rm -rf /" }, id: "c2" },
-        ],
-      }),
-      new AIMessage("done"),
-    ]);
-    const middleware = humanInTheLoopMiddleware({ interruptOn: { shell: true } } as never);
-    // Its types and those of exact optional properties do not agree.
-    const agent = createAgent({
-      ...{ model, tools: [own], checkpointer: new MemorySaver() },
-      middleware: [middleware],
-    } as never);
-    const output = (await answerInterrupts(
-      agent as never,
-      { messages: [new HumanMessage("go")] },
-      { configurable: { thread_id: "t2" } },
-      harness.client,
-    )) as { messages: { content: unknown }[] };
-    expect(asked.map((text) => text.includes("rm -rf /"))).toEqual([false, true]);
-    // LangChain runs none of a message's calls when one was refused.
-    expect(runs).toEqual([]);
-    expect(JSON.stringify(output.messages.map(({ content }) => content))).toContain("too risky");
   });
 });

@@ -137,10 +137,70 @@ describe("a tool of a call of no framework", () => {
 
   it("may return what is iterable, as one output", async () => {
     const { supervisor } = await start();
-    const output = (async function* () {
-      yield 1;
-    })();
+    const output = new Set([1]);
     expect(await supervisor.runTool({ name: "numbers", input: {}, run: () => output })).toBe(output);
+  });
+
+  const outcomes = (payloads: readonly any[]) =>
+    payloads.map(({ outcome, result, error }) => [outcome, result ?? error?.message]);
+
+  it.each(["to its end", "with a value of its own", "with an error", "and stopped early"])(
+    "may return a generator, which is reported once it is read %s",
+    async (way) => {
+      const { supervisor, settled, of } = await start();
+      const run = async function* () {
+        yield "first";
+        if (way === "with an error") throw new RangeError("no disk");
+        yield "last";
+        if (way === "with a value of its own") return "whole";
+        return undefined;
+      };
+      const output = await supervisor.runTool({ name: "lines", input: {}, run });
+      await settled();
+      expect(of("post_action")).toEqual([]);
+      const read: unknown[] = [];
+      const reading = (async () => {
+        for await (const line of output) {
+          read.push(line);
+          if (way === "and stopped early") break;
+        }
+      })();
+      await (way === "with an error" ? expect(reading).rejects.toThrow(RangeError) : reading);
+      expect(read).toEqual(
+        way === "with an error" || way === "and stopped early" ? ["first"] : ["first", "last"],
+      );
+      await settled();
+      const expected = {
+        "to its end": ["success", "last"],
+        "with a value of its own": ["success", "whole"],
+        "with an error": ["error", "no disk"],
+        "and stopped early": ["cancelled", undefined],
+      }[way];
+      expect(outcomes(of("post_action"))).toEqual([expected]);
+    },
+  );
+
+  it("may return a generator without promises, which stays one", async () => {
+    const { supervisor, settled, of } = await start();
+    const run = function* () {
+      yield 1;
+      yield 2;
+    };
+    const output = await supervisor.runTool({ name: "numbers", input: {}, run });
+    expect([...output]).toEqual([1, 2]);
+    const failing = await supervisor.runTool({
+      ...{ name: "numbers", input: {} },
+      // biome-ignore lint/correctness/useYield: it fails before it gives anything.
+      *run(): Generator<number> {
+        throw new RangeError("no disk");
+      },
+    });
+    expect(() => failing.next()).toThrow(RangeError);
+    await settled();
+    expect(outcomes(of("post_action"))).toEqual([
+      ["success", "2"],
+      ["error", "no disk"],
+    ]);
   });
 
   it("is approved by a person where it needs that", async () => {
