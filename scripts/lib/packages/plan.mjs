@@ -27,9 +27,12 @@ function rangeOf(name, { manifest }, tarballs) {
   );
 }
 
-/** The AI SDK and its providers ask for zod beside them. */
-const withTheirPeers = (peers) =>
-  peers.some((name) => /^ai$|^@ai-sdk\//.test(name)) ? [...peers, "zod"] : peers;
+/** What peers ask for beside them: the AI SDK and its providers zod, LangGraph its core. */
+const withTheirPeers = (peers) => [
+  ...peers,
+  ...(peers.some((name) => /^ai$|^@ai-sdk\//.test(name)) ? ["zod"] : []),
+  ...(peers.includes("@langchain/langgraph") ? ["@langchain/core"] : []),
+];
 
 /**
  * The other major versions of optional peers that a package takes: what the root installs under another name
@@ -57,6 +60,11 @@ export function planOf(pkg, tarballs) {
     ...entry,
     isBrowser: browser === "*" || browser.includes(entry.subpath),
   }));
+  // A peer that is not optional is installed with the package.
+  const required = Object.keys(pkg.manifest.peerDependencies ?? {}).filter(
+    (name) => pkg.manifest.peerDependenciesMeta?.[name]?.optional !== true,
+  );
+  const peers = Object.fromEntries(required.map((name) => [name, rangeOf(name, pkg, tarballs)]));
   const early = entries.filter((entry) => !needsPeer(entry));
   const late = entries.filter(needsPeer);
   const { program, installed } = readmeProgram(pkg.dir);
@@ -73,7 +81,7 @@ export function planOf(pkg, tarballs) {
     isBrowser: list.length > 0 && list.every((entry) => entry.isBrowser),
     isAlone: false,
     ...rest,
-    dependencies: { [pkg.name]: tarballs[pkg.name], ...rest.dependencies },
+    dependencies: { [pkg.name]: tarballs[pkg.name], ...peers, ...rest.dependencies },
   });
   const isOneStep = known.length === 0;
   const consumers = [consumer("", early, { isAlone: true, program: isOneStep ? program : undefined })];
