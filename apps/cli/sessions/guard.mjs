@@ -1,4 +1,4 @@
-// Records a session: real Codex, Gemini CLI and Copilot CLI under the guard, against a scripted model. Usage, with all on the PATH:
+// Records a session: real Codex, Gemini CLI and Copilot CLI under the guard, against a scripted model. Usage, with all and chromium on the PATH:
 //   node apps/cli/sessions/guard.mjs > docs/sessions/guard.md
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,7 +6,6 @@ import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { findHost } from "@harnesskit/agent-hooks";
 import { runnableHosts, runProgram, startScriptedModel } from "@harnesskit/guard/doctor";
@@ -14,6 +13,7 @@ import { findHostProgram } from "@harnesskit/guard/settings";
 import { createHubClient } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
+import { approve, launchChromium, until } from "./page.mjs";
 
 const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const root = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
@@ -36,14 +36,6 @@ const run = async (command, args, cwd) => {
   const [code] = await one.ended;
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}: ${one.output}`);
   return one.output;
-};
-const until = async (found, what) => {
-  for (let round = 0; round < 1200; round++) {
-    const value = await found();
-    if (value) return value;
-    await sleep(50);
-  }
-  throw new Error(`${what} did not come`);
 };
 const shown = (text) =>
   text
@@ -210,9 +202,17 @@ try {
   client = await clientOf();
   const pending = await pendingOf(client);
   say(
-    `The hub is started again: ${pending.length} questions wait, as before. The models repeat their calls.\n`,
+    `The hub is started again: ${pending.length} questions wait, as before. The models repeat their calls. A human approves them in the hub's page:\n`,
   );
-  for (const { id } of pending) await harness("inbox", "--approve", id);
+  const browser = await launchChromium();
+  const page = await browser.newPage();
+  await page.goto(/page: (\S+)/.exec(hub.output)[1]);
+  for (const { origin } of pending) await approve(page, origin.agent);
+  await until(async () => (await pendingOf(client)).length === 0, "the answers");
+  const { records } = await client.call("inbox.list", { status: "approved" });
+  const answered = records.map(({ origin, answer }) => `${origin.agent}: approved by ${answer.by}`);
+  say(`\`\`\`text\n${answered.sort().join("\n")}\n\`\`\`\n`);
+  await browser.close();
   back.resolve();
   const results = await Promise.all(ends);
   await acpRun(client);

@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { hubPlace } from "@harnesskit/hub/place";
-import { chromium } from "playwright-core";
+import { approve, launchChromium, until } from "./page.mjs";
 
 const file = (path) => fileURLToPath(new URL(path, import.meta.url));
 const bin = file("../dist/bin.js");
@@ -27,28 +27,6 @@ const start = (command, ...args) => {
   started.push(run);
   return run;
 };
-const until = async (found, what) => {
-  for (let round = 0; round < 1200; round++) {
-    const value = await found();
-    if (value) return value;
-    await sleep(50);
-  }
-  throw new Error(`${what} did not come`);
-};
-
-/** Answers what is asked through the page, as a user does: read to the end, then approve. */
-const approve = async (page, agent) => {
-  const inbox = page.getByRole("region", { name: "Inbox" });
-  await inbox.getByRole("listitem").filter({ hasText: agent }).first().click();
-  const body = page.getByLabel("What will be done");
-  const button = page.getByRole("button", { name: "Approve once" });
-  await until(async () => {
-    await body.evaluate((element) => element.scrollBy({ top: element.clientHeight }));
-    return (await button.count()) === 1 && (await button.isEnabled());
-  }, "the button");
-  await button.click();
-};
-
 const walk = async (browser) => {
   await mkdir(project, { recursive: true });
   await mkdir(pictures, { recursive: true });
@@ -135,10 +113,7 @@ const walk = async (browser) => {
   if (complaints.length > 0) throw new Error(complaints.join("\n"));
 };
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
-});
+const browser = await launchChromium();
 try {
   await walk(browser);
 } finally {
