@@ -97,8 +97,9 @@ export class TimelineTable {
       conditions.push(writer === "own" ? "seq > ?" : "seq <= ?");
       values.push(this.#openedSeq);
     }
+    // Few rows are running: in the order of ids all rows would be looked at.
     const rows = this.#file.all(
-      `SELECT ${columns} FROM timeline WHERE ${conditions.join(" AND ")} ORDER BY id`,
+      `SELECT ${columns} FROM timeline INDEXED BY timeline_running WHERE ${conditions.join(" AND ")} ORDER BY id`,
       ...values,
     );
     return rows.flatMap((row) => this.#change(this.#found(row), { apply: () => lostRow(outcome) }, nowMs));
