@@ -1,10 +1,9 @@
-import { AcpProxy, ActionJudge, maxAcpMessageBytes } from "@harnesskit/guard/acp";
+import { AcpProxy, maxAcpMessageBytes } from "@harnesskit/guard/acp";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
-import { ExitCode, usageError } from "../cli-error.ts";
-import { onStopSignals } from "../interruption.ts";
+import { type ExitCode, usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { readProgramName } from "./program-name.ts";
-import { openProxyHarness, type ProxyHarnessOptions } from "./proxy-judge.ts";
+import { type ProxyHarnessOptions, runProxy } from "./proxy-judge.ts";
 
 export interface GuardAcpOptions extends ProxyHarnessOptions {
   readonly name?: string;
@@ -20,31 +19,17 @@ export const guardAcp = async (
   if (program === undefined) throw usageError("Name the agent", "harness guard acp -- COMMAND [ARGUMENTS]");
   const note = (line: string) => process.stderr.write(`harness guard acp: ${oneLine(line, 1000)}\n`);
   const name = readProgramName(options.name, command);
-  const harness = await openProxyHarness(options, {
-    framework: "harness-guard-acp",
-    version,
-    agentId: `acp.${name}`,
-    note,
-  });
-  let forget = () => {};
-  try {
-    const lines = {
-      maxFrameBytes: maxAcpMessageBytes,
-      maxBufferedBytes: 2 * maxAcpMessageBytes,
-      keepLines: true,
-    };
+  const lines = {
+    maxFrameBytes: maxAcpMessageBytes,
+    maxBufferedBytes: 2 * maxAcpMessageBytes,
+    keepLines: true,
+  };
+  const identity = { framework: "harness-guard-acp", version, agentId: `acp.${name}`, note };
+  return runProxy(options, identity, async ({ judge, limits, onStop }) => {
     const inheritEnv = Object.keys(process.env);
     const agent = await createChildTransport({ command: program, args, inheritEnv, ...lines }).connect();
     const editor = createStdioChannel(lines);
-    forget = onStopSignals(() => void editor.close());
-    const judge = new ActionJudge({ client: harness.client });
-    const limits = { holdMs: options.wait * 1000 };
-    const failure = await new AcpProxy({ editor, agent, judge, limits, onNote: note }).run();
-    if (failure === undefined) return ExitCode.done;
-    note(failure.message);
-    return ExitCode.failed;
-  } finally {
-    forget();
-    await harness.close();
-  }
+    onStop(() => void editor.close());
+    return new AcpProxy({ editor, agent, judge, limits, onNote: note }).run();
+  });
 };

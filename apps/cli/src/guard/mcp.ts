@@ -1,17 +1,16 @@
 import { join } from "node:path";
-import { ActionJudge, McpProxy, maxProxyMessageBytes, ToolPins } from "@harnesskit/guard/mcp";
+import { McpProxy, maxProxyMessageBytes, ToolPins } from "@harnesskit/guard/mcp";
 import { hubPlace } from "@harnesskit/hub/place";
 import { parseMcpServer, serverTitle } from "@harnesskit/mcp-agent";
 import { readOwnFile } from "@harnesskit/node-kit";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import type { Channel } from "@harnesskit/wire";
 import { headersOf } from "../agents/mcp-spec.ts";
-import { ExitCode, usageError } from "../cli-error.ts";
-import { onStopSignals } from "../interruption.ts";
+import { type ExitCode, usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { readProgramName } from "./program-name.ts";
-import { openProxyHarness, type ProxyHarnessOptions } from "./proxy-judge.ts";
+import { type ProxyHarnessOptions, runProxy } from "./proxy-judge.ts";
 
 export interface GuardMcpOptions extends ProxyHarnessOptions {
   readonly name?: string;
@@ -83,36 +82,17 @@ export const guardMcp = async (
   const note = (line: string) => process.stderr.write(`harness guard mcp: ${oneLine(line, 1000)}\n`);
   const name = readProgramName(options.name, url === undefined ? command : [new URL(url).hostname]);
   const pins = await ToolPins.open({ directory: pinsDirectory(), name, place: words });
-  const harness = await openProxyHarness(options, {
-    framework: "harness-guard-mcp",
-    version,
-    agentId: `mcp.${name}`,
-    note,
-  });
-  let forget = () => {};
-  try {
+  const identity = { framework: "harness-guard-mcp", version, agentId: `mcp.${name}`, note };
+  return runProxy(options, identity, async ({ judge, limits, onStop }) => {
     const server = await openServer(command, options, note);
     const client = createStdioChannel({ maxFrameBytes: maxProxyMessageBytes });
-    forget = onStopSignals(() => void client.close());
-    const judge = new ActionJudge({ client: harness.client });
-    const limits = { holdMs: options.wait * 1000 };
+    onStop(() => void client.close());
     const approvalUrl = options.ahp === undefined ? () => inboxUrl(options.hub) : undefined;
     const proxy = new McpProxy({
-      client,
-      server,
-      judge,
-      pins,
-      name,
-      limits,
+      ...{ client, server, judge, pins, name, limits },
       onNote: note,
       ...(approvalUrl && { approvalUrl }),
     });
-    const failure = await proxy.run();
-    if (failure === undefined) return ExitCode.done;
-    note(failure.message);
-    return ExitCode.failed;
-  } finally {
-    forget();
-    await harness.close();
-  }
+    return proxy.run();
+  });
 };

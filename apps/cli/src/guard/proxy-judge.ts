@@ -1,9 +1,11 @@
 import { type AhpClient, createAhpClient, type HarnessEndpoint } from "@harnesskit/ahp-client";
+import { ActionJudge } from "@harnesskit/guard/acp";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { openEndpoint } from "../ahp/endpoint.ts";
 import { readAccess } from "../ahp/token.ts";
-import { CliError, usageError } from "../cli-error.ts";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { onStopSignals } from "../interruption.ts";
 
 /** The options that choose the harness of a proxy. */
 export interface ProxyHarnessOptions {
@@ -14,6 +16,22 @@ export interface ProxyHarnessOptions {
   readonly ahpApiKeyFile?: string;
   /** How long a call waits for a decision, in seconds. */
   readonly wait: number;
+}
+
+/** What a proxy is to its harness, and where it says what the user should know. */
+export interface ProxyIdentity {
+  readonly framework: string;
+  readonly version: string;
+  readonly agentId: string;
+  readonly note: (line: string) => void;
+}
+
+/** What a proxy works with. */
+export interface ProxyParts {
+  readonly judge: ActionJudge;
+  readonly limits: { readonly holdMs: number };
+  /** Called at SIGTERM and Ctrl-C, from when it is set. */
+  onStop(stop: () => void): void;
 }
 
 /** How long a hub may be away before a call is refused. */
@@ -41,7 +59,7 @@ const openNamed = async (endpoint: string, { ahpTokenFile, ahpApiKeyFile }: Prox
   }
 };
 
-export interface ProxyHarness {
+interface ProxyHarness {
   readonly client: AhpClient;
   /** Sends what waits, and closes the way to the harness. */
   close(): Promise<void>;
@@ -51,14 +69,9 @@ export interface ProxyHarness {
  * The way of a proxy to its harness. It is tried at once, and again and again: while it is away nothing is allowed. Rejects with a usage
  * error.
  */
-export const openProxyHarness = async (
+const openProxyHarness = async (
   options: ProxyHarnessOptions,
-  {
-    framework,
-    version,
-    agentId,
-    note,
-  }: { framework: string; version: string; agentId: string; note: (line: string) => void },
+  { framework, version, agentId, note }: ProxyIdentity,
 ): Promise<ProxyHarness> => {
   const { hub, ahp } = options;
   if (options.wait < 1 || options.wait > 86_400) throw usageError("--wait takes 1 to 86400 seconds");
@@ -113,4 +126,32 @@ export const openProxyHarness = async (
       opened.close();
     },
   };
+};
+
+/**
+ * Runs a proxy between its two sides until one of them ends. `run` resolves with what ended it otherwise, if something did. Returns the exit
+ * code, and rejects with a usage error.
+ */
+export const runProxy = async (
+  options: ProxyHarnessOptions,
+  identity: ProxyIdentity,
+  run: (parts: ProxyParts) => Promise<Error | undefined>,
+): Promise<ExitCode> => {
+  const harness = await openProxyHarness(options, identity);
+  let forget = () => {};
+  try {
+    const failure = await run({
+      judge: new ActionJudge({ client: harness.client }),
+      limits: { holdMs: options.wait * 1000 },
+      onStop(stop) {
+        forget = onStopSignals(stop);
+      },
+    });
+    if (failure === undefined) return ExitCode.done;
+    identity.note(failure.message);
+    return ExitCode.failed;
+  } finally {
+    forget();
+    await harness.close();
+  }
 };
