@@ -70,6 +70,22 @@ const connect = async (machine: GuardedMachine, url: string, mode: "legacy" | "a
 
 const add = (a: number) => ({ name: "add", arguments: { a, b: 1 } });
 
+/** A user who is sent to the inbox approves there. Returns where the client was sent. */
+const approveWhereSent = (
+  client: Awaited<ReturnType<typeof connect>>,
+  machine: GuardedMachine,
+  hub: Awaited<ReturnType<GuardedMachine["client"]>>,
+): readonly unknown[] => {
+  const opened: unknown[] = [];
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    opened.push(params);
+    const { id, digest } = await machine.pending(hub);
+    await hub.call("inbox.answer", { id, digest, decision: "approve" } as never);
+    return { action: "accept" };
+  });
+  return opened;
+};
+
 describe("harness guard mcp --url, with client and server of the official SDK's second line", () => {
   it("passes the revision 2026-07-28 with its headers, and judges its calls", async () => {
     const machine = await GuardedMachine.create(policy);
@@ -96,13 +112,7 @@ describe("harness guard mcp --url, with client and server of the official SDK's 
     const hub = await machine.client();
     const { url } = await startServer();
     const client = await connect(machine, url, "auto");
-    const opened: unknown[] = [];
-    client.setRequestHandler("elicitation/create", async ({ params }) => {
-      opened.push(params);
-      const { id, digest } = await machine.pending(hub);
-      await hub.call("inbox.answer", { id, digest, decision: "approve" } as never);
-      return { action: "accept" };
-    });
+    const opened = approveWhereSent(client, machine, hub);
     expect(await client.callTool(add(11))).toMatchObject({ content: [{ text: "12" }] });
     expect(opened).toMatchObject([
       {
@@ -123,13 +133,7 @@ describe("harness guard mcp --url, with client and server of the official SDK's 
     expect(await client.callTool(add(1))).toMatchObject({ content: [{ text: "2" }] });
     expect(seen.at(-1)).toMatchObject({ "mcp-protocol-version": "2025-11-25" });
     expect(seen.at(-1)).not.toHaveProperty("mcp-method");
-    const opened: unknown[] = [];
-    client.setRequestHandler("elicitation/create", async ({ params }) => {
-      opened.push(params);
-      const { id, digest } = await machine.pending(hub);
-      await hub.call("inbox.answer", { id, digest, decision: "approve" } as never);
-      return { action: "accept" };
-    });
+    const opened = approveWhereSent(client, machine, hub);
     expect(await client.callTool(add(12))).toMatchObject({ content: [{ text: "13" }] });
     expect(opened).toMatchObject([{ mode: "url", url: expect.stringContaining("/#/inbox") }]);
   });

@@ -48,6 +48,12 @@ const connectTo = async (machine: GuardedMachine, words: readonly string[]) => {
 
 const echo = (message: string) => ({ name: "echo", arguments: { message } });
 
+const allowsAll = `version: 1
+name: all
+defaults: { gate: allow }
+rules: []
+`;
+
 describe("harness guard mcp", () => {
   it("refuses calls without the hub; with it a call waits in the inbox, is made once, and one that is cancelled is withdrawn", async () => {
     const machine = await GuardedMachine.create();
@@ -79,11 +85,7 @@ describe("harness guard mcp", () => {
   });
 
   it("stands before a server on Streamable HTTP", async () => {
-    const machine = await GuardedMachine.create(`version: 1
-name: all
-defaults: { gate: allow }
-rules: []
-`);
+    const machine = await GuardedMachine.create(allowsAll);
     await machine.startHub();
     const port = await freePort();
     const server = spawn(process.execPath, [everything, "streamableHttp"], {
@@ -126,11 +128,7 @@ rules: []
   });
 
   it("asks in the inbox about a tool that has changed, shows the change, and offers it once it is approved", async () => {
-    const machine = await GuardedMachine.create(`version: 1
-name: all
-defaults: { gate: allow }
-rules: []
-`);
+    const machine = await GuardedMachine.create(allowsAll);
     await machine.startHub();
     const hub = await machine.client();
     const { client } = await connectTo(machine, ["--name", "srv", "--", process.execPath, hostile]);
