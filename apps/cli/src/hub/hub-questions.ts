@@ -25,6 +25,9 @@ export interface HubQuestionsOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** How long the end of a session waits for the answers to its questions. */
+const endMs = 1000;
+
 /** Shows what one session asks at the hub, and who answered; the user may answer at this terminal, too. */
 export class HubQuestions {
   readonly #options: HubQuestionsOptions;
@@ -49,11 +52,11 @@ export class HubQuestions {
     this.#client = client;
     try {
       await client.connect();
+      const afterSeq = await client.inboxSeq();
       // Questions of the session that were put before.
-      const { records, nextSeq } = await client.call("inbox.list", { session, status: "pending" });
+      const { records } = await client.call("inbox.list", { session, status: "pending" });
       for (const record of records) this.#changed(record, client);
-      // From the list on: a question may be put before the watch begins.
-      for await (const record of client.watchInbox({ afterSeq: nextSeq, signal: this.#stop.signal })) {
+      for await (const record of client.watchInbox({ afterSeq, signal: this.#stop.signal })) {
         if (record.origin.session === session) this.#changed(record, client);
       }
     } catch (error) {
@@ -67,9 +70,22 @@ export class HubQuestions {
   }
 
   async close(): Promise<void> {
+    await this.#readEnds();
     this.#stop.abort();
     for (const put of this.#put.values()) put.abort();
     await this.#client?.close();
+  }
+
+  /** An answer may reach the agent, and end its work, before this terminal has read it. */
+  async #readEnds(): Promise<void> {
+    const client = this.#client;
+    if (client?.state !== "ready") return;
+    const open = [...this.#put].filter(([, put]) => !put.signal.aborted);
+    const read = async (id: string) => {
+      const { record } = await client.call("inbox.get", { id }, { timeoutMs: endMs });
+      this.#changed(record, client);
+    };
+    await Promise.allSettled(open.map(([id]) => read(id)));
   }
 
   #changed(record: ApprovalRecord, client: HubClient): void {

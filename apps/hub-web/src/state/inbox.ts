@@ -47,9 +47,7 @@ export class Inbox {
   async #follow(): Promise<void> {
     const { client } = this.#link;
     try {
-      // What changes while the list is read comes after this number.
-      const { watchId, afterSeq } = await client.call("inbox.watch");
-      await client.call("watch.cancel", { watchId });
+      const afterSeq = await client.inboxSeq();
       await this.#load();
       for await (const record of client.watchInbox({ afterSeq })) {
         const isNew = !this.records.value.has(record.id) && record.status === "pending";

@@ -71,6 +71,11 @@ export interface HubClient {
   call<M extends HubMethodName>(method: M, ...args: ParamsArgument<M>): Promise<HubMethodResult<M>>;
   /** Each changed approval, also over lost connections; states in between may be skipped. */
   watchInbox(options?: WatchOptions): AsyncIterableIterator<ApprovalRecord>;
+  /**
+   * The number of the newest change of an approval. List what matters after it is known, and watch from it: then no change falls
+   * between the two, and no older one is read. Rejects as `call`.
+   */
+  inboxSeq(): Promise<number>;
   /** Changed rows that fit the filter, also over lost connections. */
   watchTimeline(
     options?: WatchOptions & { readonly filter?: TimelineFilter },
@@ -108,16 +113,22 @@ export const createHubClient = (options: HubClientOptions): HubClient => {
     onAttemptFailed: onError,
     clock,
   });
+  const call: HubClient["call"] = async (method, ...[params, request]) => {
+    const { connection } = await session.whenReady({
+      signal: request?.signal,
+      timeoutMs: request?.timeoutMs ?? requestTimeoutMs ?? 60_000,
+    });
+    const result = await connection.call(method, params as never, request);
+    session.confirm(connection);
+    return result;
+  };
   return {
     connect: async (connecting) => (await session.connect(connecting)).introduction,
-    async call(method, ...[params, request]) {
-      const { connection } = await session.whenReady({
-        signal: request?.signal,
-        timeoutMs: request?.timeoutMs ?? requestTimeoutMs ?? 60_000,
-      });
-      const result = await connection.call(method, params as never, request);
-      session.confirm(connection);
-      return result;
+    call,
+    async inboxSeq() {
+      const { watchId, afterSeq } = await call("inbox.watch");
+      await call("watch.cancel", { watchId });
+      return afterSeq;
     },
     watchInbox: (watching = {}) =>
       follow(
