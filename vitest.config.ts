@@ -96,7 +96,7 @@ export default defineConfig({
     // A percentage would be cut to the number of processors.
     maxWorkers: 2 * availableParallelism(),
     // Tests wait for conditions, and end as soon as these hold: what follows is for machines that are busy.
-    setupFiles: ["./scripts/patient-waits.ts"],
+    setupFiles: ["./scripts/patient-waits.ts", "./scripts/property-seed.ts"],
     expect: { poll: { timeout: 15_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
