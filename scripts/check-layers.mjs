@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { HelperNames } from "./lib/helper-names.mjs";
 import { browserProblems, importProblems, manifestProblems, reachingProblems } from "./lib/layers.mjs";
 import { layers, maxSourceLines } from "./lib/layers-table.mjs";
 import { option, report } from "./lib/report.mjs";
@@ -8,7 +9,9 @@ import { forbiddenIn } from "./lib/source-rules.mjs";
 import { filesBelow, workspacePackages } from "./lib/workspace.mjs";
 
 const root = resolve(option("root", repositoryRoot));
+const notBeside = ["node_modules", "dist", ".cache", "src", "test", "page"];
 const findings = [];
+const helpers = new HelperNames();
 let fileCount = 0;
 
 for (const pkg of workspacePackages(root)) {
@@ -24,12 +27,19 @@ for (const pkg of workspacePackages(root)) {
     fileCount += 1;
     const place = relative(root, file).replaceAll("\\", "/");
     const text = readFileSync(file, "utf8");
+    helpers.add(pkg.path, place, text);
     const lines = text.split("\n").length - 1;
-    if (lines > maxSourceLines) findings.push(`${place}: ${lines} lines; split it before ${maxSourceLines}`);
+    if (lines > maxSourceLines)
+      findings.push(`${place}: ${lines} lines; split it into files of at most ${maxSourceLines}`);
     for (const { line, text: problem } of importProblems(pkg, rule, file, text))
       findings.push(`${place}:${line}: ${problem}`);
     for (const { line, text: problem } of forbiddenIn(file, text, except))
       findings.push(`${place}:${line}: ${problem}`);
+  }
+  // Programs and examples, which stand beside `src` or have none.
+  const beside = pkg.kind === "other" ? [] : filesBelow(pkg.dir, [".ts", ".mjs", ".js"], { skip: notBeside });
+  for (const file of beside) {
+    helpers.add(pkg.path, relative(root, file).replaceAll("\\", "/"), readFileSync(file, "utf8"));
   }
   for (const file of filesBelow(join(pkg.dir, "test"), [".ts", ".tsx", ".mts"])) {
     const place = relative(root, file).replaceAll("\\", "/");
@@ -38,5 +48,6 @@ for (const pkg of workspacePackages(root)) {
     }
   }
 }
+findings.push(...helpers.problems());
 
 report("layers", findings, `${fileCount} source files`);

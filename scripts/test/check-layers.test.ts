@@ -135,8 +135,8 @@ const broken: [name: string, path: string, content: string, finding: string][] =
   [
     "a long file",
     "packages/wire/src/bad-17.ts",
-    `export const a = 1;\n${"//\n".repeat(400)}`,
-    "packages/wire/src/bad-17.ts: 401 lines; split it before 400",
+    `export const a = 1;\n${"//\n".repeat(300)}`,
+    "packages/wire/src/bad-17.ts: 301 lines; split it into files of at most 300",
   ],
 ];
 
@@ -167,6 +167,19 @@ describe("the layers check", () => {
       expect(result.output).toContain(`layers: ${broken.length} findings (`);
       expect(result.code).toBe(1);
     });
+  });
+
+  it("fails on a helper's name that three packages define, programs beside src included", async () => {
+    const { code, output } = await check(
+      await project({
+        ...good,
+        "packages/wire/src/text-of.ts": "export const textOf = (text: string) => text;\n",
+        "packages/transport-stdio/src/text-of.ts": "export function textOf() {}\n",
+        "apps/cli/tool.mjs": "function textOf() {}\n",
+      }),
+    );
+    expect(output).toContain("textOf is defined in 3 packages: apps/cli/tool.mjs, packages/transport-stdio");
+    expect(code).toBe(1);
   });
 
   it("fails on a forbidden dependency, an unknown package and a missing build", async () => {

@@ -25,7 +25,7 @@ const toAttachmentError = (cause: unknown): AttachmentError => {
 const hasScheme = (reference: string): boolean => /^[a-z][a-z0-9+.-]+:/i.test(reference);
 
 /** The path of a reference. A path may hold a colon; an address of the form `scheme:` is one, except that of a file. */
-const pathOf = (reference: string): string => {
+const referencePath = (reference: string): string => {
   if (!hasScheme(reference)) return reference;
   if (!/^file:/i.test(reference)) {
     throw new AttachmentError(
@@ -52,7 +52,7 @@ export async function readAttachment(
   signal.throwIfAborted();
   try {
     const workspace = await Workspace.open(directory);
-    const given = pathOf(reference);
+    const given = referencePath(reference);
     const path = await workspace.resolve(given);
     if (isSecretFile(path) || isSecretFile(given.replaceAll("\\", "/"))) {
       throw new AttachmentError("attachment_not_allowed", "may hold secrets, judged by its name");

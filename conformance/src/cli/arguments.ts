@@ -104,7 +104,7 @@ export const targetOf = async (values: Values): Promise<TargetSpec> => {
   return { kind: "address", transport: way, address, credentials: credentialsOf(values) };
 };
 
-const numberOf = (name: string, text: string): number => {
+const wholeNumber = (name: string, text: string): number => {
   if (/^\d{1,10}$/.test(text)) return Number(text);
   throw usage(`--${name} must be a whole number, got ${JSON.stringify(text)}`);
 };
@@ -114,8 +114,8 @@ export const runOptionsOf = (values: Values) => ({
   ...(values.only === undefined
     ? {}
     : { only: values.only.flatMap((ids) => ids.split(",")).filter(Boolean) }),
-  ...(values.seed === undefined ? {} : { seed: numberOf("seed", values.seed) }),
-  ...(values.within === undefined ? {} : { limits: { withinMs: numberOf("within", values.within) } }),
+  ...(values.seed === undefined ? {} : { seed: wholeNumber("seed", values.seed) }),
+  ...(values.within === undefined ? {} : { limits: { withinMs: wholeNumber("within", values.within) } }),
   values: Object.fromEntries(
     (values.set ?? []).map((text) => {
       const at = text.indexOf("=");

@@ -66,7 +66,7 @@ const suitesTable = (): string =>
     )
     .join("");
 
-const listOf = (suite: Suite): string => {
+const requirementList = (suite: Suite): string => {
   const cited = citedIds(suite);
   const lines = [...suite.requirements.values()]
     .filter(({ text }) => !suite.otherSubjects.some((subject) => text.startsWith(`${subject}:`)))
@@ -140,7 +140,7 @@ export const runConformance = async (
     if (name === undefined) throw new ConformanceError("usage", `name a suite: ${suiteNames().join(", ")}`);
     const suite = loadSuite(name);
     if (values.list !== true) return await judge(suite, values, io);
-    io.stdout(listOf(suite));
+    io.stdout(requirementList(suite));
     return 0;
   } catch (error) {
     io.stderr(`conformance: ${oneLine(messageOf(error), 1000)}\n`);

@@ -90,7 +90,7 @@ const linesOf = (text: string): { lines?: unknown[] } => {
   }
 };
 
-const contentOf = async (path: string): Promise<{ text?: string; lines?: unknown[]; mode: string }> => {
+const fileContent = async (path: string): Promise<{ text?: string; lines?: unknown[]; mode: string }> => {
   const status = await stat(path);
   const mode = (status.mode & 0o777).toString(8).padStart(3, "0");
   if (!status.isFile()) return { mode };
@@ -103,7 +103,7 @@ export const file: DoStep = async ({ step, within }: ReadyStep, context: StepCon
   const dueAt = performance.now() + within;
   for (;;) {
     try {
-      return await contentOf(join(context.folder, String(step.file)));
+      return await fileContent(join(context.folder, String(step.file)));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT" || performance.now() > dueAt)
         throw new Unmet(`the file ${String(step.file)} is not in the folder of the target`);

@@ -52,7 +52,7 @@ const verbs: Readonly<Record<Exclude<Verb, "each" | "use">, DoStep>> = {
   reply: messages.reply,
 };
 
-const shown = (value: unknown, maxLength: number): string => {
+const shownValue = (value: unknown, maxLength: number): string => {
   const text = value === undefined ? "absent" : JSON.stringify(value);
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 };
@@ -165,7 +165,7 @@ export class ScenarioRun {
         const ready = { verb, step: resolved, within, link: step.on ?? "main", as: step.as };
         value = await verbs[verb](ready, this.#context);
         if (step.as !== undefined && verb !== "do") scope.set(step.as, value);
-        if (value !== true && verb !== "send") note(`< ${shown(value, limits.maxShownLength)}`);
+        if (value !== true && verb !== "send") note(`< ${shownValue(value, limits.maxShownLength)}`);
       } catch (error) {
         reason = messageOf(error);
         if (Unmet.isInstance(error)) this.#countWait(performance.now() - begunAt >= within * 0.9);
@@ -201,7 +201,7 @@ export class ScenarioRun {
       const difference = match(value, scope.resolve(matcher), named);
       if (difference === undefined) return undefined;
       const { path, expected, found } = difference;
-      return `${path === "" ? "the value" : path} should be ${expected}, got ${shown(found, limits.maxShownLength)}`;
+      return `${path === "" ? "the value" : path} should be ${expected}, got ${shownValue(found, limits.maxShownLength)}`;
     } catch (error) {
       return messageOf(error);
     }

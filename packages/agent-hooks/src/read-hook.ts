@@ -87,7 +87,7 @@ const readInput = (host: Host, value: JsonObject, event: string | undefined): Ho
 };
 
 /** A result within the limit, or what is known of a larger one. */
-const bounded = (result: JsonValue, limits: HookLimits): JsonObject => {
+const resultFields = (result: JsonValue, limits: HookLimits): JsonObject => {
   const { bytes } = measureJson(result);
   return bytes <= limits.maxResultBytes ? { result } : { result_omitted_bytes: bytes };
 };
@@ -110,7 +110,7 @@ const eventPayload = (input: HookInput, action: Action | undefined, limits: Hook
           arguments: action.arguments,
         }
       : {};
-  const output = result === undefined ? {} : bounded(result, limits);
+  const output = result === undefined ? {} : resultFields(result, limits);
   return withoutUndefined({ ...call, prompt, ...output, failed });
 };
 

@@ -53,7 +53,7 @@ import { Judge, type Verdict } from "./judge.ts";
 import { NotificationOutbox } from "./notification-outbox.ts";
 
 /** The tool that a payload names, as most do. */
-const toolOf = (payload: unknown): string | undefined => {
+const namedTool = (payload: unknown): string | undefined => {
   const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
   return typeof tool === "string" ? tool : undefined;
 };
@@ -170,7 +170,7 @@ class HarnessClient implements AhpClient {
   ): Promise<Verdict<DecisionFor<T>>> {
     if (currentTracer() === undefined) return this.#decide(eventType, payload, options);
     const { session_id: sessionId = this.sessionId, agent_id: agentId = this.agentId } = options;
-    const details = () => ({ eventType, sessionId, agentId, tool: toolOf(payload), input: payload });
+    const details = () => ({ eventType, sessionId, agentId, tool: namedTool(payload), input: payload });
     return traced("ask", details, async (operation) => {
       const verdict = await this.#decide(eventType, payload, options);
       const { decision } = verdict.decision as { readonly decision: string };

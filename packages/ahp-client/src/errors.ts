@@ -131,7 +131,9 @@ const causesOf = (thrown: unknown): readonly Cause[] => {
 };
 
 /** What one of the causes says of a connection's end, in a code and in words. */
-const endingOf = (thrown: unknown): { readonly code: FailureCode; readonly text: string } | undefined => {
+const connectionEnd = (
+  thrown: unknown,
+): { readonly code: FailureCode; readonly text: string } | undefined => {
   for (const { code, message, closedBy } of causesOf(thrown)) {
     const ending = typeof code === "string" && Object.hasOwn(endings, code) ? endings[code] : undefined;
     if (ending) return { code: closedBy === "here" ? "invalid_answer" : ending, text: String(message) };
@@ -147,7 +149,7 @@ const failureCodeOf = (thrown: unknown): FailureCode => {
   if (code === "unreachable" && busy.has((thrown as { status?: unknown }).status)) return "overloaded";
   if (code !== "connection_lost") return code;
   const wasUnconnected = causesOf(thrown).some((cause) => unconnected.has(cause.code as string));
-  return wasUnconnected ? "unreachable" : (endingOf(thrown)?.code ?? code);
+  return wasUnconnected ? "unreachable" : (connectionEnd(thrown)?.code ?? code);
 };
 
 interface Issue {
@@ -165,7 +167,7 @@ const safeText = (text: string): string => displayText(text, { maxLength: 300 })
 
 const describeThrown = (thrown: unknown): string => {
   if (!(thrown instanceof Error)) return "it failed without an error";
-  const ending = endingOf(thrown)?.text;
+  const ending = connectionEnd(thrown)?.text;
   return ending === undefined || ending === thrown.message ? thrown.message : `${thrown.message}: ${ending}`;
 };
 

@@ -35,11 +35,11 @@ export const applyContract = <Context>(
     audit.contract(event, snapshot.payload.run_id, change);
   } catch (error) {
     onError(error);
-    throw notKept();
+    throw stateNotKept();
   }
 };
 
-const notKept = () =>
+const stateNotKept = () =>
   handlerFailure("state_not_kept", "the state of the run cannot be kept; send it again later");
 
 /** Settles when the contract events that were applied are kept: no answer says that they are before. */
@@ -48,7 +48,7 @@ export const keepContracts = async <Context>({ states, onError }: MethodParts<Co
     await states.kept();
   } catch (error) {
     onError(error);
-    throw notKept();
+    throw stateNotKept();
   }
 };
 

@@ -8,7 +8,7 @@ import type { ApprovalLimits } from "./limits.ts";
 import { newRecord, type ReadQuestion } from "./question.ts";
 import type { ApprovalRecord } from "./record.ts";
 import { findRepeat } from "./repeat.ts";
-import { answer, type Steps } from "./steps.ts";
+import { awaited, type Steps } from "./steps.ts";
 import { type ApprovalEvent, lapse, transition } from "./transition.ts";
 
 /** Of identical questions, how many of the newest a repeated one is compared with. */
@@ -36,43 +36,43 @@ export class ApprovalRules {
   }
 
   *#put(table: ApprovalTable, record: ApprovalRecord): Steps<ApprovalRecord> {
-    const numbered = frozen({ ...record, seq: yield* answer(table.nextSeq()) });
-    yield* answer(table.put(numbered));
+    const numbered = frozen({ ...record, seq: yield* awaited(table.nextSeq()) });
+    yield* awaited(table.put(numbered));
     return numbered;
   }
 
   /** What time has done: records lapse, and old ones are removed. Before anything else. Returns the questions that expired. */
   *settle(table: ApprovalTable, nowMs: number): Steps<ApprovalRecord[]> {
     const expired: ApprovalRecord[] = [];
-    for (const record of yield* answer(table.due(nowMs))) {
+    for (const record of yield* awaited(table.due(nowMs))) {
       const next = yield* this.#put(table, lapse(record, nowMs));
       if (record.status === "pending") expired.push(next);
     }
-    yield* answer(table.dropEnded(nowMs - this.#limits.retentionMs, this.#limits.maxRecords));
+    yield* awaited(table.dropEnded(nowMs - this.#limits.retentionMs, this.#limits.maxRecords));
     return expired;
   }
 
   *ask(table: ApprovalTable, question: ReadQuestion, nowMs: number): Steps<AskResult> {
     const { agent, session, callId } = question.origin;
-    const identical = yield* answer(
+    const identical = yield* awaited(
       table.identical({ agent, session, digest: question.digest }, maxIdentical),
     );
     const found = findRepeat(identical, callId, nowMs);
     if (found !== undefined) return { record: found, how: "found" };
     const { maxOpen, maxRecords, maxOpenPerSession, retentionMs } = this.#limits;
-    const open = yield* answer(table.countOpen());
+    const open = yield* awaited(table.countOpen());
     if (open >= Math.min(maxOpen, maxRecords)) throw this.#full("maxOpen");
-    const openOfSession = yield* answer(table.countOpen({ agent, session }));
+    const openOfSession = yield* awaited(table.countOpen({ agent, session }));
     if (openOfSession >= maxOpenPerSession) throw this.#full("maxOpenPerSession");
-    yield* answer(table.dropEnded(nowMs - retentionMs, maxRecords - 1));
-    const grant = findGrant(yield* answer(table.grants()), question, nowMs);
+    yield* awaited(table.dropEnded(nowMs - retentionMs, maxRecords - 1));
+    const grant = findGrant(yield* awaited(table.grants()), question, nowMs);
     const record = newRecord(question, this.#createId("apr"), nowMs, this.#limits, grant);
     return { record: yield* this.#put(table, record), how: grant === undefined ? "created" : "granted" };
   }
 
   /** Throws `not_found`, the code of a refusal, and `store_full`. */
   *apply(table: ApprovalTable, id: string, event: ApprovalEvent, nowMs: number): Steps<ApprovalRecord> {
-    const record = yield* answer(table.get(id));
+    const record = yield* awaited(table.get(id));
     if (record === undefined) throw notFound("approval");
     const next = transition(record, event, nowMs, this.#limits);
     if (!next.ok) throw refusalError(next.code, next.record);
@@ -95,22 +95,22 @@ export class ApprovalRules {
     const problem = grantProblem(record, terms);
     if (problem !== undefined) throw problem;
     yield* this.#makeRoomForGrant(table, nowMs);
-    const seq = yield* answer(table.nextSeq());
+    const seq = yield* awaited(table.nextSeq());
     const made = { id: this.#createId("grant"), seq, by, createdAtMs: nowMs };
     const grant = frozen({ ...terms, ...made, approvalId: record.id });
-    yield* answer(table.putGrant(grant));
+    yield* awaited(table.putGrant(grant));
     return grant;
   }
 
   /** Removes grants that ended before the retention, and if need be the oldest that have ended. */
   *#makeRoomForGrant(table: ApprovalTable, nowMs: number): Steps<void> {
-    const grants = yield* answer(table.grants());
+    const grants = yield* awaited(table.grants());
     const ended = grants.filter((grant) => !isInForce(grant, nowMs));
     const surplus = grants.length + 1 - this.#limits.maxGrants;
     if (ended.length < surplus) throw this.#full("maxGrants");
     for (const [index, { id, revoked, expiresAtMs }] of ended.entries()) {
       const isOld = (revoked?.atMs ?? expiresAtMs) < nowMs - this.#limits.retentionMs;
-      if (index < surplus || isOld) yield* answer(table.removeGrant(id));
+      if (index < surplus || isOld) yield* awaited(table.removeGrant(id));
     }
   }
 
@@ -121,14 +121,14 @@ export class ApprovalRules {
     grants: readonly Grant[],
   ): Steps<number> {
     let added = 0;
-    const known = new Set((yield* answer(table.grants())).map(({ id }) => id));
+    const known = new Set((yield* awaited(table.grants())).map(({ id }) => id));
     for (const grant of grants) {
       if (known.has(grant.id)) continue;
-      yield* answer(table.putGrant(frozen({ ...grant, seq: yield* answer(table.nextSeq()) })));
+      yield* awaited(table.putGrant(frozen({ ...grant, seq: yield* awaited(table.nextSeq()) })));
       added++;
     }
     for (const record of records) {
-      if ((yield* answer(table.get(record.id))) !== undefined) continue;
+      if ((yield* awaited(table.get(record.id))) !== undefined) continue;
       yield* this.#put(table, record);
       added++;
     }
@@ -137,13 +137,13 @@ export class ApprovalRules {
 
   /** Throws `not_found`. */
   *revokeGrant(table: ApprovalTable, id: string, by: string, nowMs: number): Steps<Grant> {
-    const grant = (yield* answer(table.grants())).find((each) => each.id === id);
+    const grant = (yield* awaited(table.grants())).find((each) => each.id === id);
     if (grant === undefined) throw notFound("grant");
     if (grant.revoked !== undefined) return grant;
-    const seq = yield* answer(table.nextSeq());
+    const seq = yield* awaited(table.nextSeq());
     const revoked = frozen({ ...grant, seq, revoked: { by, atMs: nowMs } });
-    yield* answer(table.putGrant(revoked));
-    for (const record of yield* answer(table.unusedOfGrant(id))) {
+    yield* awaited(table.putGrant(revoked));
+    for (const record of yield* awaited(table.unusedOfGrant(id))) {
       const event = { type: "withdraw", by, reason: "its grant was revoked" } as const;
       yield* this.#put(table, transition(record, event, nowMs, this.#limits).record);
     }

@@ -90,7 +90,7 @@ const quoted = (text: string): string =>
   displayText(JSON.stringify(text), { maxLength: Number.POSITIVE_INFINITY });
 
 /** A program's name without its directory, version and `.exe`. */
-const nameOf = (word: string): string => {
+const programOf = (word: string): string => {
   const base = (word.split("/").at(-1) ?? word).toLowerCase().replace(/\.(?:exe|cmd|bat)$/, "");
   return base.replace(/-?[\d.]+$/, "") || base;
 };
@@ -119,12 +119,14 @@ const subcommandProblem = (
   if (word === undefined) return `name the subcommand of ${quoted(program)}, too`;
   if (word.startsWith("-")) return `${quoted(program)} has an option before its subcommand: ${exactly}`;
   const runs = [
-    ...(subcommands.get(nameOf(program)) ?? []),
-    ...(runsInstalled.has(nameOf(program)) ? [...wrappers.keys(), ...exactOnly, ...subcommands.keys()] : []),
+    ...(subcommands.get(programOf(program)) ?? []),
+    ...(runsInstalled.has(programOf(program))
+      ? [...wrappers.keys(), ...exactOnly, ...subcommands.keys()]
+      : []),
   ];
-  const run = runs.find((each) => (mayGoOn ? each.startsWith(nameOf(word)) : each === nameOf(word)));
+  const run = runs.find((each) => (mayGoOn ? each.startsWith(programOf(word)) : each === programOf(word)));
   if (run === undefined) return undefined;
-  const may = run === nameOf(word) ? "" : `may go on as ${quoted(run)}, which `;
+  const may = run === programOf(word) ? "" : `may go on as ${quoted(run)}, which `;
   return `the subcommand ${quoted(word)} of ${quoted(program)} ${may}runs what its arguments say: ${exactly}`;
 };
 
@@ -145,7 +147,7 @@ export const commandProblem = (start: string): string | undefined => {
         ? "it names no program"
         : `${quoted(runner)} runs whatever follows: name that, too`;
     if (program.startsWith("-")) return `${quoted(program)} is not the name of a program: ${exactly}`;
-    const name = nameOf(program);
+    const name = programOf(program);
     if (exactOnly.has(name)) return `${quoted(program)} runs what its arguments say: ${exactly}`;
     const wrapper = wrappers.get(name);
     if (subcommands.has(name)) return subcommandProblem(program, rest[0], rest.length === 1 && !isEnded);

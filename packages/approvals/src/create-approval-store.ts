@@ -15,7 +15,7 @@ import {
   EffectSchema,
   IdSchema,
 } from "./record.ts";
-import { answer, type MaybePromise, runSteps, type Steps } from "./steps.ts";
+import { awaited, type MaybePromise, runSteps, type Steps } from "./steps.ts";
 import { traceApproval } from "./traced-approval.ts";
 import { ApprovalEventSchema } from "./transition.ts";
 import { watchRecords } from "./watch-records.ts";
@@ -64,7 +64,7 @@ export const createApprovalStore = (
     work: (nowMs: number) => Steps<T>,
     expired: ApprovalRecord[],
   ): Steps<T> {
-    const nowMs = table.now === undefined ? clock.now() : yield* answer(table.now());
+    const nowMs = table.now === undefined ? clock.now() : yield* awaited(table.now());
     expired.push(...(yield* rules.settle(table, nowMs)));
     return yield* work(nowMs);
   }

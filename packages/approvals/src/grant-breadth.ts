@@ -48,12 +48,12 @@ const fieldWarning = (name: string, pattern: FieldPattern): string | undefined =
     : `${quoted(startsWith)} may go on within the same word, such as ${quoted(`${startsWith}-x`)}`;
 };
 
-const fieldsOf = ({ match }: Pick<GrantTerms, "match">): [string, FieldPattern][] =>
+const fieldPatterns = ({ match }: Pick<GrantTerms, "match">): [string, FieldPattern][] =>
   "input" in match ? Object.entries(match.input) : [];
 
 /** Why terms are refused because they allow far more than they say, in words; undefined where they are not. */
 export const breadthProblem = (terms: Pick<GrantTerms, "match">): string | undefined => {
-  for (const [name, pattern] of fieldsOf(terms)) {
+  for (const [name, pattern] of fieldPatterns(terms)) {
     const problem = fieldProblem(name, pattern);
     if (problem !== undefined) return `the pattern of ${quoted(name)} allows too much: ${problem}`;
   }
@@ -62,7 +62,7 @@ export const breadthProblem = (terms: Pick<GrantTerms, "match">): string | undef
 
 /** What a human should notice before giving a grant, as safe lines. */
 export const breadthWarnings = (terms: Pick<GrantTerms, "match">): readonly string[] => {
-  const fields = fieldsOf(terms);
+  const fields = fieldPatterns(terms);
   if (fields.length > 0 && fields.every(([, pattern]) => "any" in pattern))
     return ["every call of this tool is allowed, whatever its input"];
   return fields.flatMap(([name, pattern]) => fieldWarning(name, pattern) ?? []);

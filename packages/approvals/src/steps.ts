@@ -7,7 +7,7 @@ export type MaybePromise<T> = T | Promise<T>;
 export type Steps<T> = Generator<PromiseLike<unknown>, T, unknown>;
 
 /** What a storage answers: `const record = yield* answer(table.get(id))`. */
-export function* answer<T>(given: MaybePromise<T>): Steps<T> {
+export function* awaited<T>(given: MaybePromise<T>): Steps<T> {
   return isThenable(given) ? ((yield given) as T) : given;
 }
 

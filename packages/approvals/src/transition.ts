@@ -130,7 +130,12 @@ const report = (record: ApprovalRecord, { claimant, effect, detail }: EventOf<"r
   return { effect, ...(detail === undefined ? {} : { effectDetail: detail }) };
 };
 
-const step = (record: ApprovalRecord, event: ApprovalEvent, nowMs: number, times: TransitionTimes): Step => {
+const advance = (
+  record: ApprovalRecord,
+  event: ApprovalEvent,
+  nowMs: number,
+  times: TransitionTimes,
+): Step => {
   if (event.type === "answer") return applyAnswer(record, event, nowMs, times);
   if (event.type === "withdraw") return withdraw(record, event, nowMs);
   if (event.type === "take") return take(record, event, nowMs, times);
@@ -148,7 +153,7 @@ export const transition = (
   times: TransitionTimes,
 ): Transition => {
   const current = lapse(record, nowMs);
-  const next = step(current, event, nowMs, times);
+  const next = advance(current, event, nowMs, times);
   if (typeof next === "string") return { ok: false, code: next, record: current };
   return { ok: true, record: { ...current, ...next, changedAtMs: nowMs } };
 };

@@ -57,7 +57,7 @@ export const readSignal = (value: unknown): NamedPause => {
   return signal;
 };
 
-const find = async (
+const findPauses = async (
   { suspensions }: GraphStore,
   { signalId, invocationId }: NamedPause,
 ): Promise<PauseSummary[]> => {
@@ -78,7 +78,7 @@ export const findPause = async (
   wasAnswered: (signalId: string, sessionId: string | null | undefined) => boolean,
 ): Promise<PauseSummary | undefined> => {
   const { signalId, invocationId, sessionId } = signal;
-  const found = await find(store, signal).catch((cause: unknown) => {
+  const found = await findPauses(store, signal).catch((cause: unknown) => {
     throw storeFailed(cause);
   });
   const ofSession = found.filter((record) => !sessionId || record.session_id === sessionId);

@@ -41,7 +41,7 @@ export const auditCallEnd = (
 ): void => {
   if (!audit.sink) return;
   const refusal = call.audited ? undefined : refusalOf(result);
-  const end = endOf(result, clock.now() - call.startedAt, refusal);
+  const end = resultEnd(result, clock.now() - call.startedAt, refusal);
   if (call.audited) call.audited.end(end);
   else audit.record({ ...callEntry("tool.result", call.toolId, call.callId, call.options, session), ...end });
 };
@@ -54,16 +54,16 @@ export const auditRefusedCall = (
   options: CallOptions,
   result: CallResult,
 ): void => {
-  audit.record({ ...callEntry("tool.result", toolId.slice(0, 257), callId, options), ...endOf(result) });
+  audit.record({ ...callEntry("tool.result", toolId.slice(0, 257), callId, options), ...resultEnd(result) });
 };
 
-const endOf = (
+const resultEnd = (
   result: CallResult,
   durationMs?: number,
   refusal?: Readonly<Record<string, string>>,
 ): AuditActionEnd => ({
   action: "tool.result",
-  outcome: outcomeOf(result),
+  outcome: auditOutcome(result),
   duration_ms: durationMs,
   details: result.status === "succeeded" ? undefined : { code: result.error.code, ...refusal },
 });
@@ -87,7 +87,7 @@ const outcomes: Readonly<Record<string, AuditOutcome>> = {
   [RuntimeErrorCode.OutputTooLarge]: "limited",
 };
 
-const outcomeOf = (result: CallResult): AuditOutcome => {
+const auditOutcome = (result: CallResult): AuditOutcome => {
   if (result.status === "succeeded") return "ok";
   if (result.status === "canceled") return "cancelled";
   const { code } = result.error;

@@ -18,31 +18,31 @@ const keywords = {
   "strings-map": "dependentRequired",
 } as const;
 
-const words = (list: string): string[] => list.split(" ");
+const wordList = (list: string): string[] => list.split(" ");
 
 export type KeywordShape = keyof typeof keywords;
 
 /** Every other keyword, such as titles, defaults and formats, is an annotation and does not matter for validation. */
 export const keywordShapes: ReadonlyMap<string, KeywordShape> = new Map(
   (Object.keys(keywords) as KeywordShape[]).flatMap((shape) =>
-    words(keywords[shape]).map((keyword) => [keyword, shape] as const),
+    wordList(keywords[shape]).map((keyword) => [keyword, shape] as const),
   ),
 );
 
 /** These change what a reference means or need other documents. */
 export const refusedKeywords: ReadonlySet<string> = new Set(
-  words("$dynamicRef $recursiveRef $dynamicAnchor $recursiveAnchor"),
+  wordList("$dynamicRef $recursiveRef $dynamicAnchor $recursiveAnchor"),
 );
 
 /** These look at each entry or character of the value, beside what their subschemas do. */
 export const loopingKeywords: ReadonlySet<string> = new Set([
-  ...words("additionalProperties patternProperties propertyNames unevaluatedProperties unevaluatedItems"),
-  ...words("uniqueItems contains minLength maxLength enum const"),
+  ...wordList("additionalProperties patternProperties propertyNames unevaluatedProperties unevaluatedItems"),
+  ...wordList("uniqueItems contains minLength maxLength enum const"),
 ]);
 
 /** Under these, an untested pattern would invert the meaning. */
-export const invertingKeywords: ReadonlySet<string> = new Set(words("not if maxContains"));
+export const invertingKeywords: ReadonlySet<string> = new Set(wordList("not if maxContains"));
 
 export const typeNames: ReadonlySet<unknown> = new Set(
-  words("null boolean object array number integer string"),
+  wordList("null boolean object array number integer string"),
 );

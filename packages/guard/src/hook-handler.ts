@@ -10,7 +10,7 @@ export interface HookHandlerOptions {
 /** A web-standard handler: one of `fallback` of `createHttpServer`, or of `handlers` of `serveHub`. */
 export type HookHandler = (request: Request) => Promise<Response>;
 
-const refused = (status: number, reason: string): Response =>
+const refusalResponse = (status: number, reason: string): Response =>
   new Response(`${reason}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
 
 /** The body; undefined for one that is too large. */
@@ -37,13 +37,15 @@ export const createHookHandler = (
 ): HookHandler => {
   const host = findHost(hostId);
   return async (request) => {
-    if (request.method !== "POST") return refused(405, "a hook is a POST");
+    if (request.method !== "POST") return refusalResponse(405, "a hook is a POST");
     const input = await readBody(request);
-    if (input === undefined) return refused(413, `the hook's input exceeds ${maxHookInputBytes} bytes`);
+    if (input === undefined)
+      return refusalResponse(413, `the hook's input exceeds ${maxHookInputBytes} bytes`);
     const [traceparent, tracestate] = [request.headers.get("traceparent"), request.headers.get("tracestate")];
     const trace = { traceparent, tracestate };
     const answer = await guard.answer({ host: host.id, input, trace, ...options }, request.signal);
-    if (answer.exitCode !== 0) return refused(400, answer.reason ?? "the hook's input cannot be read");
+    if (answer.exitCode !== 0)
+      return refusalResponse(400, answer.reason ?? "the hook's input cannot be read");
     return new Response(answer.stdout, {
       headers: { "content-type": "application/json", "cache-control": "no-store" },
     });

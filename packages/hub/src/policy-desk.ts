@@ -35,7 +35,7 @@ interface Seen {
 }
 
 const pageSize = 200;
-const nameOf = (kind: string, name: string): string => JSON.stringify([kind, name]);
+const hitKey = (kind: string, name: string): string => JSON.stringify([kind, name]);
 
 /** What the policy of an event's time decided, before any human. */
 const firstDecisionOf = ({ row }: StoredRow): string | undefined =>
@@ -73,9 +73,9 @@ export class PolicyDesk {
       decisions: {},
       isInForce,
     });
-    for (const rule of rules) hits.set(nameOf("rule", rule), empty("rule", rule, true));
-    for (const limit of limits) hits.set(nameOf("limit", limit), empty("limit", limit, true));
-    hits.set(nameOf("default", "default"), empty("default", "default", true));
+    for (const rule of rules) hits.set(hitKey("rule", rule), empty("rule", rule, true));
+    for (const limit of limits) hits.set(hitKey("limit", limit), empty("limit", limit, true));
+    hits.set(hitKey("default", "default"), empty("default", "default", true));
     for (const tally of tallies) this.#add(hits, tally, empty);
     return {
       name,
@@ -93,7 +93,7 @@ export class PolicyDesk {
     { kind, name, decision, hits: count, lastHitAtMs }: RuleTally,
     empty: (kind: RuleHits["kind"], rule: string, isInForce: boolean) => RuleHits,
   ): void {
-    const key = nameOf(kind, name);
+    const key = hitKey(kind, name);
     const before = hits.get(key) ?? empty(kind as RuleHits["kind"], name, false);
     hits.set(key, {
       ...before,

@@ -41,10 +41,10 @@ export function* describeRepository(): Part {
   const results = new Map(
     files.map((file, index) => [file, outcomes[index] ?? { status: "unknown" as const }]),
   );
-  const start = readme === undefined ? {} : readmeStart(contentOf(results.get(readme)));
+  const start = readme === undefined ? {} : readmeStart(fileText(results.get(readme)));
   const manifests = kinds.flatMap((kind) =>
     results.get(kind.file)?.status === "ok"
-      ? [{ kind, facts: kind.facts(contentOf(results.get(kind.file))) }]
+      ? [{ kind, facts: kind.facts(fileText(results.get(kind.file))) }]
       : [],
   );
   const problems = [...results].flatMap(([file, outcome]) =>
@@ -78,7 +78,7 @@ function chooseReadme(topLevel: readonly string[]): string | undefined {
   return readmes.find((path) => /\.md$/i.test(path)) ?? readmes[0];
 }
 
-function contentOf(outcome: ToolOutcome | undefined): string {
+function fileText(outcome: ToolOutcome | undefined): string {
   return outcome?.status === "ok" ? toReadValue(outcome.value).text : "";
 }
 

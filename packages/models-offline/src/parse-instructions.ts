@@ -1,7 +1,7 @@
 import { ClauseCursor } from "./clause-cursor.ts";
 import { maxInstructions, maxRequestChars } from "./limits.ts";
 import { findQuotedSpans } from "./quoted-spans.ts";
-import { bounded, commandHead, type Instruction, verbs } from "./verbs.ts";
+import { commandHead, type Instruction, phrasePattern, verbs } from "./verbs.ts";
 
 /** What a request asks for, in order. */
 export interface ParsedRequest {
@@ -32,10 +32,10 @@ const joints = (
   ] as const
 ).map(([source, needs, endsCommand]) => ({ pattern: new RegExp(source, "iy"), needs, endsCommand }));
 
-const politeStart = bounded(polite);
-const looseStart = bounded("(?:read|write|edit) \\S");
-const commandStart = bounded(`\\W{0,8}${polite}${commandHead}`);
-const preamble = bounded(`(?:\\s*(?:${politeWords}\\b[\\s,:!]*|\\d{1,3}[.)]\\s+|[-*•]\\s+)){0,8}`);
+const politeStart = phrasePattern(polite);
+const looseStart = phrasePattern("(?:read|write|edit) \\S");
+const commandStart = phrasePattern(`\\W{0,8}${polite}${commandHead}`);
+const preamble = phrasePattern(`(?:\\s*(?:${politeWords}\\b[\\s,:!]*|\\d{1,3}[.)]\\s+|[-*•]\\s+)){0,8}`);
 
 const matchEnd = (pattern: RegExp, text: string, at: number): number | undefined => {
   pattern.lastIndex = at;

@@ -94,7 +94,7 @@ function summary(
 ): string {
   const share = Math.floor((maxReplyChars - 1_000) / Math.max(1, finished.length));
   const reports = finished.map(({ result }, index) => {
-    const report = bounded(result.report, share);
+    const report = cutReport(result.report, share);
     return finished.length === 1 ? report : `${index + 1}. ${report}`;
   });
   const notes = [
@@ -106,7 +106,7 @@ function summary(
 }
 
 /** A report that is cut could leave a code block open: it is closed with its own fence. */
-function bounded(report: string, maxChars: number): string {
+function cutReport(report: string, maxChars: number): string {
   if (report.length <= maxChars) return report;
   const kept = cut(report, maxChars);
   let fence: string | undefined;

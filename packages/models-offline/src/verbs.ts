@@ -37,7 +37,7 @@ const quoted = "(?:\"[^\"\\n]{0,300}\"|`[^`\\n]{0,300}`|'[^'\\n]{0,300}'|“[^�
 const file = `(?:${quoted}|[^\\s:,;]{1,300})`;
 
 /** A sticky pattern of a bounded stretch of text, in which a space stands for one to four. */
-export const bounded = (source: string, flags = "iy"): RegExp =>
+export const phrasePattern = (source: string, flags = "iy"): RegExp =>
   new RegExp(source.replaceAll(" ", "\\s{1,4}"), flags);
 
 /** The beginning of a shell command without quotes. */
@@ -46,9 +46,9 @@ export const commandHead =
 
 /** All verbs, in the order in which they are tried. */
 export const verbs: readonly Verb[] = [
-  { head: bounded("(?:use|call) (?:the )?tool "), read: readUse },
+  { head: phrasePattern("(?:use|call) (?:the )?tool "), read: readUse },
   {
-    head: bounded("(?:list|show) (?:me )?(?:all )?(?:of )?(?:the )?files\\b"),
+    head: phrasePattern("(?:list|show) (?:me )?(?:all )?(?:of )?(?:the )?files\\b"),
     read: (cursor) => {
       const place: Place | undefined = cursor.skip(/\s+(?:in|under|of|inside|from)\s+/iy)
         ? cursor.place()
@@ -57,36 +57,36 @@ export const verbs: readonly Verb[] = [
     },
   },
   {
-    head: bounded("(?:run|execute) (?:all )?(?:of )?(?:the )?(?:unit )?tests?\\b(?: suite\\b)?"),
+    head: phrasePattern("(?:run|execute) (?:all )?(?:of )?(?:the )?(?:unit )?tests?\\b(?: suite\\b)?"),
     read: () => [{ kind: "test" }],
   },
   {
-    head: bounded(`${commandHead}|(?:run|execute) (?=\`)`),
+    head: phrasePattern(`${commandHead}|(?:run|execute) (?=\`)`),
     read: (cursor) => {
       const command = cursor.remainder();
       return command.trim() === "" ? undefined : [{ kind: "run", command }];
     },
   },
   {
-    head: bounded(
+    head: phrasePattern(
       "(?:read |show (?:me )?(?=(?:the )?(?:contents? of|file)\\s))(?:the )?(?:contents? of )?(?:the )?(?:files? )?",
     ),
     // The case matters: `README` is a file, and "this" is not.
-    follows: bounded(
+    follows: phrasePattern(
       "(?<=(?:files?|of) )|(?=[\"'`“]|[^\\s,;]{0,300}[./]\\w|[A-Z]\\w{0,300}file\\b|[A-Z]{3,300}\\b)",
       "y",
     ),
     read: readPaths,
   },
-  { head: bounded("(?:search|look|grep) (?=(?:[a-z]{1,12} ){0,5}for \\S)"), read: readSearch },
+  { head: phrasePattern("(?:search|look|grep) (?=(?:[a-z]{1,12} ){0,5}for \\S)"), read: readSearch },
   {
-    head: bounded("(?:edit|in) (?:the )?(?:file )?"),
-    follows: bounded(`${file}\\s{0,4}[:,]?\\s{0,4}(?:and |by |to )?replac`),
+    head: phrasePattern("(?:edit|in) (?:the )?(?:file )?"),
+    follows: phrasePattern(`${file}\\s{0,4}[:,]?\\s{0,4}(?:and |by |to )?replac`),
     read: readEdit,
   },
   {
-    head: bounded("replace (?=[\"'`“‘])"),
-    follows: bounded(`${quoted} (?:with|by) ${quoted} in\\s`),
+    head: phrasePattern("replace (?=[\"'`“‘])"),
+    follows: phrasePattern(`${quoted} (?:with|by) ${quoted} in\\s`),
     read: (cursor) => {
       const oldText = cursor.quoted();
       if (!oldText || !cursor.skip(/\s+(?:with|by)\s+/iy)) return undefined;
@@ -97,12 +97,12 @@ export const verbs: readonly Verb[] = [
     },
   },
   {
-    head: bounded("(?:write|create) (?:a |the )?(?:new )?(?:file )?"),
-    follows: bounded(`${file}\\s{0,4}(?::|with\\s)|${quoted} (?:in)?to\\s`),
+    head: phrasePattern("(?:write|create) (?:a |the )?(?:new )?(?:file )?"),
+    follows: phrasePattern(`${file}\\s{0,4}(?::|with\\s)|${quoted} (?:in)?to\\s`),
     read: readWrite,
   },
   {
-    head: bounded(
+    head: phrasePattern(
       "(?:describe|summari[sz]e|explain|tell me about|what is) (?:this|the) (?:repo|repository|project|codebase|workspace|directory|folder)\\b(?: about\\b)?",
     ),
     read: () => [{ kind: "describe" }],

@@ -7,10 +7,10 @@ const cut = (text: string, maxLength: number): string =>
   text.length <= maxLength ? text : text.slice(0, Math.max(0, maxLength - mark.length)) + mark;
 
 /** A name or an id, bounded. */
-export const nameOf = (value: string): string => cut(value, maxNameLength);
+export const boundedName = (value: string): string => cut(value, maxNameLength);
 
 /** Content as a string, bounded; undefined for what is not JSON. */
-export const contentOf = (value: unknown, maxLength: number): string | undefined => {
+export const boundedContent = (value: unknown, maxLength: number): string | undefined => {
   try {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     return text === undefined ? undefined : cut(text, maxLength);
@@ -31,7 +31,7 @@ interface Part {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const toPart = (part: unknown): unknown => {
+const messagePart = (part: unknown): unknown => {
   if (!isRecord(part)) return { type: "text", content: String(part) };
   const { type, text, toolCallId: id, toolName: name, input, output } = part as Part;
   switch (type) {
@@ -47,7 +47,8 @@ const toPart = (part: unknown): unknown => {
   }
 };
 
-const toParts = (content: unknown): unknown[] => (Array.isArray(content) ? content : [content]).map(toPart);
+const toParts = (content: unknown): unknown[] =>
+  (Array.isArray(content) ? content : [content]).map(messagePart);
 
 /**
  * Messages, or the parts of one, as `gen_ai.input.messages` and `gen_ai.output.messages` have them: each a role with parts. Files are

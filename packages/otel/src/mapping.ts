@@ -6,7 +6,7 @@ import type {
   TracedShellRequest,
 } from "@harnesskit/wire/trace";
 import { type Attributes, type AttributeValue, SpanKind } from "@opentelemetry/api";
-import { contentOf, toGenAiMessages } from "./content.ts";
+import { boundedContent, toGenAiMessages } from "./content.ts";
 
 /**
  * Every name that this package uses, in one place. `gen_ai.*`, `mcp.*` and `error.type` are of the semantic conventions in this version
@@ -45,8 +45,8 @@ const callAttributes = ({ tool, callId, status }: Partial<TracedCall>): Values =
 });
 
 const callContent = ({ input, output }: Partial<TracedCall>, maxLength: number): Values => ({
-  "gen_ai.tool.call.arguments": contentOf(input, maxLength),
-  "gen_ai.tool.call.result": contentOf(output, maxLength),
+  "gen_ai.tool.call.arguments": boundedContent(input, maxLength),
+  "gen_ai.tool.call.result": boundedContent(output, maxLength),
 });
 
 const decisionAttributes = (details: Partial<TracedDecision>): Values => ({
@@ -61,7 +61,7 @@ const decisionAttributes = (details: Partial<TracedDecision>): Values => ({
 const decision = {
   attributes: decisionAttributes,
   content: ({ input }: Partial<TracedDecision>, maxLength: number) => ({
-    "harness.decision.input": contentOf(input, maxLength),
+    "harness.decision.input": boundedContent(input, maxLength),
   }),
   duration: "harness.decision.duration",
   dimensions: [
@@ -83,7 +83,7 @@ const shell = {
     "harness.shell.is_replay": details.isReplay,
   }),
   content: ({ input }: Partial<TracedShellRequest>, maxLength: number) => ({
-    "gen_ai.input.messages": contentOf(input && toGenAiMessages(input, "user"), maxLength),
+    "gen_ai.input.messages": boundedContent(input && toGenAiMessages(input, "user"), maxLength),
   }),
   duration: "harness.shell.request.duration",
   dimensions: ["harness.shell.status", "error.type"],
@@ -99,7 +99,7 @@ const suspensionAttributes = ({ signalId, metadata = {} }: SuspensionDetails): V
   return {
     "openarmature.suspension.signal_id": signalId,
     ...Object.fromEntries(
-      plain.map(([key, value]) => [`openarmature.suspension.metadata.${key}`, contentOf(value, 256)]),
+      plain.map(([key, value]) => [`openarmature.suspension.metadata.${key}`, boundedContent(value, 256)]),
     ),
   };
 };
@@ -110,7 +110,7 @@ const suspensionContent = ({ metadata = {} }: SuspensionDetails, maxLength: numb
       .slice(0, 64)
       .map(([key, value]) => [
         `openarmature.suspension.metadata.${key.slice(0, 128)}`,
-        contentOf(value, maxLength),
+        boundedContent(value, maxLength),
       ]),
   );
 
@@ -138,7 +138,7 @@ export const mapping: { readonly [K in OperationName]: Mapping<K> } = {
       "harness.turn.status": details.status,
     }),
     content: ({ input }, maxLength) => ({
-      "gen_ai.input.messages": contentOf(input && toGenAiMessages(input, "user"), maxLength),
+      "gen_ai.input.messages": boundedContent(input && toGenAiMessages(input, "user"), maxLength),
     }),
     duration: "harness.turn.duration",
     dimensions: ["gen_ai.agent.name", "harness.turn.status", "harness.turn.is_resumed", "error.type"],
@@ -160,8 +160,8 @@ export const mapping: { readonly [K in OperationName]: Mapping<K> } = {
       "gen_ai.usage.reasoning.output_tokens": details.reasoningTokens,
     }),
     content: ({ input, output }, maxLength) => ({
-      "gen_ai.input.messages": contentOf(input && toGenAiMessages(input, "user"), maxLength),
-      "gen_ai.output.messages": contentOf(output && toGenAiMessages(output, "assistant"), maxLength),
+      "gen_ai.input.messages": boundedContent(input && toGenAiMessages(input, "user"), maxLength),
+      "gen_ai.output.messages": boundedContent(output && toGenAiMessages(output, "assistant"), maxLength),
     }),
     duration: "gen_ai.client.operation.duration",
     dimensions: [
@@ -250,7 +250,7 @@ export const mapping: { readonly [K in OperationName]: Mapping<K> } = {
       "gen_ai.conversation.id": details.conversationId,
       "gen_ai.tool.name": details.tool,
     }),
-    content: ({ input }, maxLength) => ({ "harness.approval.input": contentOf(input, maxLength) }),
+    content: ({ input }, maxLength) => ({ "harness.approval.input": boundedContent(input, maxLength) }),
     duration: "harness.approval.duration",
     dimensions: ["gen_ai.tool.name", "harness.approval.answer", "harness.approval.risk"],
   },

@@ -17,7 +17,7 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
-import { nameOf } from "./content.ts";
+import { boundedName } from "./content.ts";
 import {
   conventionsVersion,
   errorAttribute,
@@ -52,12 +52,12 @@ export const activeSession = (): string | undefined => {
 const codeOf = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return "error";
   const { code, name } = error as { code?: unknown; name?: unknown };
-  return nameOf(typeof code === "string" ? code : typeof name === "string" ? name : "error");
+  return boundedName(typeof code === "string" ? code : typeof name === "string" ? name : "error");
 };
 
-const bounded = (value: unknown): unknown => {
-  if (typeof value === "string") return nameOf(value);
-  return Array.isArray(value) ? value.slice(0, 128).map(bounded) : value;
+const boundedAttribute = (value: unknown): unknown => {
+  if (typeof value === "string") return boundedName(value);
+  return Array.isArray(value) ? value.slice(0, 128).map(boundedAttribute) : value;
 };
 
 class Operation<K extends OperationName> implements TracedOperation<K> {
@@ -112,9 +112,9 @@ class Operation<K extends OperationName> implements TracedOperation<K> {
     const code = this.#code ?? (error === undefined ? undefined : codeOf(error));
     if (code === undefined) this.#setOk();
     else {
-      const failed = { [errorAttribute]: nameOf(code) };
+      const failed = { [errorAttribute]: boundedName(code) };
       Object.assign(this.#attributes, failed);
-      this.#span.setAttributes(failed).setStatus({ code: SpanStatusCode.ERROR, message: nameOf(code) });
+      this.#span.setAttributes(failed).setStatus({ code: SpanStatusCode.ERROR, message: boundedName(code) });
     }
     this.#span.end(endedAtMs);
     const seconds = Math.max(0, (endedAtMs ?? Date.now()) - this.#startedAtMs) / 1000;
@@ -152,9 +152,9 @@ class OtelTracer implements Tracer {
     const base = sessionOf(operation, details, around);
     const session = base.getValue(sessionKey);
     const attributes: Attributes = { ...always, ...this.attributesOf(operation, details) };
-    if (typeof session === "string") attributes[sessionAttribute] = nameOf(session);
+    if (typeof session === "string") attributes[sessionAttribute] = boundedName(session);
     const span = this.#tracer.startSpan(
-      nameOf(name(details)),
+      boundedName(name(details)),
       {
         kind,
         attributes,
@@ -181,7 +181,7 @@ class OtelTracer implements Tracer {
     const { attributes, content } = mapping[operation] as Mapping<K>;
     const known: Attributes = {};
     for (const [name, value] of Object.entries(attributes(details))) {
-      if (value !== undefined && value !== null) known[name] = bounded(value) as string;
+      if (value !== undefined && value !== null) known[name] = boundedAttribute(value) as string;
     }
     if (!this.#content || content === undefined) return known;
     for (const [name, value] of Object.entries(content(details, this.#maxContentLength))) {

@@ -17,7 +17,8 @@ export type Asked =
   | { readonly decision: undefined; readonly error: DirectiveError };
 
 /** The digest that answers are bound to. Rejects with `invalid_argument` for what has no canonical JSON. */
-export const digestOf = (directive: ActionDirective): Promise<string> => digest(approvalSubject(directive));
+export const directiveDigest = (directive: ActionDirective): Promise<string> =>
+  digest(approvalSubject(directive));
 
 const isDecision = (value: unknown): value is ApprovalDecision => value === "approved" || value === "refused";
 
@@ -61,7 +62,7 @@ export const askUser = async (question: Question, options: AskOptions): Promise<
   const timeoutAtMs = clock.now() + approvalTimeoutMs;
   const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
   const run = async (signal: AbortSignal) => {
-    const digest = await digestOf(directive);
+    const digest = await directiveDigest(directive);
     return readUserReply(await approve({ directive, digest, riskTier, why, signal, deadlineAtMs }), digest);
   };
   const ended = await scope.settle(run, { clock, name: "the answer", timeoutMs: dueAtMs - clock.now() });

@@ -8,7 +8,7 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { displayText } from "@harnesskit/wire";
 import type { Lane } from "@harnesskit/wire/rpc";
-import { type Answer, type Asked, type AskOptions, askUser, digestOf } from "./ask-user.ts";
+import { type Answer, type Asked, type AskOptions, askUser, directiveDigest } from "./ask-user.ts";
 import type { CallScope } from "./call-scope.ts";
 import { riskOf, type TierRules } from "./risk.ts";
 import type { Executors } from "./shell-capabilities.ts";
@@ -250,7 +250,7 @@ export class DirectiveWork {
     const continuation = ContinuationSchema.safeParse(directive.payload?.continuation).data ?? ofResponse;
     if (continuation === undefined) return undefined;
     try {
-      return Object.freeze({ directive, digest: await digestOf(directive), continuation });
+      return Object.freeze({ directive, digest: await directiveDigest(directive), continuation });
     } catch {
       // A directive without canonical JSON cannot be answered.
       return undefined;

@@ -10,7 +10,7 @@ import {
   withMessageText,
 } from "@harnesskit/protocol/openharness";
 import { copyJson, JsonError } from "@harnesskit/wire/json";
-import { digestOf } from "./ask-user.ts";
+import { directiveDigest } from "./ask-user.ts";
 import type { ShellClientLimits } from "./limits.ts";
 import { ShellClientError, type ShellClientErrorReason } from "./shell-client-error.ts";
 import type { PendingApproval } from "./shell-outcome.ts";
@@ -96,7 +96,7 @@ export const readPending = async (given: unknown, limits: ShellClientLimits): Pr
   const read = ActionDirectiveSchema.safeParse(directive);
   const next = ContinuationSchema.safeParse(continuation);
   if (!read.success || !next.success || typeof digest !== "string") throw none();
-  const actual = await digestOf(read.data).catch((cause: unknown) => {
+  const actual = await directiveDigest(read.data).catch((cause: unknown) => {
     throw none(cause);
   });
   if (actual === digest) return { directive: read.data, digest, continuation: next.data };

@@ -21,7 +21,12 @@ const unusedGrantOf = ({ answer, status, taken }: ApprovalRecord): string | null
     ? toTextKey(answer.grantId)
     : null;
 
-const fieldsOf = ({ status, effect, agent, session }: ApprovalFilter) => ({ status, effect, agent, session });
+const filterColumns = ({ status, effect, agent, session }: ApprovalFilter) => ({
+  status,
+  effect,
+  agent,
+  session,
+});
 
 /** The approvals of a database, for reading: each method is one statement. */
 export class ApprovalReader {
@@ -55,7 +60,7 @@ export class ApprovalReader {
   }
 
   page(filter: ApprovalFilter, afterSeq: number, limit: number): Promise<ApprovalRecord[]> {
-    const where = new Conditions().add("seq > ?", afterSeq).addEqual(fieldsOf(filter));
+    const where = new Conditions().add("seq > ?", afterSeq).addEqual(filterColumns(filter));
     return this.records(`${where} ORDER BY seq LIMIT ${limit}`, ...where.values);
   }
 
@@ -66,7 +71,7 @@ export class ApprovalReader {
   }
 
   async countOpen(of: Pick<IdenticalKey, "agent" | "session"> | undefined): Promise<number> {
-    const where = new Conditions().addEqual(fieldsOf(of ?? {}));
+    const where = new Conditions().addEqual(filterColumns(of ?? {}));
     const sql = `SELECT count(*) AS count FROM store.approvals WHERE due_at IS NOT NULL AND ${where}`;
     const [row] = await this.query(sql, ...where.values);
     return safeNumber(row?.count);

@@ -27,7 +27,7 @@ const maxBatch = 500;
 /** How long to wait before a write that failed is tried again. */
 const pauseMs = 1000;
 
-const notKept = (why: string, cause?: unknown): StateStoreError =>
+const writeFailure = (why: string, cause?: unknown): StateStoreError =>
   new StateStoreError("state_not_kept", `the state cannot be written: ${why}`, {
     ...(cause === undefined ? {} : { cause }),
   });
@@ -110,10 +110,10 @@ class PostgresStateStore implements StateStore {
 
   #take(step: Step, length: number): void {
     const { maxUnwrittenLength } = this.#database.options.limits;
-    if (this.#closed !== undefined) throw notKept("the store is closed");
+    if (this.#closed !== undefined) throw writeFailure("the store is closed");
     if (this.#lost !== undefined) throw this.#lost;
     if (this.#steps.length > 0 && this.#waiting + length > maxUnwrittenLength) {
-      throw notKept(`the database has not taken ${this.#waiting} characters yet (maxUnwrittenLength)`);
+      throw writeFailure(`the database has not taken ${this.#waiting} characters yet (maxUnwrittenLength)`);
     }
     this.#steps.push(step);
     this.#waiting += length;
@@ -153,7 +153,7 @@ class PostgresStateStore implements StateStore {
     const { clock, onError } = this.#database.options;
     const code = HarnessError.isInstance(error) ? error.code : "failed";
     const isLost = StateStoreError.isInstance(error);
-    const failure = isLost ? error : notKept(`the database failed (${code})`, error);
+    const failure = isLost ? error : writeFailure(`the database failed (${code})`, error);
     if (isLost) this.#lost = failure;
     this.#settle(() => true, failure);
     onError(failure);
@@ -216,7 +216,7 @@ class PostgresStateStore implements StateStore {
       ...[this.#name, epoch, last, writer, this.#writer],
     );
     if (row === undefined)
-      throw notKept("another server has written since this was opened: start this one again");
+      throw writeFailure("another server has written since this was opened: start this one again");
     return { isNew: row.is_new === true, last: safeNumber(row.last) };
   }
 }

@@ -24,7 +24,7 @@ const load = (column: "key" | "approval") => `
     SELECT * FROM store.timeline WHERE ${column} = wanted.value ORDER BY id DESC LIMIT wanted.count
   ) found`;
 
-const digestOf = (selector: RowSelector): string =>
+const selectorDigest = (selector: RowSelector): string =>
   keyDigest("key" in selector ? selector.key : selector.approvalId);
 
 const draftIn = ({ key, writer, bytes, body, content }: SqlRow): Draft => ({
@@ -98,7 +98,7 @@ export class TimelineBatch {
     if (selectors.length === 0) return;
     const counts = new Map<string, number>();
     for (const selector of selectors) {
-      const digest = digestOf(selector);
+      const digest = selectorDigest(selector);
       counts.set(digest, (counts.get(digest) ?? 0) + 1);
     }
     const rows = await this.#options.query(load(column), [...counts.keys()], [...counts.values()]);
@@ -110,7 +110,7 @@ export class TimelineBatch {
   }
 
   #find(selector: RowSelector): Draft | undefined {
-    const digest = digestOf(selector);
+    const digest = selectorDigest(selector);
     let newest: Draft | undefined;
     for (const draft of this.#drafts.values()) {
       const fits =

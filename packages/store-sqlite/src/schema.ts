@@ -210,17 +210,17 @@ const lastDevelopmentVersion = 10;
 /** The version of the schema after these steps. */
 export const versionAfter = (steps: readonly string[]): number => lastDevelopmentVersion + steps.length;
 
-const numberOf = (connection: SchemaConnection, sql: string): number => {
+const readNumber = (connection: SchemaConnection, sql: string): number => {
   const [value] = connection.get(sql) ?? [];
   if (typeof value !== "number") throw corrupt("its header cannot be read");
   return value;
 };
 
 const fileVersion = (connection: SchemaConnection, newest: number): number => {
-  const version = numberOf(connection, "PRAGMA store.user_version");
-  const owner = numberOf(connection, "PRAGMA store.application_id");
+  const version = readNumber(connection, "PRAGMA store.user_version");
+  const owner = readNumber(connection, "PRAGMA store.application_id");
   const isEmpty =
-    version === 0 && owner === 0 && numberOf(connection, "SELECT count(*) FROM store.sqlite_schema") === 0;
+    version === 0 && owner === 0 && readNumber(connection, "SELECT count(*) FROM store.sqlite_schema") === 0;
   if (owner !== applicationId && !isEmpty) {
     throw fileError("foreign_database", "the file is the database of another program");
   }

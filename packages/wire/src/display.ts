@@ -41,3 +41,6 @@ export const displayText = (text: string, options: DisplayOptions = {}): string 
   });
   return cut ? `${safe}… [${text.length - kept.length} more characters]` : safe;
 };
+
+/** The reason of a decision, or a name in it, as one safe line of at most 2,000 characters. */
+export const displayReason = (reason: string): string => displayText(reason, { maxLength: 2000 });

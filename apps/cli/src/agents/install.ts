@@ -25,7 +25,7 @@ import { isReservedId } from "./reserved-id.ts";
 /** Fills the directory of a copy. */
 type Fill = (directory: string) => Promise<void>;
 
-const place = async (
+const placeCopy = async (
   record: Omit<InstallRecord, "version" | "installedAt">,
   staging: string,
 ): Promise<void> => {
@@ -69,7 +69,7 @@ const installCopy = async (kind: InstallRecord["kind"], origin: string, fill: Fi
     }
     await hashTree(copy, agentTreeLimits.defaults);
     await sealTree(copy);
-    await place({ id, kind, origin: oneLine(origin, 1000) }, staging.path);
+    await placeCopy({ id, kind, origin: oneLine(origin, 1000) }, staging.path);
     return id;
   } finally {
     await staging.remove();

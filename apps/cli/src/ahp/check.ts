@@ -31,7 +31,7 @@ const readEventFile = async (file: string): Promise<readonly AhpEvent[]> => {
   return (message.kind === "batch" ? message.events : [message.event]).map(toEvent);
 };
 
-const toolOf = ({ payload }: AhpEvent): string => {
+const toolSuffix = ({ payload }: AhpEvent): string => {
   const tool = typeof payload === "object" && payload !== null && "tool_name" in payload && payload.tool_name;
   return typeof tool === "string" ? ` ${tool}` : "";
 };
@@ -63,7 +63,7 @@ export const ahpCheck = async (
     );
   } else {
     for (const { event, explanation } of results) {
-      terminal.write(explanationText(`${event.event_type}${toolOf(event)}`, explanation));
+      terminal.write(explanationText(`${event.event_type}${toolSuffix(event)}`, explanation));
     }
   }
   return results

@@ -3,7 +3,7 @@ import { oneLine } from "../terminal/text.ts";
 
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
-const isExact = (number: string): boolean =>
+const isExactNumber = (number: string): boolean =>
   /^-?\d+$/.test(number) ? Number.isSafeInteger(Number(number)) : Number.isFinite(Number(number));
 
 /**
@@ -12,7 +12,9 @@ const isExact = (number: string): boolean =>
  */
 export const parseExactJson = (option: string, text: string): unknown => {
   const value: unknown = JSON.parse(text);
-  const rounded = text.match(stringOrNumber)?.find((token) => !token.startsWith('"') && !isExact(token));
+  const rounded = text
+    .match(stringOrNumber)
+    ?.find((token) => !token.startsWith('"') && !isExactNumber(token));
   if (rounded === undefined) return value;
   throw usageError(
     `${option}: ${oneLine(rounded, 100)} is too large for a number`,

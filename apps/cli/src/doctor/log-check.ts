@@ -10,7 +10,7 @@ const newline = 0x0a;
 
 const maxNamed = 10;
 
-async function* linesOf(path: string): AsyncGenerator<string | undefined> {
+async function* logLines(path: string): AsyncGenerator<string | undefined> {
   const file = await openOwnFile(path);
   try {
     let parts: Buffer[] = [];
@@ -55,7 +55,7 @@ const readLog = async (path: string): Promise<Log> => {
   const gaps: { line: number; from: number; to: number }[] = [];
   let line = 0;
   let last = 0;
-  for await (const text of linesOf(path)) {
+  for await (const text of logLines(path)) {
     line++;
     const seq = seqOf(text);
     if (seq === undefined || seq <= last) {

@@ -5,7 +5,7 @@ import { oneLine } from "../terminal/text.ts";
 const runners = new Set(["npx", "bunx", "uvx", "pnpx", "node", "python", "python3", "docker", "deno"]);
 
 /** What the server is called where no name was given: the package or the program. */
-const nameOf = ([program = "", ...args]: readonly string[]): string => {
+const serverName = ([program = "", ...args]: readonly string[]): string => {
   const name = basename(program);
   const word = runners.has(name) ? (args.find((one) => !one.startsWith("-")) ?? name) : name;
   return basename(word.replace(/(?:\/dist)?(?:\/index)?\.[cm]?[jt]s$/, "")).replace(/(.)@[^@]*$/, "$1");
@@ -20,7 +20,7 @@ const asPart = (name: string): string =>
 
 /** The name that policies know a program by: what was given, else made of its command. Throws a usage error. */
 export const readProgramName = (given: string | undefined, words: readonly string[]): string => {
-  if (given === undefined) return asPart(nameOf(words));
+  if (given === undefined) return asPart(serverName(words));
   if (/^[A-Za-z0-9.-]{1,64}$/.test(given)) return given;
   throw usageError(
     `--name: ${oneLine(JSON.stringify(given), 200)} is not a name`,

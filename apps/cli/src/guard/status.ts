@@ -92,7 +92,7 @@ const statusOf = async (
 const isFound = ({ program, directory }: FoundAgent): boolean =>
   program !== undefined || directory !== undefined;
 
-const lineOf = ({ name, program, commands, file, problems, proved }: AgentStatus): string[] => {
+const statusLines = ({ name, program, commands, file, problems, proved }: AgentStatus): string[] => {
   const state =
     commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${oneLine(file ?? "", 500)}`;
   const absent = program === undefined ? " (its program is not on your PATH)" : "";
@@ -134,7 +134,7 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
       ? `The hub runs (${oneLine(socket, 300)}).`
       : `The hub does not run (${oneLine(socket, 300)}): tool calls of guarded agents are refused. Start it: harness hub`;
     const lines =
-      agents.length === 0 ? ["No coding agent was found on this machine."] : agents.flatMap(lineOf);
+      agents.length === 0 ? ["No coding agent was found on this machine."] : agents.flatMap(statusLines);
     terminal.write(wrapText(`${[hub, ...lines].join("\n")}\n`, terminal.columns));
   }
   return isGuarded ? ExitCode.done : ExitCode.failed;

@@ -37,7 +37,7 @@ const withText = (message: ChatMessage, text: string): ChatMessage | undefined =
   return { ...message, content: changed } as ChatMessage;
 };
 
-const refused = (code: string, reason: string): SendOutcome => ({
+const refusedPrompt = (code: string, reason: string): SendOutcome => ({
   outcome: "errored",
   error_bucket: "user_correctable",
   error_category: code,
@@ -61,12 +61,12 @@ export const judgePrompts = (
     const verdict = await gate.before({ ...place, directory: workspace, agent, text, content }, { signal });
     onVerdict(verdict);
     if (signal.aborted) throw new ChatHarnessError("turn_cancelled", "the turn was cancelled");
-    if (verdict.verdict === "block") return refused(verdict.code, verdict.reason);
-    if (verdict.verdict === "ask") return refused("policy.not_asked", verdict.reason);
+    if (verdict.verdict === "block") return refusedPrompt(verdict.code, verdict.reason);
+    if (verdict.verdict === "ask") return refusedPrompt("policy.not_asked", verdict.reason);
     if (verdict.verdict === "allow") return harness.send(sessionId, message, options);
     const changed = withText(message, verdict.text);
     if (changed !== undefined) return harness.send(sessionId, changed, options);
-    return refused("policy.invalid_change", "The hub changed the text of a prompt that has several.");
+    return refusedPrompt("policy.invalid_change", "The hub changed the text of a prompt that has several.");
   },
   signal: (signal, options) => harness.signal(signal, options),
   pending: (sessionId) => harness.pending(sessionId),

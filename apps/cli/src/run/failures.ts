@@ -67,7 +67,7 @@ const foreignCodes: ReadonlySet<string> = new Set([
 const unavailable = (message: string, hint: string, cause: unknown): CliError =>
   new CliError("unavailable", message, { exitCode: ExitCode.unavailable, hint, cause });
 
-const fieldsOf = (data: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } =>
+const dataFields = (data: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } =>
   typeof data === "object" && data !== null && !Array.isArray(data) ? data : {};
 
 /** The refusals that concern a thread: it does not exist, or another server has it. */
@@ -82,7 +82,7 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
     });
   }
   if (cause.rpcCode !== ThreadErrorCode.TurnBusy) return undefined;
-  if (fieldsOf(cause.data).reason === "lock_unreadable") {
+  if (dataFields(cause.data).reason === "lock_unreadable") {
     const hint = `${endpoint === undefined ? "Look into it" : "Where the server runs"}: harness doctor`;
     return new CliError("lock_unreadable", oneLine(cause.message, 500), { hint, cause });
   }
@@ -95,7 +95,7 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
 
 /** What the server refuses about the agent, the model or the input of a turn. */
 const toServerRefusal = (cause: ProtocolError): CliError => {
-  const { reason, agents } = fieldsOf(cause.data);
+  const { reason, agents } = dataFields(cause.data);
   const message = displayText(cause.message, { maxLength: 500 });
   if (reason === "model.missing_key" || reason === "model.missing_package") {
     return new CliError(reason, message, { exitCode: ExitCode.unavailable, cause });

@@ -214,10 +214,10 @@ const openThread = async (
   { signal }: Interrupts,
 ): Promise<Thread> => {
   if (thread !== undefined) return (await client.getThread(thread, { limit: 1, signal })).thread;
-  return client.createThread({ title: titleOf(prompt) }, { signal });
+  return client.createThread({ title: threadTitle(prompt) }, { signal });
 };
 
-const titleOf = (prompt: string): string => {
+const threadTitle = (prompt: string): string => {
   const [line = ""] = prompt.trim().split(/\r?\n/, 1);
   const characters = [...line];
   return characters.length <= maxTitleLength ? line : `${characters.slice(0, maxTitleLength - 1).join("")}…`;

@@ -78,7 +78,7 @@ const furtherOf = (
 };
 
 /** The engine's words for an action that is shown in others; none where they only name the tool. */
-const titleOf = ({ action_type: type, payload = {} }: ActionDirective): string[] => {
+const titleLines = ({ action_type: type, payload = {} }: ActionDirective): string[] => {
   const { title, subject } = payload;
   if (type !== "request_approval" || typeof title !== "string" || title === "" || !isCall(subject)) return [];
   return title === `Run ${subject.tool}?` ? [] : [title];
@@ -88,7 +88,7 @@ const titleOf = ({ action_type: type, payload = {} }: ActionDirective): string[]
 export const questionLines = (directive: ActionDirective, risk: RiskTier, style: Style): string[] => {
   const message = directive.action_type === "request_approval" ? fallbackTextOf(directive) : undefined;
   const further = furtherOf(directive, message);
-  const asked = [...titleOf(directive), ...(message === undefined ? [] : [message])].join("\n");
+  const asked = [...titleLines(directive), ...(message === undefined ? [] : [message])].join("\n");
   return [
     ...approvalViewLines(viewOf(directive, risk), style),
     ...(Object.keys(further).length === 0 ? [] : ["  details:", ...blockLines(pretty(further), style)]),

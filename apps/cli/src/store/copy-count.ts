@@ -28,4 +28,4 @@ const plainJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 export const sameJson = (one: unknown, other: unknown): boolean =>
   canonicalJson(plainJson(one)) === canonicalJson(plainJson(other));
 
-export const digestOf = (value: unknown): Promise<string> => digest(plainJson(value));
+export const plainDigest = (value: unknown): Promise<string> => digest(plainJson(value));

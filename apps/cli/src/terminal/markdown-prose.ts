@@ -12,7 +12,7 @@ const special = /[*_`~[\]<!\\]|https?:|www\./;
 const blankLines = /^(?:[ \t]*\n)+/;
 const openFence = /^ {0,3}(`{3,}|~{3,})[^`\n]*\n/;
 
-const parse = (text: string): Token[] => Lexer.lex(text, { gfm: true });
+const tokensOf = (text: string): Token[] => Lexer.lex(text, { gfm: true });
 
 /** Whether a first line can become nothing but a paragraph: its first word is whole, and no cell of a table ends in it. */
 const isParagraph = (text: string): boolean => /^\s*\S+[ \t]/.test(text) && !/^[^\n]*\|/.test(text);
@@ -59,7 +59,7 @@ export class MarkdownProse implements ProseWriter {
       this.#blocks.openCode(fence[0].slice(fence[0].indexOf(this.#fence) + this.#fence.length).trim());
       return this.#take(fence[0].length);
     }
-    const [first, ...others] = parse(this.#text);
+    const [first, ...others] = tokensOf(this.#text);
     if (first === undefined) return this.#take(this.#text.length);
     const isOpen = others.length === 0 && !isLast;
     if (first.type === "paragraph" || first.type === "text") {
@@ -99,7 +99,7 @@ export class MarkdownProse implements ProseWriter {
   }
 
   #paragraph(isLast: boolean): boolean {
-    const [first, ...others] = parse(before + this.#text) as [Tokens.Paragraph, ...Token[]];
+    const [first, ...others] = tokensOf(before + this.#text) as [Tokens.Paragraph, ...Token[]];
     if ((first as Token).type === "table") return this.#lineOfParagraph();
     const { tokens = [] } = first;
     const inline = tokens.map((token, index) =>

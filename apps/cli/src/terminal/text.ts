@@ -24,7 +24,7 @@ const cutToWidth = (text: string, maxWidth: number): string => {
 
 const unsafe = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 
-const escaped = (character: string): string => {
+const unicodeEscape = (character: string): string => {
   let text = "";
   for (let index = 0; index < character.length; index++) {
     text += `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`;
@@ -36,7 +36,7 @@ const escaped = (character: string): string => {
 export const safeJson = (value: unknown, indent = 0): string =>
   JSON.stringify(value, null, indent)
     .split("\n")
-    .map((line) => line.replace(unsafe, escaped))
+    .map((line) => line.replace(unsafe, unicodeEscape))
     .join("\n");
 
 /** A time span as people read it: `340 ms`, `2.1 s`, `3 min 5 s`, `23 h 59 min`, `2 d 3 h`. */

@@ -40,7 +40,7 @@ export interface ChatSessionOptions {
 type Answer = Exclude<ApprovalReply, string>;
 
 /** What the answer to an approval came to where it failed. Undefined: it can be tried again. */
-const endOf = ({ code, retryable }: ShellError): Exclude<ApprovalState, "open"> | undefined => {
+const stateAfter = ({ code, retryable }: ShellError): Exclude<ApprovalState, "open"> | undefined => {
   if (code === "continuation_used") return "elsewhere";
   if (code === "continuation_expired" || code === "invalid_continuation") return "gone";
   if (code === "approval_mismatch") return "gone";
@@ -137,7 +137,7 @@ export class ChatSession {
           this.#entries.settle(entryId, answer.decision, answer.reason);
           return;
         }
-        const end = endOf(error);
+        const end = stateAfter(error);
         if (end !== undefined) this.#entries.settle(entryId, end);
         if (end !== "elsewhere") this.#showError(error, undefined);
       },

@@ -22,26 +22,26 @@ export interface ConversationStoreOptions {
   readonly maxLength?: number;
 }
 
-const isText = (value: unknown): boolean => typeof value === "string";
-const isTextOrNone = (value: unknown): boolean => value === undefined || isText(value);
+const isString = (value: unknown): boolean => typeof value === "string";
+const isTextOrNone = (value: unknown): boolean => value === undefined || isString(value);
 
 const fieldsByKind: Readonly<Record<string, (entry: Readonly<Record<string, unknown>>) => boolean>> = {
-  user: ({ text }) => isText(text),
-  message: ({ text }) => isText(text),
-  note: ({ text }) => isText(text),
+  user: ({ text }) => isString(text),
+  message: ({ text }) => isString(text),
+  note: ({ text }) => isString(text),
   card: ({ component, title, fallback }) =>
-    isText(component) && isTextOrNone(title) && isTextOrNone(fallback),
+    isString(component) && isTextOrNone(title) && isTextOrNone(fallback),
   approval: ({ question, state, pending }) =>
-    isText(cardField(question, "message")) &&
+    isString(cardField(question, "message")) &&
     isTextOrNone(cardField(question, "title")) &&
-    isText(state) &&
+    isString(state) &&
     (pending === undefined || (isObject(pending) && isObject(pending.continuation))),
-  error: ({ code, text }) => isText(code) && isText(text),
+  error: ({ code, text }) => isString(code) && isString(text),
 };
 
 /** Whether something that was kept, perhaps by another version of the page, is an entry. */
 const isEntry = (value: unknown): value is Entry => {
-  if (!isObject(value) || !isText(value.id) || typeof value.atMs !== "number") return false;
+  if (!isObject(value) || !isString(value.id) || typeof value.atMs !== "number") return false;
   const kind =
     typeof value.kind === "string" && Object.hasOwn(fieldsByKind, value.kind) ? value.kind : undefined;
   return kind !== undefined && fieldsByKind[kind]?.(value) === true;

@@ -6,7 +6,7 @@ import type { Answer } from "../state/inbox.ts";
 /** What the hub said: the approval, or why not, in a sentence. */
 export type Said = { readonly record: ApprovalRecord } | { readonly problem: string };
 
-const post = async (path: string, body: object): Promise<Said> => {
+const postAnswer = async (path: string, body: object): Promise<Said> => {
   try {
     const response = await fetch(path.slice(1), {
       method: "POST",
@@ -25,8 +25,12 @@ export const openAnswerLink = () => {
   const token = location.hash.slice(1);
   history.replaceState(null, "", location.pathname);
   return {
-    view: () => post(hubPaths.answerView, { token }),
+    view: () => postAnswer(hubPaths.answerView, { token }),
     say: ({ decision, note }: Answer) =>
-      post(hubPaths.answer, { token, decision, ...(note !== undefined && { note: note.slice(0, 1000) }) }),
+      postAnswer(hubPaths.answer, {
+        token,
+        decision,
+        ...(note !== undefined && { note: note.slice(0, 1000) }),
+      }),
   };
 };

@@ -12,7 +12,7 @@ import { SubjectView } from "../parts/subject-view.tsx";
 import type { Hello, LinkState } from "../state/hub-link.ts";
 import type { Answer, AnswerState } from "../state/inbox.ts";
 import { AlwaysForm } from "./always-form.tsx";
-import { endingOf } from "./ending.ts";
+import { approvalEnding } from "./ending.ts";
 import { RefuseForm } from "./refuse-form.tsx";
 import { useArmed } from "./use-armed.ts";
 import { useSeenToEnd } from "./use-seen-to-end.ts";
@@ -144,7 +144,7 @@ export function DecisionPanel({
   useKey("w", () => canApprove && canGrant && mode === "none" && view.isWhole && setMode("always"));
   useKey("Escape", () => (mode === "none" ? onClose?.() : setMode("none")));
 
-  const ending = endingOf(record, hello?.by, nowMs);
+  const ending = approvalEnding(record, hello?.by, nowMs);
   return (
     <section ref={panel} class={`decision risk-edge-${risk.level}`} tabIndex={-1} aria-labelledby={titleId}>
       <header class="decision-head">

@@ -23,7 +23,7 @@ const effectTones: Readonly<Record<ApprovalRecord["effect"], Ending["tone"]>> = 
 };
 
 /** What became of an approval: who answered, and what came of it; undefined while it waits. */
-export const endingOf = (
+export const approvalEnding = (
   record: ApprovalRecord,
   by: string | undefined,
   nowMs: number,

@@ -13,7 +13,7 @@ const codeKinds: Readonly<Record<string, "command" | "input" | "diff">> = {
   json: "input",
 };
 
-const safe = (text: string): string =>
+const visible = (text: string): string =>
   displayText(text, { multiline: true, maxLength: Number.POSITIVE_INFINITY });
 
 /** The address of a link that may be opened; undefined for one of another kind. */
@@ -26,14 +26,14 @@ const safeUrl = (href: string): URL | undefined => {
 /** Where a link leads is always said: its words are the model's. */
 function Link({ token: { href, text, tokens } }: { readonly token: Tokens.Link }) {
   const url = safeUrl(href);
-  const place = url === undefined ? safe(href) : url.host || safe(href);
+  const place = url === undefined ? visible(href) : url.host || visible(href);
   const isSaid = text === href || text === place;
   return (
     <>
       {url === undefined ? (
         <Inline tokens={tokens} />
       ) : (
-        <a href={url.href} title={safe(href)} target="_blank" rel="noreferrer noopener">
+        <a href={url.href} title={visible(href)} target="_blank" rel="noreferrer noopener">
           <Inline tokens={tokens} />
         </a>
       )}
@@ -45,7 +45,7 @@ function Link({ token: { href, text, tokens } }: { readonly token: Tokens.Link }
 function InlineToken({ token }: { readonly token: Token }): ComponentChildren {
   const { tokens, text, raw } = token as Tokens.Generic;
   const inner =
-    tokens === undefined ? <SafeText text={safe(String(text ?? raw))} /> : <Inline tokens={tokens} />;
+    tokens === undefined ? <SafeText text={visible(String(text ?? raw))} /> : <Inline tokens={tokens} />;
   switch (token.type) {
     case "strong":
       return <strong>{inner}</strong>;
@@ -56,7 +56,7 @@ function InlineToken({ token }: { readonly token: Token }): ComponentChildren {
     case "codespan":
       return (
         <code>
-          <SafeText text={safe(text)} />
+          <SafeText text={visible(text)} />
         </code>
       );
     case "br":
@@ -66,11 +66,11 @@ function InlineToken({ token }: { readonly token: Token }): ComponentChildren {
     case "image":
       return (
         <span class="dim">
-          [image: <SafeText text={safe(text)} />] ({safe((token as Tokens.Image).href)})
+          [image: <SafeText text={visible(text)} />] ({visible((token as Tokens.Image).href)})
         </span>
       );
     case "html":
-      return <SafeText text={safe(raw)} />;
+      return <SafeText text={visible(raw)} />;
     default:
       return inner;
   }
@@ -126,7 +126,7 @@ function Table({ token: { header, rows } }: { readonly token: Tokens.Table }) {
 }
 
 function Code({ token: { text, lang = "" } }: { readonly token: Tokens.Code }) {
-  const lines = safe(text)
+  const lines = visible(text)
     .replaceAll("\t", "    ")
     .split("\n")
     .map((each) => ({ kind: "plain" as const, text: each }));
@@ -138,7 +138,7 @@ function Code({ token: { text, lang = "" } }: { readonly token: Tokens.Code }) {
 
 function Block({ token }: { readonly token: Token }): ComponentChildren {
   const { tokens, raw } = token as Tokens.Generic;
-  const inner = tokens === undefined ? <SafeText text={safe(raw)} /> : <Inline tokens={tokens} />;
+  const inner = tokens === undefined ? <SafeText text={visible(raw)} /> : <Inline tokens={tokens} />;
   switch (token.type) {
     case "space":
     case "checkbox":

@@ -10,7 +10,10 @@ interface PlaceProps {
   readonly size: number;
 }
 
-const place = ({ start, size }: PlaceProps) => ({ transform: `translateY(${start}px)`, height: `${size}px` });
+const rowStyle = ({ start, size }: PlaceProps) => ({
+  transform: `translateY(${start}px)`,
+  height: `${size}px`,
+});
 
 export interface GroupHeadProps extends PlaceProps {
   readonly row: TimelineRow;
@@ -21,7 +24,7 @@ export interface GroupHeadProps extends PlaceProps {
 /** The head of a run of rows: whose session and turn they belong to. */
 export function GroupHead({ row, isNewDay, onSession, ...at }: GroupHeadProps) {
   return (
-    <div class="group" style={place(at)}>
+    <div class="group" style={rowStyle(at)}>
       <AgentName name={row.agent} />
       <button
         type="button"
@@ -59,7 +62,7 @@ export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
   return (
     <a
       class={`row row-${row.state}`}
-      style={place(at)}
+      style={rowStyle(at)}
       href={href}
       aria-current={isOpen ? "true" : undefined}
     >

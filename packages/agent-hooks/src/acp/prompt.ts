@@ -34,15 +34,15 @@ const described = (block: JsonObject, digest: (text: string) => string): JsonObj
   return { ...Object.fromEntries(known), digest: digest(canonicalJson(block)) };
 };
 
-const isText = (block: JsonObject): block is JsonObject & { text: string } =>
+const isTextBlock = (block: JsonObject): block is JsonObject & { text: string } =>
   block.type === "text" && typeof block.text === "string";
 
-const isTextAlone = (block: JsonObject): boolean => isText(block) && Object.keys(block).length === 2;
+const isTextAlone = (block: JsonObject): boolean => isTextBlock(block) && Object.keys(block).length === 2;
 
 /** The content of `session/prompt`. Throws `invalid_argument` for a block that has no canonical form. */
 export const readPrompt = (blocks: readonly JsonObject[], digest: (text: string) => string): AcpPrompt => ({
   prompt: blocks
-    .filter(isText)
+    .filter(isTextBlock)
     .map(({ text }) => text)
     .join("\n\n"),
   attachments: blocks.filter((one) => !isTextAlone(one)).map((one) => described(one, digest)),
@@ -53,7 +53,7 @@ export const withPrompt = (
   blocks: readonly JsonValue[],
   prompt: string,
 ): readonly JsonValue[] | undefined => {
-  const isOne = (one: JsonValue): boolean => isObject(one) && isText(one as JsonObject);
+  const isOne = (one: JsonValue): boolean => isObject(one) && isTextBlock(one as JsonObject);
   if (blocks.filter(isOne).length !== 1) return undefined;
   return blocks.map((one) => (isOne(one) ? { ...(one as JsonObject), text: prompt } : one));
 };

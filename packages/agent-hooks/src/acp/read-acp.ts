@@ -77,7 +77,7 @@ export interface AcpCall {
   readonly metadata: JsonObject;
 }
 
-const place = ({ workspace }: Pick<ReadAcpOptions, "workspace">) => ({
+const acpPlace = ({ workspace }: Pick<ReadAcpOptions, "workspace">) => ({
   host: "acp",
   cwd: workspace,
   workspace,
@@ -94,9 +94,9 @@ const terminalCall = (params: z.infer<(typeof schemas)["terminal/create"]>): Hos
 
 /** The action of a tool call that an agent describes. */
 export const acpAction = (call: AcpToolCall, options: Omit<ReadAcpOptions, "digest">): Action =>
-  toAction(toHostCall(call, options.agent, options.workspace), acpTools, readMcpName, place(options));
+  toAction(toHostCall(call, options.agent, options.workspace), acpTools, readMcpName, acpPlace(options));
 
-const parse = <M extends AcpMethod>(
+const parseParams = <M extends AcpMethod>(
   method: M,
   params: JsonValue | undefined,
 ): z.infer<(typeof schemas)[M]> => {
@@ -116,7 +116,7 @@ const promptOf = (blocks: readonly JsonObject[], { digest }: ReadAcpOptions): Ac
   }
 };
 
-const titleOf = (call: AcpToolCall): JsonObject =>
+const callTitle = (call: AcpToolCall): JsonObject =>
   typeof call.title === "string" ? { title: call.title.slice(0, 1000) } : {};
 
 /**
@@ -129,7 +129,7 @@ export const readAcp = (
   options: ReadAcpOptions,
 ): AcpCall => {
   const { workspace, agent } = options;
-  const read = parse(method, params) as JsonObject & { readonly sessionId: string };
+  const read = parseParams(method, params) as JsonObject & { readonly sessionId: string };
   const metadata = {
     host: "acp",
     acp_method: method,
@@ -144,14 +144,20 @@ export const readAcp = (
       const call = read.toolCall as unknown as AcpToolCall;
       const { toolCallId } = call;
       const action = acpAction(call, options);
-      return { ...base, action, prompt: undefined, toolCallId, metadata: { ...metadata, ...titleOf(call) } };
+      return {
+        ...base,
+        action,
+        prompt: undefined,
+        toolCallId,
+        metadata: { ...metadata, ...callTitle(call) },
+      };
     }
     default: {
       const call =
         method === "terminal/create"
           ? terminalCall(read as never)
           : { name: method, input: { path: read.path as string, content: read.content as string } };
-      const action = toAction(call, acpTools, undefined, place(options));
+      const action = toAction(call, acpTools, undefined, acpPlace(options));
       return { ...base, action, prompt: undefined };
     }
   }

@@ -34,7 +34,7 @@ const objectsOf = (value: JsonValue | undefined): readonly JsonObject[] =>
 const rawOf = ({ rawInput }: AcpToolCall): JsonObject => (isObject(rawInput) ? (rawInput as JsonObject) : {});
 
 /** The one file that a call names, in whatever of its fields; undefined for none or several. */
-const pathOf = (call: AcpToolCall): string | undefined => {
+const namedFile = (call: AcpToolCall): string | undefined => {
   const { file_path, path, abs_path, filePath, absolute_path } = rawOf(call);
   const changed = objectsOf(call.content).filter(({ type }) => type === "diff");
   const named = [file_path, path, abs_path, filePath, absolute_path, ...changed.map((diff) => diff.path)];
@@ -59,8 +59,8 @@ const run = (call: AcpToolCall, agent: string | undefined, workspace: string | u
 };
 
 /** What it writes: a new file as a whole, or a change. */
-const change = (call: AcpToolCall): HostToolCall | undefined => {
-  const path = pathOf(call);
+const fileChange = (call: AcpToolCall): HostToolCall | undefined => {
+  const path = namedFile(call);
   if (path === undefined) return undefined;
   const diffs = objectsOf(call.content).filter(({ type }) => type === "diff");
   const [diff] = diffs;
@@ -83,14 +83,14 @@ const byKind = (
   workspace: string | undefined,
 ): HostToolCall | undefined => {
   const raw = rawOf(call);
-  const path = pathOf(call);
+  const path = namedFile(call);
   switch (call.kind) {
     case "execute": {
       const input = run(call, agent, workspace);
       return input && { name: "execute", input };
     }
     case "edit":
-      return change(call);
+      return fileChange(call);
     case "read":
       return path === undefined ? undefined : { name: "read", input: { path } };
     case "search": {

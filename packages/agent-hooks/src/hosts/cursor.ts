@@ -28,7 +28,7 @@ const CursorInputSchema = z.object({
 type CursorInput = z.infer<typeof CursorInputSchema>;
 
 /** `beforeShellExecution` has a command and no tool; in `beforeMCPExecution` the tool's name is the server's own. */
-const toolOf = (input: CursorInput): HostToolCall | undefined => {
+const cursorCall = (input: CursorInput): HostToolCall | undefined => {
   const { hook_event_name: event, command, tool_name: name } = input;
   const id = input.tool_use_id ?? undefined;
   if (event === "beforeShellExecution") {
@@ -71,7 +71,7 @@ export const cursor: Host = {
       session: input.conversation_id,
       cwd: input.cwd || input.workspace_roots?.[0] || undefined,
       workspace: input.workspace_roots?.[0] || undefined,
-      tool: toolOf(input),
+      tool: cursorCall(input),
       prompt: input.prompt ?? undefined,
       result: input.tool_output ?? undefined,
       details: {

@@ -6,8 +6,8 @@ interface Place {
   readonly node: Node;
 }
 
-const open = ({ node }: Place): number => node.offset + 1;
-const close = ({ node }: Place): number => node.offset + node.length - 1;
+const bodyStart = ({ node }: Place): number => node.offset + 1;
+const bodyEnd = ({ node }: Place): number => node.offset + node.length - 1;
 
 /** Spaces that begin the line at `offset`. */
 const indentAt = (text: string, offset: number): string => {
@@ -48,12 +48,12 @@ export const insert = (
     .join(separator);
   if ((node.children ?? []).length === 0) {
     const outer = `${eolOf(text)}${indentAt(text, node.offset)}`;
-    const isGiven = text.slice(open(place), close(place)).endsWith(outer);
+    const isGiven = text.slice(bodyStart(place), bodyEnd(place)).endsWith(outer);
     const before = isGiven ? stepOf(text) : outer + stepOf(text);
     const behind = (isGiven ? givenBreak : ownBreak) + outer;
-    return text.slice(0, close(place)) + before + pieces + behind + text.slice(close(place));
+    return text.slice(0, bodyEnd(place)) + before + pieces + behind + text.slice(bodyEnd(place));
   }
-  return `${text.slice(0, open(place))}${eolOf(text)}${indent}${pieces},${text.slice(open(place))}`;
+  return `${text.slice(0, bodyStart(place))}${eolOf(text)}${indent}${pieces},${text.slice(bodyStart(place))}`;
 };
 
 /** The node at a path; undefined where it is not there. */
@@ -103,15 +103,15 @@ export const removeMember = (text: string, path: readonly (string | number)[]): 
     return text.slice(0, comma) + text.slice(comma + 1, start) + text.slice(end);
   }
   const before = text.slice(0, member.offset);
-  const behind = text.slice(end, close(place));
+  const behind = text.slice(end, bodyEnd(place));
   const [, mark, outer] = /^( {1,2})(\r?\n[ \t]*)$/.exec(behind) ?? [];
   const lead = /\r?\n[ \t]*$/.exec(before)?.[0];
   if (outer !== undefined && lead?.startsWith(outer)) {
     const kept = mark === givenBreak ? outer : "";
-    return before.slice(0, -lead.length) + kept + text.slice(close(place));
+    return before.slice(0, -lead.length) + kept + text.slice(bodyEnd(place));
   }
-  const around = text.slice(open(place), member.offset) + behind;
-  const isOurs = end !== close(place) && around.trim() === "" && path.length > 1;
+  const around = text.slice(bodyStart(place), member.offset) + behind;
+  const isOurs = end !== bodyEnd(place) && around.trim() === "" && path.length > 1;
   if (isOurs) return removeMember(text, path.slice(0, -1));
   return text.slice(0, member.offset) + text.slice(end);
 };

@@ -69,7 +69,7 @@ const isOurHook = (entry: unknown, command: string): boolean => {
   return commands.length > 0 && commands.every((one) => one === command);
 };
 
-const isEmpty = (text: string | undefined): boolean => text === undefined || text.trim() === "";
+const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === "";
 
 const entriesAt = (root: JsonObject, event: string): readonly unknown[] => {
   const hooks = root.hooks;
@@ -130,18 +130,18 @@ export const planSettings = (host: Host, text: string | undefined, options: Hook
   const { settings } = host;
   if (settings.kind === "plugin") {
     const plugin = settings.plugin(command);
-    if (!isEmpty(text) && !isPlugin(host, text as string))
+    if (!isBlank(text) && !isPlugin(host, text as string))
       throw unusable(host, "the file is another program's");
     return plugin;
   }
   const entries = settings.entries(command);
-  if (text === undefined || isEmpty(text)) return hooksText(settings.header, entries);
+  if (text === undefined || isBlank(text)) return hooksText(settings.header, entries);
   const root = readSettings(host, settings, text);
   const off = settings.switchedOff?.(root);
   if (off !== undefined) throw unusable(host, `its hooks would not run: ${off}`);
   if (isPlanned(root, entries, command.command)) return text;
   const cleared = removeEntries(text, root, command.command);
-  return isEmpty(cleared) ? hooksText(settings.header, entries) : addEntries(cleared, entries);
+  return isBlank(cleared) ? hooksText(settings.header, entries) : addEntries(cleared, entries);
 };
 
 const isPlugin = (host: Host, text: string): boolean => {
@@ -158,7 +158,7 @@ const isPlugin = (host: Host, text: string): boolean => {
 export const removeSettings = (host: Host, text: string | undefined, options: HookCommand): string => {
   const command = checkCommand(options);
   const { settings } = host;
-  if (text === undefined || isEmpty(text)) return text ?? "";
+  if (text === undefined || isBlank(text)) return text ?? "";
   if (settings.kind === "plugin") return isPlugin(host, text) ? "" : text;
   const root = readSettings(host, settings, text);
   if (text === hooksText(settings.header, settings.entries(command))) return "";
@@ -181,7 +181,7 @@ const pluginCommand = /^const command = (".*");$/m;
  * only ours. Throws as `planSettings` does for content that the host would not read.
  */
 export const hookCommands = (host: Host, text: string | undefined): readonly string[] => {
-  if (text === undefined || isEmpty(text)) return [];
+  if (text === undefined || isBlank(text)) return [];
   if (host.settings.kind === "plugin") {
     const command = isPlugin(host, text) ? pluginCommand.exec(text)?.[1] : undefined;
     return command === undefined ? [] : [JSON.parse(command) as string];

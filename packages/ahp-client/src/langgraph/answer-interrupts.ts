@@ -45,14 +45,14 @@ const isReview = (value: unknown): value is ReviewRequest =>
   Array.isArray((value as Partial<ReviewRequest> | null | undefined)?.actionRequests);
 
 /** JSON as lines that hide nothing. */
-const shown = (value: unknown): string =>
+const jsonLines = (value: unknown): string =>
   displayText(JSON.stringify(value, null, 2) ?? "nothing", {
     multiline: true,
     maxLength: Number.POSITIVE_INFINITY,
   });
 
 const reviewQuestion = (name: string, args: unknown): Omit<Question, "signal"> => ({
-  message: `Run the tool ${displayText(JSON.stringify(name))} with these arguments?\n${shown(args)}`,
+  message: `Run the tool ${displayText(JSON.stringify(name))} with these arguments?\n${jsonLines(args)}`,
   reason: "the tool needs approval",
   toolName: name,
 });
@@ -102,7 +102,7 @@ export const answerInterrupts = async <Input, Output>(
   const { signal } = config;
   const answerOf = async (value: unknown): Promise<unknown> => {
     if (toQuestion === undefined && isReview(value)) return answerReview(value, supervisor, signal);
-    const question = toQuestion?.(value) ?? { message: shown(value), reason: "the graph asks" };
+    const question = toQuestion?.(value) ?? { message: jsonLines(value), reason: "the graph asks" };
     return toResume(await supervisor.ask({ ...question, ...(signal !== undefined && { signal }) }), value);
   };
   // A node that has ended still lists what it asked, until all nodes of its step have ended.

@@ -11,14 +11,14 @@ export interface LangChainMessage {
 
 const fields = ["name", "tool_call_id", "tool_calls"] as const;
 
-const isEmpty = (value: unknown): boolean =>
+const isAbsent = (value: unknown): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 
 /** A message as the harness sees it: its type, its content, and what it says of tools. */
 export const showMessage = (message: LangChainMessage): JsonObject => {
   const given = message as unknown as Record<string, unknown>;
   const shown: Record<string, unknown> = { type: message.getType(), content: message.content };
-  for (const field of fields) if (!isEmpty(given[field])) shown[field] = given[field];
+  for (const field of fields) if (!isAbsent(given[field])) shown[field] = given[field];
   return copyJson(shown, { name: "message" }) as JsonObject;
 };
 

@@ -22,7 +22,7 @@ const endings: Readonly<Record<ThreadCallOutcome["status"], TaskStatus>> = {
 };
 
 /** The tool and its file. A command is only in the gate's event: harnesses keep titles on disk. */
-const titleOf = ({ tool, input: { path } }: ThreadCall): string =>
+const taskTitle = ({ tool, input: { path } }: ThreadCall): string =>
   displayText(typeof path === "string" ? `${tool.name} ${path}` : tool.name, { maxLength: maxTitleLength });
 
 /**
@@ -47,7 +47,7 @@ export class CallTasks {
   proposed(call: ThreadCall): void {
     if (this.#open.has(call.itemId)) return;
     this.#open.set(call.itemId, "pending");
-    const task = { id: call.itemId, title: titleOf(call), metadata: { tool: call.tool.name } };
+    const task = { id: call.itemId, title: taskTitle(call), metadata: { tool: call.tool.name } };
     this.#change(() => this.#tasks.add(task));
   }
 

@@ -13,7 +13,7 @@ import { callSafely, InvalidArgumentError } from "@harnesskit/wire";
 import { parseStateRecord, type StateRecord } from "../state/state-record.ts";
 import { type StateStore, StateStoreError } from "../state/state-store.ts";
 import {
-  linesOf,
+  fileLines,
   openStateFile,
   remove,
   syncDirectoryOf,
@@ -45,7 +45,7 @@ const parseLine = (line: Buffer): StateRecord | undefined => {
   }
 };
 
-const notKept = (cause: unknown): StateStoreError =>
+const writeFailure = (cause: unknown): StateStoreError =>
   new StateStoreError("state_not_kept", `the state cannot be written (${systemCodeOf(cause)})`, { cause });
 
 const displaced = (): StateStoreError =>
@@ -74,7 +74,7 @@ class FileStateStore implements StateStore {
   *load(): Generator<StateRecord> {
     const file = openStateFile(this.#path, 0);
     try {
-      for (const line of linesOf(file, this.#size)) {
+      for (const line of fileLines(file, this.#size)) {
         const record = parseLine(line);
         if (record) yield record;
       }
@@ -94,7 +94,7 @@ class FileStateStore implements StateStore {
       this.#size = fstatSync(file).size;
     } catch (cause) {
       this.#takeBack(file);
-      throw notKept(cause);
+      throw writeFailure(cause);
     }
   }
 
@@ -116,7 +116,7 @@ class FileStateStore implements StateStore {
       this.#isTorn = false;
     } catch (cause) {
       callSafely(() => remove(temporary));
-      throw StateStoreError.isInstance(cause) ? cause : notKept(cause);
+      throw StateStoreError.isInstance(cause) ? cause : writeFailure(cause);
     }
     callSafely(() => syncDirectoryOf(this.#path));
   }
@@ -139,7 +139,7 @@ class FileStateStore implements StateStore {
       const { dev, ino } = fstatSync(file);
       return found.dev === dev && found.ino === ino ? "own" : "other";
     } catch (cause) {
-      throw notKept(cause);
+      throw writeFailure(cause);
     }
   }
 
@@ -174,7 +174,7 @@ const scan = (file: number): Found => {
   let size = 0;
   let lines = 0;
   const badLines: number[] = [];
-  for (const line of linesOf(file, fstatSync(file).size)) {
+  for (const line of fileLines(file, fstatSync(file).size)) {
     lines++;
     size += line.length + 1;
     if (!parseLine(line)) badLines.push(lines);
@@ -183,7 +183,7 @@ const scan = (file: number): Found => {
 };
 
 function* goodLines(file: number, size: number): Generator<string> {
-  for (const line of linesOf(file, size)) if (parseLine(line)) yield line.toString("utf8");
+  for (const line of fileLines(file, size)) if (parseLine(line)) yield line.toString("utf8");
 }
 
 /** Puts the good lines in the place of the file, at once, and a copy of the file as it was beside it. */

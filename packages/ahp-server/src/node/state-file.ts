@@ -56,7 +56,7 @@ export const writeAll = (file: number, bytes: Uint8Array): void => {
 };
 
 /** The first `size` bytes of a file as lines, without their ends; what comes behind the last end is not a line. */
-export function* linesOf(file: number, size: number): Generator<Buffer> {
+export function* fileLines(file: number, size: number): Generator<Buffer> {
   let begun: Buffer[] = [];
   for (let at = 0; at < size; ) {
     const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, size - at));

@@ -13,7 +13,7 @@ export interface Sender {
   readonly agentId: string;
 }
 
-const fieldsOf = ({ owner, principal, agentId }: Sender) => ({
+const senderFields = ({ owner, principal, agentId }: Sender) => ({
   owner,
   agent_id: agentId,
   // Its owner's key is its JSON, so that it has one.
@@ -22,7 +22,7 @@ const fieldsOf = ({ owner, principal, agentId }: Sender) => ({
 
 /** An accepted contract as a record. */
 export const toEventRecord = (sender: Sender, { type, payload }: Snapshot): StateRecord =>
-  ({ kind: type, ...fieldsOf(sender), payload }) as StateRecord;
+  ({ kind: type, ...senderFields(sender), payload }) as StateRecord;
 
 /** An event's record as what was accepted. */
 export const fromEventRecord = (record: Exclude<StateRecord, RunRecord>): [Sender, Snapshot] => {
@@ -35,7 +35,7 @@ export const toRunRecord = ({ owner, state }: RunEntry): RunRecord => {
   const { run_id, session_id, agent_id, principal, lifecycle, task_list, verifications } = state;
   return {
     kind: "run",
-    ...fieldsOf({ owner, principal, agentId: agent_id }),
+    ...senderFields({ owner, principal, agentId: agent_id }),
     run_id,
     session_id,
     ...(lifecycle && { lifecycle }),

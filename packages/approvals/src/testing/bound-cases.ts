@@ -1,6 +1,6 @@
 import { checkEqual } from "@harnesskit/wire/testing";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { refused } from "./refused.ts";
+import { checkRefused } from "./check-refused.ts";
 import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
 
 const questionOf = (number: number, session = "s1") =>
@@ -27,8 +27,8 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
       checkEqual(await store.page({ afterSeq: rest.nextSeq }), { ...rest, records: [] }, "after the end");
       checkEqual((await store.page({ status: "approved" })).records, [approved], "by status");
       checkEqual((await store.page({ agent: "agent", session: "s2" })).records, [], "by session");
-      await refused(store.page({ limit: 3 }), "invalid_argument", "a page too large");
-      await refused(store.page({ status: "open" as never }), "invalid_argument", "an unknown status");
+      await checkRefused(store.page({ limit: 3 }), "invalid_argument", "a page too large");
+      await checkRefused(store.page({ status: "open" as never }), "invalid_argument", "an unknown status");
     },
   },
   "a watcher sees each change in order, also of another process, and ends": {
@@ -38,7 +38,7 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
       const ending = new AbortController();
       const watcher = store.watch({ signal: ending.signal });
       checkEqual((await watcher.next()).value, record, "what is there");
-      await refused(store.watch().next(), "store_full", "a watcher too many");
+      await checkRefused(store.watch().next(), "store_full", "a watcher too many");
       const next = watcher.next();
       const beside = await other();
       const approved = await beside.apply(record.id, approveBy(record));
@@ -60,8 +60,8 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
       const another = store.watch({ afterSeq: Number.MAX_SAFE_INTEGER }).next();
       await store.close();
       checkEqual((await another).done, true, "the end of a closed store");
-      await refused(store.get(record.id), "store_closed", "a read after close");
-      await refused(store.ask(questionOf(3)), "store_closed", "a question after close");
+      await checkRefused(store.get(record.id), "store_closed", "a read after close");
+      await checkRefused(store.ask(questionOf(3)), "store_closed", "a question after close");
     },
   },
   "open questions are bounded, in all and for each session": {
@@ -69,9 +69,9 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
     async run({ store }) {
       const { record } = await store.ask(questionOf(1));
       await store.ask(questionOf(2));
-      await refused(store.ask(questionOf(3)), "store_full", "a third of one session");
+      await checkRefused(store.ask(questionOf(3)), "store_full", "a third of one session");
       await store.ask(questionOf(3, "s2"));
-      await refused(store.ask(questionOf(4, "s3")), "store_full", "a fourth in all");
+      await checkRefused(store.ask(questionOf(4, "s3")), "store_full", "a fourth in all");
       checkEqual((await store.ask(questionOf(1))).how, "found", "a repeated question needs no room");
       await store.apply(record.id, { type: "withdraw", by: "agent" });
       checkEqual((await store.ask(questionOf(4, "s3"))).how, "created", "after one has ended");
@@ -99,17 +99,17 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
     limits: { maxQuestionBytes: 2000 },
     async run({ store }) {
       const large = sampleQuestion({ subject: { input: { text: "x".repeat(2000) } } });
-      await refused(store.ask(large), "too_large", "a large question");
-      await refused(store.ask({} as never), "invalid_argument", "half a question");
+      await checkRefused(store.ask(large), "too_large", "a large question");
+      await checkRefused(store.ask({} as never), "invalid_argument", "half a question");
       const hidden = sampleQuestion({ subject: { input: JSON.parse('{"a":1,"__proto__":{"b":2}}') } });
-      await refused(store.ask(hidden), "invalid_argument", "a field that would not be shown");
+      await checkRefused(store.ask(hidden), "invalid_argument", "a field that would not be shown");
       const broken = sampleQuestion({ subject: { input: { text: "\ud800" } } });
-      await refused(store.ask(broken), "invalid_argument", "a lone surrogate");
+      await checkRefused(store.ask(broken), "invalid_argument", "a lone surrogate");
       const { record } = await store.ask(sampleQuestion());
       const note = store.apply(record.id, { ...approveBy(record), note: "x".repeat(70_000) });
-      await refused(note, "too_large", "a large event");
+      await checkRefused(note, "too_large", "a large event");
       const rejecting = { ...approveBy(record), decision: "reject", always: { reach: "agent" } } as const;
-      await refused(store.apply(record.id, rejecting), "invalid_argument", "a grant with a rejection");
+      await checkRefused(store.apply(record.id, rejecting), "invalid_argument", "a grant with a rejection");
       checkEqual(
         (await store.apply(record.id, approveBy(record))).status,
         "approved",

@@ -2,7 +2,7 @@ import { checkEqual } from "@harnesskit/wire/testing";
 import type { ApprovalStore } from "../approval-store.ts";
 import type { Always } from "../grant.ts";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { refused } from "./refused.ts";
+import { checkRefused } from "./check-refused.ts";
 import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
 
 const askFor = (store: ApprovalStore, command: string, origin: { session?: string; callId?: string } = {}) =>
@@ -58,8 +58,8 @@ export const grantCases: Readonly<Record<string, ApprovalCase>> = {
       const revoked = await store.revokeGrant(id, "bob");
       checkEqual(revoked.revoked, { by: "bob", atMs: clock.now() }, "the revoked grant");
       checkEqual(await store.revokeGrant(id, "eve"), revoked, "revoked again");
-      await refused(store.revokeGrant("unknown", "bob"), "not_found", "an unknown grant");
-      await refused(store.apply(record.id, takeBy(record)), "withdrawn", "an approval that it gave");
+      await checkRefused(store.revokeGrant("unknown", "bob"), "not_found", "an unknown grant");
+      await checkRefused(store.apply(record.id, takeBy(record)), "withdrawn", "an approval that it gave");
       checkEqual((await store.get(given.id))?.status, "approved", "the answer of the human");
       checkEqual((await askFor(store, "npm test")).how, "created", "a question after the revocation");
       await store.apply(given.id, takeBy(given));
@@ -67,7 +67,11 @@ export const grantCases: Readonly<Record<string, ApprovalCase>> = {
       await store.apply(again.id, { ...approveBy(again), always: { reach: "agent", forMs: 1000 } });
       const { record: granted } = await askFor(store, "npm test", { session: "s3" });
       clock.advance(1000);
-      await refused(store.apply(granted.id, takeBy(granted)), "expired", "an approval of an expired grant");
+      await checkRefused(
+        store.apply(granted.id, takeBy(granted)),
+        "expired",
+        "an approval of an expired grant",
+      );
       checkEqual((await askFor(store, "npm test", { session: "s4" })).how, "created", "after it has expired");
     },
   },
@@ -80,11 +84,11 @@ export const grantCases: Readonly<Record<string, ApprovalCase>> = {
       );
       const give = (to: typeof record, always: Always) => store.apply(to.id, { ...approveBy(to), always });
       const miss = give(record, { reach: "agent", input: { command: { is: "npm publish" } } });
-      await refused(miss, "grant_mismatch", "a pattern of another call");
-      await refused(give(cut, { reach: "agent" }), "preview_cut", "a cut preview");
+      await checkRefused(miss, "grant_mismatch", "a pattern of another call");
+      await checkRefused(give(cut, { reach: "agent" }), "preview_cut", "a cut preview");
       await give(record, { reach: "agent", forMs: 1000 });
       const { record: next } = await askFor(store, "npm publish");
-      await refused(give(next, { reach: "agent" }), "store_full", "a grant too many");
+      await checkRefused(give(next, { reach: "agent" }), "store_full", "a grant too many");
       checkEqual((await store.get(next.id))?.status, "pending", "the question stays open");
       clock.advance(1000);
       await give(next, { reach: "agent" });

@@ -1,7 +1,7 @@
 import { digest } from "@harnesskit/wire";
 import { checkEqual } from "@harnesskit/wire/testing";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { refused } from "./refused.ts";
+import { checkRefused } from "./check-refused.ts";
 import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
 
 /** What every store does with questions, answers, claims and outcomes. */
@@ -38,7 +38,11 @@ export const recordCases: Readonly<Record<string, ApprovalCase>> = {
       for (const answer of answers) {
         if (answer.status === "fulfilled") checkEqual(answer.value.answer, first, "the answer that counts");
         else {
-          const known = await refused(Promise.reject(answer.reason), "already_answered", "another answer");
+          const known = await checkRefused(
+            Promise.reject(answer.reason),
+            "already_answered",
+            "another answer",
+          );
           checkEqual(known?.answer, first, "the first answer, as others learn it");
         }
       }
@@ -48,22 +52,30 @@ export const recordCases: Readonly<Record<string, ApprovalCase>> = {
     async run({ store, clock }) {
       const { record } = await store.ask(sampleQuestion({ answerWithinMs: 1000 }));
       const other = { ...record, digest: await digest("other") };
-      await refused(store.apply(record.id, approveBy(other)), "wrong_digest", "another digest");
-      await refused(store.apply("unknown", approveBy(record)), "not_found", "an unknown id");
-      await refused(store.apply(record.id, { type: "answer" } as never), "invalid_argument", "half an event");
+      await checkRefused(store.apply(record.id, approveBy(other)), "wrong_digest", "another digest");
+      await checkRefused(store.apply("unknown", approveBy(record)), "not_found", "an unknown id");
+      await checkRefused(
+        store.apply(record.id, { type: "answer" } as never),
+        "invalid_argument",
+        "half an event",
+      );
       clock.advance(1000);
-      const late = await refused(store.apply(record.id, approveBy(record)), "expired", "a late answer");
+      const late = await checkRefused(store.apply(record.id, approveBy(record)), "expired", "a late answer");
       checkEqual(late?.status, "expired", "the late record");
       const { record: next } = await store.ask(sampleQuestion());
       checkEqual(next.id === record.id, false, "a question after an expired one is new");
       await store.apply(next.id, { type: "withdraw", by: "agent", reason: "the turn has ended" });
-      await refused(store.apply(next.id, approveBy(next)), "withdrawn", "an answer to a withdrawn question");
+      await checkRefused(
+        store.apply(next.id, approveBy(next)),
+        "withdrawn",
+        "an answer to a withdrawn question",
+      );
     },
   },
   "an approval is claimed by one claimant, and has one outcome": {
     async run({ store, other }) {
       const { record } = await store.ask(sampleQuestion());
-      await refused(store.apply(record.id, takeBy(record)), "not_answered", "a claim before the answer");
+      await checkRefused(store.apply(record.id, takeBy(record)), "not_answered", "a claim before the answer");
       await store.apply(record.id, approveBy(record));
       const stores = [store, await other()];
       const claims = await Promise.allSettled(
@@ -76,10 +88,10 @@ export const recordCases: Readonly<Record<string, ApprovalCase>> = {
       checkEqual(claimed?.effect, "claimed", "the effect");
       const report = { type: "report", claimant: claimed?.taken?.by ?? "", effect: "done" } as const;
       const foreign = store.apply(record.id, { ...report, claimant: "a stranger" });
-      await refused(foreign, "not_claimant", "the report of another");
+      await checkRefused(foreign, "not_claimant", "the report of another");
       checkEqual((await store.apply(record.id, report)).effect, "done", "the outcome");
       const second = store.apply(record.id, { ...report, effect: "failed" });
-      await refused(second, "already_reported", "a second outcome");
+      await checkRefused(second, "already_reported", "a second outcome");
     },
   },
   "a claim without an outcome is ambiguous, and an approval that is not taken expires": {
@@ -97,7 +109,7 @@ export const recordCases: Readonly<Record<string, ApprovalCase>> = {
         "the page of ambiguous records",
       );
       clock.advance(4000);
-      await refused(store.apply(unused.id, takeBy(unused)), "expired", "a claim too late");
+      await checkRefused(store.apply(unused.id, takeBy(unused)), "expired", "a claim too late");
       const known = await store.apply(record.id, { type: "report", claimant: "hook-1", effect: "failed" });
       checkEqual(known.effect, "failed", "what the claimant says later");
     },

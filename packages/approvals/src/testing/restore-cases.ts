@@ -1,7 +1,7 @@
 import { checkEqual } from "@harnesskit/wire/testing";
 import { createMemoryApprovalStore } from "../memory-approval-store.ts";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { refused } from "./refused.ts";
+import { checkRefused } from "./check-refused.ts";
 import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
 
 /** How records of another store are taken over. */
@@ -32,7 +32,11 @@ export const restoreCases: Readonly<Record<string, ApprovalCase>> = {
         "approved",
         "an answer after it",
       );
-      await refused(again.apply(taken.id, takeBy(taken)), "already_taken", "a claim of what was claimed");
+      await checkRefused(
+        again.apply(taken.id, takeBy(taken)),
+        "already_taken",
+        "a claim of what was claimed",
+      );
       await source.close();
     },
   },

@@ -14,7 +14,7 @@ const bareText = (metadata: ProviderMetadata, kind: Kind): string | undefined =>
   return key === kind && more.length === 0 && typeof text === "string" ? text : undefined;
 };
 
-const parse = (text: string): unknown => {
+const parseBlock = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -25,7 +25,7 @@ const parse = (text: string): unknown => {
 /** The metadata that a string holds as JSON; undefined for a bare string. */
 const spelledOut = (text: string, kind: Kind): ProviderMetadata | undefined => {
   if (!text.startsWith('{"')) return undefined;
-  const value = parse(text);
+  const value = parseBlock(text);
   if (!isObject(value) || !Object.values(value).every(isObject) || JSON.stringify(value) !== text)
     return undefined;
   const metadata = value as ProviderMetadata;

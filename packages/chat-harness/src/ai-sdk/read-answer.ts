@@ -22,7 +22,7 @@ export interface Answer {
 type Content = Awaited<StreamTextResult<ToolSet, never>["content"]>[number];
 type CallContent = Extract<Content, { type: "tool-call" }>;
 
-const optionsOf = ({
+const metadataOptions = ({
   providerMetadata,
 }: {
   readonly providerMetadata?: ProviderMetadata | undefined;
@@ -52,7 +52,7 @@ const toAskedCall = (part: CallContent, used: Set<string>): AskedCall => {
     id: ownId(part.toolCallId, used),
     name: part.toolName,
     arguments: toArguments(part.input),
-    ...toSignature(optionsOf(part)),
+    ...toSignature(metadataOptions(part)),
   };
   return { call, problem: inputProblem(part) };
 };
@@ -65,7 +65,7 @@ export const readAnswer = (content: readonly Content[], usedIds: ReadonlySet<str
   for (const part of content) {
     if (part.type === "tool-call") calls.push(toAskedCall(part, used));
     else if (part.type === "text" || part.type === "reasoning") {
-      const block = fromAssistantPart({ type: part.type, text: part.text, ...optionsOf(part) });
+      const block = fromAssistantPart({ type: part.type, text: part.text, ...metadataOptions(part) });
       if (block !== undefined) blocks.push(block);
     } else if (part.type === "file") {
       // A message of the assistant cannot hold a file.

@@ -1,7 +1,7 @@
 /** Whether a string holds a pattern of file names. */
 export const isPattern = (text: string): boolean => /[*?[]/.test(text);
 
-const escaped = (char: string): string => (/[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char);
+const escapedForRegex = (char: string): string => (/[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char);
 
 const classOf = (text: string, at: number): { source: string; end: number } | undefined => {
   const end = text.indexOf("]", text[at + 1] === "]" || /[!^]/.test(text[at + 1] ?? "") ? at + 2 : at + 1);
@@ -29,7 +29,7 @@ const patternToRegExp = (
     } else if (char === "*") {
       // Stars side by side mean the same as one, and would make matching slow.
       if (pattern[at - 1] !== "*") source += "[^]*?";
-    } else source += char === "?" ? "[^]" : escaped(char);
+    } else source += char === "?" ? "[^]" : escapedForRegex(char);
   }
   // Each further star multiplies the steps of a match that fails.
   if (source.split("[^]*?").length > 6) return undefined;

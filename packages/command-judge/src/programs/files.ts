@@ -38,7 +38,7 @@ const copy = (call: Call, parsed: Parsed): void => {
   for (const mode of parsed.values("-m", "--mode")) noteMode(call, mode);
 };
 
-const change = (call: Call, parsed: Parsed): void => {
+const judgeModeChange = (call: Call, parsed: Parsed): void => {
   const { walk, scope, name } = call;
   const words = [...parsed.operands, ...parsed.unknown];
   const [mode = ""] = words;
@@ -87,7 +87,7 @@ export const files: Family = {
   "chmod chown chgrp": {
     usage: `${rights} text...`,
     does: "write changes-rights changes who may use files",
-    judge: change,
+    judge: judgeModeChange,
   },
   setfacl:
     "-m=text -x=text -R!destructive -b!destructive -k write... => write changes-rights changes who may use files",

@@ -43,13 +43,13 @@ const searcher =
     }
   };
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 /** Tests and actions of find that take no word, and that take one. */
-const plainTests = words(
+const plainTests = wordSet(
   "-a -and -o -or -not ! ( ) , -depth -d -daystart -follow -mount -xdev -noleaf -ignore_readdir_race -empty -executable -readable -writable -nouser -nogroup -true -false -print -print0 -ls -prune -quit -warn -nowarn",
 );
-const valuedTests = words(
+const valuedTests = wordSet(
   "-name -iname -path -ipath -wholename -iwholename -lname -ilname -regex -iregex -regextype -type -xtype -size -perm -user -group -uid -gid -mtime -atime -ctime -mmin -amin -cmin -links -inum -fstype -maxdepth -mindepth -printf -used -newer -anewer -cnewer -samefile -newermt -newerat -newerct -newermm",
 );
 

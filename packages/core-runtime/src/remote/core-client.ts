@@ -176,7 +176,7 @@ class RemoteCore implements CoreClient {
     try {
       const params = { call, tool_id: toolId, input, options: toWire({ ...options, timeoutMs }) };
       const wait = { timeoutMs: timeoutMs + graceMs, signal: gaveUp.signal };
-      return parse("tools.call", await peer.request("tools.call", params, wait)) as CallResult;
+      return parseResult("tools.call", await peer.request("tools.call", params, wait)) as CallResult;
     } catch (error) {
       return this.#lost(error);
     } finally {
@@ -212,7 +212,7 @@ class RemoteCore implements CoreClient {
   ): Promise<ResultOf<Name>> {
     const peer = await this.#peer(signal);
     const wait = { timeoutMs: this.#timeoutMs, ...(signal && { signal }) };
-    return parse(method, await peer.request(method, params, wait));
+    return parseResult(method, await peer.request(method, params, wait));
   }
 
   async #open(signal: AbortSignal, onOver: (error?: HarnessError) => void): Promise<Peer> {
@@ -231,7 +231,7 @@ class RemoteCore implements CoreClient {
     const { token, name = "core-client" } = this.#options;
     const answer = await peer.request("core.hello", { token: await token(), client: { name } }, wait);
     if (this.#onTools) this.#changed(await peer.request("tools.watch", {}, wait));
-    return parse("core.hello", answer);
+    return parseResult("core.hello", answer);
   }
 
   #stream(params: unknown): void {
@@ -249,7 +249,7 @@ class RemoteCore implements CoreClient {
   }
 }
 
-const parse = <Name extends keyof Methods>(method: Name, result: unknown): ResultOf<Name> => {
+const parseResult = <Name extends keyof Methods>(method: Name, result: unknown): ResultOf<Name> => {
   const { data, error } = coreApiMethods[method].result.safeParse(result);
   if (error) throw new InvalidMessageError("not_json_rpc", `the core's answer to ${method} is not valid`);
   return data as ResultOf<Name>;

@@ -43,7 +43,7 @@ export const createDefaults = (schema: StateSchema): (() => Snapshot) => {
 };
 
 /** Changes the cells of the fields that have a value. Throws for values that are not an object, and for unknown fields. */
-const change = (
+const changeCells = (
   state: Snapshot,
   values: unknown,
   what: string,
@@ -72,19 +72,19 @@ const change = (
 
 /** Merges an update by the reducers of its fields. Throws `reducer_error` or `state_validation_error`. */
 export const applyUpdate = (state: Snapshot, update: unknown, origin: UpdateOrigin): Snapshot =>
-  change(state, update, "the update", origin, (spec, value, cell) => spec.reduce(cell, value));
+  changeCells(state, update, "the update", origin, (spec, value, cell) => spec.reduce(cell, value));
 
 /** Replaces whole values, without the reducers. Throws `state_validation_error`. */
 export const replaceFields = (state: Snapshot, values: unknown): Snapshot =>
-  change(state, values, "the state", {}, (spec, value) => spec.parse(value));
+  changeCells(state, values, "the state", {}, (spec, value) => spec.parse(value));
 
 /** The same for values that were stored: they are validated, and kept as they are. */
 export const loadFields = (state: Snapshot, values: unknown): Snapshot =>
-  change(state, values, "the state", {}, (spec, value) => spec.parse(value, true));
+  changeCells(state, values, "the state", {}, (spec, value) => spec.parse(value, true));
 
 /** The same for the state that middleware passes on: what it has not changed is not parsed again. */
 export const replaceChanged = (state: Snapshot, values: unknown, origin: UpdateOrigin): Snapshot =>
-  change(state, values, "the state", origin, (spec, value, cell, name) =>
+  changeCells(state, values, "the state", origin, (spec, value, cell, name) =>
     value === state.valueOf(name) ? cell : spec.parse(value),
   );
 
@@ -93,6 +93,6 @@ export const replaceChanged = (state: Snapshot, values: unknown, origin: UpdateO
  * `reducer_error` or `state_validation_error`.
  */
 export const applyInitial = (state: Snapshot, values: unknown, loaded: ReadonlySet<string>): Snapshot =>
-  change(state, values, "the initial state", {}, (spec, value, cell, name) =>
+  changeCells(state, values, "the initial state", {}, (spec, value, cell, name) =>
     loaded.has(name) ? spec.reduce(cell, spec.toUpdate(value)) : spec.parse(value),
   );

@@ -26,7 +26,7 @@ export const deepFreeze = <T>(value: T): T => {
   return value;
 };
 
-const pathOf = (path: readonly (PropertyKey | { readonly key: PropertyKey })[] = []): string =>
+const issuePath = (path: readonly (PropertyKey | { readonly key: PropertyKey })[] = []): string =>
   path
     .map((part) => (typeof part === "object" ? part.key : part))
     .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
@@ -51,7 +51,7 @@ export const check = (schema: FieldSchema, given: unknown, isStored = false, pla
   }
   if (result.issues !== undefined) {
     const [issue] = result.issues;
-    throw fault(`${pathOf(issue?.path)}: ${issue?.message ?? "refused"}`, result);
+    throw fault(`${issuePath(issue?.path)}: ${issue?.message ?? "refused"}`, result);
   }
   try {
     return deepFreeze(isStored ? value : result.value);

@@ -60,7 +60,7 @@ const growingField = <T, Update>(
   return { reducer: growth.reducer, spec };
 };
 
-const listOf = (update: unknown): readonly unknown[] => {
+const demandedList = (update: unknown): readonly unknown[] => {
   demandList(update, "the update");
   return update;
 };
@@ -69,7 +69,8 @@ const listOf = (update: unknown): readonly unknown[] => {
 export const append = <T>(
   item: FieldSchema<T>,
   options: ListOptions<T> = {},
-): Field<readonly T[], readonly T[]> => growingField(item, options, { reducer: "append", itemsOf: listOf });
+): Field<readonly T[], readonly T[]> =>
+  growingField(item, options, { reducer: "append", itemsOf: demandedList });
 
 /** A list; an update is a list of lists, whose items are put at its end one list after the other. */
 export const concatFlatten = <T>(
@@ -114,7 +115,7 @@ export const dedupeAppend = <T>(
     reducer: "dedupe_append",
     problem: "key" in options ? keyProblem(key) : undefined,
     settings: [key],
-    itemsOf: listOf,
+    itemsOf: demandedList,
     select(list, items) {
       const seen = keysOf(list);
       const own = new Set<unknown>();

@@ -8,7 +8,7 @@ import {
 } from "@harnesskit/wire";
 import type { ActionJudge } from "../proxy/action-judge.ts";
 import type { BesideWork } from "../proxy/beside-work.ts";
-import { lineOf } from "../proxy/exact-line.ts";
+import { exactLine } from "../proxy/exact-line.ts";
 import type { ProxyLimits } from "../proxy/limits.ts";
 import { type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
 
@@ -46,11 +46,11 @@ export const pass = async (to: Channel, line: JsonLine): Promise<string | undefi
 
 /** Sends a message of our own; a side that is gone needs nothing any more. */
 export const say = async (to: Channel, message: RpcMessage): Promise<void> => {
-  await pass(to, lineOf(message));
+  await pass(to, exactLine(message));
 };
 
-export const answer = (to: Channel, id: JsonValue, result: JsonValue): Promise<void> =>
+export const sendResult = (to: Channel, id: JsonValue, result: JsonValue): Promise<void> =>
   say(to, { jsonrpc: "2.0", id, result });
 
-export const fail = (to: Channel, id: JsonValue, code: number, message: string): Promise<void> =>
+export const sendError = (to: Channel, id: JsonValue, code: number, message: string): Promise<void> =>
   say(to, rpcError(id, code, message));

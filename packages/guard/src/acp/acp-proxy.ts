@@ -9,10 +9,10 @@ import {
 } from "@harnesskit/wire";
 import type { ActionJudge } from "../proxy/action-judge.ts";
 import { BesideWork } from "../proxy/beside-work.ts";
-import { lineOf, readExact } from "../proxy/exact-line.ts";
+import { exactLine, readExact } from "../proxy/exact-line.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
-import { type AcpPeers, codes, fail, pass } from "./acp-peers.ts";
+import { type AcpPeers, codes, pass, sendError } from "./acp-peers.ts";
 import { AcpAgentRequests } from "./agent-requests.ts";
 import { AcpPrompts } from "./prompts.ts";
 import { AcpSessions } from "./sessions.ts";
@@ -111,7 +111,7 @@ export class AcpProxy {
   }
 
   /** The line to pass on to the agent, if any. */
-  #fromEditor(message: RpcMessage, line: ReturnType<typeof lineOf>) {
+  #fromEditor(message: RpcMessage, line: ReturnType<typeof exactLine>) {
     const { method, params } = message;
     if (method === undefined) {
       this.#terminals.noteAnswer(message);
@@ -135,7 +135,7 @@ export class AcpProxy {
   }
 
   /** The line to pass on to the editor, if any. */
-  #fromAgent(message: RpcMessage, line: ReturnType<typeof lineOf>) {
+  #fromAgent(message: RpcMessage, line: ReturnType<typeof exactLine>) {
     const { method, params } = message;
     if (method === undefined) {
       this.#sessions.noteAnswer(message);
@@ -160,19 +160,19 @@ export class AcpProxy {
     const { protocolVersion } = params;
     if (typeof protocolVersion !== "number" || protocolVersion <= acpVersion) return undefined;
     this.#peers.note(`the editor offers version ${protocolVersion} of ACP; the guard reads ${acpVersion}`);
-    return lineOf({ ...message, params: { ...params, protocolVersion: acpVersion } });
+    return exactLine({ ...message, params: { ...params, protocolVersion: acpVersion } });
   }
 
   async #forward(
     side: "editor" | "agent",
     { id, method }: RpcMessage,
-    line: ReturnType<typeof lineOf>,
+    line: ReturnType<typeof exactLine>,
   ): Promise<void> {
     const { editor, agent, note } = this.#peers;
     const failure = await pass(side === "editor" ? agent : editor, line);
     if (failure === undefined) return;
     const from = side === "editor" ? editor : agent;
-    if (method !== undefined && id !== undefined) await fail(from, id, codes.internalError, failure);
+    if (method !== undefined && id !== undefined) await sendError(from, id, codes.internalError, failure);
     else note(`a message of the ${side} was dropped: ${failure}`);
   }
 
@@ -180,7 +180,7 @@ export class AcpProxy {
     const { note, limits, editor } = this.#peers;
     this.#invalid++;
     if (this.#invalid <= 5) note(`the ${side} sent what is not a message: ${error.message}`);
-    if (side === "editor") void fail(editor, null, -32700, error.message);
+    if (side === "editor") void sendError(editor, null, -32700, error.message);
     if (this.#invalid === limits.maxInvalidMessages) void this.#peers[side].close(error);
   }
 }

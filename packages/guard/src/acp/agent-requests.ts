@@ -4,10 +4,10 @@ import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { BoundedMap, HarnessError } from "@harnesskit/wire";
 import { boundedResult } from "../proxy/bounded-result.ts";
-import { lineOf } from "../proxy/exact-line.ts";
+import { exactLine } from "../proxy/exact-line.ts";
 import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 import type { ActionOutcome, ActionRuling, ProxiedAction } from "../proxy/rulings.ts";
-import { type AcpPeers, answer, codes, fail, pass } from "./acp-peers.ts";
+import { type AcpPeers, codes, pass, sendError, sendResult } from "./acp-peers.ts";
 import { effectKey, withArguments } from "./carried-out.ts";
 import { EditorNotes } from "./editor-notes.ts";
 import { askEditor, cancelledPermission, grantOnce, isGranted, refusePermission } from "./permission.ts";
@@ -57,11 +57,21 @@ export class AcpAgentRequests {
       return undefined;
     }
     if (typeof id === "number" && !Number.isSafeInteger(id)) {
-      return fail(agent, null, codes.invalidRequest, "the id is not an integer that can be answered exactly");
+      return sendError(
+        agent,
+        null,
+        codes.invalidRequest,
+        "the id is not an integer that can be answered exactly",
+      );
     }
-    if (this.#open.has(idKey(id))) return fail(agent, id, codes.invalidRequest, "the id is in use");
+    if (this.#open.has(idKey(id))) return sendError(agent, id, codes.invalidRequest, "the id is in use");
     if (this.#open.size >= limits.maxCalls) {
-      return fail(agent, id, codes.refused, `harness guard: ${limits.maxCalls} requests are open already`);
+      return sendError(
+        agent,
+        id,
+        codes.refused,
+        `harness guard: ${limits.maxCalls} requests are open already`,
+      );
     }
     let call: AcpCall;
     try {
@@ -74,12 +84,12 @@ export class AcpAgentRequests {
       });
     } catch (error) {
       const reason = HarnessError.isInstance(error) ? error.message : "the parameters cannot be read";
-      return fail(agent, id, codes.invalidParams, reason);
+      return sendError(agent, id, codes.invalidParams, reason);
     }
     const open: OpenRequest = {
       id,
       call,
-      action: actionOf(call),
+      action: proxiedAction(call),
       abort: new AbortController(),
       startedMs: clock.now(),
       isSent: false,
@@ -165,8 +175,8 @@ export class AcpAgentRequests {
       this.#open.delete(idKey(open.id));
       if (toolCallId !== undefined) this.#reports.refuse(sessionId, toolCallId);
       this.#report(open, { outcome: "cancelled", error: cancelled });
-      if (isPermission) return answer(agent, open.id, cancelledPermission);
-      return fail(agent, open.id, codes.cancelled, cancelled);
+      if (isPermission) return sendResult(agent, open.id, cancelledPermission);
+      return sendError(agent, open.id, codes.cancelled, cancelled);
     }
     if (isPermission) return this.#permit(open, ruling, notes);
     return this.#carryOut(open, ruling);
@@ -179,7 +189,7 @@ export class AcpAgentRequests {
       const { sessionId, toolCallId = "" } = open.call;
       this.#reports.refuse(sessionId, toolCallId);
       notes?.refused(reason);
-      return answer(this.#peers.agent, open.id, refusePermission(params, reason));
+      return sendResult(this.#peers.agent, open.id, refusePermission(params, reason));
     };
     if (ruling.ruling === "refuse") return refuse(ruling.reason);
     if (ruling.ruling === "ask") return this.#send(open, askEditor(params));
@@ -197,7 +207,7 @@ export class AcpAgentRequests {
     }
     this.#open.delete(idKey(open.id));
     this.#allow(open);
-    return answer(this.#peers.agent, open.id, grant);
+    return sendResult(this.#peers.agent, open.id, grant);
   }
 
   async #carryOut(open: OpenRequest, ruling: ActionRuling): Promise<void> {
@@ -212,7 +222,7 @@ export class AcpAgentRequests {
     if (typeof params === "string") {
       this.#open.delete(idKey(id));
       if (ruling.ruling === "forward") this.#report(open, { outcome: "refused", error: params });
-      return fail(agent, id, codes.refused, `harness guard: ${params}`);
+      return sendError(agent, id, codes.refused, `harness guard: ${params}`);
     }
     return this.#send(open, params);
   }
@@ -221,11 +231,11 @@ export class AcpAgentRequests {
   async #send(open: OpenRequest, params: JsonObject): Promise<void> {
     const { id, call } = open;
     open.isSent = true;
-    const line = lineOf({ jsonrpc: "2.0", id, method: call.method, params });
+    const line = exactLine({ jsonrpc: "2.0", id, method: call.method, params });
     const failure = await pass(this.#peers.editor, line);
     if (failure === undefined || !this.#open.delete(idKey(id))) return;
     this.#report(open, { outcome: "unknown", error: failure });
-    await fail(this.#peers.agent, id, codes.internalError, failure);
+    await sendError(this.#peers.agent, id, codes.internalError, failure);
   }
 
   #allow({ call, action }: OpenRequest): void {
@@ -246,7 +256,7 @@ export class AcpAgentRequests {
   }
 }
 
-const actionOf = ({ action, sessionId, metadata }: AcpCall): ProxiedAction => ({
+const proxiedAction = ({ action, sessionId, metadata }: AcpCall): ProxiedAction => ({
   tool: action?.tool ?? "acp:other",
   kind: action?.kind ?? "other",
   callId: randomUUID(),

@@ -1,7 +1,7 @@
 import type { AcpCall } from "@harnesskit/agent-hooks/acp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 
-const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+const isFilledString = (value: unknown): value is string => typeof value === "string" && value !== "";
 
 const hasOnly = (args: JsonObject, names: readonly string[]): boolean =>
   Object.keys(args).every((name) => names.includes(name));
@@ -14,7 +14,7 @@ export const withArguments = (call: AcpCall, args: JsonObject): JsonObject | str
   const { method, params, action } = call;
   if (method === "fs/write_text_file") {
     const { path, content } = args;
-    if (!hasOnly(args, ["path", "content"]) || !isText(path) || typeof content !== "string") {
+    if (!hasOnly(args, ["path", "content"]) || !isFilledString(path) || typeof content !== "string") {
       return "of a file only path and content can be changed";
     }
     return { ...params, path, content };
@@ -24,7 +24,11 @@ export const withArguments = (call: AcpCall, args: JsonObject): JsonObject | str
   }
   const before = action.arguments as JsonObject;
   const { command, cwd = before.cwd } = args;
-  if (!hasOnly(args, ["command", "cwd"]) || !isText(command) || !(cwd === undefined || isText(cwd))) {
+  if (
+    !hasOnly(args, ["command", "cwd"]) ||
+    !isFilledString(command) ||
+    !(cwd === undefined || isFilledString(cwd))
+  ) {
     return "of a terminal only command and cwd can be changed";
   }
   const placed = { ...params, ...(cwd !== undefined && { cwd }) };
@@ -41,7 +45,7 @@ export const effectKey = ({ action, sessionId }: AcpCall): string | undefined =>
     case "write":
       return JSON.stringify([sessionId, "write", args.path, args.content ?? null]);
     case "edit":
-      return isText(args.new_text)
+      return isFilledString(args.new_text)
         ? JSON.stringify([sessionId, "write", args.path, args.new_text])
         : undefined;
     default:

@@ -7,7 +7,7 @@ interface PermissionOption {
   readonly kind: string;
 }
 
-const optionsOf = (params: JsonObject): readonly PermissionOption[] =>
+const permissionOptions = (params: JsonObject): readonly PermissionOption[] =>
   params.options as unknown as PermissionOption[];
 
 const selected = (optionId: string, reason?: string): JsonObject => ({
@@ -22,14 +22,14 @@ export const cancelledPermission: JsonObject = { outcome: { outcome: "cancelled"
  * among them.
  */
 export const grantOnce = (params: JsonObject): JsonObject | "choose" | undefined => {
-  const [first, ...others] = optionsOf(params).filter(({ kind }) => kind === "allow_once");
+  const [first, ...others] = permissionOptions(params).filter(({ kind }) => kind === "allow_once");
   if (first === undefined) return undefined;
   return others.length > 0 ? "choose" : selected(first.optionId);
 };
 
 /** The refusal that the agent offers, for this one call if it can be. */
 export const refusePermission = (params: JsonObject, reason: string): JsonObject => {
-  const options = optionsOf(params);
+  const options = permissionOptions(params);
   const option =
     options.find(({ kind }) => kind === "reject_once") ??
     options.find(({ kind }) => kind === "reject_always");
@@ -39,12 +39,12 @@ export const refusePermission = (params: JsonObject, reason: string): JsonObject
 /** The question for the editor's user, without the answers after which the agent asks no more. */
 export const askEditor = (params: JsonObject): JsonObject => ({
   ...params,
-  options: optionsOf(params).filter(({ kind }) => kind !== "allow_always") as unknown as JsonValue,
+  options: permissionOptions(params).filter(({ kind }) => kind !== "allow_always") as unknown as JsonValue,
 });
 
 /** Whether the editor's answer lets the agent go on. */
 export const isGranted = (params: JsonObject, result: JsonValue | undefined): boolean => {
   const { outcome, optionId } = objectOf(objectOf(result).outcome);
   if (outcome !== "selected") return false;
-  return optionsOf(params).some((one) => one.optionId === optionId && one.kind.startsWith("allow"));
+  return permissionOptions(params).some((one) => one.optionId === optionId && one.kind.startsWith("allow"));
 };

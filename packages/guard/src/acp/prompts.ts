@@ -3,10 +3,10 @@ import { type AcpCall, readAcp, withPrompt } from "@harnesskit/agent-hooks/acp";
 import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { BoundedMap, HarnessError } from "@harnesskit/wire";
-import { lineOf } from "../proxy/exact-line.ts";
+import { exactLine } from "../proxy/exact-line.ts";
 import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 import type { ProxiedPrompt } from "../proxy/rulings.ts";
-import { type AcpPeers, answer, codes, fail, pass, say } from "./acp-peers.ts";
+import { type AcpPeers, codes, pass, say, sendError, sendResult } from "./acp-peers.ts";
 import type { AcpSessions } from "./sessions.ts";
 
 interface OpenPrompt {
@@ -40,10 +40,15 @@ export class AcpPrompts {
     }
     const key = idKey(id);
     if (this.#open.has(key) || this.#turns.has(key)) {
-      return fail(editor, id, codes.invalidRequest, "the id is in use");
+      return sendError(editor, id, codes.invalidRequest, "the id is in use");
     }
     if (this.#open.size >= limits.maxCalls) {
-      return fail(editor, id, codes.refused, `harness guard: ${limits.maxCalls} prompts are open already`);
+      return sendError(
+        editor,
+        id,
+        codes.refused,
+        `harness guard: ${limits.maxCalls} prompts are open already`,
+      );
     }
     let call: AcpCall;
     try {
@@ -56,7 +61,7 @@ export class AcpPrompts {
       });
     } catch (error) {
       const reason = HarnessError.isInstance(error) ? error.message : "the parameters cannot be read";
-      return fail(editor, id, codes.invalidParams, reason);
+      return sendError(editor, id, codes.invalidParams, reason);
     }
     const open = { message, call, abort: new AbortController() };
     this.#open.set(key, open);
@@ -102,7 +107,7 @@ export class AcpPrompts {
     this.#open.delete(key);
     if (abort.signal.aborted) {
       judge.withdraw(asked);
-      return answer(editor, id, { stopReason: "cancelled" });
+      return sendResult(editor, id, { stopReason: "cancelled" });
     }
     if (ruling.ruling === "refuse") return this.#refuse(id, sessionId, ruling.reason);
     const blocks = call.params.prompt as readonly JsonValue[];
@@ -111,10 +116,10 @@ export class AcpPrompts {
       return this.#refuse(id, sessionId, "the harness changed the prompt, which has not exactly one text");
     }
     this.#turns.set(key, sessionId);
-    const line = lineOf({ ...message, params: { ...call.params, prompt: [...changed] } });
+    const line = exactLine({ ...message, params: { ...call.params, prompt: [...changed] } });
     const failure = await pass(agent, line);
     if (failure === undefined || !this.#turns.delete(key)) return;
-    await fail(editor, id, codes.internalError, failure);
+    await sendError(editor, id, codes.internalError, failure);
   }
 
   /** Ends the turn as ACP has it for a refusal: the prompt is not part of the next one. */
@@ -123,6 +128,6 @@ export class AcpPrompts {
     const content = { type: "text", text: `harness guard: the prompt was not passed on: ${reason}` };
     const update = { sessionUpdate: "agent_message_chunk", content };
     await say(editor, { jsonrpc: "2.0", method: "session/update", params: { sessionId, update } });
-    await answer(editor, id, { stopReason: "refusal" });
+    await sendResult(editor, id, { stopReason: "refusal" });
   }
 }

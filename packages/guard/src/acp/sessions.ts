@@ -5,7 +5,7 @@ import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 
 const opening = new Set<unknown>(["session/new", "session/load", "session/resume", "session/fork"]);
 
-const textOf = (value: unknown): string | undefined =>
+const filledText = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
 interface Opening {
@@ -36,13 +36,14 @@ export class AcpSessions {
   noteRequest({ id, method, params }: RpcMessage): void {
     const { cwd, sessionId } = objectOf(params);
     if (method === "initialize") this.#initializeId = idKey(id);
-    else if (opening.has(method) && textOf(cwd) !== undefined) {
-      const session = method === "session/new" || method === "session/fork" ? undefined : textOf(sessionId);
+    else if (opening.has(method) && filledText(cwd) !== undefined) {
+      const session =
+        method === "session/new" || method === "session/fork" ? undefined : filledText(sessionId);
       this.#opening.set(idKey(id), { cwd: cwd as string, session });
       // A session that is loaded speaks before its answer.
       if (session !== undefined) this.#workspaces.set(session, cwd as string);
     } else if (method === "session/close" || method === "session/delete") {
-      const session = textOf(sessionId);
+      const session = filledText(sessionId);
       if (session !== undefined && this.#workspaces.delete(session)) this.#end(session);
     }
   }
@@ -52,13 +53,13 @@ export class AcpSessions {
     const key = idKey(id);
     if (key === this.#initializeId) {
       this.#initializeId = undefined;
-      this.agent = textOf(objectOf(objectOf(result).agentInfo).name)?.slice(0, 100);
+      this.agent = filledText(objectOf(objectOf(result).agentInfo).name)?.slice(0, 100);
       return;
     }
     const opened = this.#opening.get(key);
     if (opened === undefined) return;
     this.#opening.delete(key);
-    const session = opened.session ?? textOf(objectOf(result).sessionId);
+    const session = opened.session ?? filledText(objectOf(result).sessionId);
     if (session === undefined || error !== undefined) return;
     this.#workspaces.set(session, opened.cwd);
     this.#judge.note("session_start", session, this.#about(opened.cwd));

@@ -3,7 +3,7 @@ import { objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 import type { ActionOutcome } from "../proxy/rulings.ts";
 
 /** What came of a call, by the server's answer. */
-export const outcomeOf = ({ error, result }: RpcMessage, maxReportBytes: number): ActionOutcome => {
+export const callOutcome = ({ error, result }: RpcMessage, maxReportBytes: number): ActionOutcome => {
   if (error !== undefined) {
     const { message } = objectOf(error);
     return { outcome: "error", error: typeof message === "string" ? message.slice(0, 2000) : "error" };

@@ -14,10 +14,10 @@ import { BesideWork } from "../proxy/beside-work.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { idKey, isRpcId, objectOf, type RpcMessage, readRpc, rpcError } from "../proxy/rpc-message.ts";
 import type { ProxiedAction } from "../proxy/rulings.ts";
-import { outcomeOf } from "./call-outcome.ts";
+import { callOutcome } from "./call-outcome.ts";
 import { ContinuedCalls } from "./continued-calls.ts";
 import { McpSides } from "./mcp-sides.ts";
-import { actionOf, forwardedCall, readToolCall, refusedCall, type ToolCall } from "./tool-call.ts";
+import { calledAction, forwardedCall, readToolCall, refusedCall, type ToolCall } from "./tool-call.ts";
 import { ToolList } from "./tool-list.ts";
 import type { ToolPins } from "./tool-pins.ts";
 import { ToolReviews } from "./tool-reviews.ts";
@@ -180,7 +180,7 @@ export class McpProxy {
     const { call, abort } = open;
     const tool = await this.#tools.find(call.name, call.meta);
     const refusal = ToolList.refusalOf(tool);
-    const action = actionOf(this.#options.name, call, randomUUID(), tool?.annotations ?? {});
+    const action = calledAction(this.#options.name, call, randomUUID(), tool?.annotations ?? {});
     if (refusal !== undefined) return this.#refuse(open, refusal);
     const { signal } = abort;
     if (signal.aborted) return this.#cancelled(open, action);
@@ -249,7 +249,7 @@ export class McpProxy {
     const { sent } = open;
     if (sent === undefined) return this.#sides.note("the server answered a call that it was not sent");
     this.#continued.note(open.call, sent.args, objectOf(message.result));
-    this.#settle(open, outcomeOf(message, this.#limits.maxReportBytes));
+    this.#settle(open, callOutcome(message, this.#limits.maxReportBytes));
     return this.#sides.reply(message);
   }
 

@@ -24,7 +24,7 @@ export const readToolCall = (id: RpcId, message: RpcMessage): ToolCall | string 
 };
 
 /** What a policy calls the tool: as the hooks of coding agents do. */
-export const actionOf = (
+export const calledAction = (
   server: string,
   call: ToolCall,
   callId: string,

@@ -7,7 +7,7 @@ import {
 } from "@harnesskit/ahp-client";
 import type { Decision } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { type Clock, callSafely, createDeferred, displayText, systemClock, wait } from "@harnesskit/wire";
+import { type Clock, callSafely, createDeferred, displayReason, systemClock, wait } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
 import { terminalTarget } from "../terminal-target.ts";
@@ -35,7 +35,6 @@ export interface ActionJudgeOptions {
 const answerMarginMs = 2000;
 
 const refuse = (reason: string): Refusal => ({ ruling: "refuse", reason });
-const safe = (text: string): string => displayText(text, { maxLength: 2000 });
 
 /** What was decided; `changed` is what the harness wants in the place of the field's value. */
 type Ruling<Value> = { readonly ruling: "forward"; readonly changed?: Value } | LeftToClient | Refusal;
@@ -76,7 +75,7 @@ export class ActionJudge {
     const question: Question<JsonObject> = {
       type: "pre_action",
       field: "arguments",
-      payload: payloadOf(action),
+      payload: actionPayload(action),
       metadata: action.metadata ?? {},
       session: action.session,
       take: (wanted) => (isObject(wanted) ? (wanted as JsonObject) : undefined),
@@ -105,7 +104,7 @@ export class ActionJudge {
 
   /** Reports what came of an action that was decided. Never throws. */
   report(action: ProxiedAction, outcome: ActionOutcome, durationMs: number): void {
-    this.#report(payloadOf(action), action, outcome, durationMs);
+    this.#report(actionPayload(action), action, outcome, durationMs);
   }
 
   /** Reports that a prompt was given up before it was decided, so that its question is withdrawn. Never throws. */
@@ -175,14 +174,14 @@ export class ActionJudge {
         if (decision.decision !== "defer") return rule(question, decision, asks);
         const retryMs = Math.max(1, decision.retry_after_ms);
         if (this.#clock.now() + retryMs >= dueAtMs) {
-          const reason = safe(decision.reason ?? "no decision in time; repeat the same call later");
+          const reason = displayReason(decision.reason ?? "no decision in time; repeat the same call later");
           return { ruling: "refuse", reason, isPending: true };
         }
         await wait(retryMs, this.#clock, signal);
       }
     } catch (error) {
       return refuse(
-        `the harness gave no decision: ${safe(error instanceof Error ? error.message : "it failed")}`,
+        `the harness gave no decision: ${displayReason(error instanceof Error ? error.message : "it failed")}`,
       );
     }
   }
@@ -231,11 +230,11 @@ const rule = <Value extends JsonValue>(
 ): Ruling<Value> => {
   switch (decision.decision) {
     case "block":
-      return refuse(safe(decision.reason || "refused by the policy"));
+      return refuse(displayReason(decision.reason || "refused by the policy"));
     case "escalate":
       return asks && decision.escalation_target === terminalTarget
-        ? { ruling: "ask", reason: safe(decision.reason) }
-        : refuse(safe(`a human has to decide, and cannot be asked here: ${decision.reason}`));
+        ? { ruling: "ask", reason: displayReason(decision.reason) }
+        : refuse(displayReason(`a human has to decide, and cannot be asked here: ${decision.reason}`));
     default: {
       const { modified_payload: modified } = decision;
       if (modified === undefined) return { ruling: "forward" };
@@ -258,7 +257,7 @@ const isHumansNo = ({ metadata }: { readonly metadata?: unknown }): boolean => {
   return status === "rejected" && typeof by === "string";
 };
 
-const payloadOf = (action: ProxiedAction): JsonObject => ({
+const actionPayload = (action: ProxiedAction): JsonObject => ({
   ...action.details,
   action_type: "tool_call",
   tool_name: action.tool,

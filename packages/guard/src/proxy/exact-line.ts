@@ -11,14 +11,14 @@ const fold = (name: string): string => name.toUpperCase().toLowerCase();
 
 /** What some readers take for the end of a line: CR, and the separators that JSON may have in its strings. */
 const otherLineEnds = /[\r\u0085\u2028\u2029]/;
-const escaped = (text: string): string =>
+const escapedSeparators = (text: string): string =>
   text.replace(/[\u0085\u2028\u2029]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** A message as one line that every reader reads in the same way. */
-export const lineOf = (message: RpcMessage): JsonLine =>
-  new JsonLine(escaped(JSON.stringify(message)), message);
+export const exactLine = (message: RpcMessage): JsonLine =>
+  new JsonLine(escapedSeparators(JSON.stringify(message)), message);
 
-const isExact = (text: string): boolean => {
+const readsOneWay = (text: string): boolean => {
   if (otherLineEnds.test(text.endsWith("\r") ? text.slice(0, -1) : text)) return false;
   const seen = new Set<string>();
   return memberNames(text).every((name) => {
@@ -39,8 +39,8 @@ export const readExact = (
   if (!(line instanceof JsonLine)) return undefined;
   const message = readRpc(line.value);
   if (message === undefined) return undefined;
-  if (isExact(line.text)) return { message, line };
+  if (readsOneWay(line.text)) return { message, line };
   const kept = members.filter((name) => Object.hasOwn(message, name)).map((name) => [name, message[name]]);
   const plain = Object.fromEntries(kept) as JsonObject;
-  return { message: plain, line: lineOf(plain) };
+  return { message: plain, line: exactLine(plain) };
 };

@@ -14,7 +14,7 @@ import { SettingsError } from "./settings-error.ts";
 
 const maxBytes = 4 * 1024 * 1024;
 
-const shown = (path: string): string => displayText(path, { maxLength: 500 });
+const shownPath = (path: string): string => displayText(path, { maxLength: 500 });
 
 /** A settings file as it was read. */
 export interface SettingsFile {
@@ -37,7 +37,7 @@ const resolveExisting = async (path: string): Promise<string> => {
     if (await lstat(path).catch(() => undefined)) {
       throw new SettingsError(
         "settings_link",
-        `${shown(path)} is a link to a file that does not exist: remove it, or make that file`,
+        `${shownPath(path)} is a link to a file that does not exist: remove it, or make that file`,
       );
     }
     return join(await resolveExisting(dirname(path)), path.slice(dirname(path).length + 1));
@@ -45,7 +45,7 @@ const resolveExisting = async (path: string): Promise<string> => {
 };
 
 const unreadable = (path: string, why: string, cause?: unknown): SettingsError =>
-  new SettingsError("settings_unreadable", `${shown(path)} ${why}`, { cause });
+  new SettingsError("settings_unreadable", `${shownPath(path)} ${why}`, { cause });
 
 /**
  * Reads a settings file. Links are followed, as the hosts do; within a project only to what is in it. Rejects with a {@link SettingsError}
@@ -64,7 +64,7 @@ export const readSettingsFile = async (path: string, inside: string | undefined)
   if (inside !== undefined && !isInside(inside, realPath)) {
     throw new SettingsError(
       "settings_link",
-      `${shown(path)} leads out of the project, to ${shown(realPath)}: remove the link, or use --user`,
+      `${shownPath(path)} leads out of the project, to ${shownPath(realPath)}: remove the link, or use --user`,
     );
   }
   const found = await stat(realPath).catch((error: unknown) => {
@@ -77,7 +77,7 @@ export const readSettingsFile = async (path: string, inside: string | undefined)
   if (!isOwnedByUser(found)) {
     throw new SettingsError(
       "settings_not_own",
-      `${shown(path)} belongs to another user: ask its owner to change it`,
+      `${shownPath(path)} belongs to another user: ask its owner to change it`,
     );
   }
   // Root may write everything, and a file without the right was closed on purpose.
@@ -89,7 +89,7 @@ export const readSettingsFile = async (path: string, inside: string | undefined)
   if (!canWrite) {
     throw new SettingsError(
       "settings_read_only",
-      `${shown(path)} is read-only: allow writing first, with chmod u+w`,
+      `${shownPath(path)} is read-only: allow writing first, with chmod u+w`,
     );
   }
   const bytes = await readFile(realPath).catch((error: unknown) => {
@@ -126,7 +126,7 @@ export const replaceSettingsFile = async (
   if (now.text !== read.text || now.realPath !== read.realPath) {
     throw new SettingsError(
       "settings_changed",
-      `${shown(read.path)} was changed by another program meanwhile: run the command again`,
+      `${shownPath(read.path)} was changed by another program meanwhile: run the command again`,
     );
   }
   if (text === undefined) {

@@ -24,12 +24,12 @@ export interface EndedAction {
   readonly isKnown: boolean;
 }
 
-const digestOf = (value: unknown): string => hash("sha256", canonicalJson(value), "base64url");
+const jsonHash = (value: unknown): string => hash("sha256", canonicalJson(value), "base64url");
 
 /** What is done: tool and input as JSON, or the digest of a long one. */
-const actionOf = ({ tool_name: tool = "", arguments: input = null }: JsonObject): string => {
+const actionText = ({ tool_name: tool = "", arguments: input = null }: JsonObject): string => {
   const text = JSON.stringify([tool, input]);
-  return text.length <= maxTextLength ? text : digestOf([tool, input]);
+  return text.length <= maxTextLength ? text : jsonHash([tool, input]);
 };
 
 const isSame = (one: string, other: string): boolean => {
@@ -55,7 +55,7 @@ const hasInput = ({ arguments: input }: JsonObject): boolean =>
 
 /** Whether two payloads that were redacted alike say that different things are done; false where one does not say it. */
 export const areDifferent = (one: JsonObject, other: JsonObject): boolean =>
-  hasInput(one) && hasInput(other) && !isSame(actionOf(one), actionOf(other));
+  hasInput(one) && hasInput(other) && !isSame(actionText(one), actionText(other));
 
 /**
  * Names the rows of actions from their first event to their outcome: by session, call and what is done. An agent that uses the id of a
@@ -76,12 +76,12 @@ export class ActionKeys {
       return key;
     }
     const call = joinKey(place, `call ${callId}`);
-    const actions = forms.map(actionOf);
+    const actions = forms.map(actionText);
     const known = this.#calls.get(call);
     const found = known?.find(({ action }) => actions.some((each) => isSame(each, action)));
     if (found !== undefined) return found.key;
     // The first action of a call is found without its input, too.
-    const key = known === undefined ? call : joinKey(call, digestOf(actions));
+    const key = known === undefined ? call : joinKey(call, jsonHash(actions));
     const added = actions.map((action) => ({ action, key }));
     this.#calls.set(call, known === undefined ? added : [...known, ...added].slice(-maxActionsPerCall));
     return key;
@@ -97,7 +97,7 @@ export class ActionKeys {
     const call = joinKey(place, `call ${callId}`);
     const known = this.#calls.get(call);
     if (known === undefined) return { key: call, isKnown: false };
-    const found = hasInput(payload) ? find(known, actionOf(payload)) : only(known);
+    const found = hasInput(payload) ? findAction(known, actionText(payload)) : only(known);
     if (found === undefined) return undefined;
     const left = known.filter(({ key }) => key !== found.key);
     if (left.length === 0) this.#calls.delete(call);
@@ -106,7 +106,7 @@ export class ActionKeys {
   }
 }
 
-const find = (known: readonly Known[], action: string): Known | undefined =>
+const findAction = (known: readonly Known[], action: string): Known | undefined =>
   known.find((each) => isSame(each.action, action));
 
 /** The one row of a call; undefined where there are several. */
@@ -114,4 +114,4 @@ const only = (known: readonly Known[]): Known | undefined =>
   known.every(({ key }) => key === known[0]?.key) ? known[0] : undefined;
 
 const doesKey = (place: string, { tool_name: tool = "", arguments: input = null }: JsonObject): string =>
-  joinKey(place, `does ${digestOf([tool, input])}`);
+  joinKey(place, `does ${jsonHash([tool, input])}`);

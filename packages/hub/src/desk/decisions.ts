@@ -1,18 +1,16 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
-import { BufferFullError, displayText, HarnessError } from "@harnesskit/wire";
-
-const safe = (text: string): string => displayText(text, { maxLength: 2000 });
+import { BufferFullError, displayReason, HarnessError } from "@harnesskit/wire";
 
 /** What an agent learns of a pending question. */
 export const ticketText = ({ id, rule }: ApprovalRecord): string =>
-  `approval ${id} is pending in the hub's inbox (${safe(rule.reason)}); repeat the same call`;
+  `approval ${id} is pending in the hub's inbox (${displayReason(rule.reason)}); repeat the same call`;
 
 const approvalOf = ({ id, status, answer }: ApprovalRecord) => ({
   id,
   status,
-  ...(answer !== undefined && { by: safe(answer.by), at: new Date(answer.atMs).toISOString() }),
-  ...(answer?.note !== undefined && { note: safe(answer.note) }),
+  ...(answer !== undefined && { by: displayReason(answer.by), at: new Date(answer.atMs).toISOString() }),
+  ...(answer?.note !== undefined && { note: displayReason(answer.note) }),
   ...(answer?.grantId !== undefined && { grant: answer.grantId }),
 });
 
@@ -24,7 +22,8 @@ export const approvedDecision = (
 ): object => {
   if (type === "confirmation") return { decision: "approve" };
   const { by = "a human", grantId } = record.answer ?? {};
-  const why = grantId === undefined ? `approved by ${safe(by)}` : `allowed by a grant of ${safe(by)}`;
+  const why =
+    grantId === undefined ? `approved by ${displayReason(by)}` : `allowed by a grant of ${displayReason(by)}`;
   const metadata = {
     policy: { name: policy, ...(rule !== undefined && { rule }), why },
     approval: approvalOf(record),
@@ -51,7 +50,7 @@ export const refusedDecision = (
     ...(error !== undefined && { error: errorOf(error) }),
   };
   const hasMetadata = Object.keys(metadata).length > 0;
-  return { decision, reason: safe(reason), ...(hasMetadata && { metadata }) };
+  return { decision, reason: displayReason(reason), ...(hasMetadata && { metadata }) };
 };
 
 /** The decision for a client that can ask again. */

@@ -5,12 +5,12 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Clock } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { Recorder } from "../timeline/recorder.ts";
-import { type ContentRules, rowContent, safeLine } from "../timeline/row-content.ts";
+import { type ContentRules, redactedLine, rowContent } from "../timeline/row-content.ts";
 import type { NewRow, StoredContent, StoredRow, TimelineChange } from "../timeline/timeline-store.ts";
 import { ActionKeys, areDifferent } from "./action-keys.ts";
 import { rowApprovalOf } from "./approval-row.ts";
-import { contentOf, rowDecisionOf, rowOf, type Word } from "./event-row.ts";
-import { errorOf, outcomeOf } from "./outcome.ts";
+import { eventContent, rowDecisionOf, rowOf, type Word } from "./event-row.ts";
+import { errorOf, reportedOutcome } from "./outcome.ts";
 import { type AnyEvent, type EventFacts, snapshotKey } from "./read-event.ts";
 
 export interface EventLogOptions {
@@ -45,7 +45,7 @@ export class EventLog {
     const goesOn = made !== undefined && goingOn.has(made.decision);
     const state = goesOn ? (isAction ? "running" : "noted") : "refused";
     const modified = made?.modified_payload;
-    const content = contentOf(event, rules, { explanation, modified });
+    const content = eventContent(event, rules, { explanation, modified });
     const decision = rowDecisionOf(explanation, made);
     const row = { ...rowOf(event, facts, state, clock.now()), decision };
     if (!isAction || !goesOn) return recorder.note({ type: "add", row, content });
@@ -64,7 +64,7 @@ export class EventLog {
     const isCall =
       hasOutcome(event.event_type) || (event.event_type === "pre_prompt" && facts.callId !== undefined);
     const key = isCall ? { key: this.#keys.begin(facts) } : {};
-    const content = contentOf(event, rules, { explanation });
+    const content = eventContent(event, rules, { explanation });
     const decision = rowDecisionOf(explanation, { decision: "escalate" });
     const approval = rowApprovalOf(record);
     const row = { ...rowOf(event, facts, "waiting", clock.now()), decision, approval };
@@ -82,7 +82,7 @@ export class EventLog {
   async noted(event: AnyEvent, facts: EventFacts): Promise<void> {
     const { recorder, content: rules, clock } = this.#options;
     const type = event.event_type;
-    const content = contentOf(event, rules);
+    const content = eventContent(event, rules);
     const row = rowOf(event, facts, type === "error" ? "failed" : "noted", clock.now());
     if (type === "session_end") {
       const { agent, session } = facts;
@@ -108,10 +108,10 @@ export class EventLog {
     const { recorder, content: rules, clock } = this.#options;
     const isCancelled = facts.payload.outcome === "cancelled";
     const atMs = clock.now();
-    const ending = endingOf(facts, atMs);
+    const ending = rowEnd(facts, atMs);
     const outcome = outcomeContentOf(facts, rules);
-    const content = contentOf(event, rules);
-    const row = rowOf(event, facts, outcomeOf(facts).state, atMs);
+    const content = eventContent(event, rules);
+    const row = rowOf(event, facts, reportedOutcome(facts).state, atMs);
     const alone = { row: { ...row, ...ending(row) }, content: { ...content, ...outcome } };
     const found = this.#keys.end(facts);
     if (found === undefined) {
@@ -155,8 +155,8 @@ const isAnother = (row: StoredContent, outcome: StoredContent): boolean => {
   );
 };
 
-const endingOf = (facts: EventFacts, nowMs: number) => {
-  const { state, text } = outcomeOf(facts);
+const rowEnd = (facts: EventFacts, nowMs: number) => {
+  const { state, text } = reportedOutcome(facts);
   const { duration_ms: duration } = facts.payload;
   const said = typeof duration === "number" ? Math.round(duration) : -1;
   return (row: Pick<NewRow, "atMs">): Partial<NewRow> => ({
@@ -164,7 +164,7 @@ const endingOf = (facts: EventFacts, nowMs: number) => {
     endedAtMs: nowMs,
     // A row that its schema refuses would make its whole page unreadable.
     durationMs: Number.isSafeInteger(said) && said >= 0 ? said : Math.max(0, nowMs - row.atMs),
-    ...(text !== undefined && { outcome: safeLine(text) }),
+    ...(text !== undefined && { outcome: redactedLine(text) }),
   });
 };
 
@@ -173,6 +173,6 @@ const outcomeContentOf = (facts: EventFacts, rules: ContentRules): Partial<Store
   const error = errorOf(facts);
   return {
     ...(output !== undefined && { output: rowContent(output, rules) }),
-    ...(error !== undefined && { error: { ...error, message: safeLine(error.message, 4000) } }),
+    ...(error !== undefined && { error: { ...error, message: redactedLine(error.message, 4000) } }),
   };
 };

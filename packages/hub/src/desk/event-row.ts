@@ -1,6 +1,6 @@
 import type { Explanation } from "@harnesskit/policy";
 import type { RowDecision, RowState } from "@harnesskit/protocol/hub";
-import { type ContentRules, rowContent, safeLine } from "../timeline/row-content.ts";
+import { type ContentRules, redactedLine, rowContent } from "../timeline/row-content.ts";
 import type { NewRow, StoredContent } from "../timeline/timeline-store.ts";
 import type { AnyEvent, EventFacts } from "./read-event.ts";
 
@@ -31,12 +31,12 @@ export const rowOf = (event: AnyEvent, facts: EventFacts, state: RowState, atMs:
     ...(callId !== undefined && { callId }),
     depth: event.depth,
     ...(tool !== undefined && { tool }),
-    summary: safeLine(summary),
+    summary: redactedLine(summary),
     state,
   };
 };
 
-export const contentOf = (
+export const eventContent = (
   event: AnyEvent,
   rules: ContentRules,
   { explanation, modified }: { readonly explanation?: Explanation; readonly modified?: unknown } = {},

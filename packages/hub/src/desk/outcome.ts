@@ -8,7 +8,7 @@ const failed: ReadonlySet<unknown> = new Set(["error", "failed", "failure", "can
 const refused: ReadonlySet<unknown> = new Set(["refused", "blocked", "rejected", "denied", "skipped"]);
 
 /** What a `post_action` says of its action: by `outcome` or `status`, `failed`, `success`, `exit_code` or `error`. */
-export const outcomeOf = ({ payload }: Pick<EventFacts, "payload">): Outcome => {
+export const reportedOutcome = ({ payload }: Pick<EventFacts, "payload">): Outcome => {
   const { outcome = payload.status, error, exit_code: exit } = payload;
   const words = firstLine(textOf(error ?? payload.reason));
   const text = words === "" ? {} : { text: words };

@@ -21,10 +21,10 @@ const statusOf = (error: HarnessError): number => {
   return statuses[reason ?? ""] ?? 500;
 };
 
-const notKept = (): Response => plainAnswer(404, "This approval is not kept any more.");
+const goneAnswer = (): Response => plainAnswer(404, "This approval is not kept any more.");
 
 /** How an approval ended, in a sentence. */
-const endOf = ({ status, answer }: ApprovalRecord): string =>
+const overText = ({ status, answer }: ApprovalRecord): string =>
   answer === undefined ? `This approval is over: ${status}.` : `This approval was ${status} by ${answer.by}.`;
 
 /**
@@ -44,9 +44,9 @@ export const createAnswerHandler = ({ hub, links, onRefused }: AnswerHandlerOpti
     const linked = asked.success ? links.read(asked.data.token) : undefined;
     if (linked === undefined) return refused(hubPaths.answerView);
     const record = await hub.approval(linked.id);
-    if (record === undefined || record.digest !== linked.digest) return notKept();
+    if (record === undefined || record.digest !== linked.digest) return goneAnswer();
     // Once it is over, a link says how it ended, and no more of what it was or what came of it.
-    return record.status === "pending" ? jsonAnswer({ record }) : plainAnswer(410, endOf(record));
+    return record.status === "pending" ? jsonAnswer({ record }) : plainAnswer(410, overText(record));
   };
   const say = async (request: Request): Promise<Response> => {
     const asked = AnswerRequestSchema.safeParse(await readJsonBody(request));
@@ -55,8 +55,8 @@ export const createAnswerHandler = ({ hub, links, onRefused }: AnswerHandlerOpti
     const { decision, note } = asked.data;
     // A link that was used costs nothing of the answers that all may give in a minute.
     const known = await hub.approval(linked.id);
-    if (known === undefined || known.digest !== linked.digest) return notKept();
-    if (known.status !== "pending") return plainAnswer(409, endOf(known));
+    if (known === undefined || known.digest !== linked.digest) return goneAnswer();
+    if (known.status !== "pending") return plainAnswer(409, overText(known));
     try {
       const record = await hub.answer(
         { id: linked.id, digest: linked.digest, decision, ...(note !== undefined && { note }) },

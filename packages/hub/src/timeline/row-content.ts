@@ -92,7 +92,7 @@ export const rowContent = (value: unknown, rules: ContentRules): RowContent => {
 };
 
 /** One line without secrets, safe to show. */
-export const safeLine = (text: string, maxLength = 500): string =>
+export const redactedLine = (text: string, maxLength = 500): string =>
   displayText(redactSecrets(text.length > 4 * maxLength ? text.slice(0, 4 * maxLength) : text), {
     maxLength,
   });

@@ -64,7 +64,7 @@ export const changeRow = (
 export const lostRow = (outcome: string) => ({ row: { state: "unknown" as const, outcome } });
 
 type Counted = "failed" | "refused" | "waiting";
-const counted = (row: TimelineRow | undefined, state: Counted): number => (row?.state === state ? 1 : 0);
+const countIf = (row: TimelineRow | undefined, state: Counted): number => (row?.state === state ? 1 : 0);
 
 /** How a session's tally changes when a row becomes another; `before` is undefined for a new row. */
 export const sessionDelta = (
@@ -72,9 +72,9 @@ export const sessionDelta = (
   after: TimelineRow,
 ): Pick<SessionTally, "actions" | "failed" | "refused" | "waiting"> => ({
   actions: before === undefined && after.state !== "noted" ? 1 : 0,
-  failed: counted(after, "failed") - counted(before, "failed"),
-  refused: counted(after, "refused") - counted(before, "refused"),
-  waiting: counted(after, "waiting") - counted(before, "waiting"),
+  failed: countIf(after, "failed") - countIf(before, "failed"),
+  refused: countIf(after, "refused") - countIf(before, "refused"),
+  waiting: countIf(after, "waiting") - countIf(before, "waiting"),
 });
 
 /** The rule that a new row is a hit of. */

@@ -16,5 +16,5 @@ const tools = new Map<string, ActionKind>([
 ]);
 
 /** The kind of a tool. It goes by the name alone: what an agent says besides could be untrue. */
-export const actionOf = (tool: string): ActionKind =>
+export const actionKind = (tool: string): ActionKind =>
   tools.get(tool) ?? (/^mcp__[^_].*__/.test(tool) ? "mcp" : "other");

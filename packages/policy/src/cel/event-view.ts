@@ -1,7 +1,7 @@
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { jsonLength } from "@harnesskit/protocol/envelope";
 import { RuleError } from "../policy-error.ts";
-import { type ActionKind, actionOf } from "./actions.ts";
+import { type ActionKind, actionKind } from "./actions.ts";
 import type { PolicyFunction } from "./policy-function.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export class EventView {
     this.event = event;
     const tool = ownProperty(event.payload, "tool_name");
     this.tool = typeof tool === "string" ? tool : "";
-    this.action = actionOf(this.tool);
+    this.action = actionKind(this.tool);
     const args = ownProperty(event.payload, "arguments");
     this.args = isMap(args) ? args : nothing;
     this.#defaultWorkspace = defaultWorkspace;

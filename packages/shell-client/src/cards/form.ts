@@ -47,7 +47,7 @@ const numberOf = (field: unknown, name: string): number | undefined => {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 };
 
-const optionsOf = (field: unknown): FormField["options"] => {
+const choicesOf = (field: unknown): FormField["options"] => {
   const options = cardField(field, "options");
   if (!Array.isArray(options)) return [];
   return firstOf(options, formLimits.maxOptions).kept.flatMap((option) => {
@@ -62,7 +62,7 @@ const readField = (field: unknown): FormField | undefined => {
   const type = typeOf(field);
   if (typeof name !== "string" || !/^(?!__proto__$)[\w.-]{1,64}$/.test(name) || type === undefined)
     return undefined;
-  const options = optionsOf(field);
+  const options = choicesOf(field);
   if (type === "choice" && options.length === 0) return undefined;
   const value = cardField(field, "value");
   const text = typeof value === "string" || typeof value === "number" ? String(value) : "";

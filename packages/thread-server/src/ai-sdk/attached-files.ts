@@ -28,7 +28,7 @@ export type FileParts = ReadonlyMap<FileInput, TextPart | FilePart>;
 
 const fileName = ({ path, uri }: FileInput): string => path ?? uri ?? "";
 
-const toPart = ({ name, content, error }: ReadAttachment): TextPart | FilePart => {
+const attachedPart = ({ name, content, error }: ReadAttachment): TextPart | FilePart => {
   if (!content) return { type: "text", text: `[attached file: ${name} (not included: it ${error.message})]` };
   if (content.type === "text") return { type: "text", text: attachedText(name, content) };
   const { bytes: data, mediaType } = content;
@@ -72,5 +72,5 @@ export const readFiles = async (
     const reasons = failed.map(({ name, error }) => `${name} ${error?.message}`).join("; ");
     throw new TurnError(first.error.code, `The model was not asked: ${reasons}.`, { cause: first.error });
   }
-  return new Map(found.map((attachment, index) => [files[index] as FileInput, toPart(attachment)]));
+  return new Map(found.map((attachment, index) => [files[index] as FileInput, attachedPart(attachment)]));
 };

@@ -46,10 +46,10 @@ interface Fields {
 }
 
 /** A number that was rounded when it was read could not be sent back as it came. */
-const isExact = (id: number): boolean => Number.isFinite(id) && Math.abs(id) <= Number.MAX_SAFE_INTEGER;
+const isExactId = (id: number): boolean => Number.isFinite(id) && Math.abs(id) <= Number.MAX_SAFE_INTEGER;
 
 const isRequestId = (id: unknown): id is RequestId =>
-  typeof id === "string" || (typeof id === "number" && isExact(id)) || id === null;
+  typeof id === "string" || (typeof id === "number" && isExactId(id)) || id === null;
 
 /**
  * Classifies a JSON value as a message of JSON-RPC 2.0 (sections 4 and 5). Null counts as absent in `method` and `error`,

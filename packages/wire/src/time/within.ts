@@ -27,7 +27,7 @@ export type Settled<T> =
 /** A promise, or an operation that may throw, hang, or ignore its signal. */
 export type Work<T> = PromiseLike<T> | ((signal: AbortSignal) => T | PromiseLike<T>);
 
-const listOf = (signal: WithinOptions["signal"]): readonly AbortSignal[] =>
+const signalList = (signal: WithinOptions["signal"]): readonly AbortSignal[] =>
   [signal].flat().filter((each) => each !== undefined);
 
 /**
@@ -38,7 +38,7 @@ const listOf = (signal: WithinOptions["signal"]): readonly AbortSignal[] =>
 export const settleWithin = <T>(work: Work<T>, options: WithinOptions<T>): Promise<Settled<T>> =>
   new Promise((resolve) => {
     const { name, timeoutMs = Number.POSITIVE_INFINITY, clock = systemClock, holdsProcess = true } = options;
-    const signals = listOf(options.signal);
+    const signals = signalList(options.signal);
     const abort = typeof work === "function" ? new AbortController() : undefined;
     const dueAtMs = clock.now() + timeoutMs;
     let isOver = false;

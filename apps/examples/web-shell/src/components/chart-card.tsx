@@ -84,7 +84,7 @@ function Lines(geometry: Geometry) {
   );
 }
 
-const cut = (label: string): string =>
+const shortLabel = (label: string): string =>
   label.length > maxLabelLength ? `${label.slice(0, maxLabelLength - 1)}…` : label;
 
 function Axes(geometry: Geometry & { readonly scale: Scale }) {
@@ -109,7 +109,7 @@ function Axes(geometry: Geometry & { readonly scale: Scale }) {
       {chart.labels.map((label, index) =>
         index % every === 0 ? (
           <text x={centre(geometry, index)} y={height - 12} text-anchor="middle">
-            {cut(label)}
+            {shortLabel(label)}
           </text>
         ) : null,
       )}

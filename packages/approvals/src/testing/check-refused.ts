@@ -3,7 +3,7 @@ import { ApprovalError } from "../errors.ts";
 import type { ApprovalRecord } from "../record.ts";
 
 /** Throws `contract_broken` unless it rejects with this code; returns the record that the error holds. */
-export const refused = async (
+export const checkRefused = async (
   call: Promise<unknown>,
   code: string,
   what: string,
