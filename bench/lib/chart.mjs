@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { toTable, writeMarked } from "../../scripts/lib/marked-table.mjs";
 
+/** What the machine did beside, before this process measured. */
+const load = Number(loadavg()[0].toFixed(1));
 const width = 720;
 const bar = { height: 26, gap: 12, left: 170, right: 150 };
 const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
@@ -38,12 +40,12 @@ const drawing = ({ title, unit, note, node, rows }) => {
 export const reportFigures = (name, { lead, head, cells, ...chart }, isSaved) => {
   const node = process.version;
   const cores = availableParallelism();
-  const said = `${lead}, Node ${node}, ${cores} cores:\n\n${toTable(head, cells)}`;
+  const said = `${lead}, Node ${node}, ${cores} cores, a load of ${load} before:\n\n${toTable(head, cells)}`;
   console.log(said);
   if (!isSaved) return;
   const results = new URL("../results/", import.meta.url);
   mkdirSync(results, { recursive: true });
-  const result = { node, cores, ...chart, lead, head, cells };
+  const result = { node, cores, load, ...chart, lead, head, cells };
   writeFileSync(new URL(`${name}.json`, results), `${JSON.stringify(result, null, 2)}\n`);
   writeMarked(fileURLToPath(new URL("../README.md", import.meta.url)), name, said);
   writeFileSync(new URL(`../../docs/public/bench-${name}.svg`, import.meta.url), drawing({ node, ...chart }));
