@@ -1,5 +1,3 @@
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
 import {
   type Browser,
   type BrowserContext,
@@ -8,35 +6,20 @@ import {
   type Page,
 } from "playwright-core";
 import { onTestFinished, type TestContext } from "vitest";
+import { chromiumNames, findChromium } from "./find-chromium.mjs";
 
-const names = ["chromium", "chromium-browser", "google-chrome"];
-
-const found = (process.env.PATH ?? "")
-  .split(delimiter)
-  .flatMap((directory) => names.map((name) => join(directory, name)))
-  .find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+const found = findChromium();
 
 /** Leaves a test out where there is no browser, and gives the reason. */
 export const needChromium = ({ skip }: Pick<TestContext, "skip">): void => {
-  const without = `this machine has none of ${names.join(", ")}`;
+  const without = `this machine has none of ${chromiumNames.join(", ")}`;
   if (found !== undefined) return;
   skip(without);
 };
 
 /** The browser of this machine; undefined where there is none. */
-export const launchChromium = async (): Promise<Browser | undefined> => {
-  if (found === undefined) return undefined;
-  // Chromium has no sandbox for root.
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return chromium.launch({ executablePath: found, args });
-};
+export const launchChromium = async (): Promise<Browser | undefined> =>
+  found === undefined ? undefined : chromium.launch({ executablePath: found.executablePath, args: found.args });
 
 /** A browser's profile of its own, until the test is finished. */
 export const openContext = async (

@@ -1,6 +1,7 @@
 // What the recorded sessions do in the hub's page.
 import { setTimeout as sleep } from "node:timers/promises";
 import { chromium } from "playwright-core";
+import { findChromium } from "../../../scripts/lib/find-chromium.mjs";
 
 /** Waits for a minute. */
 export const until = async (found, what) => {
@@ -12,11 +13,7 @@ export const until = async (found, what) => {
   throw new Error(`${what} did not come`);
 };
 
-export const launchChromium = () =>
-  chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
-  });
+export const launchChromium = () => chromium.launch(findChromium());
 
 /** Answers what an agent asks, as a user does: reads to the end, then approves. */
 export const approve = async (page, agent) => {

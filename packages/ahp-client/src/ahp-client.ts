@@ -11,9 +11,8 @@ import {
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
 import { type CloseReason, callSafely, HarnessError, randomId, systemClock } from "@harnesskit/wire";
-import type { SessionState } from "@harnesskit/wire/rpc";
+import { SessionListeners, type SessionState } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
-import { activeTrace, currentTracer, type TraceContext, traced } from "@harnesskit/wire/trace";
 import { Calls } from "./calls.ts";
 import {
   type AhpClient,
@@ -28,6 +27,7 @@ import {
 } from "./client-options.ts";
 import { callClassOf, checkedTimeout, Deadlines } from "./deadlines.ts";
 import { AhpUsageError, toFailure } from "./errors.ts";
+import { tracedQuestion, withTrace, withTraces } from "./event-trace.ts";
 import {
   assertEventType,
   assertKind,
@@ -52,15 +52,6 @@ import { type HeartbeatState, startHeartbeat } from "./heartbeat.ts";
 import { Judge, type Verdict } from "./judge.ts";
 import { NotificationOutbox } from "./notification-outbox.ts";
 
-/** The tool that a payload names, as most do. */
-const namedTool = (payload: unknown): string | undefined => {
-  const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
-  return typeof tool === "string" ? tool : undefined;
-};
-
-const withTrace = (events: readonly BatchEvent[], trace: TraceContext): BatchEvent[] =>
-  events.map((event) => ({ ...event, metadata: { ...event.metadata, ...trace } }));
-
 class HarnessClient implements AhpClient {
   readonly sessionId: string;
   readonly agentId: string;
@@ -73,7 +64,7 @@ class HarnessClient implements AhpClient {
   readonly #calls: Calls;
   readonly #outbox: NotificationOutbox;
   readonly #closing = new AbortController();
-  readonly #listeners = new Set<{ readonly listener: (state: SessionState) => void }>();
+  readonly #listeners = new SessionListeners((error) => this.#report(error, "listener"));
   #events = 0;
   #dropped = 0;
 
@@ -108,7 +99,10 @@ class HarnessClient implements AhpClient {
         this.#report(error, "message");
       },
       onError: (error) => this.#report(error, "connection"),
-      onState: (state) => this.#changed(state),
+      onState: (state) => {
+        this.#outbox.changed(state);
+        this.#listeners.notify(state);
+      },
     });
     const session = this.#session;
     this.#calls = new Calls({ session, clock, maxInFlight, resend: options.resend });
@@ -128,9 +122,7 @@ class HarnessClient implements AhpClient {
   }
 
   onState(listener: (state: SessionState) => void): () => void {
-    const entry = { listener };
-    this.#listeners.add(entry);
-    return () => void this.#listeners.delete(entry);
+    return this.#listeners.add(listener);
   }
 
   get harness(): HandshakeResult | undefined {
@@ -168,15 +160,10 @@ class HarnessClient implements AhpClient {
     payload: EventPayloadInput<T>,
     options: EventFields & CallOptions = {},
   ): Promise<Verdict<DecisionFor<T>>> {
-    if (currentTracer() === undefined) return this.#decide(eventType, payload, options);
     const { session_id: sessionId = this.sessionId, agent_id: agentId = this.agentId } = options;
-    const details = () => ({ eventType, sessionId, agentId, tool: namedTool(payload), input: payload });
-    return traced("ask", details, async (operation) => {
-      const verdict = await this.#decide(eventType, payload, options);
-      const { decision } = verdict.decision as { readonly decision: string };
-      operation?.set({ decision, code: verdict.origin === "client" ? verdict.code : undefined });
-      return verdict;
-    });
+    return tracedQuestion({ eventType, sessionId, agentId, payload }, () =>
+      this.#decide(eventType, payload, options),
+    );
   }
 
   async #decide<T extends BlockingEventType>(
@@ -213,8 +200,7 @@ class HarnessClient implements AhpClient {
 
   async batch(events: readonly BatchEvent[], options: CallOptions = {}): Promise<Verdict<Decision>[]> {
     this.#assertIntroduced();
-    const trace = activeTrace();
-    const complete = createBatch(this.#sender, trace === undefined ? events : withTrace(events, trace));
+    const complete = createBatch(this.#sender, withTraces(events));
     const { length } = complete;
     if (length === 0) return [];
     const times = this.#times("batch", options);
@@ -293,26 +279,11 @@ class HarnessClient implements AhpClient {
     this.#assertIntroduced();
     assertEventType(eventType);
     assertKind(eventType, blocking);
-    const trace = activeTrace();
-    const traced = trace && { ...fields, metadata: { ...fields?.metadata, ...trace } };
-    return createEvent(this.#sender, eventType, payload, traced ?? fields);
+    return createEvent(this.#sender, eventType, payload, withTrace(fields));
   }
 
   #times(callClass: "query" | "batch", { timeoutMs, signal }: CallOptions) {
     return { timeoutMs: this.#deadlines.of(callClass, this.harness?.config, timeoutMs), signal };
-  }
-
-  #changed(state: SessionState): void {
-    this.#outbox.changed(state);
-    for (const { listener } of [...this.#listeners]) {
-      callSafely(
-        () => listener(state),
-        (cause) => {
-          const message = "a listener of the state failed";
-          this.#report(new HarnessError("handler_failed", message, { cause }), "listener");
-        },
-      );
-    }
   }
 
   #report(error: HarnessError, kind: AhpErrorContext["kind"]): void {

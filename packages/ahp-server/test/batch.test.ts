@@ -3,7 +3,8 @@ import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import { describe, expect, it } from "vitest";
 import type { AhpHandlers } from "../src/index.ts";
 import { RawAgent } from "./support/agent.ts";
-import { event, payloads, run } from "./support/messages.ts";
+import { payloads } from "../../../scripts/lib/ahp-payloads.ts";
+import { event, run } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 
 const types = Object.keys(ahpEvents) as AhpEventType[];

@@ -3,7 +3,8 @@ import { type AhpEventType, ahpEvents, DecisionSchema } from "@harnesskit/protoc
 import { describe, expect, it } from "vitest";
 import { type AhpHandlers, HandlerError } from "../src/index.ts";
 import { RawAgent } from "./support/agent.ts";
-import { event, notification, payloads, request } from "./support/messages.ts";
+import { payloads } from "../../../scripts/lib/ahp-payloads.ts";
+import { event, notification, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 
 const types = Object.keys(ahpEvents) as AhpEventType[];

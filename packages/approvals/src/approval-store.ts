@@ -27,7 +27,10 @@ export interface PageOptions extends ApprovalFilter {
 export interface ApprovalPage {
   /** By the number of their last change. */
   readonly records: readonly ApprovalRecord[];
-  /** `afterSeq` of the next page. */
+  /**
+   * `afterSeq` of the next page. With a filter, a page that is not full leads past all changes that do not fit: list what fits, then
+   * `watch` from it, and no older record is read.
+   */
   readonly nextSeq: number;
 }
 

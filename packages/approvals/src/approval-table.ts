@@ -22,6 +22,8 @@ export interface ApprovalTable {
   now?(): MaybePromise<number>;
   /** A number greater than all before. */
   nextSeq(): MaybePromise<number>;
+  /** The greatest number of a record that is kept; 0 without records. */
+  lastSeq(): MaybePromise<number>;
   get(id: string): MaybePromise<ApprovalRecord | undefined>;
   /** Inserts or replaces. */
   put(record: ApprovalRecord): MaybePromise<void>;

@@ -112,8 +112,12 @@ export const createApprovalStore = (
       const filter = parseValue(FilterSchema, rest, "filter") as ApprovalFilter;
       checkNumber("afterSeq", afterSeq, { min: 0 });
       checkNumber("limit", limit, { max: limits.maxPage });
+      // Read before the page, so that no change falls between the two.
+      const isFiltered = Object.keys(filter).length > 0;
+      const lastSeq = isFiltered ? await read((table) => table.lastSeq()) : afterSeq;
       const records = await read((table) => table.page(filter, afterSeq, limit));
-      return { records, nextSeq: records.at(-1)?.seq ?? afterSeq };
+      const passedSeq = records.length < limit ? Math.max(afterSeq, lastSeq) : afterSeq;
+      return { records, nextSeq: Math.max(records.at(-1)?.seq ?? afterSeq, passedSeq) };
     },
     watch: (watchOptions) =>
       watchRecords(store, { waiting, backing, clock, limits, closed: closing.signal }, watchOptions),

@@ -28,6 +28,7 @@ export {
   InputPatternSchema,
 } from "./grant.ts";
 export { type ApprovalLimits, approvalLimits } from "./limits.ts";
+export { codeKind } from "./code-kind.ts";
 export { lineTokens, type Token } from "./line-tokens.ts";
 export { createMemoryApprovalStore } from "./memory-approval-store.ts";
 export {

@@ -22,6 +22,7 @@ const createTable = (): ApprovalTable => {
   const select = (where: (record: ApprovalRecord) => boolean) => [...records.values()].filter(where);
   return {
     nextSeq: () => ++seq,
+    lastSeq: () => [...records.values()].at(-1)?.seq ?? 0,
     get: (id) => records.get(id),
     put(record) {
       records.delete(record.id);

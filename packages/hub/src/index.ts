@@ -1,14 +1,8 @@
 export type { AgentLink } from "./agents/presence.ts";
 export type { HubUser } from "./api/hub-api.ts";
 export type { AnyEvent } from "./desk/read-event.ts";
-export {
-  type AgentContext,
-  createHub,
-  type Hub,
-  type HubOptions,
-  type HubStats,
-  type TransportContext,
-} from "./hub.ts";
+export { createHub } from "./hub.ts";
+export type { AgentContext, Hub, HubOptions, HubStats, TransportContext } from "./hub-options.ts";
 export { type HubLimits, hubLimits } from "./limits.ts";
 export { type TimelineLimits, timelineLimits } from "./timeline/limits.ts";
 export { createMemoryTimelineStore, type TimelineStoreOptions } from "./timeline/memory-timeline-store.ts";

@@ -30,8 +30,11 @@ export type NotifierLimits = LimitsOf<typeof notifierLimits>;
 export interface NotifierOptions {
   /** See `parseNotifyConfig`. */
   readonly config: NotifyConfig;
-  /** Where approvals change: a store of approvals, or a hub's client with `watch: (options) => client.watchInbox(options)`. */
-  readonly source: Pick<ApprovalStore, "watch">;
+  /**
+   * Where approvals change: a store of approvals, or a hub's client with `page: (options) => client.call("inbox.list", options)` and
+   * `watch: (options) => client.watchInbox(options)`.
+   */
+  readonly source: Pick<ApprovalStore, "page" | "watch">;
   readonly links: NoticeLinks;
   /** @default in memory: a restart tells again what still waits */
   readonly sent?: SentLog;
@@ -124,10 +127,21 @@ export const createNotifier = (options: NotifierOptions): Notifier => {
     if (timers.delete(record.id)) for (const lane of lanes.values()) lane.drop(record.id);
   };
 
+  /** Takes up what waits already; returns the number of the last change that is known then. */
+  const readPending = async (): Promise<number> => {
+    for (let afterSeq = 0; ; ) {
+      const { records, nextSeq } = await source.page({ status: "pending", afterSeq });
+      if (records.length === 0) return nextSeq;
+      for (const record of records) changed(record);
+      afterSeq = nextSeq;
+    }
+  };
+
   const follow = async (): Promise<void> => {
-    let afterSeq = 0;
+    let afterSeq: number | undefined;
     for (let failures = 1; !closing.signal.aborted; failures++) {
       try {
+        afterSeq ??= await readPending();
         for await (const record of source.watch({ afterSeq, signal: closing.signal })) {
           changed(record);
           afterSeq = record.seq;

@@ -177,6 +177,7 @@ test("only what its conditions name is told, and a source that fails is asked ag
       {},
     ),
     source: {
+      page: (options) => store.page(options),
       watch(options) {
         if (failures-- > 0) throw Object.assign(new Error("the store is busy"), { code: "store_busy" });
         return store.watch(options);
@@ -225,6 +226,46 @@ test("two steps that are due at once tell an approval once, and a log that fails
     .poll(() => {
       clock.advance(2_000);
       return service.received.length;
+    })
+    .toBe(2);
+});
+
+test("reads no older approval at the start, and misses no change between its list and its watch", async () => {
+  const service = await startService();
+  const watched: (number | undefined)[] = [];
+  const opened = openNotifier(webhooks({ team: service.url }, "notify: [{ to: [team] }]"));
+  const { store, ask, clock } = opened;
+  for (let index = 0; index < 5; index++) {
+    const old = await ask(`old-${index}`);
+    await store.apply(old.id, approveBy(old));
+  }
+  const waiting = await ask("waiting");
+  const other = await ask("other");
+  await store.apply(other.id, approveBy(other));
+  const { records } = await store.page({ limit: 100 });
+  const reading = openNotifier(webhooks({ team: service.url }, "notify: [{ to: [team] }]"), {
+    clock,
+    source: {
+      page: async (options) => {
+        const page = await store.page(options);
+        // Asked when the list was read, and before the watch begins.
+        if (page.records.length === 0 && watched.length === 0) await ask("between");
+        return page;
+      },
+      watch(options) {
+        watched.push(options?.afterSeq);
+        return store.watch(options);
+      },
+    },
+  });
+  reading.start();
+  await expect.poll(() => service.received.length).toBe(1);
+  expect(idsOf(service.received[0] as never)).toContain(waiting.id);
+  expect(watched).toEqual([records.at(-1)?.seq]);
+  await expect
+    .poll(() => {
+      clock.advance(2_000);
+      return service.received.flatMap((each) => idsOf(each as never)).length;
     })
     .toBe(2);
 });

@@ -50,6 +50,11 @@ export class ApprovalReader {
     return safeNumber(row?.now);
   }
 
+  async lastSeq(): Promise<number> {
+    const [row] = await this.query("SELECT coalesce(max(seq), 0) AS seq FROM store.approvals");
+    return safeNumber(row?.seq);
+  }
+
   async get(id: string): Promise<ApprovalRecord | undefined> {
     return (await this.records("id = $1", toTextKey(id)))[0];
   }

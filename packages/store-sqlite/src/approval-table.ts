@@ -38,6 +38,10 @@ export class SqliteApprovalTable implements ApprovalTable {
     return this.#file.nextNumber();
   }
 
+  lastSeq(): number {
+    return numberIn(this.#file.get("SELECT coalesce(max(seq), 0) FROM approvals")?.[0]);
+  }
+
   get(id: string): ApprovalRecord | undefined {
     return this.#records("id = ?", toKey(id))[0];
   }

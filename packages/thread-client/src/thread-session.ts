@@ -1,17 +1,12 @@
 import type { EventBody, ThreadMethodName } from "@harnesskit/protocol/threads";
-import {
-  ConnectionClosedError,
-  callSafely,
-  HarnessError,
-  systemClock,
-  type Transport,
-} from "@harnesskit/wire";
+import { ConnectionClosedError, HarnessError, systemClock, type Transport } from "@harnesskit/wire";
 import {
   ClientSession,
   type ConnectOptions,
   type ReconnectOptions,
   type RequestOptions,
   resolveReconnect,
+  SessionListeners,
   type SessionState,
 } from "@harnesskit/wire/rpc";
 import type { Clock } from "@harnesskit/wire/time";
@@ -57,7 +52,7 @@ export class ThreadSession {
   readonly #options: ThreadSessionOptions;
   readonly #session: ClientSession<ServerConnection, Initialized>;
   readonly #stats = { unknownNotifications: 0, malformedNotifications: 0 };
-  readonly #listeners = new Set<(state: SessionState) => void>();
+  readonly #listeners: SessionListeners;
   /** The connection whose events count: open, and perhaps not introduced yet. */
   #current: ServerConnection | undefined;
   #error: HarnessError | undefined;
@@ -66,6 +61,7 @@ export class ThreadSession {
   constructor(options: ThreadSessionOptions) {
     const { reconnect, clock = systemClock, introduce } = options;
     this.#options = options;
+    this.#listeners = new SessionListeners(options.onError);
     this.#session = new ClientSession({
       clock,
       reconnect: resolveReconnect(reconnect),
@@ -97,9 +93,7 @@ export class ThreadSession {
   }
 
   onState(listener: (state: SessionState) => void): () => void {
-    const entry = (state: SessionState) => listener(state);
-    this.#listeners.add(entry);
-    return () => this.#listeners.delete(entry);
+    return this.#listeners.add(listener);
   }
 
   async connect(options: ConnectOptions): Promise<Initialized> {
@@ -161,7 +155,7 @@ export class ThreadSession {
 
   #changed(state: SessionState): void {
     const { error } = this.#session;
-    const { onLost, onClose, onError } = this.#options;
+    const { onLost, onClose } = this.#options;
     if (state === "reconnecting") {
       this.#current = undefined;
       onLost(toClosed(error));
@@ -170,11 +164,6 @@ export class ThreadSession {
       this.#error = toClosed(error);
       onClose(this.#error, error === undefined);
     }
-    for (const listener of [...this.#listeners]) {
-      callSafely(
-        () => listener(state),
-        (cause) => onError(new HarnessError("handler_failed", "a listener of the state failed", { cause })),
-      );
-    }
+    this.#listeners.notify(state);
   }
 }

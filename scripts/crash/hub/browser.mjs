@@ -1,23 +1,11 @@
-import { accessSync, constants, readFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { findChromium } from "../../lib/find-chromium.mjs";
 
-const executablePath = (process.env.PATH ?? "")
-  .split(delimiter)
-  .flatMap((directory) =>
-    ["chromium", "chromium-browser", "google-chrome"].map((name) => join(directory, name)),
-  )
-  .find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+const found = findChromium();
 
 /** Whether this machine has a browser to kill. */
-export const hasBrowser = executablePath !== undefined;
+export const hasBrowser = found !== undefined;
 
 /** A link to the page that is valid once. Rejects while the hub is away. */
 const linkOf = async ({ serverFile, tokenFile }) => {
@@ -46,8 +34,7 @@ const watchAnswers = (page, onAcknowledged) => {
 /** A browser whose page answers one question after the other with clicks, until it is killed. */
 export const startBrowser = async ({ place, random, onAcknowledged }) => {
   const { chromium } = await import("playwright-core");
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  const server = await chromium.launchServer({ executablePath, args });
+  const server = await chromium.launchServer(found);
   const browser = await chromium.connect(server.wsEndpoint());
   let isKilled = false;
   const answer = async () => {

@@ -1,3 +1,4 @@
+import { codeKind } from "@harnesskit/approvals";
 import type { Token, Tokens } from "marked";
 import { codeLine } from "../timeline/approval-lines.ts";
 import { safeProse } from "./prose.ts";
@@ -6,14 +7,6 @@ import type { Paint, Terminal } from "./terminal.ts";
 import { oneLine, wrapText } from "./text.ts";
 import { WordWriter } from "./word-writer.ts";
 
-const codeKinds: Readonly<Record<string, "command" | "input" | "diff">> = {
-  sh: "command",
-  bash: "command",
-  shell: "command",
-  console: "command",
-  json: "input",
-  diff: "diff",
-};
 const maxUrlWidth = 300;
 
 const both =
@@ -59,7 +52,7 @@ export class MarkdownBlocks {
 
   /** A language whose colours are not known is named. */
   openCode(language: string, indent = ""): void {
-    const kind = codeKinds[language.toLowerCase()];
+    const kind = codeKind(language);
     this.#codeKind = kind ?? "prompt";
     if (kind === undefined && language !== "") {
       this.#exact(`${indent}${this.#terminal.style.dim(oneLine(language, 60))}`);

@@ -1,17 +1,10 @@
+import { codeKind, toViewLines } from "@harnesskit/approvals";
 import { displayText } from "@harnesskit/wire";
 import { Lexer, type Token, type Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-block.tsx";
 import { SafeText } from "./safe-text.tsx";
-
-const codeKinds: Readonly<Record<string, "command" | "input" | "diff">> = {
-  sh: "command",
-  bash: "command",
-  shell: "command",
-  console: "command",
-  json: "input",
-};
 
 const visible = (text: string): string =>
   displayText(text, { multiline: true, maxLength: Number.POSITIVE_INFINITY });
@@ -126,11 +119,8 @@ function Table({ token: { header, rows } }: { readonly token: Tokens.Table }) {
 }
 
 function Code({ token: { text, lang = "" } }: { readonly token: Tokens.Code }) {
-  const lines = visible(text)
-    .replaceAll("\t", "    ")
-    .split("\n")
-    .map((each) => ({ kind: "plain" as const, text: each }));
-  const kind = codeKinds[lang.toLowerCase()] ?? "prompt";
+  const kind = codeKind(lang) ?? "prompt";
+  const lines = toViewLines(text, kind === "diff", { maxLines: text.length + 1, maxLength: text.length });
   return (
     <CodeBlock part={{ kind, label: lang === "" ? "code" : displayText(lang, { maxLength: 60 }), lines }} />
   );

@@ -25,8 +25,12 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
         "the rest, a changed record last",
       );
       checkEqual(await store.page({ afterSeq: rest.nextSeq }), { ...rest, records: [] }, "after the end");
-      checkEqual((await store.page({ status: "approved" })).records, [approved], "by status");
-      checkEqual((await store.page({ agent: "agent", session: "s2" })).records, [], "by session");
+      const ofStatus = await store.page({ status: "approved" });
+      checkEqual(ofStatus, { records: [approved], nextSeq: approved.seq }, "by status");
+      const ofSession = await store.page({ agent: "agent", session: "s2" });
+      checkEqual(ofSession, { records: [], nextSeq: approved.seq }, "by session: past what does not fit");
+      const full = await store.page({ status: "pending", limit: 1 });
+      checkEqual(full, { records: [second], nextSeq: second.seq }, "a full page of a status");
       await checkRefused(store.page({ limit: 3 }), "invalid_argument", "a page too large");
       await checkRefused(store.page({ status: "open" as never }), "invalid_argument", "an unknown status");
     },

@@ -1,7 +1,7 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import { AnswerRequestSchema, AnswerViewRequestSchema, hubPaths } from "@harnesskit/protocol/hub";
 import { HarnessError, ProtocolError } from "@harnesskit/wire";
-import type { Hub } from "../hub.ts";
+import type { Hub } from "../hub-options.ts";
 import type { AnswerLinks } from "./answer-links.ts";
 import { jsonAnswer, plainAnswer, readJsonBody } from "./page-answers.ts";
 

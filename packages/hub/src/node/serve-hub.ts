@@ -9,7 +9,7 @@ import { hubPaths } from "@harnesskit/protocol/hub";
 import { createHttpServer, type FallbackHandler } from "@harnesskit/transport-http/node";
 import { createUnixListener } from "@harnesskit/transport-uds";
 import { type Clock, displayText, systemClock } from "@harnesskit/wire";
-import type { Hub } from "../hub.ts";
+import type { Hub } from "../hub-options.ts";
 import type { HubPlace } from "../place.ts";
 import { HubAccess, type HubPrincipal } from "./access.ts";
 import { createAnswerHandler } from "./answer-handler.ts";

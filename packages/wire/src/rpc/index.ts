@@ -26,4 +26,5 @@ export type { CancellationProtocol, PeerHandlers, PeerOptions, RequestOptions } 
 export type { RpcErrors } from "./rpc-errors.ts";
 export type { Call, CallOutcome, Respond, RpcMethod, RpcMethods } from "./rpc-method.ts";
 export type { OriginOptions, RpcOrigin } from "./rpc-origin.ts";
+export { SessionListeners } from "./session-listeners.ts";
 export { SharedRun } from "./shared-run.ts";

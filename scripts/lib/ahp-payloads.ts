@@ -1,10 +1,7 @@
-import type { AhpEventType } from "@harnesskit/protocol/ahp";
-
 const session = { session_id: "sess-abc" };
 const contract = { run_id: "run-123", ...session, updated_at: "2026-05-01T00:00:01Z" };
 
-/** A payload for each type, with all that it must have. */
-export const payloads: Readonly<Record<AhpEventType, Record<string, unknown>>> = {
+const byType = {
   pre_action: { tool_name: "bash", arguments: { command: "cargo test" } },
   post_action: { status: "ok" },
   pre_prompt: { prompt: "hello" },
@@ -42,3 +39,6 @@ export const payloads: Readonly<Record<AhpEventType, Record<string, unknown>>> =
   task_list: { ...contract, tasks: [{ id: "step-1", title: "Inspect", status: "completed" }] },
   verification: { ...contract, status: "passed" },
 };
+
+/** A payload for each type of an AHP event, with all that it must have. */
+export const payloads: Readonly<Record<keyof typeof byType, Record<string, unknown>>> = byType;

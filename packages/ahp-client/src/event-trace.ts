@@ -1,0 +1,49 @@
+import type { AhpEventType, BlockingEventType, DecisionFor } from "@harnesskit/protocol/ahp";
+import { activeTrace, currentTracer, traced } from "@harnesskit/wire/trace";
+import type { BatchEvent, EventFields } from "./events.ts";
+import type { Verdict } from "./judge.ts";
+
+/** The tool that a payload names, as most do. */
+const namedTool = (payload: unknown): string | undefined => {
+  const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
+  return typeof tool === "string" ? tool : undefined;
+};
+
+/** Fields of an event, whose metadata carries the trace context of the running operation, if there is one. */
+export const withTrace = (fields: EventFields | undefined): EventFields | undefined => {
+  const trace = activeTrace();
+  return trace === undefined ? fields : { ...fields, metadata: { ...fields?.metadata, ...trace } };
+};
+
+/** {@link withTrace} for the events of a batch. */
+export const withTraces = (events: readonly BatchEvent[]): readonly BatchEvent[] => {
+  const trace = activeTrace();
+  if (trace === undefined) return events;
+  return events.map((event) => ({ ...event, metadata: { ...event.metadata, ...trace } }));
+};
+
+/** What is asked of a harness. */
+interface Asked {
+  readonly eventType: AhpEventType;
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly payload: unknown;
+}
+
+/** Traces a question to a harness, where there is a tracer. */
+export const tracedQuestion = <T extends BlockingEventType>(
+  { payload, ...asked }: Asked,
+  decide: () => Promise<Verdict<DecisionFor<T>>>,
+): Promise<Verdict<DecisionFor<T>>> => {
+  if (currentTracer() === undefined) return decide();
+  return traced(
+    "ask",
+    () => ({ ...asked, tool: namedTool(payload), input: payload }),
+    async (operation) => {
+      const verdict = await decide();
+      const { decision } = verdict.decision as { readonly decision: string };
+      operation?.set({ decision, code: verdict.origin === "client" ? verdict.code : undefined });
+      return verdict;
+    },
+  );
+};

@@ -1,0 +1,90 @@
+import type { AhpServer, StateStore } from "@harnesskit/ahp-server";
+import type { ApprovalRecord, ApprovalRisk, ApprovalStore } from "@harnesskit/approvals";
+import type { AuditSink } from "@harnesskit/audit";
+import type { Explanation, Policy, PolicyHarness } from "@harnesskit/policy";
+import type { HubMethodParams } from "@harnesskit/protocol/hub";
+import type { Channel, Clock, CreateId } from "@harnesskit/wire";
+import type { AgentLink } from "./agents/presence.ts";
+import type { HubUser } from "./api/hub-api.ts";
+import type { AnyEvent } from "./desk/read-event.ts";
+import type { HubLimits } from "./limits.ts";
+import type { TimelineStore } from "./timeline/timeline-store.ts";
+
+export interface HubOptions {
+  /** The policy in force. Its `escalate` becomes an approval. */
+  readonly policy: PolicyHarness;
+  /** Where approvals are kept. The caller closes it after the hub. */
+  readonly approvals: ApprovalStore;
+  /** Where the timeline is kept. The caller closes it after the hub. */
+  readonly timeline: TimelineStore;
+  /** Names the hub for agents and clients. @default "harness-hub" */
+  readonly name?: string;
+  readonly version: string;
+  /** Where runs are kept. @default they live as long as the hub */
+  readonly stateStore?: StateStore;
+  /** What a human should know about the danger of an action. @default unknown */
+  readonly riskOf?: (event: AnyEvent, explanation: Explanation) => ApprovalRisk;
+  /** What is known of an agent's protection, in a line, such as what `harness guard doctor` has found. @default undefined, nothing */
+  readonly protectionOf?: (agent: string) => string | undefined;
+  /** Makes a policy for a backtest. @default `parsePolicy` without functions */
+  readonly parsePolicy?: (text: string) => Policy;
+  /** More fields of events whose values the timeline does not keep, by name in any case. @default names of secrets only */
+  readonly secretFields?: readonly string[];
+  /** The default and longest duration of grants, as the store of approvals has it. @default its default */
+  readonly grantMs?: number;
+  /** Records answers, refused ones too, and revoked grants. @default nowhere */
+  readonly audit?: Pick<AuditSink, "record">;
+  /** See {@link HubLimits}. */
+  readonly limits?: Partial<HubLimits>;
+  /** Reports what no agent and no client sees. What it throws is ignored. */
+  readonly onError?: (error: unknown) => void;
+  /** @default the real time */
+  readonly clock?: Clock;
+  /** @default random */
+  readonly createId?: CreateId;
+}
+
+/** What the hub knows about the sender of an event. */
+export interface AgentContext {
+  readonly link: AgentLink;
+  readonly principal?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** A channel's or exchange's context, as transports give it. */
+export interface TransportContext {
+  readonly principal?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** One harness for all agents. */
+export interface Hub {
+  /** Starts what the hub does by itself. Rows that ran when a former hub was lost are `unknown` from then on. */
+  start(): Promise<void>;
+  /** Serves an agent over a channel, and starts the channel. Throws `connection_closed` after `close`. */
+  connectAgent(channel: Channel, transport: "unix" | "websocket"): void;
+  /** Answers AHP over HTTP: a route of `createHttpServer`. */
+  readonly exchange: Pick<AhpServer<AgentContext>, "malformed" | "unsendable"> & {
+    handle(message: unknown, context: TransportContext): Promise<unknown>;
+  };
+  /** Serves a client of the hub's own API over a channel, and starts the channel. */
+  connectClient(channel: Channel, user: HubUser): void;
+  /** An approval as it is; undefined if it is not kept. */
+  approval(id: string): Promise<ApprovalRecord | undefined>;
+  /**
+   * Answers an approval as `inbox.answer` of the API does, within the same budget and with the same entry of the audit. Rejects with an
+   * `ApprovalError` where another answer was first or the question is over, and with a `ProtocolError` for an id that is not there
+   * and for too many answers.
+   */
+  answer(answer: HubMethodParams<"inbox.answer">, by: string): Promise<ApprovalRecord>;
+  stats(): HubStats;
+  /** Ends what waits, without an answer, and closes all connections. Questions stay. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface HubStats extends ReturnType<AhpServer["stats"]> {
+  /** Questions that are held for a human. */
+  readonly held: number;
+  /** Clients of the API. */
+  readonly clients: number;
+}
