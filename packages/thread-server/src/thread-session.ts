@@ -229,8 +229,10 @@ export class ThreadSession {
   }
 
   async #runTurn(turn: ActiveTurn, work: TurnWork, run: () => Promise<void>): Promise<void> {
-    await this.#touch();
+    // The turn does not wait for it.
+    const touched = this.#touch();
     await work.run(run);
+    await touched;
     this.#unstoredEnd = turn.unstoredEnd;
     this.#active = undefined;
     await this.#touch();

@@ -54,6 +54,14 @@ const toAgentsArgs = ({ agents = [], installedAgents = true }: RunOptions): stri
   ...(installedAgents ? [] : ["--no-installed-agents"]),
 ];
 
+/** Rejects for agents that no server could use, with the reason. What cannot be started, the server reports. */
+const checkGivenAgents = async ({ agents, installedAgents }: RunOptions): Promise<void> => {
+  if (agents === undefined) return;
+  const { checkAgents } = await import("../agents/check-agents.ts");
+  const installed = installedAgents === false ? [] : await readEnabledAgents(() => {});
+  await checkAgents(agents, installed);
+};
+
 /**
  * `harness run`: one turn, shown as it happens; the prompt is `argument`, or standard input (see `promptOf`). Where the
  * thread's last turn has not ended, that one first. Without a prompt only that one.
@@ -70,15 +78,12 @@ export const run = async (
   const workspace = await workspaceDirectory(options.cwd);
   if (choice.kind === "file" && choice.file !== undefined) {
     // Only then is the code that reads policies needed in this process.
-    const { policyWarnings, readNamedPolicy } = await import("../ahp/policy-file.ts");
+    const [{ readNamedPolicy }, { policyWarnings }] = await Promise.all([
+      import("../ahp/policy-file.ts"),
+      import("../ahp/policy-text.ts"),
+    ]);
     for (const line of policyWarnings(await readNamedPolicy(choice.file, workspace)))
       note(`harness run: ${line}`);
-  }
-  if (options.agents !== undefined) {
-    // What cannot be started, the server reports.
-    const { checkAgents } = await import("../agents/agent-core.ts");
-    const installed = options.installedAgents === false ? [] : await readEnabledAgents(() => {});
-    await checkAgents(options.agents, installed);
   }
   const prompt = await promptOf(argument, options);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
@@ -109,7 +114,14 @@ export const run = async (
     attach,
     serverArgs: [...toPolicyArgs(judged), ...toAgentsArgs(options)],
   });
-  const { runPrompt } = await import("./run-turns.ts");
+  const [{ runPrompt }] = await Promise.all([
+    import("./run-turns.ts"),
+    checkGivenAgents(options).catch(async (error: unknown) => {
+      interrupts.dispose();
+      await server.discard();
+      throw error;
+    }),
+  ]);
   return runPrompt(prompt, options, {
     version,
     workspace,
