@@ -8,7 +8,12 @@ import {
 import { createDeferred, isMessageStream, newlineCodec, type StreamedMessage } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { createShellEngine, type ShellCall, type ShellEngine, type ShellEngineOptions } from "../src/index.ts";
+import {
+  createShellEngine,
+  type ShellCall,
+  type ShellEngine,
+  type ShellEngineOptions,
+} from "../src/index.ts";
 import { able, codeOf, messagesOf, request, say, TestClock } from "./support.ts";
 
 const capabilities = { ...able, "openharness.streaming": streamingCapability };
@@ -394,10 +399,13 @@ describe("what is kept of streams", () => {
 
   it("is bounded for all streams together", async () => {
     verifies("OH-93");
-    const engine = engineOf(({ stream, intent }) => {
-      stream.text("x".repeat(1_000));
-      return [say(intent ?? "")];
-    }, { limits: { maxStreamsLength: 5_000 } });
+    const engine = engineOf(
+      ({ stream, intent }) => {
+        stream.text("x".repeat(1_000));
+        return [say(intent ?? "")];
+      },
+      { limits: { maxStreamsLength: 5_000 } },
+    );
     const ids: string[] = [];
     for (let index = 0; index < 10; index++) {
       const reader = await open(engine, streamed({}, { request_id: `r${index}` }));
@@ -411,10 +419,17 @@ describe("what is kept of streams", () => {
 
 describe("streams on a channel", () => {
   const connect = (engine: ShellEngine, maxFrameBytes = 1_000_000) => {
-    const { client, server } = createMemoryPair({ codec: newlineCodec({ maxFrameBytes }), serverContext: me });
+    const { client, server } = createMemoryPair({
+      codec: newlineCodec({ maxFrameBytes }),
+      serverContext: me,
+    });
     engine.connect(server);
     const received: (StreamFrame | ShellResponse)[] = [];
-    client.start({ message: (message) => void received.push(message as StreamFrame), error: () => {}, close: () => {} });
+    client.start({
+      message: (message) => void received.push(message as StreamFrame),
+      error: () => {},
+      close: () => {},
+    });
     const frames = async (isThere: (frames: StreamFrame[]) => boolean) => {
       await expect.poll(() => isThere(received as StreamFrame[])).toBe(true);
       return received as StreamFrame[];
@@ -437,7 +452,9 @@ describe("streams on a channel", () => {
     await one.client.close();
     stream.text("b");
     const two = connect(engine);
-    await two.client.send(resume(one.received[0] && "stream_id" in one.received[0] ? one.received[0].stream_id : "", 1));
+    await two.client.send(
+      resume(one.received[0] && "stream_id" in one.received[0] ? one.received[0].stream_id : "", 1),
+    );
     end();
     expect(textOf(await two.frames(hasEnd))).toBe("b");
     await two.client.close();

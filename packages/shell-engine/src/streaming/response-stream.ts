@@ -129,16 +129,23 @@ export class ResponseStream {
     if (!this.#isOver) this.#options.cancel();
   }
 
-  /** Reads the frames behind `afterSeq`, -1 for all. The reader before this one gets `stream_taken`, and no end. */
-  read(afterSeq: number): StreamReader {
-    this.#reader?.fail(
-      errorFrame(this.id, {
-        code: ShellErrorCode.StreamTaken,
-        message: "Another connection reads this stream now.",
-        retryable: false,
-      }),
-    );
-    const reader = new StreamReader(this, afterSeq + 1);
+  /**
+   * Reads the frames behind `afterSeq`, -1 for all, over a connection. The reader before this one gets no end; over another
+   * connection it gets `stream_taken`.
+   */
+  read(afterSeq: number, connection?: object): StreamReader {
+    const before = this.#reader;
+    if (before && connection !== undefined && before.connection === connection) before.close();
+    else {
+      before?.fail(
+        errorFrame(this.id, {
+          code: ShellErrorCode.StreamTaken,
+          message: "Another connection reads this stream now.",
+          retryable: false,
+        }),
+      );
+    }
+    const reader = new StreamReader(this, afterSeq + 1, connection);
     this.#reader = reader;
     this.#options.onReader(true);
     return reader;

@@ -37,9 +37,10 @@ export const resumeStream = (
   stream: ResponseStream,
   { after_seq: named }: { readonly after_seq?: number | undefined },
   context: unknown,
+  connection: object | undefined,
 ): StreamReader => {
   const afterSeq = named ?? lastEventId(context);
-  if (afterSeq !== undefined && afterSeq <= stream.lastSeq) return stream.read(afterSeq);
+  if (afterSeq !== undefined && afterSeq <= stream.lastSeq) return stream.read(afterSeq, connection);
   const reason = afterSeq === undefined ? "schema" : "beyond_end";
   throw badRequest("after_seq must be the seq of a frame that was sent.", { reason, path: "after_seq" });
 };

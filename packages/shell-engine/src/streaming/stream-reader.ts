@@ -20,7 +20,12 @@ export class StreamReader implements AsyncIterableIterator<StreamedMessage> {
   #isOver = false;
   #wake: Deferred<void> | undefined;
 
-  constructor(stream: ResponseStream, seq: number) {
+  constructor(
+    stream: ResponseStream,
+    seq: number,
+    /** Over which it is read; undefined where that carries one stream alone. */
+    readonly connection: object | undefined,
+  ) {
     this.#stream = stream;
     this.#seq = seq;
   }

@@ -31,13 +31,13 @@ export class StreamServer<Context> {
   }
 
   /** Resolves with a response, with frames, or with undefined for a cancellation. Never rejects. */
-  handle(message: unknown, context: Context): Promise<unknown> {
-    if (isStreamControl(message)) return this.#control(message, context);
+  handle(message: unknown, context: Context, connection?: object): Promise<unknown> {
+    if (isStreamControl(message)) return this.#control(message, context, connection);
     return new Promise((resolve) => {
       let stream: ResponseStream | undefined;
       const onStream = (opened: ResponseStream) => {
         stream = opened;
-        resolve(opened.read(-1));
+        resolve(opened.read(-1, connection));
       };
       void this.#options.answer(message, context, onStream).then((response) => {
         if (stream) stream.end(response as never);
@@ -53,19 +53,19 @@ export class StreamServer<Context> {
     channel: Channel<Context>,
     respond: (last: never) => void,
   ): Promise<void> {
-    const answer = await this.handle(message, context);
+    const answer = await this.handle(message, context, channel);
     if (isMessageStream(answer)) await sendFrames(answer, channel, respond as (last: unknown) => void);
     else respond(answer as never);
   }
 
-  async #control(message: unknown, context: Context): Promise<unknown> {
+  async #control(message: unknown, context: Context, connection: object | undefined): Promise<unknown> {
     const { limits, table, admission, assertOpen, toError } = this.#options;
     try {
       assertOpen();
       const control = readControl(message, limits);
       const { owner } = await admission.admit(control.auth, undefined, context);
       const stream = table.find(control.stream_id, { owner, sessionId: control.session_id });
-      if (control.type === "stream.resume") return resumeStream(stream, control, context);
+      if (control.type === "stream.resume") return resumeStream(stream, control, context, connection);
       stream.cancel();
       return undefined;
     } catch (error) {
