@@ -1,7 +1,5 @@
 import { createShellEngine, ShellEngineError } from "@harnesskit/shell-engine";
 
-const streamPauseMs = 40;
-
 const message = (text) => ({ action_type: "render_message", payload: { message: text } });
 const card = (component, title, data, fallback) => ({
   action_type: "render_ui",
@@ -77,7 +75,7 @@ const question = {
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Says an answer word by word, and reports how its card comes along. */
-const streamed = async ({ stream, signal }) => {
+const streamed = (pauseMs) => async ({ stream, signal }) => {
   const text = "Three rooms were measured. It is warmest in the kitchen, and somebody has left a window open in the bedroom.";
   for (const [index, word] of text.split(/(?<= )/).entries()) {
     if (signal.aborted) break;
@@ -86,14 +84,15 @@ const streamed = async ({ stream, signal }) => {
       const fraction = Math.min(1, index / 20);
       stream.progress("rooms", { actionType: "render_ui", message: "Rooms", fraction });
     }
-    await pause(streamPauseMs);
+    await pause(pauseMs);
   }
   stream.progress("rooms", { actionType: "render_ui", message: "Rooms", state: "done" });
   return [message(text), card("table", "Rooms", { rows: rooms })];
 };
 
-/** The engine of the example: it shows each directive once. `more` are further replies, by their word. What is deleted was never there. */
-export const createExampleEngine = ({ more = {} } = {}) => {
+/** The engine of the example: it shows each directive once. `more` are further replies, by their word; `pauseMs` is how long
+ * a streamed word takes. What is deleted was never there. */
+export const createExampleEngine = ({ more = {}, pauseMs = 40 } = {}) => {
   // A failure that is over when it is tried again.
   const failed = new Set();
   const replies = {
@@ -103,7 +102,7 @@ export const createExampleEngine = ({ more = {} } = {}) => {
     form: () => [form],
     approve: () => question,
     text: () => [card("text", "Note", { text: "A card with nothing but text.\nIt has two lines." })],
-    stream: streamed,
+    stream: streamed(pauseMs),
     map: () => [card("map", "Where", { lat: 48.2, lon: 16.4 }, "It is in Vienna.")],
     ...more,
     fail: ({ requestId, conversation }) => {
