@@ -76,7 +76,7 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Says an answer word by word, and reports how its card comes along. */
 const streamed = (pauseMs) => async ({ stream, signal }) => {
-  const text = "Three rooms were measured. It is warmest in the kitchen, and somebody has left a window open in the bedroom.";
+  const text = "Three rooms were measured. It is warmest in the kitchen, and a window is open in the bedroom.";
   for (const [index, word] of text.split(/(?<= )/).entries()) {
     if (signal.aborted) break;
     stream.text(word);
