@@ -5,6 +5,7 @@ import { lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 import { type FormEvent, useState } from "react";
 import type { ChatApi } from "./chat-api.ts";
 import { MessagePart } from "./message-part.tsx";
+import { useFollowEnd } from "./use-follow-end.ts";
 import { isAway, useResync } from "./use-resync.ts";
 
 /** How an answer ended that did not end well. */
@@ -31,6 +32,7 @@ export const ChatView = ({ chatId, api, messages }: ChatViewProps) => {
     // The answer to an approval is sent as soon as it is given.
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
+  useFollowEnd(chat.messages, chat.error);
   const resync = useResync(chat, api, setDraft);
   const isBusy = chat.status === "submitted" || chat.status === "streaming";
   const isWaiting = chat.messages.at(-1)?.parts.some((part) => part.type === "dynamic-tool" && part.state === "approval-requested");

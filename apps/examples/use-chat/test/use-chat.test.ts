@@ -83,7 +83,7 @@ describe("the chat page in a browser", () => {
     await chat.page.getByText("The server is away.").waitFor();
     await server.release();
     await server.begin();
-    await chat.page.getByText(/interrupted/iu).waitFor();
+    await chat.page.getByText("The server stopped while the turn was running.").waitFor();
     await chat.idle();
     expect(await chat.answer()).toBe(held);
     expect(await chat.page.getByText("The server is away.").count()).toBe(0);
