@@ -35,7 +35,9 @@ export const ChatView = ({ chatId, api, messages }: ChatViewProps) => {
   useFollowEnd(chat.messages, chat.error);
   const resync = useResync(chat, api, setDraft);
   const isBusy = chat.status === "submitted" || chat.status === "streaming";
-  const isWaiting = chat.messages.at(-1)?.parts.some((part) => part.type === "dynamic-tool" && part.state === "approval-requested");
+  const isWaiting = chat.messages
+    .at(-1)
+    ?.parts.some((part) => part.type === "dynamic-tool" && part.state === "approval-requested");
   const send = (event: FormEvent) => {
     event.preventDefault();
     if (draft.trim() === "" || isBusy || isWaiting) return;
@@ -69,7 +71,8 @@ export const ChatView = ({ chatId, api, messages }: ChatViewProps) => {
           The server is away. The page goes on when it is back.
         </p>
       ) : (
-        chat.error && !chat.messages.at(-1)?.metadata?.error && (
+        chat.error &&
+        !chat.messages.at(-1)?.metadata?.error && (
           <p role="alert" className="failure">
             {chat.error.message}
           </p>
