@@ -18,6 +18,7 @@ const aiSdk7 = {
   ],
   include: [
     "packages/*/test/ai-sdk/**/*.test.ts",
+    "packages/*/test/ai-sdk-ui/**/*.test.ts",
     "packages/*/test/ai-sdk*.test.ts",
     // The other tests of these packages meet nothing of the AI SDK but types.
     "packages/models/test/create-model.test.ts",

@@ -132,6 +132,13 @@ export interface StartTurnOptions {
   readonly timeoutMs?: number;
 }
 
+export interface SubmitTurnOptions
+  extends Pick<StartTurnOptions, "threadId" | "input" | "model" | "agent">,
+    RequestOptions {
+  /** The name of this request, for a caller who repeats it: the same one starts no second turn. @default a new one */
+  readonly clientRequestId?: string;
+}
+
 /** The events of the connection from the call of `events()` on. Leaving the loop, or `close`, ends it. */
 export interface EventStream extends AsyncIterable<EventBody> {
   /** Deltas that were lost because no loop read them (`maxBufferedEvents`). */
@@ -196,6 +203,12 @@ export interface ThreadClient {
    * After `request_timeout` the turn may be running: `getThread` tells.
    */
   startTurn(options: StartTurnOptions): Promise<TurnHandle>;
+  /**
+   * `turn.start` for a caller that follows the thread by `subscribe`: resolves with the turn's id alone, and with that of the first
+   * turn where a `clientRequestId` is used again. Rejects as `startTurn`, and with `request_conflict` where the same name came with
+   * another input. A `clientRequestId` of the caller needs that extension.
+   */
+  submitTurn(options: SubmitTurnOptions): Promise<string>;
   /**
    * `turn.cancel`: cancels the active turn of the thread, also one that another client started. Rejects with `thread_not_found`,
    * `turn_not_found`.

@@ -22,6 +22,7 @@ export type {
   ListThreadsOptions,
   RespondApprovalOptions,
   StartTurnOptions,
+  SubmitTurnOptions,
   SubscribeOptions,
   ThreadClient,
   ThreadClientOptions,

@@ -17,6 +17,7 @@ import type {
   ListThreadsOptions,
   RespondApprovalOptions,
   StartTurnOptions,
+  SubmitTurnOptions,
   SubscribeOptions,
   ThreadClient,
   ThreadClientOptions,
@@ -32,7 +33,7 @@ import { readHistory, readThreads } from "./read-pages.ts";
 import { ThreadSession } from "./thread-session.ts";
 import { openSubscription, type ThreadSubscription } from "./thread-subscription.ts";
 import type { LiveTurn, TurnHandle } from "./turn-handle.ts";
-import { Turns } from "./turns.ts";
+import { Turns, toInputParts } from "./turns.ts";
 import type { ThreadHistory } from "./validation.ts";
 
 class Client implements ThreadClient {
@@ -170,6 +171,12 @@ class Client implements ThreadClient {
   async startTurn(options: StartTurnOptions): Promise<TurnHandle> {
     const { signal } = options;
     return within(() => this.#turns.start(options), { name: "turn.start", signal });
+  }
+
+  async submitTurn(options: SubmitTurnOptions): Promise<string> {
+    const { threadId, input, model, agent, clientRequestId, ...request } = options;
+    const fields = { threadId, input: toInputParts(input), model, agent };
+    return (await this.#callNamed("turn.start", fields, clientRequestId, request)).turnId;
   }
 
   async cancelTurn(threadId: string, options: RequestOptions = {}): Promise<void> {

@@ -1,4 +1,4 @@
-import type { EventBody } from "@harnesskit/protocol/threads";
+import type { EventBody, InputPart } from "@harnesskit/protocol/threads";
 import { type HarnessError, RequestCancelledError } from "@harnesskit/wire";
 import { currentTracer, inOperation } from "@harnesskit/wire/trace";
 import type { StartTurnOptions } from "./client-options.ts";
@@ -31,6 +31,10 @@ export interface TurnsOptions {
   readonly onError: (error: HarnessError) => void;
 }
 
+/** A string is one text part. */
+export const toInputParts = (input: StartTurnOptions["input"]): readonly InputPart[] =>
+  typeof input === "string" ? [{ type: "text", text: input }] : input;
+
 const turnKey = (threadId: string, turnId: string): string => JSON.stringify([threadId, turnId]);
 
 /**
@@ -61,8 +65,7 @@ export class Turns {
     hold.starts++;
     try {
       if (signal?.aborted) throw new RequestCancelledError("turn.start", { cause: signal.reason });
-      const parts = typeof input === "string" ? [{ type: "text", text: input }] : input;
-      const fields = { threadId, input: parts, model, agent };
+      const fields = { threadId, input: toInputParts(input), model, agent };
       const turnId = await inOperation(operation, () => send(fields, timeoutMs));
       const turn = this.#adopt(turnId, options, hold, { onEnd, operation });
       // A thread that was lost meanwhile tells nothing of its turn.

@@ -29,7 +29,7 @@ export interface FetchInfo {
 export type FetchHandler = (request: Request, info?: FetchInfo) => Promise<Response>;
 
 /** A web-standard request as the rules look at it. */
-class FetchRequestView implements RequestView {
+export class FetchRequestView implements RequestView {
   readonly #request: Request;
   readonly #url: URL;
   readonly remoteAddress: string | undefined;
