@@ -5,6 +5,7 @@ import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
 import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
 import { historyTooLarge, StoreError } from "./errors.ts";
+import { resumeQueues } from "./resume-queues.ts";
 import { createMethods, type Methods } from "./server-methods.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
 import { ThreadSessions } from "./thread-sessions.ts";
@@ -29,6 +30,7 @@ class Server implements ThreadServer {
   readonly #sessions: ThreadSessions;
   readonly #methods: Methods;
   #closing: Promise<void> | undefined;
+  #resuming: Promise<void> | undefined;
 
   constructor(options: ThreadServerOptions) {
     const settings = resolveSettings(options, (bodies, error) => {
@@ -52,6 +54,11 @@ class Server implements ThreadServer {
   }
 
   connect(channel: Channel, options?: ConnectOptions): void {
+    const { resumeQueues: when, onError } = this.#settings;
+    if (when === "connect") {
+      const isClosing = () => this.#closing !== undefined;
+      this.#resuming ??= resumeQueues(this.#sessions, this.#settings, isClosing).catch(onError);
+    }
     const peer: Peer = createPeer(
       channel,
       {
@@ -68,6 +75,7 @@ class Server implements ThreadServer {
 
   close(): Promise<void> {
     this.#closing ??= (async () => {
+      await this.#resuming;
       await this.#sessions.close();
       await this.#connections.close();
       await this.#settings.store.close();
