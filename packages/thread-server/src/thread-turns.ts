@@ -90,8 +90,9 @@ export class ThreadTurns {
     if (this.#options.isArchived()) throw threadArchived();
     if (!this.#active && this.queue.size === 0) return this.#startNow(request, name);
     if (whenBusy === "reject") {
+      const busy = turnBusy(this.#active ? { turnId: this.#active.turnId } : { reason: "queue_not_empty" });
       this.next();
-      throw turnBusy(this.#active ? { turnId: this.#active.turnId } : { reason: "queue_not_empty" });
+      throw busy;
     }
     const interrupted = whenBusy === "interrupt" ? this.#active : undefined;
     const { turnId, life } = await this.queue.add(request, name, interrupted?.turnId);
