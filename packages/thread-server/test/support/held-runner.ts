@@ -15,6 +15,7 @@ export const heldRunner = () => {
       turn.signal.addEventListener("abort", () => done.resolve(), { once: true });
       if (turn.signal.aborted) done.resolve();
       await done.promise;
+      turn.signal.throwIfAborted();
     },
   };
   return {
