@@ -92,7 +92,7 @@ export interface ThreadServerOptions {
   /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
   readonly whenBusy?: WhenBusy;
   /**
-   * When prompts go on that waited for a server that ended: when the first client connects, for which the threads are listed once, or
+   * When prompts go on that waited for a server which ended: when the first client connects (`ThreadServer.resume`), or
    * each when its thread is used. @default "connect"
    */
   readonly resumeQueues?: "connect" | "use";

@@ -18,6 +18,11 @@ export interface ThreadServer {
    */
   connect(channel: Channel, options?: ConnectOptions): void;
   /**
+   * Goes on with the prompts that waited for a server which ended: for this the threads are listed once. The first `connect` calls it,
+   * unless `resumeQueues` is "use". Never rejects. Idempotent.
+   */
+  resume(): Promise<void>;
+  /**
    * Stops what runs (`turn.error`, code `server_closed`), leaves what waits for a human as it is, closes the
    * connections and the store. Idempotent.
    */
@@ -54,11 +59,7 @@ class Server implements ThreadServer {
   }
 
   connect(channel: Channel, options?: ConnectOptions): void {
-    const { resumeQueues: when, onError } = this.#settings;
-    if (when === "connect") {
-      const isClosing = () => this.#closing !== undefined;
-      this.#resuming ??= resumeQueues(this.#sessions, this.#settings, isClosing).catch(onError);
-    }
+    if (this.#settings.resumeQueues === "connect") void this.resume();
     const peer: Peer = createPeer(
       channel,
       {
@@ -71,6 +72,12 @@ class Server implements ThreadServer {
       { maxConcurrentCalls: 1 },
     );
     const client = this.#connections.add(peer, channel, options);
+  }
+
+  resume(): Promise<void> {
+    const isClosing = () => this.#closing !== undefined;
+    this.#resuming ??= resumeQueues(this.#sessions, this.#settings, isClosing).catch(this.#settings.onError);
+    return this.#resuming;
   }
 
   close(): Promise<void> {

@@ -70,7 +70,9 @@ describe("thread.fork", () => {
       runner: {
         async run(turn) {
           histories.push(
-            turn.history.flatMap(({ type, data }) => (type === "user_message" ? [JSON.stringify(data?.content)] : [])),
+            turn.history.flatMap(({ type, data }) =>
+              type === "user_message" ? [JSON.stringify(data?.content)] : [],
+            ),
           );
         },
       },
@@ -106,8 +108,12 @@ describe("thread.fork", () => {
       "turn.dequeued",
       "thread.forked",
     ]);
-    expect(ofType(events, "turn.error")).toMatchObject([{ data: { turnId, code: "forked", turn: { status: "error" } } }]);
-    expect(ofType(events, "approval.resolved")).toMatchObject([{ data: { resolvedBy: "server", reason: "forked" } }]);
+    expect(ofType(events, "turn.error")).toMatchObject([
+      { data: { turnId, code: "forked", turn: { status: "error" } } },
+    ]);
+    expect(ofType(events, "approval.resolved")).toMatchObject([
+      { data: { resolvedBy: "server", reason: "forked" } },
+    ]);
     expect(ofType(events, "turn.dequeued")).toMatchObject([{ data: { turnId: queued, reason: "forked" } }]);
     expect((await client.call("queue.list", { threadId: thread.threadId })).result.queued).toEqual([]);
     expect((await client.call("turn.cancel", { threadId: thread.threadId })).error?.code).toBe(-32003);
@@ -158,7 +164,8 @@ const events = async (store: ThreadStore, threadId: string): Promise<Event[]> =>
 const inFiles = async () => {
   const dir = await temporaryDirectory();
   return {
-    open: (): ThreadStore => createFileThreadStore({ root: join(dir.path, ".harness"), isOwnerDead: () => true }),
+    open: (): ThreadStore =>
+      createFileThreadStore({ root: join(dir.path, ".harness"), isOwnerDead: () => true }),
     [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose](),
   };
 };
@@ -182,11 +189,16 @@ describe("a fork whose server ended while it copied", () => {
     for (let index = 0; index < 25; index++) await turn(`turn ${index} ${"x".repeat(60_000)}`);
     const whole = (await fork()).result.thread;
     failsAt = writes + 2;
-    expect((await fork({ clientRequestId: "r" })).error).toMatchObject({ code: -32603, data: { reason: "store_full" } });
+    expect((await fork({ clientRequestId: "r" })).error).toMatchObject({
+      code: -32603,
+      data: { reason: "store_full" },
+    });
     await server.close();
 
     const later = files.open();
-    const half = (await later.list()).find((thread) => thread.threadId !== threadId && thread.threadId !== whole.threadId);
+    const half = (await later.list()).find(
+      (thread) => thread.threadId !== threadId && thread.threadId !== whole.threadId,
+    );
     const halfId = half?.threadId ?? "";
     const partly = await events(later, halfId);
     expect(partly.length).toBeGreaterThan(0);

@@ -16,8 +16,19 @@ type Step =
 
 const steps = fc.array(
   fc.oneof(
-    { weight: 5, arbitrary: fc.record({ do: fc.constant("start" as const), whenBusy: fc.constantFrom("reject" as const, "queue" as const, "interrupt" as const) }) },
-    { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("finish" as const, "cancel" as const, "restart" as const, "kill" as const) }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constant("start" as const),
+        whenBusy: fc.constantFrom("reject" as const, "queue" as const, "interrupt" as const),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        do: fc.constantFrom("finish" as const, "cancel" as const, "restart" as const, "kill" as const),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant("remove" as const), index: fc.nat(5) }) },
   ),
   { minLength: 1, maxLength: 14 },
@@ -76,7 +87,11 @@ class Model {
 
 const serve = (store: ThreadStore) => {
   const held = heldRunner();
-  const server = createThreadServer({ runner: held.runner, store, limits: { maxQueuedTurns, maxOpenBytes: 600 } });
+  const server = createThreadServer({
+    runner: held.runner,
+    store,
+    limits: { maxQueuedTurns, maxOpenBytes: 600 },
+  });
   return { ...held, server, client: RawClient.connect(server) };
 };
 
@@ -94,7 +109,9 @@ describe("the queue of a thread", () => {
         const model = new Model();
         for (const step of all) {
           if (step.do === "start") {
-            const { result, error } = await served.client.startTurn(threadId, "x", { whenBusy: step.whenBusy });
+            const { result, error } = await served.client.startTurn(threadId, "x", {
+              whenBusy: step.whenBusy,
+            });
             if (!model.active) {
               expect(result).toEqual({ turnId: expect.any(String) });
               model.begin(result.turnId);
@@ -146,7 +163,9 @@ describe("the queue of a thread", () => {
           await settle();
         }
         const events = await read(store, threadId);
-        expect(events.flatMap((event) => (event.type === "turn.started" ? [event.data.turnId] : []))).toEqual(model.begun);
+        expect(events.flatMap((event) => (event.type === "turn.started" ? [event.data.turnId] : []))).toEqual(
+          model.begun,
+        );
         const ends = events.flatMap((event): [string, string][] => {
           if (event.type === "turn.completed") return [[event.data.turnId, event.data.status]];
           if (event.type === "turn.error") return [[event.data.turnId, "error"]];

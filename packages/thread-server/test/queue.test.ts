@@ -17,7 +17,11 @@ import { callingRunner, recordingTool } from "./support/tools.ts";
 const serve = (options: Partial<ThreadServerOptions> = {}) => {
   const held = heldRunner();
   const errors: unknown[] = [];
-  const server = createThreadServer({ runner: held.runner, onError: (error) => errors.push(error), ...options });
+  const server = createThreadServer({
+    runner: held.runner,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
   return { ...held, errors, server, client: RawClient.connect(server) };
 };
 
@@ -33,7 +37,8 @@ const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
   return { ...served, store, threadId, first, queue, listed };
 };
 
-const texts = (queued: { input: { text: string }[] }[]): string[] => queued.map(({ input }) => input[0]?.text ?? "");
+const texts = (queued: { input: { text: string }[] }[]): string[] =>
+  queued.map(({ input }) => input[0]?.text ?? "");
 
 describe("turn.start while a turn is active", () => {
   it("rejects by default, as without the extension", async () => {
@@ -55,7 +60,12 @@ describe("turn.start while a turn is active", () => {
     const third = await queue("third", { agent: "code" });
     expect([second.queued, third.queued]).toEqual([{ position: 1 }, { position: 2 }]);
     expect(await listed()).toMatchObject([
-      { turnId: second.turnId, threadId, input: [{ type: "text", text: "second" }], time: { queued: expect.any(Number) } },
+      {
+        turnId: second.turnId,
+        threadId,
+        input: [{ type: "text", text: "second" }],
+        time: { queued: expect.any(Number) },
+      },
       { turnId: third.turnId, agent: "code" },
     ]);
     expect((await client.call("thread.get", { threadId })).result.thread.queued).toBe(2);
@@ -68,8 +78,16 @@ describe("turn.start while a turn is active", () => {
     expect(runs).toEqual(["first", "second", "third"]);
     expect(await listed()).toEqual([]);
     const events = await client.events(threadId);
-    expect(ofType(events, "turn.started").map(({ data }) => data.turnId)).toEqual([first, second.turnId, third.turnId]);
-    expect(ofType(events, "turn.started").map(({ data }) => data.queuedSince !== undefined)).toEqual([false, true, false]);
+    expect(ofType(events, "turn.started").map(({ data }) => data.turnId)).toEqual([
+      first,
+      second.turnId,
+      third.turnId,
+    ]);
+    expect(ofType(events, "turn.started").map(({ data }) => data.queuedSince !== undefined)).toEqual([
+      false,
+      true,
+      false,
+    ]);
     for (const each of [client, other])
       expect(each.all("turn.queued").map(({ turnId }) => turnId)).toEqual([second.turnId, third.turnId]);
     await until(async () => (await client.call("thread.list")).result.threads[0].queued === undefined);
@@ -87,7 +105,7 @@ describe("turn.start while a turn is active", () => {
 
   it("interrupts: the active turn ends as cancelled, then this one runs, then what waited", async () => {
     verifies("THR-93");
-    const { client, threadId, first, queue, isRunning, finish, runs } = await setUp();
+    const { client, first, queue, isRunning, finish, runs } = await setUp();
     const waiting = await queue("waiting");
     await until(() => isRunning(first));
     const [one, two] = await Promise.all([
@@ -141,7 +159,9 @@ describe("a queued prompt", () => {
     const { client, threadId, first, queue, listed, finish, runs, isRunning } = await setUp();
     const second = await queue("second");
     const third = await queue("third");
-    expect((await client.call("turn.cancel", { threadId, turnId: second.turnId })).result).toEqual({ ok: true });
+    expect((await client.call("turn.cancel", { threadId, turnId: second.turnId })).result).toEqual({
+      ok: true,
+    });
     const { params } = await client.notification("turn.dequeued");
     expect(params).toMatchObject({
       turnId: second.turnId,
@@ -154,7 +174,9 @@ describe("a queued prompt", () => {
     finish(first);
     await until(() => isRunning(third.turnId));
     expect(runs).toEqual(["first", "third"]);
-    expect((await client.call("turn.cancel", { threadId, turnId: third.turnId })).result).toEqual({ ok: true });
+    expect((await client.call("turn.cancel", { threadId, turnId: third.turnId })).result).toEqual({
+      ok: true,
+    });
     expect((await client.turnEnd(third.turnId)).params.status).toBe("cancelled");
   });
 
@@ -165,7 +187,8 @@ describe("a queued prompt", () => {
     const answers = await Promise.all([1, 2, 3].map(() => queue("second", more)));
     const other = RawClient.connect(server);
     answers.push((await other.startTurn(threadId, "second", { whenBusy: "queue", ...more })).result);
-    for (const answer of answers) expect(answer).toEqual({ turnId: answers[0].turnId, queued: { position: 1 } });
+    for (const answer of answers)
+      expect(answer).toEqual({ turnId: answers[0].turnId, queued: { position: 1 } });
     expect(await listed()).toHaveLength(1);
     const conflict = await client.startTurn(threadId, "other", { whenBusy: "queue", ...more });
     expect(conflict.error?.code).toBe(-32005);
@@ -180,17 +203,25 @@ describe("a queued prompt", () => {
 
   it("is refused with queue_full beyond the limits, also when many come at once", async () => {
     verifies("THR-92");
-    const { server, client, threadId, listed } = await setUp({ limits: { maxQueuedTurns: 3, maxQueuedLength: 1000 } });
+    const { server, client, threadId, listed } = await setUp({
+      limits: { maxQueuedTurns: 3, maxQueuedLength: 1000 },
+    });
     const clients = [client, ...[1, 2, 3, 4, 5].map(() => RawClient.connect(server))];
-    const answers = await Promise.all(clients.map((each) => each.startTurn(threadId, "x", { whenBusy: "queue" })));
+    const answers = await Promise.all(
+      clients.map((each) => each.startTurn(threadId, "x", { whenBusy: "queue" })),
+    );
     const refused = answers.filter(({ error }) => error);
     expect(refused).toHaveLength(3);
-    for (const { error } of refused) expect(error).toMatchObject({ code: -32002, data: { reason: "queue_full", maxQueuedTurns: 3 } });
+    for (const { error } of refused)
+      expect(error).toMatchObject({ code: -32002, data: { reason: "queue_full", maxQueuedTurns: 3 } });
     expect(await listed()).toHaveLength(3);
     const [{ turnId }] = await listed();
     await client.call("turn.cancel", { threadId, turnId });
     const large = await client.startTurn(threadId, "x".repeat(1000), { whenBusy: "queue" });
-    expect(large.error).toMatchObject({ code: -32002, data: { reason: "queue_full", maxQueuedLength: 1000 } });
+    expect(large.error).toMatchObject({
+      code: -32002,
+      data: { reason: "queue_full", maxQueuedLength: 1000 },
+    });
     const urgent = await client.startTurn(threadId, "y".repeat(1000), { whenBusy: "interrupt" });
     expect(urgent.error?.data).toMatchObject({ reason: "queue_full" });
     expect(client.all("turn.completed")).toEqual([]);
@@ -255,7 +286,11 @@ describe("what waits when a server ends", () => {
       expect(runs).toEqual(["second", "third"]);
       const events = await client.events(threadId);
       const ends = events.filter(({ type }) => type === "turn.completed" || type === "turn.error");
-      expect(ends.map(({ data }) => "turnId" in data && data.turnId)).toEqual([first, second.turnId, third.turnId]);
+      expect(ends.map(({ data }) => "turnId" in data && data.turnId)).toEqual([
+        first,
+        second.turnId,
+        third.turnId,
+      ]);
     }
   });
 
@@ -273,7 +308,9 @@ describe("what waits when a server ends", () => {
   it("is found however long the turns were before it", async () => {
     verifies("THR-95");
     const text = "x".repeat(2000);
-    const { store, client, threadId, first, queue, finish, isRunning } = await setUp({ limits: { maxOpenBytes: 1000 } });
+    const { store, client, threadId, first, queue, finish, isRunning } = await setUp({
+      limits: { maxOpenBytes: 1000 },
+    });
     const queued = [];
     for (const name of ["second", "third", "fourth"]) queued.push(await queue(`${name} ${text}`));
     finish(first);
@@ -312,7 +349,8 @@ describe("what waits when a server ends", () => {
     let isFull = false;
     const store = overriding(inner, {
       append: async (id, events, options) => {
-        if (isFull && events.some(({ type }) => type === "turn.started")) throw new StoreError("store_full", "full");
+        if (isFull && events.some(({ type }) => type === "turn.started"))
+          throw new StoreError("store_full", "full");
         await inner.append(id, events, options);
       },
     });
@@ -335,7 +373,8 @@ describe("what waits when a server ends", () => {
     let isFull = false;
     const store = overriding(inner, {
       append: async (id, events, options) => {
-        if (isFull && events.some(({ type }) => type === "turn.started")) throw new StoreError("store_full", "full");
+        if (isFull && events.some(({ type }) => type === "turn.started"))
+          throw new StoreError("store_full", "full");
         await inner.append(id, events, options);
       },
     });

@@ -35,6 +35,10 @@ export interface RunOptions extends PolicyOptions {
   readonly attach?: string;
   /** How long the server of `attach` is tried again, in seconds. @default 60 where it was there */
   readonly retryFor?: number;
+  /** While a turn runs in the thread: wait in its queue. Needs `attach` and `thread`. */
+  readonly queue?: true;
+  /** While a turn runs in the thread: cancel it. Needs `attach` and `thread`. */
+  readonly interrupt?: true;
   readonly json?: true;
 }
 
@@ -53,6 +57,19 @@ const toAgentsArgs = ({ agents = [], installedAgents = true }: RunOptions): stri
   ...agents.flatMap((agent) => ["--agents", absoluteSpec(agent)]),
   ...(installedAgents ? [] : ["--no-installed-agents"]),
 ];
+
+/** Throws a usage error for `--queue` and `--interrupt` where no turn of others can run. */
+const checkWhenBusy = (
+  prompt: string | undefined,
+  { queue, interrupt, attach, thread }: RunOptions,
+): void => {
+  if (queue === undefined && interrupt === undefined) return;
+  const option = queue ? "--queue" : "--interrupt";
+  const example = `harness run --attach unix:PATH --thread ID ${option} "PROMPT"`;
+  if (prompt === undefined) throw usageError(`${option} needs a prompt`, `For example: ${example}`);
+  if (attach === undefined || thread === undefined)
+    throw usageError(`${option} needs --attach and --thread`, `For example: ${example}`);
+};
 
 /**
  * `harness run`: one turn, shown as it happens; the prompt is `argument`, or standard input (see `promptOf`). Where the
@@ -90,6 +107,7 @@ export const run = async (
   if (prompt === undefined && options.file !== undefined) {
     throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
   }
+  checkWhenBusy(prompt, options);
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const { binPath, version } = context;
