@@ -326,7 +326,8 @@ export class Story {
       if (queued) this.figures.queued += 1;
       else if (!this.#ended.has(turnId)) this.#open.set(threadId, turnId);
       const first = queued ? "turn.queued" : "turn.started";
-      const isBegin = ({ type, data }) => (type === first || type === "turn.started") && data.turnId === turnId;
+      const isBegin = ({ type, data }) =>
+        (type === first || type === "turn.started") && data.turnId === turnId;
       this.#ledger.answered(method, threadId, (log) => log.some(isBegin));
     } else {
       const { requestId, decision } = params;
@@ -370,7 +371,10 @@ export class Story {
     for (const [name, times] of starts) must(times === 1, `the turn of ${name} was begun ${times} times`);
     for (const [name, times] of queued) {
       must(times === 1, `the prompt of ${name} was queued ${times} times`);
-      must(starts.get(name) === 1, `the prompt of ${name} waited, and was begun ${starts.get(name) ?? 0} times`);
+      must(
+        starts.get(name) === 1,
+        `the prompt of ${name} waited, and was begun ${starts.get(name) ?? 0} times`,
+      );
     }
   }
 
