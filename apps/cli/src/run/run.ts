@@ -35,6 +35,10 @@ export interface RunOptions extends PolicyOptions {
   readonly attach?: string;
   /** How long the server of `attach` is tried again, in seconds. @default 60 where it was there */
   readonly retryFor?: number;
+  /** While a turn runs in the thread: wait in its queue. Needs `attach` and `thread`. */
+  readonly queue?: true;
+  /** While a turn runs in the thread: cancel it. Needs `attach` and `thread`. */
+  readonly interrupt?: true;
   readonly json?: true;
 }
 
@@ -60,6 +64,19 @@ const checkGivenAgents = async ({ agents, installedAgents }: RunOptions): Promis
   const { checkAgents } = await import("../agents/check-agents.ts");
   const installed = installedAgents === false ? [] : await readEnabledAgents(() => {});
   await checkAgents(agents, installed);
+};
+
+/** Throws a usage error for `--queue` and `--interrupt` where no turn of others can run. */
+const checkWhenBusy = (
+  prompt: string | undefined,
+  { queue, interrupt, attach, thread }: RunOptions,
+): void => {
+  if (queue === undefined && interrupt === undefined) return;
+  const option = queue ? "--queue" : "--interrupt";
+  const example = `harness run --attach unix:PATH --thread ID ${option} "PROMPT"`;
+  if (prompt === undefined) throw usageError(`${option} needs a prompt`, `For example: ${example}`);
+  if (attach === undefined || thread === undefined)
+    throw usageError(`${option} needs --attach and --thread`, `For example: ${example}`);
 };
 
 /**
@@ -95,6 +112,7 @@ export const run = async (
   if (prompt === undefined && options.file !== undefined) {
     throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
   }
+  checkWhenBusy(prompt, options);
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const { binPath, version } = context;
