@@ -5,7 +5,7 @@ import { canonicalJson } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { type Artifacts, copyArtifacts, verifyArtifacts } from "./copy-artifacts.ts";
-import { type CopyCount, conflict, digestOf, lost, sameJson } from "./copy-count.ts";
+import { type CopyCount, conflict, plainDigest, lost, sameJson } from "./copy-count.ts";
 
 /** Events that are written at once. */
 const batchEvents = 200;
@@ -118,7 +118,7 @@ export const verifyThreads = async (from: ThreadSource, to: PostgresThreads): Pr
   for (const { threadId } of await from.threads.list()) {
     const [one, other] = await Promise.all(
       [from.threads, to].map(async (store) =>
-        digestOf({ thread: await store.get(threadId), events: await eventsOf(store, threadId) }),
+        plainDigest({ thread: await store.get(threadId), events: await eventsOf(store, threadId) }),
       ),
     );
     if (one !== other) throw lost("the thread", threadId);
@@ -127,7 +127,7 @@ export const verifyThreads = async (from: ThreadSource, to: PostgresThreads): Pr
   const there = new Map((await to.grants()).map((grant) => [grant.grantId, grant]));
   for (const grant of await from.threads.grants()) {
     const found = there.get(grant.grantId);
-    if (found === undefined || (await digestOf(found)) !== (await digestOf(grant))) {
+    if (found === undefined || (await plainDigest(found)) !== (await plainDigest(grant))) {
       throw lost("the grant", grant.grantId);
     }
     verified++;

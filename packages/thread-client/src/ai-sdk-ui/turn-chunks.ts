@@ -59,8 +59,8 @@ export class TurnChunks {
 
   /** The chunks of the next event. Events of other turns have none. */
   push(event: ThreadEvent): Chunk[] {
-    if (event.type === "thread.created" || event.data.turnId !== this.#options.turnId || this.#isEnded)
-      return [];
+    if (event.type === "thread.created" || event.type === "thread.updated") return [];
+    if (event.data.turnId !== this.#options.turnId || this.#isEnded) return [];
     this.#seq = event.seq ?? this.#seq;
     switch (event.type) {
       case "turn.started":
@@ -90,6 +90,8 @@ export class TurnChunks {
         return this.approvals.ask(event.data);
       case "approval.resolved":
         return this.approvals.settle(event.data.requestId, event.data);
+      default:
+        return [];
     }
   }
 
