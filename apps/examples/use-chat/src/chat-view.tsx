@@ -32,7 +32,7 @@ export const ChatView = ({ chatId, api, messages }: ChatViewProps) => {
     // The answer to an approval is sent as soon as it is given.
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
-  useFollowEnd(chat.messages, chat.error);
+  useFollowEnd();
   const resync = useResync(chat, api, setDraft);
   const isBusy = chat.status === "submitted" || chat.status === "streaming";
   const isWaiting = chat.messages
