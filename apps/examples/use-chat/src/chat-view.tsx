@@ -15,6 +15,10 @@ const Ending = ({ message }: { readonly message: ThreadUIMessage }) => {
   return status === "error" ? <p className="ending failure">{error}</p> : null;
 };
 
+/** A call by its id; the other parts of a message stay in their places. */
+const keyOf = (part: ThreadUIMessage["parts"][number], place: number): string =>
+  part.type === "dynamic-tool" ? part.toolCallId : `${part.type}.${place}`;
+
 export interface ChatViewProps {
   readonly chatId: string;
   readonly api: ChatApi;
@@ -56,8 +60,7 @@ export const ChatView = ({ chatId, api, messages }: ChatViewProps) => {
           <article key={message.id} className={message.role}>
             {message.parts.map((part, index) => (
               <MessagePart
-                // The parts of a message stay in their places.
-                key={`${message.id}.${index}`}
+                key={keyOf(part, index)}
                 part={part}
                 onAnswer={(id, approved) => void chat.addToolApprovalResponse({ id, approved })}
               />
