@@ -46,6 +46,7 @@ const guides = [
 const migrations = ["guides/from-the-ai-sdk", "guides/from-langgraph", "guides/from-an-mcp-server"];
 const practice = [
   "guides/other-frameworks",
+  "guides/use-chat",
   "guides/durability",
   "guides/opentelemetry",
   "guides/security",

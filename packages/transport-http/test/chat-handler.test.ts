@@ -225,7 +225,8 @@ describe("the handler of chats", () => {
 
   it("needs a token or authenticate, and a path", () => {
     const options = { transport: new Source(), allowedHosts: ["agent.example"] };
-    const make = (more: object) => () => createChatHandler({ ...options, ...more } as ChatHandlerOptions);
+    const make = (more: object) => () =>
+      createChatHandler({ ...options, ...more } as unknown as ChatHandlerOptions);
     const invalid = expect.objectContaining({ code: "invalid_argument" });
     expect(make({})).toThrow(invalid);
     expect(make({ token, authenticate: allowAnyone })).toThrow(invalid);

@@ -15,6 +15,10 @@ const Ending = ({ message }: { readonly message: ThreadUIMessage }) => {
   return status === "error" ? <p className="ending failure">{error}</p> : null;
 };
 
+/** A call by its id; the other parts of a message stay in their places. */
+const keyOf = (part: ThreadUIMessage["parts"][number], place: number): string =>
+  part.type === "dynamic-tool" ? part.toolCallId : `${part.type}.${place}`;
+
 export interface ChatViewProps {
   readonly chatId: string;
   readonly api: ChatApi;
@@ -32,7 +36,7 @@ export const ChatView = ({ chatId, api, messages }: ChatViewProps) => {
     // The answer to an approval is sent as soon as it is given.
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
-  useFollowEnd(chat.messages, chat.error);
+  useFollowEnd();
   const resync = useResync(chat, api, setDraft);
   const isBusy = chat.status === "submitted" || chat.status === "streaming";
   const isWaiting = chat.messages
@@ -56,8 +60,7 @@ export const ChatView = ({ chatId, api, messages }: ChatViewProps) => {
           <article key={message.id} className={message.role}>
             {message.parts.map((part, index) => (
               <MessagePart
-                // The parts of a message stay in their places.
-                key={`${message.id}.${index}`}
+                key={keyOf(part, index)}
                 part={part}
                 onAnswer={(id, approved) => void chat.addToolApprovalResponse({ id, approved })}
               />

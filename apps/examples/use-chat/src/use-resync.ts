@@ -1,6 +1,6 @@
 import type { UseChatHelpers } from "@ai-sdk/react";
 import type { ThreadUIMessage } from "@harnesskit/thread-client/ai-sdk-ui";
-import { useCallback, useEffect } from "react";
+import { useEffect, useRef } from "react";
 import type { ChatApi } from "./chat-api.ts";
 
 const retryMs = 500;
@@ -26,36 +26,35 @@ export const useResync = (
   { loadMessages }: ChatApi,
   onUnsent: (text: string) => void,
 ): (() => Promise<void>) => {
-  const take = useCallback(
-    async (loaded: ThreadUIMessage[]) => {
-      setMessages(loaded);
-      clearError();
-      await resumeStream();
-    },
-    [setMessages, clearError, resumeStream],
-  );
+  const take = async (loaded: ThreadUIMessage[]) => {
+    setMessages(loaded);
+    clearError();
+    await resumeStream();
+  };
+  // What a resync that goes on finds when it is done.
+  const latest = useRef({ messages, loadMessages, onUnsent, take });
+  latest.current = { messages, loadMessages, onUnsent, take };
   useEffect(() => {
     if (!isAway(error)) return;
     const left = new AbortController();
-    const last = messages.findLast(({ role }) => role === "user");
     const resync = async () => {
       while (!left.signal.aborted) {
+        const { messages, loadMessages, onUnsent, take } = latest.current;
         const loaded = await loadMessages(left.signal).catch(() => undefined);
         if (left.signal.aborted) return;
         if (loaded === undefined) {
           await pause(left.signal);
           continue;
         }
+        const last = messages.findLast(({ role }) => role === "user");
         if (last !== undefined && !loaded.some(({ id }) => id === last.id)) onUnsent(textOf(last));
-        await take(loaded);
-        return;
+        return take(loaded);
       }
     };
     void resync();
     return () => left.abort();
-    // A new error begins anew; messages change while it goes on.
   }, [error]);
-  return useCallback(async () => take(await loadMessages()), [take, loadMessages]);
+  return async () => take(await loadMessages());
 };
 
 const textOf = ({ parts }: ThreadUIMessage): string =>

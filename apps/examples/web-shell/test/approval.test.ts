@@ -2,9 +2,9 @@ import { createDeferred } from "@harnesskit/wire";
 import type { BrowserContext, Route } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { openContext } from "../../../../scripts/lib/chromium.ts";
-import { BrowserAndServer } from "./support/browser-and-server.ts";
+import { startProgram } from "../../../../scripts/lib/server-process.ts";
+import { BrowserAndServer, hostileServer } from "./support/browser-and-server.ts";
 import { type ChatPage, expectQuiet, openPage, said } from "./support/chat-page.ts";
-import { startProgram } from "./support/server-process.ts";
 
 const token = "token-of-the-approval-tests";
 const started = BrowserAndServer.forFile(token);
@@ -169,7 +169,7 @@ it("asks before a directive that wants it, and shows all of what is approved as 
 });
 
 it("keeps what it said and the question while the engine is away, and goes on when it is back", async () => {
-  const own = await startProgram("test/fixtures/hostile-server.mjs", { TOKEN: token });
+  const own = await startProgram(hostileServer, { TOKEN: token });
   onTestFinished(() => own.stop());
   const port = new URL(own.line).port;
   const context = await openContext(started.browser);
@@ -178,7 +178,7 @@ it("keeps what it said and the question while the engine is away, and goes on wh
   await own.stop();
   await chat.say("are you there?");
   await chat.log.getByText("The engine cannot be reached.").waitFor();
-  const back = await startProgram("test/fixtures/hostile-server.mjs", { TOKEN: token, PORT: port });
+  const back = await startProgram(hostileServer, { TOKEN: token, PORT: port });
   onTestFinished(() => back.stop());
   await chat.log.getByRole("button", { name: "Try again" }).click();
   await chat.log.getByText("You said: are you there?").waitFor();

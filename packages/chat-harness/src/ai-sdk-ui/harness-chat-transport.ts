@@ -1,3 +1,4 @@
+import type { SessionStateOptions } from "@harnesskit/graph";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import {
   BoundedMap,
@@ -34,8 +35,12 @@ export type ChatTransportLimits = LimitsOf<typeof chatTransportLimits>;
 export type DataPart = Extract<HarnessUIPart, { type: `data-${string}` }>;
 
 export interface HarnessChatTransportOptions {
-  // biome-ignore lint/suspicious/noExplicitAny: a harness of any state; its class is invariant in it.
-  readonly harness: Pick<ChatHarness<any>, "acknowledge" | "graph" | "pending" | "send" | "signal">;
+  /** A harness of any state. */
+  readonly harness: Pick<ChatHarness, "acknowledge" | "pending" | "send" | "signal"> & {
+    readonly graph: {
+      getState(sessionId: string, options: SessionStateOptions): Promise<{ readonly state: unknown } | null>;
+    };
+  };
   /** What streams the answers of a chat graph. @default an answer comes whole at the end of its turn */
   readonly feed?: ChatFeed;
   /** Data parts for the end of a turn, such as artifacts; `final_state` needs `includeFinalState` of the harness. @default none */

@@ -5,10 +5,10 @@ export interface ChatSend {
   readonly messageId: string | undefined;
   /** What the page sent as its messages: untrusted. */
   readonly messages: unknown[];
-  /** Always undefined: a page that goes away leaves its answer running, so that it can be resumed. */
-  readonly abortSignal: undefined;
+  /** Undefined: a page that goes away leaves its answer running, so that it can be resumed. */
+  readonly abortSignal: AbortSignal | undefined;
   /** What the page sent beside these fields: untrusted. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body?: object;
 }
 
 /** A `ChatTransport` of the AI SDK on the server, with what else a chat page asks for. Its streams are of UI message chunks. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { complaintsOf, openContext } from "../../../../../scripts/lib/chromium.ts";
-import { type ServerProcess, startProgram } from "../../../web-shell/test/support/server-process.ts";
+import { type ServerProcess, startProgram } from "../../../../../scripts/lib/server-process.ts";
 
 const token = "token-of-the-chat-page-tests";
 
@@ -34,7 +34,7 @@ export class ChatServer {
   /** Starts it, the second time on the same port. */
   async begin(): Promise<void> {
     const env = { HOLD: this.#hold, DATA: join(this.#directory, "data"), TOKEN: token, PORT: this.#port };
-    this.#process = await startProgram("../use-chat/test/fixtures/held-server.mjs", env);
+    this.#process = await startProgram(new URL("../fixtures/held-server.mjs", import.meta.url), env);
     this.#port = new URL(this.#process.line).port;
   }
 

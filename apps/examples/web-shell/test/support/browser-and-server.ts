@@ -1,7 +1,10 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { launchChromium, needChromium } from "../../../../../scripts/lib/chromium.ts";
-import { type ServerProcess, startProgram } from "./server-process.ts";
+import { type ServerProcess, startProgram } from "../../../../../scripts/lib/server-process.ts";
+
+/** The engine that says what no engine should. */
+export const hostileServer = new URL("../fixtures/hostile-server.mjs", import.meta.url);
 
 /** One browser and one server for all tests of a file; these are skipped where there is no browser. */
 export class BrowserAndServer {
@@ -38,7 +41,7 @@ export class BrowserAndServer {
   async #start(): Promise<void> {
     this.#browser = await launchChromium();
     if (!this.#browser) return;
-    this.#server = await startProgram("test/fixtures/hostile-server.mjs", { TOKEN: this.#token });
+    this.#server = await startProgram(hostileServer, { TOKEN: this.#token });
   }
 
   async #stop(): Promise<void> {

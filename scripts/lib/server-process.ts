@@ -9,13 +9,12 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Starts a program of the example, and waits for its first line. */
+/** Starts a program of an example, and waits for its first line. `stop` is SIGKILL. */
 export const startProgram = async (
-  program: string,
+  program: URL,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ServerProcess> => {
-  const file = fileURLToPath(new URL(`../../${program}`, import.meta.url));
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, [fileURLToPath(program)], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -28,6 +27,7 @@ export const startProgram = async (
     once(createInterface({ input: child.stdout }), "line").then(([first]) => String(first)),
     ended.then(() => undefined),
   ]);
-  if (line === undefined) throw new ReferenceError(`${program} ended: is the example built (npm run build)?`);
+  if (line === undefined)
+    throw new ReferenceError(`${program.pathname} ended: is the example built (npm run build)?`);
   return { line, stop };
 };
