@@ -18,6 +18,7 @@ const aiSdk7 = {
   ],
   include: [
     "packages/*/test/ai-sdk/**/*.test.ts",
+    "packages/*/test/ai-sdk-ui/**/*.test.ts",
     "packages/*/test/ai-sdk*.test.ts",
     // The other tests of these packages meet nothing of the AI SDK but types.
     "packages/models/test/create-model.test.ts",
@@ -96,7 +97,7 @@ export default defineConfig({
     // A percentage would be cut to the number of processors.
     maxWorkers: 2 * availableParallelism(),
     // Tests wait for conditions, and end as soon as these hold: what follows is for machines that are busy.
-    setupFiles: ["./scripts/patient-waits.ts"],
+    setupFiles: ["./scripts/patient-waits.ts", "./scripts/property-seed.ts"],
     expect: { poll: { timeout: 15_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,11 +1,11 @@
 // Requests of a shell over HTTP: the engine beside a bare node:http and beside Express with ajv; and what it holds of many.
 // What V8 makes of the same code differs from process to process, so that each is measured in several.
-// Usage: node bench/openharness.mjs [--processes 5] [--rounds 5] [--count 10000] [--in-flight 64] [--remember 500000]
+// Usage: node bench/openharness.mjs [--processes 5] [--rounds 5] [--count 10000] [--in-flight 64] [--remember 500000] [--save]
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { saveChart } from "./lib/chart.mjs";
+import { reportFigures } from "./lib/chart.mjs";
 import { startIsolated } from "./lib/isolated.mjs";
 import { addFigures, inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 import { contenders } from "./openharness/contenders.mjs";
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     count: { type: "string", default: "10000" },
     "in-flight": { type: "string", default: "64" },
     remember: { type: "string", default: "500000" },
+    save: { type: "boolean", default: false },
   },
 });
 const [processes, rounds, count, inFlight] = [
@@ -47,29 +48,29 @@ for (let index = 0; index < processes; index++) {
 }
 const cell = (name, base, wanted) =>
   name === "engine" ? `${ratio(perSecond, "engine", base).toFixed(2)}× (${wanted})` : "";
-console.log(
-  `${count} requests, ${inFlight} in flight, median of ${rounds} rounds in each of ${processes} processes, Node ${process.version}\n`,
+reportFigures(
+  "openharness",
+  {
+    title: "Requests of a shell a second over HTTP",
+    unit: "requests/s",
+    note: `${inFlight} in flight, median of ${rounds} rounds in each of ${processes} processes`,
+    rows: contenders.map(({ name }) => ({
+      name: name === "bare" ? "node:http alone" : names[name],
+      value: median(perSecond.get(name)),
+      isOurs: name === "engine",
+    })),
+    lead: `${count} requests, ${inFlight} in flight, median of ${rounds} rounds in each of ${processes} processes`,
+    head: ["", "requests/s", "of node:http", "of Express", "median latency alone"],
+    cells: contenders.map(({ name }) => [
+      names[name],
+      Math.round(median(perSecond.get(name))).toLocaleString("en"),
+      cell(name, "bare", "≥ 0.60"),
+      cell(name, "express", "> 1"),
+      `${median(alone.get(name)).toFixed(0)} µs`,
+    ]),
+  },
+  values.save,
 );
-printTable(
-  ["", "requests/s", "of node:http", "of Express", "median latency alone"],
-  contenders.map(({ name }) => [
-    names[name],
-    Math.round(median(perSecond.get(name))).toLocaleString("en"),
-    cell(name, "bare", "≥ 0.60"),
-    cell(name, "express", "> 1"),
-    `${median(alone.get(name)).toFixed(0)} µs`,
-  ]),
-);
-saveChart("openharness", {
-  title: "Requests of a shell a second over HTTP",
-  unit: "requests/s",
-  note: `${inFlight} in flight, median of ${rounds} rounds in each of ${processes} processes`,
-  rows: contenders.map(({ name }) => ({
-    name: name === "bare" ? "node:http alone" : names[name],
-    value: median(perSecond.get(name)),
-    isOurs: name === "engine",
-  })),
-});
 
 const script = fileURLToPath(new URL("./openharness/remember-script.mjs", import.meta.url));
 const child = fork(script, [values.remember], { execArgv: ["--expose-gc"] });

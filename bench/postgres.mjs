@@ -1,5 +1,7 @@
-// What PostgreSQL costs: a turn behind a history and beside LangGraph, two workers, appends, wakes, suspended sessions at a start.
+// What PostgreSQL costs: a turn behind a history and beside LangGraph, two workers, appends, wakes, suspended sessions at a start. The last table
+// has all that is wanted of it.
 // Usage: node bench/postgres.mjs [--only growth,workers,turns,append,wake,start] [--rounds 5] [--turns 200] [--seconds 5]
+import { availableParallelism, loadavg } from "node:os";
 import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
@@ -29,28 +31,45 @@ const only = values.only.split(",");
 const { url, stop } = await startServer();
 const times = (figures, name, base) => `${ratio(figures, name, base).toFixed(2)}×`;
 
+const summary = [];
+/** Notes a figure for the last table: `holds` says whether it is what is wanted. */
+const note = (what, measured, wanted, holds) => summary.push([what, measured, wanted, holds ? "yes" : "no"]);
+/** Notes a ratio that must be at least this. */
+const noteAtLeast = (what, value, least) => note(what, `${value.toFixed(2)}×`, `≥ ${least}×`, value >= least);
+
 const growth = async () => {
-  const rows = [];
+  const [rows, all] = [[], []];
   for (const length of [10, history]) {
     const { rows: written, bytes } = await writesOfTurns(url, { history: length, turns: 50 });
     rows.push([`${length} messages`, written.toFixed(1), `${(bytes / 1024).toFixed(1)} KiB`]);
+    all.push({ written, bytes });
   }
   printTable(["a turn behind", "rows written", "write-ahead log"], rows);
+  const [few, many] = all;
+  const text = rows.map(([, written, bytes]) => `${written} rows, ${bytes}`).join("; ");
+  const isSame = Math.round(few.written) === Math.round(many.written) && many.bytes < 1.2 * few.bytes;
+  note(`a turn behind 10 messages; behind ${history}`, text, "the same", isSame);
 };
 
 /** One worker and two, of a kind. */
-const scaling = async (name, task, options) => {
+const scaling = async (name, task, options, least) => {
   const contenders = [1, 2].map((count) => ({ name: count, count }));
   const figures = await inRounds(contenders, rounds, ({ count }) => rateOfWorkers(url, count, task, options));
+  if (least !== undefined) noteAtLeast(`two workers, of one: ${name}`, ratio(figures, 2, 1), least);
   return [name, ...[1, 2].map((count) => median(figures.get(count)).toFixed(0)), times(figures, 2, 1)];
 };
 
 const workers = async () => {
   const alone = { seconds, inFlight: 1 };
   const rows = [
-    await scaling("turns, one at a time", "turns", alone),
-    await scaling("turns, four at a time, a model of 50 ms", "turns", { seconds, inFlight: 4, modelMs: 50 }),
-    await scaling("turns, as many as possible", "turns", { seconds, inFlight: 10 }),
+    await scaling("turns, one at a time", "turns", alone, 1.7),
+    await scaling(
+      "turns with a model of 50 ms, four at a time",
+      "turns",
+      { seconds, inFlight: 4, modelMs: 50 },
+      1.7,
+    ),
+    await scaling("turns, as many as possible", "turns", { seconds, inFlight: 10 }, 1.7),
     await scaling("bare transactions, one at a time", "bare", alone),
     await scaling("bare transactions, as many as possible", "bare", { seconds, inFlight: 10 }),
   ];
@@ -70,9 +89,9 @@ const lateTurn = ({ run }) =>
   });
 
 const compare = async () => {
-  for (const [engine, contenders] of [
-    ["PostgreSQL", onPostgres(url)],
-    ["SQLite", onSqlite()],
+  for (const [engine, contenders, least] of [
+    ["PostgreSQL", onPostgres(url), 3],
+    ["SQLite", onSqlite(), 5],
   ]) {
     const figures = await inRounds(contenders, rounds, lateTurn);
     printTable(
@@ -84,6 +103,12 @@ const compare = async () => {
       ]),
     );
     console.log();
+    const theirs = contenders[1].name;
+    noteAtLeast(
+      `${theirs}, a turn after ${turns} turns, of ours`,
+      ratio(figures, theirs, "harnesskit"),
+      least,
+    );
   }
 };
 
@@ -98,6 +123,7 @@ const append = async () => {
       times(figures, name, "bare INSERT"),
     ]),
   );
+  noteAtLeast("appends of single events, of bare INSERTs", ratio(figures, "append", "bare INSERT"), 0.7);
 };
 
 const quantile = (sorted, part) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
@@ -110,6 +136,13 @@ const wake = async () => {
       `${threads} watched`,
       ...[0.5, 0.99].map((part) => `${quantile(sorted, part).toFixed(1)} ms`),
     ]);
+    const p50 = quantile(sorted, 0.5);
+    note(
+      `an append, read in another process after (p50, ${threads} watched)`,
+      `${p50.toFixed(1)} ms`,
+      "≤ 50 ms",
+      p50 <= 50,
+    );
   }
   printTable(["an append, read in another process after", "p50", "p99"], rows);
 };
@@ -117,6 +150,12 @@ const wake = async () => {
 const start = async () => {
   const tookMs = await findSuspended(url, 10_000);
   printTable(["a start until 10,000 suspended sessions are known"], [[`${tookMs.toFixed(0)} ms`]]);
+  note(
+    "a start until 10,000 suspended sessions are known",
+    `${tookMs.toFixed(0)} ms`,
+    "≤ 1 s",
+    tookMs <= 1000,
+  );
 };
 
 console.log(`median of ${rounds} rounds, Node ${process.version}\n`);
@@ -127,6 +166,8 @@ try {
     await part();
     console.log();
   }
+  printTable(["", "measured", "wanted", "holds"], summary);
+  console.log(`\nload average ${loadavg()[0].toFixed(1)}, ${availableParallelism()} cores`);
 } finally {
   await stop();
 }

@@ -1,11 +1,12 @@
 // Tool calls over a Unix socket, side by side with a hand-written echo, vscode-jsonrpc and the MCP SDK.
-// Usage: node bench/runtime.mjs [--rounds 7] [--count 20000] [--in-flight 64]
+// Usage: node bench/runtime.mjs [--rounds 7] [--count 20000] [--in-flight 64] [--save]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { reportFigures } from "./lib/chart.mjs";
 import { startIsolated } from "./lib/isolated.mjs";
-import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
+import { inRounds, median, ratio } from "./lib/rounds.mjs";
 import { contenders } from "./runtime/contenders.mjs";
 import { inputOf, smallInput } from "./runtime/messages.mjs";
 
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "7" },
     count: { type: "string", default: "20000" },
     "in-flight": { type: "string", default: "64" },
+    save: { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds);
@@ -36,30 +38,43 @@ try {
   );
   const alone = await inRounds(running, rounds, ({ latency }) => latency(smallInput, { count: count / 10 }));
   const largePerSecond = await inRounds(running, rounds, ({ throughput }) => throughput(largeInput, large));
-  console.log(`${count} calls, ${inFlight} in flight, median of ${rounds} rounds, Node ${process.version}\n`);
-  printTable(
-    [
-      "",
-      "calls/s",
-      "of the limit",
-      "core.call is",
-      "median latency alone",
-      "of the limit's",
-      "64 KiB/s",
-      "of the limit",
-    ],
-    running.map(({ name }) => [
-      name,
-      Math.round(median(perSecond.get(name))).toLocaleString("en"),
-      `${ratio(perSecond, name, "limit").toFixed(2)}×`,
-      `${ratio(perSecond, "core.call", name).toFixed(2)}×`,
-      `${median(alone.get(name)).toFixed(0)} µs`,
-      `${ratio(alone, name, "limit").toFixed(2)}×`,
-      Math.round(median(largePerSecond.get(name))).toLocaleString("en"),
-      `${ratio(largePerSecond, name, "limit").toFixed(2)}×`,
-    ]),
+  const isVoid = ratio(perSecond, "limit", "vscode-jsonrpc") < 2;
+  reportFigures(
+    "runtime",
+    {
+      title: "Tool calls a second to a process of their own",
+      unit: "calls/s",
+      note: `${inFlight} in flight, median of ${rounds} rounds side by side`,
+      rows: running.map(({ name }) => ({
+        name,
+        value: median(perSecond.get(name)),
+        isOurs: name === "core.call",
+      })),
+      lead: `${count} calls, ${inFlight} in flight, median of ${rounds} rounds`,
+      head: [
+        "",
+        "calls/s",
+        "of the limit",
+        "core.call is",
+        "median latency alone",
+        "of the limit's",
+        "64 KiB/s",
+        "of the limit",
+      ],
+      cells: running.map(({ name }) => [
+        name,
+        Math.round(median(perSecond.get(name))).toLocaleString("en"),
+        `${ratio(perSecond, name, "limit").toFixed(2)}×`,
+        `${ratio(perSecond, "core.call", name).toFixed(2)}×`,
+        `${median(alone.get(name)).toFixed(0)} µs`,
+        `${ratio(alone, name, "limit").toFixed(2)}×`,
+        Math.round(median(largePerSecond.get(name))).toLocaleString("en"),
+        `${ratio(largePerSecond, name, "limit").toFixed(2)}×`,
+      ]),
+    },
+    values.save && !isVoid,
   );
-  if (ratio(perSecond, "limit", "vscode-jsonrpc") < 2) {
+  if (isVoid) {
     console.log(
       "\nVoid: the limit is under twice vscode-jsonrpc, so it was badly written or badly measured.",
     );

@@ -1,6 +1,6 @@
 // Records a session of three workers over one PostgreSQL: a conversation waits for an approval on the first one, which is killed, and goes on
-// at the third. It prints what docs/chat.md shows.
-// node scripts/record-workers.mjs
+// at the third. It prints what docs/chat.md shows, and writes it there with --write.
+// node scripts/record-workers.mjs [--write]
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,11 @@ const server = await startPostgres();
 const cwd = mkdtempSync(join(tmpdir(), "harness-record-"));
 writeFileSync(join(cwd, "README.md"), "# Demo\n");
 const env = { ...process.env, HARNESS_STORE: server.url };
-const say = (text) => process.stdout.write(`${text}\n`);
+let session = "";
+const say = (text) => {
+  session += `${text}\n`;
+  process.stdout.write(`${text}\n`);
+};
 
 /** A worker: `harness chat` on the shared store. Its lines are shown with its number. */
 const start = (number, session) => {
@@ -62,7 +66,7 @@ one.type("write milk.txt: two litres");
 await one.sees(/\/approve \w+/);
 const two = start(2, "other");
 two.type("read README.md");
-await two.sees(/tool results\./);
+await two.sees(/tool results\.\n/);
 say("    $ kill -9 (worker 1)");
 one.child.kill("SIGKILL");
 await one.closed;
@@ -70,10 +74,19 @@ const three = start(3, "demo");
 const [, id] = await three.sees(/\/approve (\w+)/);
 three.type(`/approve ${id}`);
 await three.sees(/I wrote `milk\.txt`/);
-for (const worker of [two, three]) {
+for (const worker of [three, two]) {
   worker.child.stdin.end();
   await worker.closed;
 }
-say(`    $ cat milk.txt\n    ${readFileSync(join(cwd, "milk.txt"), "utf8")}`);
+say(`    $ cat milk.txt\n    ${readFileSync(join(cwd, "milk.txt"), "utf8").trimEnd()}`);
 rmSync(cwd, { recursive: true, force: true });
 await server.stop();
+
+if (process.argv.includes("--write")) {
+  const file = join(repositoryRoot, "docs/chat.md");
+  const fence = /(recorded with `node scripts\/record-workers\.mjs[^\n]*\n\n```\n)[\s\S]*?\n(```\n)/;
+  writeFileSync(
+    file,
+    readFileSync(file, "utf8").replace(fence, (_, begin, end) => `${begin}${session}${end}`),
+  );
+}

@@ -14,10 +14,12 @@ import { workspacePackages } from "./lib/workspace.mjs";
 
 // npm run rehearse: a release in full, into a registry on this machine. A clone is versioned by the changesets and published; then
 // each package is installed by the lines of its README into an empty directory, and the README's program is run there. npx finds a
-// command by the package's name only where the package has one command.
+// command by the package's name only where the package has one command. With --keep nothing is tried: the registry stays until Ctrl-C, so
+// that you can install from it and follow the site by hand.
 
-const programTimeoutMs = 60_000;
+const programTimeoutMs = 180_000;
 const installTimeoutMs = 600_000;
+const keeps = process.argv.includes("--keep");
 const only = option("only", "packages,pages").split(",");
 const starts = join(repositoryRoot, "docs/start");
 const published = workspacePackages(repositoryRoot).filter(({ isPublic }) => isPublic);
@@ -134,6 +136,16 @@ async function tryCommand(dir, env) {
   };
 }
 
+const interrupted = () =>
+  new Promise((resolve) => {
+    const timer = setInterval(() => {}, 60_000);
+    for (const signal of ["SIGINT", "SIGTERM"])
+      process.once(signal, () => {
+        clearInterval(timer);
+        resolve();
+      });
+  });
+
 stopChildrenOnSignals();
 const failures = [];
 await withTempDir(join(realpathSync(tmpdir()), "harnesskit-rehearsal-"), async (dir) => {
@@ -162,6 +174,11 @@ await withTempDir(join(realpathSync(tmpdir()), "harnesskit-rehearsal-"), async (
       const tried = await mapLimit(tasks, 2, ([name, work]) => attempt(work, name));
       writeLog(mark, { version, dir, tried: tried.filter((one) => one !== undefined) });
     };
+    if (keeps) {
+      process.stdout.write(`rehearse: export npm_config_registry=${registry.url} npm_config_cache=${env.npm_config_cache}\n`);
+      await interrupted();
+      return;
+    }
     if (only.includes("packages"))
       await tryAll("packages", [
         ...published.map((pkg) => [pkg.name, () => tryPackage(pkg, join(dir, "roles"), env)]),
@@ -175,4 +192,4 @@ await withTempDir(join(realpathSync(tmpdir()), "harnesskit-rehearsal-"), async (
     await registry.stop();
   }
 });
-report("rehearse", failures, `${published.length} packages published, installed and run`);
+if (!keeps) report("rehearse", failures, `${published.length} packages published, installed and run`);

@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { toTable } from "../../scripts/lib/marked-table.mjs";
 
 /** Keeps `inFlight` calls under way until `count` are answered. Returns calls per second. */
 export const throughput = async (call, { count, inFlight }) => {
@@ -56,7 +57,4 @@ export const ratio = (figures, name, base) =>
   median(figures.get(name).map((figure, round) => figure / figures.get(base)[round]));
 
 /** Prints rows of strings as a table in Markdown. */
-export const printTable = (header, rows) => {
-  const all = [header, header.map(() => "---"), ...rows];
-  for (const row of all) console.log(`| ${row.join(" | ")} |`);
-};
+export const printTable = (header, rows) => console.log(toTable(header, rows));

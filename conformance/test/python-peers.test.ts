@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,8 @@ import { startCore } from "@harnesskit/core-runtime";
 import { createShellClient } from "@harnesskit/shell-client";
 import { createThreadClient } from "@harnesskit/thread-client";
 import { createChildTransport } from "@harnesskit/transport-stdio";
-import { describe, expect, it, type TestContext } from "vitest";
+import { describe, expect, it } from "vitest";
+import { needPython } from "../../scripts/lib/python.ts";
 import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
 import { createLineDriver } from "../src/target/driver.ts";
@@ -18,18 +19,6 @@ import { bundlePeers, failuresOf, patient } from "./support.ts";
 import { startShellEngine } from "./targets/shell-engine.ts";
 
 const peer = (name: string): string => fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
-
-const hasPython = ((): boolean => {
-  try {
-    execFileSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-const needPython = ({ skip }: Pick<TestContext, "skip">): void => {
-  if (!hasPython) skip("this machine has no python3 of version 3.9 or newer");
-};
 
 /** Requirements of this project's own that the peer leaves out. */
 const isExtension = (line: string): boolean => /^THR-(?:61|63|64|65|67|68|75) /.test(line);

@@ -52,6 +52,18 @@ const practice = [
   "guides/testing",
 ];
 const project = ["releases", "rehearsal", "architecture", "contributing", "security"];
+/**
+ * What a search finds first: pages that explain, then decisions and tables, then the reference. The site's pages get the source of this
+ * function, so that it uses nothing from outside.
+ */
+const searchWeight = (id) => {
+  const weights = [
+    [/\/api\//, 0.2],
+    [/\/(adr|sessions)\/|-session\b|\/(rehearsal|compatibility|sizes|benchmarks)\b/, 0.4],
+    [/\/(packages|examples|protocols)\//, 0.8],
+  ];
+  return weights.find(([pattern]) => pattern.test(id))?.[1] ?? 1;
+};
 /** Where the site is below its host, such as `/harnesskit/`. */
 const base = process.env.DOCS_BASE ?? "/";
 
@@ -71,7 +83,10 @@ export default defineConfig({
     logLevel: "warn",
   },
   themeConfig: {
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: { miniSearch: { searchOptions: { boostDocument: searchWeight } } },
+    },
     outline: [2, 3],
     nav: [
       { text: "Start", link: "/start/drive-an-agent", activeMatch: "^/start/" },

@@ -2,4 +2,5 @@ import { library } from "../../scripts/tsup.ts";
 
 export default library({
   index: "src/index.ts",
+  "ai-sdk-ui": "src/ai-sdk-ui/index.ts",
 });

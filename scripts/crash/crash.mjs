@@ -82,6 +82,10 @@ async function crash(name) {
   let left = killsOf(name);
   let nextSeed = seed;
   let failed = false;
+  // What is going on ends, and the figures are printed.
+  process.once("SIGTERM", () => {
+    left = 0;
+  });
 
   async function lane() {
     while (left > 0 && !failed) {
@@ -91,6 +95,7 @@ async function crash(name) {
       try {
         const figures = await kinds[name].tell(new Random(storySeed), deaths);
         for (const [figure, value] of Object.entries(figures)) totals[figure] = (totals[figure] ?? 0) + value;
+        process.stderr.write(`${name}: ${totals.kills} of ${killsOf(name)}\n`);
       } catch (error) {
         failed = true;
         process.exitCode = 1;
@@ -104,8 +109,14 @@ async function crash(name) {
   }
 
   await Promise.all(Array.from({ length: lanes }, lane));
-  const figures = Object.entries(totals).map(([figure, value]) => `${figure}: ${value}`);
+  const isStep = ([figure]) => figure.startsWith("step ");
+  const lines = Object.entries(totals);
+  const figures = lines.filter((line) => !isStep(line)).map(([figure, value]) => `${figure}: ${value}`);
   process.stdout.write(`${name}: ${figures.join(", ")}, violations: ${failed ? 1 : 0} (seed ${seed})\n`);
+  if (process.argv.includes("--steps")) {
+    for (const [figure, value] of lines.filter(isStep).sort())
+      process.stdout.write(`  ${figure}: ${value}\n`);
+  }
 }
 
 for (const name of only) await crash(name);

@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ledger } from "./ledger.mjs";
 import { ServerGone, ServerLife } from "./server-life.mjs";
-import { checkKept, checkShape, questionsIn, readLogs } from "./thread-log.mjs";
+import { checkKept, checkShape, questionsIn, queuedIn, readLogs } from "./thread-log.mjs";
 import { must, Violation } from "./violation.mjs";
 
 const events = [
+  "turn.queued",
   "turn.started",
   "item.started",
   "item.completed",
@@ -17,6 +18,7 @@ const events = [
 ];
 /** Turns of one life, at most. */
 const maxTurns = 6;
+const whenBusy = ["queue", "queue", "queue", "interrupt"];
 const unfinished = new Set(["turn.started", "approval.requested"]);
 
 /**
@@ -25,7 +27,7 @@ const unfinished = new Set(["turn.started", "approval.requested"]);
  * brought to its end.
  */
 export class Story {
-  figures = { kills: 0, restarts: 0, events: 0, answers: 0, actions: 0, unknown: 0, retries: 0 };
+  figures = { kills: 0, restarts: 0, events: 0, answers: 0, queued: 0, actions: 0, unknown: 0, retries: 0 };
   #random;
   #binPath;
   #cwd = "";
@@ -38,6 +40,8 @@ export class Story {
   /** The command's word by turn: what the action writes. */
   #words = [];
   #open = new Map();
+  /** The prompts that wait, by turn: their threads. */
+  #queued = new Map();
   #ended = new Set();
   #questions = new Map();
   #trigger = () => false;
@@ -120,9 +124,11 @@ export class Story {
     this.#ledger.beginLife();
     this.#open.clear();
     this.#questions.clear();
+    this.#queued.clear();
     for (const [threadId, log] of this.#logs) {
       const { open } = checkShape(threadId, log);
       if (open !== undefined) this.#open.set(threadId, open);
+      for (const turnId of queuedIn(log)) this.#queued.set(turnId, threadId);
       for (const data of questionsIn(log)) this.#questions.set(data.requestId, data);
     }
     let messages = 0;
@@ -174,6 +180,8 @@ export class Story {
   #hear(message) {
     this.#ledger.hear(message);
     const { method, params } = message;
+    if (method === "turn.queued") this.#queued.set(params.turnId, params.threadId);
+    if (method === "turn.started" || method === "turn.dequeued") this.#queued.delete(params.turnId);
     if (unfinished.has(method)) this.#open.set(params.threadId, params.turnId);
     if (method === "turn.completed" || method === "turn.error") {
       this.#ended.add(params.turnId);
@@ -212,6 +220,7 @@ export class Story {
     for (let turn = 0; turn < maxTurns; turn++) {
       const threadId = random.pick(this.#threads);
       if (!this.#open.has(threadId)) await this.#startTurn(threadId, this.#prompt());
+      while (random.chance(0.4)) await this.#startTurn(threadId, this.#prompt(), random.pick(whenBusy));
       if (random.chance(0.1)) {
         await this.#life.request("turn.cancel", { threadId });
         continue;
@@ -225,12 +234,13 @@ export class Story {
     }
   }
 
-  /** Brings the thread's turn to its end. */
+  /** Brings the thread's turn to its end, and those that wait behind it. */
   async #settle(threadId) {
-    while (this.#open.has(threadId)) {
+    const waits = () => [...this.#queued.values()].includes(threadId);
+    while (this.#open.has(threadId) || waits()) {
       await this.#life.until(
         "a question or an end",
-        () => this.#questionOf(threadId) || !this.#open.has(threadId),
+        () => this.#questionOf(threadId) || !(this.#open.has(threadId) || waits()),
       );
       const question = this.#questionOf(threadId);
       if (question) await this.#respond(question);
@@ -262,8 +272,9 @@ export class Story {
     await this.#send(this.#named("thread.create", { title }));
   }
 
-  async #startTurn(threadId, text) {
-    await this.#send(this.#named("turn.start", { threadId, input: [{ type: "text", text }] }));
+  async #startTurn(threadId, text, whenBusy) {
+    const input = [{ type: "text", text }];
+    await this.#send(this.#named("turn.start", { threadId, input, ...(whenBusy && { whenBusy }) }));
   }
 
   async #respond({ requestId, threadId, metadata }) {
@@ -311,9 +322,12 @@ export class Story {
       if (!this.#threads.includes(made)) this.#threads.push(made);
       this.#ledger.answered(method, made, (log) => log[0]?.type === "thread.created");
     } else if (method === "turn.start") {
-      const { turnId } = result;
-      if (!this.#ended.has(turnId)) this.#open.set(threadId, turnId);
-      const isBegin = ({ type, data }) => type === "turn.started" && data.turnId === turnId;
+      const { turnId, queued } = result;
+      if (queued) this.figures.queued += 1;
+      else if (!this.#ended.has(turnId)) this.#open.set(threadId, turnId);
+      const first = queued ? "turn.queued" : "turn.started";
+      const isBegin = ({ type, data }) =>
+        (type === first || type === "turn.started") && data.turnId === turnId;
       this.#ledger.answered(method, threadId, (log) => log.some(isBegin));
     } else {
       const { requestId, decision } = params;
@@ -345,14 +359,23 @@ export class Story {
   async #checkRequests() {
     const titles = new Map();
     const starts = new Map();
+    const queued = new Map();
     for (const log of this.#logs.values()) {
       for (const { type, data } of log) {
         if (type === "thread.created") count(titles, data.thread.title);
         if (type === "turn.started") count(starts, data.turn.clientRequestId);
+        if (type === "turn.queued") count(queued, data.queued.clientRequestId);
       }
     }
     for (const [title, times] of titles) must(times === 1, `the thread ${title} was made ${times} times`);
     for (const [name, times] of starts) must(times === 1, `the turn of ${name} was begun ${times} times`);
+    for (const [name, times] of queued) {
+      must(times === 1, `the prompt of ${name} was queued ${times} times`);
+      must(
+        starts.get(name) === 1,
+        `the prompt of ${name} waited, and was begun ${starts.get(name) ?? 0} times`,
+      );
+    }
   }
 
   /** Each action ran as often as the log says: once where it succeeded, never twice, not at all where it was refused. */

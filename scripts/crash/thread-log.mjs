@@ -59,6 +59,16 @@ export function questionsIn(events) {
   return [...waiting.values()];
 }
 
+/** The turns whose prompts wait at the end of the log. */
+export function queuedIn(events) {
+  const waiting = new Set();
+  for (const { type, data } of events) {
+    if (type === "turn.queued") waiting.add(data.turnId);
+    if (type === "turn.started" || type === "turn.dequeued") waiting.delete(data.turnId);
+  }
+  return waiting;
+}
+
 /** All of `earlier` stands at the beginning of `later`, word for word. */
 export function checkKept(threadId, earlier, later) {
   must(later !== undefined || earlier.length === 0, `${threadId}: its log is gone`);

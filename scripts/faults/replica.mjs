@@ -18,6 +18,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { SharedList } from "../../packages/graph/dist/index.js";
 import { sampleRow } from "../../packages/hub/dist/testing.js";
 import { openPostgresStore } from "../../packages/store-postgres/dist/index.js";
 import { option } from "../lib/report.mjs";
@@ -89,9 +90,28 @@ const question = (session) => ({
   rule: { id: "all", reason: "asks" },
 });
 
+/** A turn of a conversation: one more message, behind those that are stored, under the lease of the session. */
+const turn = async ({ graph }, seq) => {
+  const lease = await graph.leases.acquire("session:s", { ttlMs: 2000, waitMs: 10_000 });
+  try {
+    const stored = await graph.sessions.load("s");
+    const messages = stored === null ? [] : [...stored.state.messages];
+    const items = [`message ${seq}`];
+    const session = {
+      ...{ sessionId: "s", schemaVersion: "1", state: { messages: SharedList.of([...messages, ...items]) } },
+      ...{ baseVersion: stored?.version ?? null, expectedVersion: stored?.version ?? null },
+      changes: { fields: {}, lists: { messages: { keep: messages.length, items } }, removed: [] },
+    };
+    await graph.commit({ session, leases: [lease] });
+  } finally {
+    await lease.release();
+  }
+};
+
 /** Writes of every kind, each acknowledged, from a number on. */
 const write = async (store, timeline, from, count) => {
   for (let seq = from; seq < from + count; seq++) {
+    await turn(store, seq);
     await store.threads.append("ses_1", [event(seq)], { flush: true });
     await timeline.write([{ type: "add", row: sampleRow({ session: String(seq) }), content: {} }]);
     const { record } = await store.approvals.ask(question(String(seq)));
@@ -111,7 +131,15 @@ const look = async (store, timeline) => {
   for (const { effect, taken } of records) {
     if ((effect === "claimed") !== (taken !== undefined)) throw new Error("a claim is there in half");
   }
-  return { events: events.length, rows: rows.length, approvals: records.length };
+  const session = await store.graph.sessions.load("s");
+  const messages = session === null ? [] : [...session.state.messages];
+  if (messages.some((message, index) => message !== `message ${index + 1}`)) {
+    throw new Error(`turns have a gap: ${messages.join()}`);
+  }
+  return {
+    ...{ turns: messages.length, events: events.length },
+    ...{ rows: rows.length, approvals: records.length },
+  };
 };
 
 const round = async (index) => {

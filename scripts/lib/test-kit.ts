@@ -29,3 +29,12 @@ export const temporaryDirectory = async (): Promise<{ readonly path: string } & 
   const path = await realpath(await mkdtemp(join(tmpdir(), "harness-test-")));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 };
+
+/** Counts milliseconds of processor time that this process uses from now on: other work on the machine does not count. */
+export const cpuTimer = (): (() => number) => {
+  const before = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+};

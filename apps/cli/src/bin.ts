@@ -1,5 +1,9 @@
 #!/usr/bin/env node
-// Imports nothing itself: agents start `guard hook` once for each tool call, and it must load its own file only.
+// Imports no file itself: agents start `guard hook` once for each tool call, and it must load its own file only.
+import module from "node:module";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
 const [, , command, subcommand, host] = process.argv;
 const isHelp = host === "--help" || host === "-h";
 
@@ -7,6 +11,10 @@ if (command === "guard" && subcommand === "hook" && !isHelp) {
   const { hookProgram } = await import("./guard/hook-program.ts");
   await hookProgram(process.argv.slice(4));
 } else {
+  const cache = process.env.XDG_CACHE_HOME ?? "";
+  // Node.js 22 and newer keep what they compiled. Not in the directory for temporary files, which others can write, too.
+  const directory = join(cache.startsWith("/") ? cache : join(homedir(), ".cache"), "harnesskit", "compiled");
+  (module as { enableCompileCache?: (directory: string) => unknown }).enableCompileCache?.(directory);
   const { program } = await import("./command-line.ts");
   await program();
 }

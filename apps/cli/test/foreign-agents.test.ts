@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { needPython } from "../../../scripts/lib/python.ts";
 import { helloAgent, makeAgent, makeDirectory, pythonAgent, signingTool } from "./support/agents.ts";
 import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { ToolServer } from "./support/tool-server.ts";
@@ -50,7 +51,8 @@ rules: []
 `;
 
 describe("tools of any agent in harness run", () => {
-  it("are used after an approval: of TypeScript and of Python", async () => {
+  it("are used after an approval: of TypeScript and of Python", async (context) => {
+    needPython(context);
     const cwd = await makeWorkspace();
     const prompt =
       'use the tool com.example.hello greet with {"name":"Ada"} then use the tool word_count with {"text":"a b"}';
@@ -70,7 +72,8 @@ describe("tools of any agent in harness run", () => {
     expect(stdout).not.toContain("Hello, Ada");
   });
 
-  it("show what they say of their progress", async () => {
+  it("show what they say of their progress", async (context) => {
+    needPython(context);
     const cwd = await makeWorkspace();
     const prompt = 'use the tool countdown with {"from":2,"interval_ms":1}';
     const { stdout } = await harness(["run", "--approve", "once", ...agentArgs(pythonAgent), prompt], {
@@ -205,7 +208,8 @@ describe("tools of any agent in harness chat", () => {
     expect(await readFile(join(agent, "signed"), "utf8")).toBe("Ada");
   });
 
-  it("run where they only read, and are told of as unknown where there is none", async () => {
+  it("run where they only read, and are shown as unknown where there is none", async (context) => {
+    needPython(context);
     const cwd = await makeWorkspace();
     const input = 'use the tool word_count with {"text":"a b"}\nuse the tool nothing\n';
     const { code, stdout, stderr } = await harness(["chat", "--session", "s1", ...agentArgs(pythonAgent)], {
@@ -220,7 +224,8 @@ describe("tools of any agent in harness chat", () => {
 });
 
 describe("a core that other processes use", () => {
-  it("gives its tools to a conversation, with a token that only its user reads", async () => {
+  it("gives its tools to a conversation, with a token that only its user reads", async (context) => {
+    needPython(context);
     const cwd = await makeWorkspace();
     const path = join(await makeDirectory(), "s", "core.sock");
     const core = startHarness(

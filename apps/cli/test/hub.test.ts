@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,19 +10,11 @@ import { createUnixTransport } from "@harnesskit/transport-uds";
 import { tool } from "ai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
+import { hasPython } from "../../../scripts/lib/python.ts";
 import { harness, makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
 import { answer, pendingOf, startHub } from "./support/hub.ts";
 
 const pythonAgent = fileURLToPath(new URL("../../examples/python-harness/agent.py", import.meta.url));
-
-const hasPython = (): boolean => {
-  try {
-    execFileSync("python3", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 describe("harness hub", () => {
   it("judges agents of different kinds in one inbox and one timeline", async () => {
@@ -61,7 +52,7 @@ describe("harness hub", () => {
 
     // An agent in Python's standard library, over HTTP.
     const kinds = ["harness", "ai-app"];
-    if (hasPython()) {
+    if (hasPython) {
       const python = startProgram(
         "python3",
         [pythonAgent, "--http", `${url}/ahp`, place.tokenFile, "touch made.txt"],

@@ -100,6 +100,10 @@ describe("Markdown at a terminal", () => {
     );
   });
 
+  it("keeps the rows of a table whose head began as a paragraph", () => {
+    expect(shown(["a b", "\\", "| a |\n|--|\n", "é"])).toBe("a b| a |\n\n|--|\né");
+  });
+
   it("shows what has no end as it is", () => {
     const text = `| ${"cell ".repeat(5_000)}`;
     expect(shown([text]).replaceAll(/\s+/g, " ")).toBe(text.trim());

@@ -12,6 +12,7 @@ const help = [
       "table – a table\nchart – bars and lines\nform – a form, whose values come back\n" +
       "approve – a question that waits for your answer\ntext – a card of text\n" +
       "map – a card that this page cannot show\nfail – an error that may be tried again\n" +
+      "stream – an answer that is shown as it is written\n" +
       "Anything else is repeated.",
   ),
 ];
@@ -71,8 +72,27 @@ const question = {
   continueWith: { data: { path: "notes/2025.md" } },
 };
 
-/** The engine of the example: it shows each directive once. `more` are further replies, by their word. What is deleted was never there. */
-export const createExampleEngine = ({ more = {} } = {}) => {
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Says an answer word by word, and reports how its card comes along. */
+const streamed = (pauseMs) => async ({ stream, signal }) => {
+  const text = "Three rooms were measured. It is warmest in the kitchen, and a window is open in the bedroom.";
+  for (const [index, word] of text.split(/(?<= )/).entries()) {
+    if (signal.aborted) break;
+    stream.text(word);
+    if (index % 5 === 0) {
+      const fraction = Math.min(1, index / 20);
+      stream.progress("rooms", { actionType: "render_ui", message: "Rooms", fraction });
+    }
+    await pause(pauseMs);
+  }
+  stream.progress("rooms", { actionType: "render_ui", message: "Rooms", state: "done" });
+  return [message(text), card("table", "Rooms", { rows: rooms })];
+};
+
+/** The engine of the example: it shows each directive once. `more` are further replies, by their word; `pauseMs` is how long
+ * a streamed word takes. What is deleted was never there. */
+export const createExampleEngine = ({ more = {}, pauseMs = 40 } = {}) => {
   // A failure that is over when it is tried again.
   const failed = new Set();
   const replies = {
@@ -82,6 +102,7 @@ export const createExampleEngine = ({ more = {} } = {}) => {
     form: () => [form],
     approve: () => question,
     text: () => [card("text", "Note", { text: "A card with nothing but text.\nIt has two lines." })],
+    stream: streamed(pauseMs),
     map: () => [card("map", "Where", { lat: 48.2, lon: 16.4 }, "It is in Vienna.")],
     ...more,
     fail: ({ requestId, conversation }) => {
@@ -118,6 +139,6 @@ export const createExampleEngine = ({ more = {} } = {}) => {
   ];
   return createShellEngine({
     handlers: { intent, plugins: { booking } },
-    capabilities: { "openharness.attachments.upload": true },
+    capabilities: { "openharness.attachments.upload": true, "openharness.streaming": true },
   });
 };

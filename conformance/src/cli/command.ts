@@ -17,12 +17,14 @@ export interface CommandIo {
   /** Whether standard error is a terminal, which shows the progress in one line. */
   readonly isTerminal: boolean;
   readonly signal?: AbortSignal;
+  /** What the help calls the command. Default: `harnesskit-conformance`. */
+  readonly command?: string;
 }
 
 /** 0 conforms, 1 does not, 2 wrong usage, 4 the target is unavailable, 130 interrupted. */
 export type ConformanceExitCode = 0 | 1 | 2 | 4 | 130;
 
-const help = (): string => `Usage: harnesskit-conformance SUITE TARGET [options]
+const help = (command: string): string => `Usage: ${command} SUITE TARGET [options]
 
 Judges an implementation of a protocol from outside, statement by statement.
 
@@ -50,7 +52,7 @@ Options:
   --quiet               no progress
 
 Example:
-  harnesskit-conformance ahp-server --stdio 'python3 harness.py'
+  ${command} ahp-server --stdio 'python3 harness.py'
 
 A MUST that does not hold fails, a SHOULD or a FACT warns, a MAY or a CHOICE informs.
 Exit codes: 0 conforms, 1 does not conform, 2 wrong usage, 4 the target is unavailable, 130 interrupted.
@@ -130,7 +132,7 @@ export const runConformance = async (
   try {
     const { suite: name, values } = readArguments(args);
     if (values.help === true) {
-      io.stdout(help());
+      io.stdout(help(io.command ?? "harnesskit-conformance"));
       return 0;
     }
     if (name === undefined && values.list === true) {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { EntryFormatter } from "../src/entry-formatter.ts";
 import { createMemoryAuditSink, createRedactor } from "../src/index.ts";
 import { memoryLimits } from "../src/limits.ts";
@@ -114,12 +115,12 @@ describe("shapes of secrets", () => {
 
   it("cost no more than the length of a hostile text", () => {
     const redactor = createRedactor();
-    const begin = performance.now();
+    const spentMs = cpuTimer();
     for (const part of ["eyJ", "sk-", "://", "Bearer ", "password:", "-----BEGIN ", "SG.", '="', "_eyJ_"]) {
       const text = part.repeat(40_000);
       expect(redactor.text(text).length).toBeLessThanOrEqual(text.length * 2);
     }
-    expect(performance.now() - begin).toBeLessThan(5000);
+    expect(spentMs()).toBeLessThan(5000);
   });
 });
 

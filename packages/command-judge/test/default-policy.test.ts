@@ -1,13 +1,21 @@
 import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import {
   checkPolicy,
   eventOfCase,
   type Policy,
   PolicyCaseSchema,
   parsePolicy,
+  parsePolicyCases,
   secretFunctions,
 } from "@harnesskit/policy";
-import { defaultPolicyFile, loadPolicy, testPolicyFile } from "@harnesskit/policy/node";
+import {
+  casesFileOf,
+  defaultPolicyFile,
+  loadBuiltPolicy,
+  loadPolicy,
+  testPolicyFile,
+} from "@harnesskit/policy/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { commandJudge } from "../src/index.ts";
 import { readCorpus } from "./corpus.ts";
@@ -49,6 +57,35 @@ describe("the shipped policy", () => {
     expect(failed).toBe(0);
     expect(passed).toBeGreaterThanOrEqual(20);
     expect(coverage.uncovered).toEqual([]);
+  });
+
+  it("decides every case, and every type of event, as it was built just as it does when it is read", async () => {
+    const options = { ...commandJudge({ home }), workspace: "/work/app" };
+    const [read, built] = await Promise.all([
+      loadPolicy(defaultPolicyFile, options),
+      loadBuiltPolicy(options),
+    ]);
+    if (!built) throw new TypeError("the policy has changed since it was built: npm run build");
+    const cases = parsePolicyCases(await readFile(casesFileOf(defaultPolicyFile), "utf8"));
+    const events = [
+      ...cases.map(eventOfCase),
+      ...read.decides.map((type) => eventOf(type, { tool_name: "bash", arguments: { command: "ls" } })),
+      eventOf("pre_prompt", { prompt: `use ${token}` }),
+      eventOf("post_action", { tool_name: "read", result: token }),
+    ];
+    for (const event of events) expect(checkPolicy(built, event)).toEqual(checkPolicy(read, event));
+    expect({ ...built }).toEqual({ ...read });
+  });
+
+  it("guards the files that it was built from", async () => {
+    const built = await loadBuiltPolicy({
+      ...commandJudge({ home }),
+      workspace: dirname(dirname(defaultPolicyFile)),
+    });
+    for (const path of ["policies/coding-agent.yaml", "dist/coding-agent.json"]) {
+      const write = eventOf("pre_action", { tool_name: "write", arguments: { path, content: "" } });
+      expect(built && checkPolicy(built, write)).toMatchObject({ decision: { decision: "escalate" } });
+    }
   });
 
   it("blocks the worst commands of the corpus and asks about all the others", () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { judgeCommand } from "../src/index.ts";
 import { verdictRank } from "../src/judgement.ts";
 import { membersOf } from "../src/programs/spec.ts";
@@ -176,9 +177,9 @@ describe("judging a command", () => {
       "x".repeat(40_000),
     ];
     for (const text of texts) {
-      const before = performance.now();
+      const spentMs = cpuTimer();
       const { verdict } = judgeCommand(text, places);
-      expect(performance.now() - before, text.slice(0, 40)).toBeLessThan(2500);
+      expect(spentMs(), text.slice(0, 40)).toBeLessThan(2500);
       expect(verdictRank(verdict)).toBeGreaterThanOrEqual(0);
     }
   });

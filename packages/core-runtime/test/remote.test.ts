@@ -12,7 +12,7 @@ import { type AuthorizationRequest, type StreamChunk, startCore, type ToolInfo }
 import { type CoreServerLimits, createCoreClient, createCoreServer } from "../src/remote/index.ts";
 
 const hello = fileURLToPath(new URL("../../../apps/examples/hello-agent", import.meta.url));
-const python = fileURLToPath(new URL("../../../apps/examples/python-agent", import.meta.url));
+const counting = fileURLToPath(new URL("./counting-agent", import.meta.url));
 const token = "a-token-of-more-than-thirty-two-characters";
 const ignore = () => {};
 
@@ -78,10 +78,10 @@ describe("a core that other processes use", () => {
   });
 
   it("streams while a call runs, and cancels it", async () => {
-    const { path } = await serve([python]);
+    const { path } = await serve([counting]);
     const client = clientOf(path);
     const chunks: StreamChunk[] = [];
-    const id = "com.example.python/countdown";
+    const id = "com.example.counting/countdown";
     const whole = await client.call(id, { from: 3, interval_ms: 1 }, {}, (chunk) => chunks.push(chunk));
     expect(whole).toEqual({ status: "succeeded", output: { counted: 3 } });
     expect(chunks.map(({ channel, data }) => [channel, "text" in data && data.text.trim()])).toEqual(
@@ -96,9 +96,9 @@ describe("a core that other processes use", () => {
 
   it("refuses calls beyond a client's limit as busy, and still cancels those that run", async () => {
     verifies("RUN-156");
-    const { path } = await serve([python], { maxCalls: 2 });
+    const { path } = await serve([counting], { maxCalls: 2 });
     const client = clientOf(path);
-    const id = "com.example.python/countdown";
+    const id = "com.example.counting/countdown";
     const input = { from: 100, interval_ms: 10_000 };
     const stop = new AbortController();
     let started = 0;
@@ -117,9 +117,9 @@ describe("a core that other processes use", () => {
   });
 
   it("ends a call as lost, and does not repeat it, when the connection is lost", async () => {
-    const { path, core, server } = await serve([python]);
+    const { path, core, server } = await serve([counting]);
     const client = clientOf(path);
-    const id = "com.example.python/countdown";
+    const id = "com.example.counting/countdown";
     const first = client.call(id, { from: 100, interval_ms: 1000 }, {}, () => void server.close());
     expect(await first).toMatchObject({ status: "failed", error: { code: RuntimeErrorCode.AgentLost } });
     await vi.waitFor(() => expect(core.stats().callsCanceled).toBe(1));
@@ -147,11 +147,11 @@ describe("a core that other processes use", () => {
     await client.watchTools({
       onTools: (tools: readonly ToolInfo[]) => seen.push([...new Set(tools.map(({ agent_id: id }) => id))]),
     });
-    await core.launch(python);
+    await core.launch(counting);
     await vi.waitFor(() =>
-      expect(new Set(seen.at(-1))).toEqual(new Set(["com.example.hello", "com.example.python"])),
+      expect(new Set(seen.at(-1))).toEqual(new Set(["com.example.hello", "com.example.counting"])),
     );
-    await core.stop("com.example.python");
+    await core.stop("com.example.counting");
     await vi.waitFor(() => expect(seen.at(-1)).toEqual(["com.example.hello"]));
   });
 

@@ -8,7 +8,7 @@ import { isExisting } from "./system-error.ts";
 /** The end of the name that a file has until it is in its place. */
 export const temporaryName: RegExp = /\.tmp_[0-9a-f]+$/;
 
-/** Writes the string to a new file beside `path`, on disk, and hands it to `place`. Never leaves it behind. */
+/** Writes the string to a new file beside `path`, on disk, and hands it to `place`, which takes it away. Never leaves it behind. */
 const withTemporary = async (
   path: string,
   text: string,
@@ -27,8 +27,9 @@ const withTemporary = async (
       await file.close();
     }
     await place(temporary);
-  } finally {
+  } catch (error) {
     await fileSystem.rm(temporary, { force: true });
+    throw error;
   }
 };
 
@@ -75,7 +76,10 @@ export const createFileAtomic = async (
   fileSystem: WritableFileSystem = nodeFileSystem,
 ): Promise<boolean> => {
   try {
-    await withTemporary(path, text, fileSystem, (temporary) => fileSystem.link(temporary, path));
+    await withTemporary(path, text, fileSystem, async (temporary) => {
+      await fileSystem.link(temporary, path);
+      await fileSystem.rm(temporary, { force: true });
+    });
   } catch (error) {
     if (isExisting(error)) return false;
     throw error;

@@ -1,16 +1,10 @@
-import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
-import { Expressions } from "./cel/expressions.ts";
 import type { PolicyFunction } from "./cel/policy-function.ts";
-import { type ChangesFiles, mayChangeFiles } from "./decide/changes-files.ts";
-import { type Defaults, type PolicyFile, PolicyFileSchema, type Then } from "./file/policy-schema.ts";
+import { compilePolicy } from "./compile-policy.ts";
+import type { ChangesFiles } from "./decide/changes-files.ts";
+import { type PolicyFile, PolicyFileSchema } from "./file/policy-schema.ts";
 import { PolicySource } from "./file/policy-source.ts";
-import { compileLimit } from "./limits/limit.ts";
-import { createPolicy, type Policy } from "./policy.ts";
+import type { Policy } from "./policy.ts";
 import { type PolicyLimits, policyLimits } from "./policy-limits.ts";
-import { createCandidates } from "./rules/candidates.ts";
-import type { CompileParts } from "./rules/condition.ts";
-import { DecisionMaker } from "./rules/decision-maker.ts";
-import { compileRule } from "./rules/rule.ts";
 
 export interface ParsePolicyOptions {
   /** The file's name in errors. @default "policy.yaml" */
@@ -34,36 +28,7 @@ export interface ParsePolicyOptions {
   readonly elapsedMs?: () => number;
 }
 
-const types = Object.keys(ahpEvents) as AhpEventType[];
 const listName = /^[A-Za-z_]\w*$/;
-
-/** Defaults of a policy whose file has none. */
-const builtIn: Defaults = {
-  idle: "allow",
-  confirmation: "escalate",
-  gate: { decision: "block", reason: "no rule of the policy allows it" },
-  notification: "allow",
-};
-
-/** The key among the defaults that decides events of a type. */
-const defaultKeyOf = (type: AhpEventType, defaults: Defaults): keyof Defaults => {
-  const { blocking, specialised } = ahpEvents[type];
-  if (defaults[type] !== undefined || specialised) return type;
-  return blocking ? "gate" : "notification";
-};
-
-const compileDefaults = (own: Defaults, parts: CompileParts): Map<AhpEventType, DecisionMaker> => {
-  const defaults = { ...builtIn, ...own };
-  const makers = new Map<AhpEventType, DecisionMaker>();
-  for (const [key, source] of Object.entries(defaults) as [keyof Defaults, Then | undefined][]) {
-    const decided = types.filter((type) => defaultKeyOf(type, defaults) === key);
-    if (source === undefined || decided.length === 0) continue;
-    const reason = "no rule of the policy applies";
-    const maker = new DecisionMaker({ ...parts, source, types: decided, path: ["defaults", key], reason });
-    for (const type of decided) makers.set(type, maker);
-  }
-  return makers;
-};
 
 const checkNames = (file: PolicyFile, maxRules: number, problems: PolicySource): void => {
   for (const key of ["rules", "limits"] as const) {
@@ -87,41 +52,11 @@ const checkNames = (file: PolicyFile, maxRules: number, problems: PolicySource):
  * the line and column of each problem, and `invalid_argument` for limits and functions that are not valid.
  */
 export const parsePolicy = (text: string, options: ParsePolicyOptions = {}): Policy => {
-  const { file = "policy.yaml", functions = [], elapsedMs = () => performance.now() } = options;
+  const { file = "policy.yaml" } = options;
   const bounds = policyLimits.resolve(options.limits);
   const problems = new PolicySource(text, file, bounds);
   const value = problems.parse(PolicyFileSchema);
   checkNames(value, bounds.maxRules, problems);
   problems.throwIfAny();
-  const { lists = {}, name = file.replace(/^.*[\\/]/, ""), mode = "enforce" } = value;
-  const expressions = new Expressions({ limits: bounds, functions, lists, elapsedMs });
-  const parts: CompileParts = { lists, expressions, problems };
-  const allRules = value.rules.map((rule, index) => compileRule(rule, index, parts));
-  const allLimits = (value.limits ?? []).map((limit, index) => compileLimit(limit, index, parts));
-  const defaults = compileDefaults(value.defaults ?? {}, parts);
-  problems.throwIfAny();
-  const decided = new Set(allRules.flatMap(({ condition }) => condition.types));
-  return createPolicy(
-    {
-      name,
-      file,
-      text,
-      mode,
-      rules: allRules.map((rule) => rule.name),
-      limits: allLimits.map((limit) => limit.name),
-      warnings: problems.warnings,
-      decides: types.filter((type) => defaults.has(type) || decided.has(type)),
-    },
-    {
-      rules: createCandidates(allRules),
-      limits: createCandidates(allLimits),
-      allLimits,
-      defaults,
-      expressions,
-      bounds,
-      workspace: value.workspace ?? options.workspace ?? "",
-      ownFiles: options.ownFiles ?? [],
-      changesFiles: options.changesFiles ?? mayChangeFiles,
-    },
-  );
+  return compilePolicy(value, { text, file, problems }, options);
 };

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { checkPolicy, PolicyError, parsePolicy, policyJsonSchema } from "../src/index.ts";
 import { policyOf, refusalOf, toolEvent } from "./support/policies.ts";
 
@@ -115,12 +116,10 @@ describe("hostile YAML", () => {
 
   it("takes keys that stand twice, and many keys, in time linear to them", () => {
     expect(where("version: 1\nversion: 1\nrules: []\n")).toBe("policy_syntax 2:1 ");
-    // Time of the processor, which does not grow when others want it.
-    const before = process.cpuUsage();
+    const spentMs = cpuTimer();
     const keys = Array.from({ length: 40_000 }, (_, index) => `k${index}: 1`).join("\n");
     expect(refusalOf(keys).code).toBe("policy_invalid");
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000).toBeLessThan(8000);
+    expect(spentMs()).toBeLessThan(8000);
   });
 
   it.each(["__proto__", "constructor", "prototype"])("refuses the key %s wherever it stands", (key) => {

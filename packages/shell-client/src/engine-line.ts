@@ -4,12 +4,17 @@ import {
   type Clock,
   ConnectionClosedError,
   type Exchange,
+  HarnessError,
   InvalidArgumentError,
+  type StreamExchange,
   type Transport,
 } from "@harnesskit/wire";
 import { ClientSession, type ReconnectOptions, resolveReconnect } from "@harnesskit/wire/rpc";
-import { ChannelConnection } from "./channel-connection.ts";
+import { ChannelConnection, StreamLostError } from "./channel-connection.ts";
 import type { ShellDiagnostic } from "./shell-outcome.ts";
+import { ExchangeStreams } from "./streaming/exchange-stream.ts";
+import { FrameReader } from "./streaming/frame-reader.ts";
+import type { StreamCall } from "./streaming/stream-call.ts";
 
 /** What goes with each attempt of a request. */
 export interface EngineCall {
@@ -30,14 +35,17 @@ export type SendToEngine = (message: ShellRequest, call: EngineCall) => Promise<
 /**
  * The way to the engine: an exchange, as `createHttpExchange` of transport-http makes one, or an engine of the same process;
  * a function of your own; a transport, whose channel is opened by the first request and replaced after a loss; or an open
- * channel that is not started. On channels responses are matched by their `request_id`.
+ * channel that is not started. On channels responses are matched by their `request_id`. A response can be a stream on channels, and
+ * over an exchange that has `handleStream`.
  */
 export type EngineEndpoint = Exchange<EngineCall> | Transport | Channel | SendToEngine;
 
 /** A way to the engine. */
 export interface EngineLine {
-  /** Sends one message, and resolves with what came back, as it came. */
-  post(requestId: string, message: ShellRequest, call: EngineCall): Promise<unknown>;
+  /** Whether a response can be a stream. */
+  readonly canStream: boolean;
+  /** Sends one message, and resolves with what came back, as it came: with `stream` also what a stream ended with. */
+  post(requestId: string, message: ShellRequest, call: EngineCall, stream?: StreamCall): Promise<unknown>;
   /** Closes what belongs to the shell alone. Idempotent. */
   close(): Promise<void>;
 }
@@ -51,6 +59,8 @@ export interface EngineLineOptions {
 
 const isChannel = (engine: object): engine is Channel => "start" in engine && "send" in engine;
 const isTransport = (engine: object): engine is Transport => "connect" in engine;
+const canStream = (engine: Exchange<EngineCall>): engine is StreamExchange<EngineCall> =>
+  "handleStream" in engine;
 const isExchange = (engine: object): engine is Exchange<EngineCall> => "handle" in engine;
 
 /** A line over the channels of a transport, or over one channel, whose loss is the end. OpenHarness has no handshake. */
@@ -69,12 +79,38 @@ const sessionLine = (engine: Transport | Channel, options: EngineLineOptions): E
     open: async (signal, onOver) => new ChannelConnection(await openChannel(signal), diagnose, onOver),
     introduce: async () => {},
   });
+  const post = async (
+    requestId: string,
+    message: ShellRequest,
+    { signal, timeoutMs: waitMs }: EngineCall,
+    reader?: FrameReader,
+  ): Promise<unknown> => {
+    const { connection } = await session.connect({ signal, timeoutMs: waitMs });
+    const response = await connection.post(requestId, message, signal, reader);
+    session.confirm(connection);
+    return response;
+  };
   return {
-    async post(requestId, message, call) {
-      const { connection } = await session.connect({ signal: call.signal, timeoutMs: call.timeoutMs });
-      const response = await connection.post(requestId, message, call.signal);
-      session.confirm(connection);
-      return response;
+    canStream: true,
+    async post(requestId, message, call, stream) {
+      if (!stream) return post(requestId, message, call);
+      const reader = new FrameReader(requestId, stream.onFact);
+      let seq = reader.lastSeq;
+      // Connections are replaced as the session's backoff says; so many in a row may bring no frame.
+      for (let attempt = 1; attempt <= stream.backoff.maxAttempts; attempt++) {
+        try {
+          return await post(requestId, message, call, reader);
+        } catch (error) {
+          if (error instanceof StreamLostError) break;
+          const isCut = HarnessError.isInstance(error) && error.code === "connection_closed";
+          if (!isCut || reader.streamId === undefined || call.signal.aborted) throw error;
+        }
+        if (reader.lastSeq > seq) attempt = 1;
+        seq = reader.lastSeq;
+      }
+      // The request has the same id, and is done once.
+      stream.onFact({ type: "lost" });
+      return post(requestId, message, call);
     },
     async close() {
       await session.close();
@@ -87,10 +123,23 @@ const sessionLine = (engine: Transport | Channel, options: EngineLineOptions): E
 export const toEngineLine = (engine: EngineEndpoint, options: EngineLineOptions): EngineLine => {
   // An exchange, and whatever a function uses, stays its owner's to close.
   const close = async () => {};
-  if (typeof engine === "function") return { post: (_id, message, call) => engine(message, call), close };
+  if (typeof engine === "function") {
+    return { canStream: false, post: (_id, message, call) => engine(message, call), close };
+  }
   if (typeof engine === "object" && engine !== null) {
     // An engine of this process is an exchange, and also accepts channels.
-    if (isExchange(engine)) return { post: (_id, message, call) => engine.handle(message, call), close };
+    if (isExchange(engine)) {
+      const plain = (message: ShellRequest, call: EngineCall) => engine.handle(message, call);
+      if (!canStream(engine))
+        return { canStream: false, post: (_id, message, call) => plain(message, call), close };
+      const streams = new ExchangeStreams(engine);
+      return {
+        canStream: true,
+        post: (id, message, call, stream) =>
+          stream ? streams.post(id, message, call, stream) : plain(message, call),
+        close: () => streams.close(),
+      };
+    }
     if (isChannel(engine) || isTransport(engine)) return sessionLine(engine, options);
   }
   throw new InvalidArgumentError("engine must be an exchange, a transport, a channel or a function");

@@ -39,3 +39,4 @@ export type {
   ShellOutcome,
 } from "./shell-outcome.ts";
 export { type ShellAsk, toAttachmentRef } from "./shell-request.ts";
+export type { ShellStreamEvent } from "./streaming/stream-events.ts";

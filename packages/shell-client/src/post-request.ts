@@ -6,6 +6,9 @@ import type { ShellClientLimits } from "./limits.ts";
 import { readResponse } from "./read-response.ts";
 import { givenUp, retryAfterMsOf, ShellClientError, toClientError } from "./shell-client-error.ts";
 import type { ShellDiagnostic } from "./shell-outcome.ts";
+import type { StreamCall } from "./streaming/stream-call.ts";
+import type { ShellStreamEvent } from "./streaming/stream-events.ts";
+import { whileActive } from "./streaming/while-active.ts";
 import type { Trace } from "./trace.ts";
 
 /** A request with its id. */
@@ -24,6 +27,8 @@ export interface PostOptions {
   readonly limits: ShellClientLimits;
   readonly clock: Clock;
   readonly diagnose: (diagnostic: ShellDiagnostic) => void;
+  /** Set where responses may be streams: receives what is known before they are there. Must not throw. */
+  readonly onStream?: ((event: ShellStreamEvent) => void) | undefined;
 }
 
 /** What came of one attempt: a response or a failure. */
@@ -72,6 +77,28 @@ const refusalIn = (
   }
 };
 
+/** How the response of one attempt is read as a stream. Undefined where it is not. */
+const streamingOf = ({ request_id: requestId }: SendableRequest, options: PostOptions) => {
+  const { onStream, backoff, clock, line } = options;
+  if (!onStream || !line.canStream) return undefined;
+  let state: "waiting" | "open" | "over" = "waiting";
+  const callWith = (touch: () => void): StreamCall => ({
+    backoff,
+    clock,
+    onFact(fact) {
+      touch();
+      if (state === "over") return;
+      if (fact.type === "opened") state = "open";
+      if (state === "open") onStream({ ...fact, requestId });
+    },
+  });
+  const end = (): void => {
+    if (state === "open") onStream({ type: "ended", requestId });
+    state = "over";
+  };
+  return { callWith, end };
+};
+
 const attemptOf = async (
   request: SendableRequest,
   headers: Readonly<Record<string, string>>,
@@ -80,15 +107,25 @@ const attemptOf = async (
 ): Promise<Attempt> => {
   const { line, timeoutMs, limits, clock, diagnose } = options;
   const requestId = request.request_id;
-  const ended = await scope.settle(
-    (signal) => line.post(requestId, request, { headers, signal, timeoutMs }),
-    {
-      clock,
-      name: "the request",
-      timeoutMs,
-      onLate: () => diagnose({ code: "late_response", message: "a response came too late", requestId }),
-    },
-  );
+  const name = "the request";
+  const onLate = () => diagnose({ code: "late_response", message: "a response came too late", requestId });
+  const streaming = streamingOf(request, options);
+  const ended = streaming
+    ? await scope.settle(
+        whileActive(
+          (signal, touch) =>
+            line.post(requestId, request, { headers, signal, timeoutMs }, streaming.callWith(touch)),
+          { name, timeoutMs, clock },
+        ),
+        { clock, name, onLate },
+      )
+    : await scope.settle((signal) => line.post(requestId, request, { headers, signal, timeoutMs }), {
+        clock,
+        name,
+        timeoutMs,
+        onLate,
+      });
+  streaming?.end();
   switch (ended.status) {
     case "cancelled":
       return failedAttempt(givenUp(scope));

@@ -5,6 +5,7 @@ import {
   ShellCapability,
   type ShellIdentity,
   type ShellResponse,
+  streamingCapability,
 } from "@harnesskit/protocol/openharness";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import type { DirectiveExecutor } from "./shell-client-options.ts";
@@ -33,20 +34,21 @@ export interface AbleTo {
   readonly canAsk: boolean;
   readonly executors: Executors;
   readonly actionTypes: readonly ActionType[];
+  /** Whether responses may be streams. @default false */
+  readonly canStream?: boolean;
 }
 
-/** What a shell says that it can do (section 5.3). Throws `invalid_argument` where it says that it streams. */
+/** What a shell says that it can do (section 5.3). Throws `invalid_argument` where the caller says that it streams: `onStream` does. */
 export const capabilitiesOf = (
   given: Capabilities,
-  { canAsk, executors, actionTypes }: AbleTo,
+  { canAsk, executors, actionTypes, canStream = false }: AbleTo,
 ): Capabilities => {
   if (hasCapability(given, ShellCapability.Streaming)) {
-    throw new InvalidArgumentError(
-      `${ShellCapability.Streaming}: this shell takes one response to a request`,
-    );
+    throw new InvalidArgumentError(`${ShellCapability.Streaming}: pass onStream to read streams`);
   }
   const capabilities: Capabilities = { [ShellCapability.ParallelActions]: true };
   if (executors.has("render_ui")) capabilities[ShellCapability.RichCards] = true;
+  if (canStream) capabilities[ShellCapability.Streaming] = { ...streamingCapability };
   if (canAsk) capabilities[ShellCapability.Approval] = true;
   for (const { type, capability } of actionTypes) {
     if (capability !== undefined && executors.has(type)) capabilities[capability] = true;

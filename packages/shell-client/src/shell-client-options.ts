@@ -13,6 +13,7 @@ import type { EngineEndpoint } from "./engine-line.ts";
 import type { EnvironmentPolicy } from "./environment.ts";
 import type { ShellClientLimits } from "./limits.ts";
 import type { DirectiveResult, ShellDiagnostic } from "./shell-outcome.ts";
+import type { ShellStreamEvent } from "./streaming/stream-events.ts";
 
 /** Where a conversation is. Plain JSON, to be stored and given to a later client. */
 export interface ShellSession {
@@ -94,7 +95,7 @@ export interface ShellClientOptions {
   /**
    * What the shell says that it can do, over what follows from the other options: approvals where there is `approve`, rich
    * cards where `render_ui` has an executor, parallel actions, and what registered types with an executor need. False
-   * takes one away. Streaming cannot be said. @default nothing more
+   * takes one away. Streaming follows from `onStream`. @default nothing more
    */
   readonly capabilities?: Capabilities;
   /**
@@ -119,13 +120,18 @@ export interface ShellClientOptions {
   readonly reconnect?: false | ReconnectOptions;
   /** How often, and how far apart, a request is tried whose failure is retryable. @default 3 attempts, from 500 ms to 30 s apart */
   readonly retry?: RetryOptions;
-  /** How long each attempt waits for its response. @default 60000 */
+  /** How long each attempt waits for its response, and within a stream for its next frame. @default 60000 */
   readonly timeoutMs?: number;
   /**
    * Receives the features that the engine denied, before any directive of the response is carried out: after an abort of the call's
    * signal in it nothing is carried out. What it throws is ignored. @default no report
    */
   readonly onDenials?: (denials: readonly CapabilityDenial[]) => unknown;
+  /**
+   * Receives previews of a response while the engine makes it (ADR 0053), where the engine offers that and `engine` can carry it;
+   * `openharness.streaming` is declared then. What it throws is ignored. @default no streams: one response to each request
+   */
+  readonly onStream?: (event: ShellStreamEvent) => unknown;
   /** What it throws is ignored. @default no report */
   readonly onDiagnostic?: (diagnostic: ShellDiagnostic) => unknown;
   /** Receives each result as soon as it is there. What it throws is ignored. @default no report */

@@ -91,7 +91,7 @@ class Client implements ShellClient {
       timeoutMs = 60_000,
       afterRefusal = "continue",
     } = options;
-    const { actionTypes = [], approve, random, retry, auth } = options;
+    const { actionTypes = [], approve, random, retry, auth, onStream } = options;
     const limits = shellClientLimits.resolve(options.limits);
     const registry = createActionRegistry(actionTypes);
     const executors = resolveExecutors(options.executors);
@@ -119,12 +119,24 @@ class Client implements ShellClient {
       { ...(random && { random }), ...retry },
       { maxAttempts: 3, initialDelayMs: 500, prefix: "retry." },
     );
-    const able = { canAsk: approve !== undefined, executors, actionTypes };
+    if (onStream !== undefined && typeof onStream !== "function") {
+      throw new InvalidArgumentError("onStream must be a function");
+    }
+    const canStream = onStream !== undefined && this.#line.canStream;
+    const able = { canAsk: approve !== undefined, executors, actionTypes, canStream };
     const capabilities = Object.freeze(capabilitiesOf(options.capabilities ?? {}, able));
     this.#frame = { shell: shellIdentity(options.shell), capabilities, auth, limits };
     const { approvalTimeoutMs, executorTimeoutMs } = limits;
     this.#conversation = {
-      post: { line: this.#line, backoff, timeoutMs, limits, clock, diagnose },
+      post: {
+        line: this.#line,
+        backoff,
+        timeoutMs,
+        limits,
+        clock,
+        diagnose,
+        onStream: onStream && ((event) => callSafely(() => onStream(event))),
+      },
       work: new DirectiveWork({
         executors,
         registry,

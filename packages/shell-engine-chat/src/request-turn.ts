@@ -24,6 +24,7 @@ import {
 import { attachedMessage } from "./attached-message.ts";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
 import { carriesMark, type EndReports, markEnd } from "./ended-turns.ts";
+import { streamMetadata } from "./stream-turn.ts";
 import { type KnownCall, renderAsCard } from "./tool-result.ts";
 import { isLong, say, shortened, turnDirectives } from "./turn-directives.ts";
 import { alreadyAnswered, turnFailure } from "./turn-failure.ts";
@@ -91,7 +92,8 @@ export class RequestTurn<Context> {
       : await attachedMessage(call, attachments);
     if (dropped !== undefined) this.#directives.push(say(dropped));
     if (message === undefined) return;
-    const turn = await harness.send(this.#sessionId, message, { signal: turnSignal(call) });
+    const options = { signal: turnSignal(call), ...streamMetadata(call) };
+    const turn = await harness.send(this.#sessionId, message, options);
     const { resumed_turns: earlier = [] } = turn;
     // The harness does not give these a second time, so all of them are shown, also ahead of a turn that failed.
     for (const ended of earlier) this.#directives.push(...this.#showEarlier(ended));
@@ -153,7 +155,8 @@ export class RequestTurn<Context> {
     this.#reported.push(invocationId);
     reports.begin(invocationId);
     const payload = toApprovalPayload(answer);
-    return options.harness.signal({ invocationId, signalId, sessionId: this.#sessionId, payload });
+    const signal = { invocationId, signalId, sessionId: this.#sessionId, payload };
+    return options.harness.signal(signal, streamMetadata(this.#call));
   }
 
   /** A turn that waited has continued. */

@@ -1,10 +1,14 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type ActionRegistry,
+  agreesOnStreaming,
   type Capabilities,
   type CapabilityDenial,
   hasCapability,
   ShellCapability,
+  STREAMING_PROFILE,
+  STREAMING_VERSION,
+  streamingCapability,
 } from "@harnesskit/protocol/openharness";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { copyJson } from "@harnesskit/wire/json";
@@ -23,21 +27,29 @@ export interface Negotiated {
   /** What the shell has and the engine offers. */
   readonly held: ReadonlySet<string>;
   readonly denials: CapabilityDenial[];
+  /** For `supported_capabilities`. */
+  readonly supported: Capabilities;
 }
 
-/** What holds where a shell asked for nothing, or where it is not known what it asked for. */
-export const nothingNegotiated: Negotiated = {
-  held: new Set(),
-  denials: Object.freeze([]) as unknown as CapabilityDenial[],
-};
+/** The denials of a shell that asked for nothing, or of which it is not known what it asked for. */
+export const noDenials = Object.freeze([]) as unknown as CapabilityDenial[];
+
+/** A shell that streams in another way, or does not say how. */
+const otherProfile: CapabilityDenial = Object.freeze({
+  capability: ShellCapability.Streaming,
+  code: "profile_unsupported",
+  message: `This engine streams with the profile ${STREAMING_PROFILE} in version ${STREAMING_VERSION}.`,
+});
 
 const isDenial = (value: unknown): value is { readonly denied: Denial } =>
   typeof value === "object" && value !== null && Object.hasOwn(value, "denied");
 
 /** The engine's part of the negotiation (section 5.3). */
 export class CapabilityOffer {
-  /** For `supported_capabilities`. */
+  /** For `supported_capabilities`, as every shell gets it. */
   readonly supported: Capabilities;
+  /** As a shell gets it that asks for streaming; the same where that is not offered. */
+  readonly #supportedWithStreaming: Capabilities;
   readonly #offered = new Set<string>();
   readonly #denied = new Map<string, CapabilityDenial>();
 
@@ -55,27 +67,42 @@ export class CapabilityOffer {
     for (const [name, value] of offers) {
       if (value === false || value === null || isDenial(value)) this.#denied.set(name, denialOf(name, value));
       else if (name === ShellCapability.Streaming) {
-        throw new InvalidArgumentError(`${name} cannot be offered: an engine answers with one response`);
+        if (value !== true) throw new InvalidArgumentError(`capabilities: ${name} must be true, or a denial`);
+        this.#offered.add(name);
       } else {
         this.#offered.add(name);
         supported[name] = jsonOf(name, value);
       }
     }
     this.supported = Object.freeze(supported);
+    this.#supportedWithStreaming = this.offersStreaming
+      ? Object.freeze({ ...supported, [ShellCapability.Streaming]: streamingCapability })
+      : this.supported;
+  }
+
+  get offersStreaming(): boolean {
+    return this.#offered.has(ShellCapability.Streaming);
   }
 
   /** What the shell gets of what it asked for. Unknown keys are ignored. */
   negotiate(asked: Capabilities | undefined): Negotiated {
-    if (asked === undefined) return nothingNegotiated;
     const held = new Set<string>();
+    if (asked === undefined) return { held, denials: noDenials, supported: this.supported };
     const denials: CapabilityDenial[] = [];
+    let { supported } = this;
     for (const name of Object.keys(asked)) {
       if (!hasCapability(asked, name)) continue;
-      if (this.#offered.has(name)) held.add(name);
+      const isOffered = this.#offered.has(name);
+      if (isOffered && name === ShellCapability.Streaming) {
+        // A shell that does not ask for it gets what it would get from an engine without it.
+        supported = this.#supportedWithStreaming;
+        if (agreesOnStreaming(asked)) held.add(name);
+        else denials.push(otherProfile);
+      } else if (isOffered) held.add(name);
       const denial = this.#denied.get(name);
       if (denial) denials.push(denial);
     }
-    return { held, denials };
+    return { held, denials, supported };
   }
 }
 

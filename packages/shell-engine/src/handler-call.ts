@@ -17,6 +17,8 @@ import type { ReadRequest } from "./read-request.ts";
 import type { RunningHandler } from "./running-handler.ts";
 import type { Conversation, ResumedRun, ShellCall } from "./shell-call.ts";
 import type { LogSubject, ShellLog } from "./shell-log.ts";
+import { HandlerStream, type ShellStream } from "./streaming/handler-stream.ts";
+import type { ResponseStream } from "./streaming/response-stream.ts";
 
 /** A request that was read and admitted. */
 export interface Inbound<Context> extends ReadRequest, Admitted {
@@ -26,6 +28,8 @@ export interface Inbound<Context> extends ReadRequest, Admitted {
   readonly held: ReadonlySet<string>;
   readonly subject: LogSubject;
   readonly startedAt: number;
+  /** Set where the response can be a stream: takes the stream, or undefined where there are too many. */
+  readonly onStream?: ((stream: ResponseStream | undefined) => void) | undefined;
 }
 
 interface OwnParts {
@@ -56,6 +60,7 @@ export class HandlerCall<Context> implements ShellCall<Context> {
   readonly context: Context;
   readonly dueAtMs: number;
   readonly log: ShellCall["log"];
+  readonly stream: ShellStream;
   readonly #inbound: Inbound<Context>;
   readonly #running: RunningHandler;
   #environment: EnvironmentState | undefined;
@@ -82,6 +87,7 @@ export class HandlerCall<Context> implements ShellCall<Context> {
     this.context = inbound.context;
     this.dueAtMs = running.dueAtMs;
     this.log = (event, details) => writeLine(log, subject, event, details);
+    this.stream = new HandlerStream(running.stream);
     this.#inbound = inbound;
     this.#running = running;
   }

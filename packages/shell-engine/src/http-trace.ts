@@ -8,6 +8,7 @@ export const shellHeaders: readonly string[] = [
   "x-request-id",
   "traceparent",
   "tracestate",
+  "last-event-id",
   "user-agent",
 ];
 

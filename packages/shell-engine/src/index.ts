@@ -20,3 +20,4 @@ export { createShellEngine, type ShellEngine, type ShellEngineStats } from "./sh
 export { ShellEngineError, type ShellEngineErrorOptions } from "./shell-engine-error.ts";
 export type { ShellAuthenticate, ShellAuthentication, ShellEngineOptions } from "./shell-engine-options.ts";
 export type { ShellLogLine, WriteLog } from "./shell-log.ts";
+export type { DirectiveProgress, ShellStream } from "./streaming/handler-stream.ts";

@@ -42,6 +42,20 @@ export const shellEngineLimits = defineLimits({
   maxRuns: 10_000,
   /** Characters of the data of all runs as JSON; the oldest of the user with most goes. @default 33554432 */
   maxRunDataLength: 33_554_432,
+  /** Streams that are open, or kept for replay; a request beyond is answered without one. @default 1024 */
+  maxStreams: 1024,
+  /** Of these, streams of one credential. @default 64 */
+  maxStreamsPerOwner: 64,
+  /** Frames of a stream that are kept for replay; the oldest go first, and `end` stays. @default 4096 */
+  maxStreamFrames: 4096,
+  /** Characters of a stream's frames that are kept for replay. @default 1048576 */
+  maxStreamLength: 1_048_576,
+  /** Characters of the frames of all streams. @default 67108864 */
+  maxStreamsLength: 67_108_864,
+  /** Characters of text in one frame. @default 16384 */
+  maxFrameLength: 16_384,
+  /** How long a stream is kept that no connection reads, in milliseconds; its work goes on. @default 60000 (1 min) */
+  streamIdleMs: 60_000,
 });
 
 export type ResolvedLimits = LimitsOf<typeof shellEngineLimits>;

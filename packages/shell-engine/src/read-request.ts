@@ -31,7 +31,11 @@ const ownField = (message: unknown, name: string): unknown =>
     : undefined;
 
 /** An id that can be echoed, of any message, also of one that is refused. */
-export const messageIdOf = (message: unknown, name: "request_id" | "correlation_id", maxLength: number) => {
+export const messageIdOf = (
+  message: unknown,
+  name: "request_id" | "correlation_id" | "stream_id",
+  maxLength: number,
+) => {
   const id = ownField(message, name);
   return typeof id === "string" && id !== "" && id.length <= maxLength ? id : undefined;
 };
@@ -80,7 +84,7 @@ const assertAttachments = ({ request }: ShellRequest, maxAttachments: number): v
 };
 
 /** Bounds the size and depth of a message before anything else reads it. */
-const assertBounds = (message: unknown, { maxRequestLength, maxDepth }: ResolvedLimits): void => {
+export const assertBounds = (message: unknown, { maxRequestLength, maxDepth }: ResolvedLimits): void => {
   try {
     measureJson(message, { maxBytes: maxRequestLength, maxDepth });
   } catch (cause) {

@@ -10,6 +10,7 @@ import {
   ConnectionClosedError,
   type CreateId,
   joinKey,
+  RequestCancelledError,
   RequestTimeoutError,
 } from "@harnesskit/wire";
 import { copyJson } from "@harnesskit/wire/json";
@@ -27,6 +28,7 @@ import type { Route, Router } from "./routes.ts";
 import { RunningHandler } from "./running-handler.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 import type { ShellLog } from "./shell-log.ts";
+import type { StreamTable } from "./streaming/stream-table.ts";
 
 export interface Outcome {
   readonly payload: Payload;
@@ -41,6 +43,7 @@ export interface RequestRunnerOptions<Context> {
   readonly log: ShellLog;
   readonly router: Router<Context>;
   readonly continuations: Continuations;
+  readonly streams: StreamTable;
   readonly toFailure: (error: unknown, redact: Redact, elapsedMs?: number) => Payload;
   readonly onError: (error: unknown) => void;
 }
@@ -54,6 +57,9 @@ interface RequestKey {
 
 const cancelled = () =>
   new ShellEngineError(ShellErrorCode.Cancelled, "The engine is closing.", { retryable: true });
+
+const cancelledByShell = () =>
+  new ShellEngineError(ShellErrorCode.Cancelled, "The shell has cancelled the request.");
 
 /** Runs handlers: each request once, within its time, and its response remembered by its id. */
 export class RequestRunner<Context> {
@@ -74,7 +80,8 @@ export class RequestRunner<Context> {
   }
 
   stats() {
-    return { inFlight: this.#running.size, rememberedRequests: this.#memory.size };
+    const { size: streams } = this.#options.streams;
+    return { inFlight: this.#running.size, rememberedRequests: this.#memory.size, streams };
   }
 
   /** Throws `cancelled` after `close`. */
@@ -189,17 +196,35 @@ export class RequestRunner<Context> {
     );
     this.#running.add(running);
     const work = new Promise<Payload>((resolve) => {
-      running.giveUp = () => resolve(this.#ownFailure(cancelled(), inbound));
+      running.giveUp = () => resolve(running.cancelled ?? this.#ownFailure(cancelled(), inbound));
       void this.#run(inbound, claims, running).then((payload) => {
         this.#running.delete(running);
         running.end();
-        if (id) this.#settle(id, payload);
-        if (this.#isClosed) running.giveUp();
+        if (id) this.#settle(id, running.cancelled ?? payload);
+        if (this.#isClosed || running.cancelled) running.giveUp();
         else resolve(payload);
       });
     });
-    if (id) this.#memory.add(id.owner, id.key, id.sum, work);
+    if (id) {
+      this.#memory.add(id.owner, id.key, id.sum, work);
+      this.#openStream(inbound, running);
+    }
     return this.#wait(inbound, work, id !== undefined, running);
+  }
+
+  /** A request without an id has no stream: it could not be told from others, nor sent again for its response. */
+  #openStream(inbound: Inbound<Context>, running: RunningHandler): void {
+    const { onStream, owner, asked, request } = inbound;
+    if (!onStream) return;
+    const cancel = () => {
+      const cause = new RequestCancelledError("the request");
+      running.cancelled ??= this.#ownFailure(cancelledByShell(), inbound);
+      running.abort(cause);
+      running.giveUp();
+    };
+    const of = { owner, sessionId: asked.session_id };
+    running.stream = this.#options.streams.open(of, request.request_id as string, cancel);
+    onStream(running.stream);
   }
 
   /** What can be tried again is not remembered, so that the next attempt is made. */

@@ -1,10 +1,15 @@
+import type { Payload } from "./finish-reply.ts";
 import { followSignal, signalOf } from "./shell-context.ts";
+import type { ResponseStream } from "./streaming/response-stream.ts";
 
 /** A handler that runs: when its time is over, and its signal, which is made when it is first read. */
 export class RunningHandler {
   readonly dueAtMs: number;
   /** Answers everyone who waits for the handler, in its place. */
   giveUp: () => void = () => {};
+  /** The response to a request that its shell has cancelled. */
+  cancelled: Payload | undefined;
+  stream: ResponseStream | undefined;
   readonly #context: unknown;
   #abort: AbortController | undefined;
   #reason: unknown;

@@ -10,6 +10,7 @@ import type {
   ShellIdentity,
   TaskHint,
 } from "@harnesskit/protocol/openharness";
+import type { ShellStream } from "./streaming/handler-stream.ts";
 
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -71,8 +72,10 @@ export interface ShellCall<Context = unknown> {
   readonly context: Context;
   /** When the engine stops waiting, in milliseconds since the epoch. */
   readonly dueAtMs: number;
-  /** Aborts then; and, for a request without a request_id, when the shell goes away. */
+  /** Aborts then; when the shell cancels; and, for a request without a request_id, when the shell goes away. */
   readonly signal: AbortSignal;
+  /** Previews of the response, for a shell that agrees on `openharness.streaming`. */
+  readonly stream: ShellStream;
   /**
    * Writes a line to the engine's log, with the request's ids. `event` is of small letters, digits and `_.:-`. Where the
    * environment is secret the details are left out; else values of one that is not public are taken out of them.

@@ -31,7 +31,8 @@ export interface ShellEngineOptions<Context = unknown> {
   readonly actionTypes?: readonly ActionType[];
   /**
    * What the engine offers, over what it offers by itself: parallel actions, rich cards, approvals, and what registered types
-   * need. A value of false, or `{ denied: { code, message } }`, is known and denied. Streaming cannot be offered. @default nothing more
+   * need. A value of false, or `{ denied: { code, message } }`, is known and denied.
+   * `openharness.streaming: true` offers streams, as ADR 0053 has them. @default nothing more
    */
   readonly capabilities?: OfferedCapabilities;
   /** @default every client that the transport accepts, distinguished by its `principal` and by tenant_id and credential_ref */
@@ -53,6 +54,6 @@ export interface ShellEngineOptions<Context = unknown> {
   readonly onResponse?: (response: ShellResponse) => unknown;
   /** @default the real time */
   readonly clock?: Clock;
-  /** Makes ids of sessions (`sess`), runs (`run`) and continuations (`cont`). @default 128 random bits */
+  /** Makes ids of sessions (`sess`), runs (`run`), continuations (`cont`) and streams (`stream`), which must not be guessable. @default 128 random bits */
   readonly createId?: CreateId;
 }

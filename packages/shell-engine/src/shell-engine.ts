@@ -1,7 +1,10 @@
 import {
+  type Capabilities,
   type CapabilityDenial,
   createActionRegistry,
+  isStreamFrame,
   OPENHARNESS_VERSION,
+  ShellCapability,
   ShellErrorCode,
   type ShellResponse,
 } from "@harnesskit/protocol/openharness";
@@ -17,7 +20,7 @@ import { ChannelServer } from "@harnesskit/wire/rpc";
 import { systemClock } from "@harnesskit/wire/time";
 import { currentTracer, type TracedOperation } from "@harnesskit/wire/trace";
 import { Admission } from "./admission.ts";
-import { allDenials, CapabilityOffer, nothingNegotiated } from "./capability-negotiation.ts";
+import { allDenials, CapabilityOffer, noDenials } from "./capability-negotiation.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
@@ -32,6 +35,10 @@ import { Router } from "./routes.ts";
 import { contextOf } from "./shell-context.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
 import { type LogSubject, ShellLog } from "./shell-log.ts";
+import type { ResponseStream } from "./streaming/response-stream.ts";
+import { tooManyStreams } from "./streaming/stream-control.ts";
+import { StreamServer } from "./streaming/stream-server.ts";
+import { StreamTable } from "./streaming/stream-table.ts";
 
 /** What an engine holds at the moment. */
 export interface ShellEngineStats {
@@ -39,6 +46,8 @@ export interface ShellEngineStats {
   readonly inFlight: number;
   /** Requests that are remembered by their ids. */
   readonly rememberedRequests: number;
+  /** Streams that are open, or kept for replay. */
+  readonly streams: number;
 }
 
 /** The engine's side of OpenHarness v1, for any number of shells at once. All functions are bound. */
@@ -49,10 +58,15 @@ export interface ShellEngine<Context = unknown> {
    * engine's versions and capabilities, which all responses share. The message must not change before the response is there.
    */
   readonly handle: (message: unknown, context: Context) => Promise<ShellResponse>;
+  /**
+   * As `handle`, for a caller that also reads streams (ADR 0053): resolves with the frames of a stream where the engine offers
+   * `openharness.streaming` and the request agrees on it, else with the response. Takes messages about streams too. Never rejects.
+   */
+  readonly handleStream: (message: unknown, context: Context) => Promise<unknown>;
   /** The response to a body that is not JSON: `invalid_request`. */
   readonly malformed: (error: HarnessError) => ShellResponse;
   /** The response in place of one that cannot be sent: it is too large or too deep. `internal_error`. */
-  readonly unsendable: (reply: unknown, error: HarnessError) => ShellResponse;
+  readonly unsendable: (reply: unknown, error: HarnessError) => unknown;
   /**
    * Headers of the answer, for a server that supports them per route: `X-Correlation-ID` and `X-Request-ID` as the context's
    * `headers` show them. Undefined without headers.
@@ -76,6 +90,7 @@ export interface ShellEngine<Context = unknown> {
 interface Progress {
   readonly subject: LogSubject;
   denials: CapabilityDenial[];
+  supported: Capabilities;
   readonly startedAt: number;
 }
 
@@ -84,14 +99,14 @@ interface Recipient {
   readonly requestId: string | undefined;
   readonly correlationId: string | undefined;
   readonly denials: CapabilityDenial[];
+  /** @default as for every shell */
+  readonly supported?: Capabilities;
 }
 
 /** Of a message that could not be read. */
-const unknownRecipient: Recipient = {
-  requestId: undefined,
-  correlationId: undefined,
-  denials: nothingNegotiated.denials,
-};
+const unknownRecipient: Recipient = { requestId: undefined, correlationId: undefined, denials: noDenials };
+
+type OnStream = (stream: ResponseStream) => void;
 
 class Engine<Context> implements ShellEngine<Context> {
   readonly #limits: ResolvedLimits;
@@ -101,8 +116,10 @@ class Engine<Context> implements ShellEngine<Context> {
   readonly #offer: CapabilityOffer;
   readonly #admission: Admission<Context>;
   readonly #runner: RequestRunner<Context>;
+  /** Undefined where streams are not offered. */
+  readonly #streams: StreamServer<Context> | undefined;
   readonly #onResponse: ((response: ShellResponse) => void) | undefined;
-  readonly #open = new Map<Channel<Context>, ChannelServer<ShellResponse>>();
+  readonly #open = new Map<Channel<Context>, ChannelServer<unknown>>();
   #isClosed = false;
 
   constructor(options: ShellEngineOptions<Context>) {
@@ -117,8 +134,10 @@ class Engine<Context> implements ShellEngine<Context> {
     this.#offer = new CapabilityOffer(registry, options.capabilities ?? {});
     this.#admission = new Admission(options.authenticate, limits, clock);
     const key = options.continuationKey ?? crypto.getRandomValues(new Uint8Array(32));
+    const streams = new StreamTable({ limits, clock, createId });
     this.#runner = new RequestRunner({
       limits,
+      streams,
       clock,
       createId,
       registry,
@@ -133,25 +152,41 @@ class Engine<Context> implements ShellEngine<Context> {
       toFailure: (error, redact, elapsedMs) => this.#toFailure(error, redact, elapsedMs),
       onError: this.#onError,
     });
+    if (!this.#offer.offersStreaming) return;
+    this.#streams = new StreamServer({
+      limits,
+      table: streams,
+      admission: this.#admission,
+      assertOpen: () => this.#runner.assertOpen(),
+      answer: (message, asked, onStream) => this.#traced(message, asked, onStream),
+      toError: (error) => this.#toFailure(error).value.error ?? internalError(),
+    });
   }
 
-  readonly handle = async (message: unknown, context: Context): Promise<ShellResponse> => {
+  readonly handle = (message: unknown, context: Context): Promise<ShellResponse> =>
+    this.#traced(message, context);
+
+  readonly handleStream = (message: unknown, context: Context): Promise<unknown> =>
+    this.#streams ? this.#streams.handle(message, context) : this.handle(message, context);
+
+  async #traced(message: unknown, context: Context, onStream?: OnStream): Promise<ShellResponse> {
     const tracer = currentTracer();
-    if (tracer === undefined) return this.#handle(message, context);
+    if (tracer === undefined) return this.#handle(message, context, onStream);
     const parent = traceOfMessage(message, context);
     const operation = tracer.start("engineRequest", {}, { parent });
-    const response = await operation.run(() => this.#handle(message, context, operation));
+    const response = await operation.run(() => this.#handle(message, context, onStream, operation));
     const { status, error, action_directives: directives } = response.response;
     const { request_id: requestId, correlation_id: correlationId } = response;
     operation.set({ requestId, correlationId, status, code: error?.code });
     operation.set({ actionTypes: directives?.map(({ action_type }) => action_type) });
     operation.end(error);
     return response;
-  };
+  }
 
   async #handle(
     message: unknown,
     context: Context,
+    onStream: OnStream | undefined,
     operation?: TracedOperation<"engineRequest">,
   ): Promise<ShellResponse> {
     const startedAt = this.#clock.now();
@@ -160,10 +195,11 @@ class Engine<Context> implements ShellEngine<Context> {
     try {
       progress = {
         subject: this.#subjectOf(message, context),
-        denials: nothingNegotiated.denials,
+        denials: noDenials,
+        supported: this.#offer.supported,
         startedAt,
       };
-      outcome = await this.#answer(message, context, progress);
+      outcome = await this.#answer(message, context, progress, onStream);
     } catch (error) {
       const elapsedMs = this.#sinceMs(startedAt);
       outcome = { payload: this.#toFailure(error, progress?.subject.redact, elapsedMs), isReplay: false };
@@ -174,10 +210,16 @@ class Engine<Context> implements ShellEngine<Context> {
     this.#write(subject, outcome, startedAt);
     operation?.set({ sessionId: subject.sessionId, isReplay: outcome.isReplay });
     const { requestId, correlationId } = subject;
-    return this.#respond(payload, { requestId, correlationId, denials: progress.denials });
+    const { denials, supported } = progress;
+    return this.#respond(payload, { requestId, correlationId, denials, supported });
   }
 
-  async #answer(message: unknown, context: Context, progress: Progress): Promise<Outcome> {
+  async #answer(
+    message: unknown,
+    context: Context,
+    progress: Progress,
+    onStream: OnStream | undefined,
+  ): Promise<Outcome> {
     const { subject, startedAt } = progress;
     this.#runner.assertOpen();
     const read = readRequest(message, this.#limits);
@@ -185,10 +227,14 @@ class Engine<Context> implements ShellEngine<Context> {
     const { auth, context: asked = {} } = request.request;
     subject.request = request;
     subject.redact = createRedact(auth, asked.environment_state, asked.user_intent);
-    const { held, denials } = this.#offer.negotiate(request.capabilities);
-    progress.denials = denials;
+    const { held, denials, supported } = this.#offer.negotiate(request.capabilities);
+    Object.assign(progress, { denials, supported });
     const { principal, owner } = await this.#admission.admit(auth, asked.shell, context);
     const { extension } = read;
+    const toStream = (stream: ResponseStream | undefined) => {
+      if (stream) onStream?.(stream);
+      else progress.denials = [...denials, { capability: ShellCapability.Streaming, ...tooManyStreams }];
+    };
     return this.#runner.answer({
       request,
       extension,
@@ -199,18 +245,19 @@ class Engine<Context> implements ShellEngine<Context> {
       held,
       subject,
       startedAt,
+      onStream: onStream && held.has(ShellCapability.Streaming) ? toStream : undefined,
     });
   }
 
   #respond(
     { value, denials: needed }: Payload,
-    { requestId, correlationId, denials }: Recipient,
+    { requestId, correlationId, denials, supported = this.#offer.supported }: Recipient,
   ): ShellResponse {
     const response: ShellResponse = { protocol_version: OPENHARNESS_VERSION, response: value };
     if (requestId !== undefined) response.request_id = requestId;
     if (correlationId !== undefined) response.correlation_id = correlationId;
     response.supported_protocol_versions = supportedVersions;
-    response.supported_capabilities = this.#offer.supported;
+    response.supported_capabilities = supported;
     response.capability_denials = allDenials(denials, needed);
     this.#onResponse?.(response);
     return response;
@@ -223,7 +270,14 @@ class Engine<Context> implements ShellEngine<Context> {
     return this.#respond({ value: { status: "error", error }, denials: [] }, unknownRecipient);
   };
 
-  readonly unsendable = (reply: unknown, error: HarnessError): ShellResponse => {
+  readonly unsendable = (reply: unknown, error: HarnessError): unknown => {
+    if (isStreamFrame(reply)) {
+      const frame = reply as { readonly response?: unknown };
+      return {
+        ...frame,
+        ...(frame.response !== undefined && { response: this.unsendable(frame.response, error) }),
+      };
+    }
     const { maxIdLength } = this.#limits;
     return this.#respond(this.#toFailure(error), {
       requestId: messageIdOf(reply, "request_id", maxIdLength),
@@ -237,10 +291,11 @@ class Engine<Context> implements ShellEngine<Context> {
   readonly connect = (channel: Channel<Context>): void => {
     if (this.#isClosed) throw new ConnectionClosedError("the engine is closed");
     const context = contextOf(channel);
-    const server = new ChannelServer<ShellResponse>(channel, {
+    const server = new ChannelServer<unknown>(channel, {
       receive: (message, respond) => {
         server.note(typeof message === "object" && message !== null);
-        void this.handle(message, context).then((response) => respond(response));
+        if (this.#streams) void this.#streams.serve(message, context, channel, respond);
+        else void this.handle(message, context).then((response) => respond(response));
       },
       malformed: this.malformed,
       unsendable: this.unsendable,

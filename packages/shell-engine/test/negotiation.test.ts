@@ -187,14 +187,6 @@ describe("capabilities", () => {
       ).toThrow(expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }));
     }
   });
-
-  it("of streaming cannot be offered", () => {
-    verifies("OH-69");
-    const offer = () => echo({ capabilities: { "openharness.streaming": true } });
-    expect(offer).toThrow(
-      expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),
-    );
-  });
 });
 
 describe("options under which nothing could work", () => {

@@ -1,7 +1,16 @@
 import { createHash } from "node:crypto";
-import { type ArtifactWriter, StoreError } from "@harnesskit/thread-server";
+import { type ArtifactWriter, StoreError, type ThreadStore } from "@harnesskit/thread-server";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database } from "./database.ts";
+import { keyIn } from "./rows.ts";
+
+/** Threads of a database, whose artifacts have no files that you could read. */
+export interface PostgresThreads extends ThreadStore {
+  /** The names of a thread's artifacts, in order. */
+  artifacts(threadId: string): Promise<readonly string[]>;
+  /** An artifact as it was written, in parts; nothing if it is not stored. One that is being written ends where it is. */
+  readArtifact(threadId: string, name: string): AsyncIterable<Uint8Array>;
+}
 
 /** What one row holds at least, except for the last. */
 const partBytes = 256 * 1024;
@@ -64,3 +73,29 @@ export const openArtifact = async (
     },
   };
 };
+
+export const artifactNames = async (database: Database, threadId: string): Promise<string[]> => {
+  const rows = await database.query(
+    "SELECT name FROM store.thread_artifacts WHERE thread_id = $1 AND part = 0 ORDER BY name",
+    toTextKey(threadId),
+  );
+  return rows.map(({ name }) => keyIn(name));
+};
+
+/** The parts of an artifact, one statement each. */
+export async function* artifactParts(
+  database: Database,
+  threadId: string,
+  name: string,
+): AsyncIterable<Uint8Array> {
+  for (let part = 0; ; part++) {
+    const [row] = await database.query(
+      "SELECT content FROM store.thread_artifacts WHERE thread_id = $1 AND name = $2 AND part = $3",
+      ...[toTextKey(threadId), toTextKey(name), part],
+    );
+    if (row === undefined) return;
+    const { content } = row;
+    if (!(content instanceof Uint8Array)) throw new StoreError("store_failed", "The artifact is corrupt");
+    if (content.length > 0) yield content;
+  }
+}

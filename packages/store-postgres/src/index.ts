@@ -6,6 +6,7 @@ export {
   postgresSchemaStats,
   prunePostgresSchema,
 } from "./administration.ts";
+export type { PostgresThreads } from "./artifacts.ts";
 export type {
   ContinuationClaim,
   PostgresContinuationStore,

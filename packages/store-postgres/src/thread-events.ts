@@ -1,4 +1,4 @@
-import type { Event } from "@harnesskit/protocol/threads";
+import type { Event, EventName } from "@harnesskit/protocol/threads";
 import type { ReadEventsOptions } from "@harnesskit/thread-server";
 import type { Database } from "./database.ts";
 import { safeNumber, textIn } from "./rows.ts";
@@ -16,17 +16,26 @@ const readPage = async (
     before,
     maxEvents,
     maxBytes,
-  }: { after: number; before: number; maxEvents: number; maxBytes: number },
+    types,
+  }: {
+    after: number;
+    before: number;
+    maxEvents: number;
+    maxBytes: number;
+    types?: readonly EventName[] | undefined;
+  },
   direction: "ASC" | "DESC",
 ): Promise<Event[]> => {
   const rows = await database.query(
     `SELECT body FROM (
        SELECT seq, body, sum(bytes) OVER (ORDER BY seq ${direction}) - bytes AS so_far FROM (
          SELECT seq, bytes, body FROM store.thread_events
-         WHERE thread_id = $1 AND seq > $2 AND seq < $3 ORDER BY seq ${direction} LIMIT $4
+         WHERE thread_id = $1 AND seq > $2 AND seq < $3 AND ($6::text[] IS NULL OR body LIKE ANY($6)) ORDER BY seq ${direction} LIMIT $4
        ) page
      ) counted WHERE so_far < $5 ORDER BY seq`,
     ...[threadId, after, before, maxEvents, maxBytes],
+    // Finds all that have one of the types; the data of another event can look the same.
+    types?.map((type) => `%"type":"${type}"%`) ?? null,
   );
   return rows.map(({ body }) => JSON.parse(textIn(body)) as Event);
 };
@@ -35,7 +44,7 @@ const readPage = async (
 export async function* readEvents(
   database: Database,
   threadId: string,
-  { afterSeq = 0, limit = Number.MAX_SAFE_INTEGER }: ReadEventsOptions,
+  { afterSeq = 0, limit = Number.MAX_SAFE_INTEGER, types }: ReadEventsOptions,
 ): AsyncIterable<Event> {
   let after = afterSeq;
   for (let left = limit; left > 0; ) {
@@ -44,12 +53,14 @@ export async function* readEvents(
       before: Number.MAX_SAFE_INTEGER,
       maxEvents: Math.min(left, pageEvents),
       maxBytes: pageBytes,
+      types,
     };
     const events = await readPage(database, threadId, page, "ASC");
     const last = events.at(-1);
     if (last === undefined) return;
-    yield* events;
-    left -= events.length;
+    const wanted = types ? events.filter(({ type }) => types.includes(type)) : events;
+    yield* wanted;
+    left -= wanted.length;
     after = safeNumber(last.seq);
   }
 }

@@ -7,7 +7,7 @@ import {
 } from "@harnesskit/thread-server";
 import { toTextKey } from "@harnesskit/wire/json";
 import { AppendQueue } from "./append-queue.ts";
-import { openArtifact } from "./artifacts.ts";
+import { artifactNames, artifactParts, openArtifact, type PostgresThreads } from "./artifacts.ts";
 import type { Database } from "./database.ts";
 import { GrantTable } from "./grant-table.ts";
 import { RequestTable } from "./request-table.ts";
@@ -40,7 +40,7 @@ const toJson = (value: unknown): string => {
 };
 
 /** Threads of a database. What a holder writes carries the number of its lease. */
-export class PostgresThreadStore implements ThreadStore {
+export class PostgresThreadStore implements PostgresThreads {
   readonly #database: Database;
   readonly #wakes: Wakes;
   readonly #appends: AppendQueue;
@@ -183,6 +183,16 @@ export class PostgresThreadStore implements ThreadStore {
   async openArtifact(threadId: string, name: string) {
     this.#checkOpen();
     return openArtifact(this.#database, threadId, name, this.#leases.held(threadId)?.epoch);
+  }
+
+  async artifacts(threadId: string) {
+    this.#checkOpen();
+    return artifactNames(this.#database, threadId);
+  }
+
+  async *readArtifact(threadId: string, name: string) {
+    this.#checkOpen();
+    yield* artifactParts(this.#database, threadId, name);
   }
 
   async addGrant(...args: Parameters<ThreadStore["addGrant"]>) {

@@ -32,8 +32,8 @@ export type ApprovalHandler = (
 /** Whether an event settles an approval: it was answered, or its turn has ended. */
 export const settlesApproval = ({ type, data }: EventBody, approval: ApprovalRequest): boolean => {
   if (type === "approval.resolved") return data.requestId === approval.requestId;
-  if (type === "thread.created" || data.threadId !== approval.threadId) return false;
-  if (data.turnId !== approval.turnId) return false;
+  if (data.threadId !== approval.threadId) return false;
+  if (!("turnId" in data) || data.turnId !== approval.turnId) return false;
   if (type === "item.completed") return data.type === "approval" && data.itemId === approval.itemId;
   return type === "turn.completed" || type === "turn.error";
 };

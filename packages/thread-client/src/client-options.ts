@@ -6,14 +6,25 @@ import type {
   GrantScope,
   InputPart,
   ModelRef,
+  QueuedTurn,
   Thread,
   ThreadCapabilities,
+  WhenBusy,
 } from "@harnesskit/protocol/threads";
 import type { Clock, CloseReason, CreateId, HarnessError, Transport } from "@harnesskit/wire";
 import type { ConnectOptions, ReconnectOptions, RequestOptions, SessionState } from "@harnesskit/wire/rpc";
 import type { ApprovalHandler } from "./approval-calls.ts";
 import type { Initialized } from "./connection.ts";
 import type { ClientLimits } from "./limits.ts";
+import type {
+  CreateThreadParams,
+  ForkThreadOptions,
+  GetThreadOptions,
+  ListThreadsOptions,
+  SearchPage,
+  SearchThreadsOptions,
+  ThreadPage,
+} from "./thread-options.ts";
 import type { ThreadSubscription } from "./thread-subscription.ts";
 import type { TurnHandle } from "./turn-handle.ts";
 import type { ThreadHistory } from "./validation.ts";
@@ -50,36 +61,6 @@ export interface ThreadClientOptions {
   readonly clock?: Clock;
 }
 
-export interface CreateThreadParams {
-  /** @default the server's choice */
-  readonly title?: string;
-  /** Must lie inside the server's working directory. @default that directory */
-  readonly directory?: string;
-  /** The name of this request, for a caller who repeats it: the same one makes no second thread. @default a new one */
-  readonly clientRequestId?: string;
-}
-
-/** Which threads to list; all but an empty one need the extension `paging`. */
-export interface ListThreadsOptions extends RequestOptions {
-  /** At most so many, fewer where they do not fit in a message. @default all, in up to `maxPages` pages */
-  readonly limit?: number;
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string;
-  /** Only threads of this directory. */
-  readonly directory?: string;
-  /** Only threads whose title contains this string, in any case. */
-  readonly title?: string;
-  /** Only threads that were used after this time, in milliseconds since the epoch. */
-  readonly updatedAfter?: number;
-}
-
-/** Threads, the latest used first. */
-export interface ThreadPage {
-  readonly threads: readonly Thread[];
-  /** The `cursor` of the next page; undefined on the last one. */
-  readonly nextCursor?: string | undefined;
-}
-
 export interface SubscribeOptions {
   /** Events with a greater number, those of the past first. @default only what comes */
   readonly afterSeq?: number;
@@ -106,11 +87,9 @@ export interface RespondApprovalOptions extends RequestOptions {
   readonly clientRequestId?: string;
 }
 
-export interface GetThreadOptions extends RequestOptions {
-  /** Only events with a greater number. @default 0 */
-  readonly afterSeq?: number;
-  /** At most so many events. @default all, as far as `maxPages` pages hold them */
-  readonly limit?: number;
+export interface CancelTurnOptions extends RequestOptions {
+  /** Only this turn; needs the extension `queue`. @default the active one */
+  readonly turnId?: string;
 }
 
 export interface StartTurnOptions {
@@ -122,6 +101,11 @@ export interface StartTurnOptions {
   /** The agent's name. @default the server's choice */
   readonly agent?: string;
   /**
+   * What happens while a turn is active, also one of another client: `reject` with `turn_busy`, `queue` behind it, or `interrupt`: cancel
+   * it, and begin before what waits. Needs the extension `queue`. @default the server's choice, "reject"
+   */
+  readonly whenBusy?: WhenBusy;
+  /**
    * Cancels the turn. Aborted before the answer is here, `startTurn` rejects with `request_cancelled` at once, and the
    * turn is cancelled as soon as its id is known. After that its approvals are not asked. @default never
    */
@@ -130,6 +114,13 @@ export interface StartTurnOptions {
   readonly onApproval?: ApprovalHandler;
   /** How long to wait for the answer that the turn was started. @default the client's `requestTimeoutMs` */
   readonly timeoutMs?: number;
+}
+
+export interface SubmitTurnOptions
+  extends Pick<StartTurnOptions, "threadId" | "input" | "model" | "agent">,
+    RequestOptions {
+  /** The name of this request, for a caller who repeats it: the same one starts no second turn. @default a new one */
+  readonly clientRequestId?: string;
 }
 
 /** The events of the connection from the call of `events()` on. Leaving the loop, or `close`, ends it. */
@@ -179,6 +170,27 @@ export interface ThreadClient {
   allThreads(options?: Omit<ListThreadsOptions, "cursor">): AsyncIterable<Thread>;
   /** `thread.delete`. Rejects with `thread_not_found`, and `turn_busy` while a turn is active. */
   deleteThread(threadId: string, options?: RequestOptions): Promise<void>;
+  /** `thread.rename`. The title is one line of 1 to 1000 characters. Rejects with `thread_not_found`, `invalid_params`, `unsupported`. */
+  renameThread(threadId: string, title: string, options?: RequestOptions): Promise<Thread>;
+  /**
+   * `thread.archive`: the thread is left out of lists and takes no prompt until `unarchiveThread`. Rejects with `thread_not_found`,
+   * `turn_busy` while a turn is active, `unsupported`.
+   */
+  archiveThread(threadId: string, options?: RequestOptions): Promise<Thread>;
+  /** `thread.unarchive`. Rejects with `thread_not_found`, `unsupported`. */
+  unarchiveThread(threadId: string, options?: RequestOptions): Promise<Thread>;
+  /**
+   * `thread.fork`: a new thread with the history of this one, up to and including an event. What was open there is closed in it; the source
+   * is left alone. Rejects with `thread_not_found`, `invalid_params` for a `seq` beyond the end, `unsupported`.
+   */
+  forkThread(threadId: string, options?: ForkThreadOptions): Promise<Thread>;
+  /**
+   * `thread.search`: titles and messages that contain each of up to 16 words, in any case. Rejects with `invalid_params` for a query
+   * without words or with too many, `thread_not_found`, `unsupported`.
+   */
+  searchThreads(query: string, options?: SearchThreadsOptions): Promise<SearchPage>;
+  /** `queue.list`: the prompts that wait, in the order in which they begin. Rejects with `thread_not_found`, `unsupported`. */
+  listQueue(threadId: string, options?: RequestOptions): Promise<readonly QueuedTurn[]>;
   /**
    * `thread.subscribe`: the events of one thread by number, also of turns that others start. Resolves when the server
    * has answered. Rejects with `thread_not_found`, and `invalid_argument` for an invalid `afterSeq`.
@@ -192,15 +204,21 @@ export interface ThreadClient {
   getThread(threadId: string, options?: GetThreadOptions): Promise<ThreadHistory>;
   /**
    * `turn.start`. Resolves when the server has named the turn; no event of it is lost between that and the first
-   * read. Rejects with `thread_not_found`, `turn_busy`, and `invalid_params` for an unknown model, agent or input.
+   * read. Rejects with `thread_not_found`, `turn_busy`, `thread_archived`, and `invalid_params` for an unknown model, agent or input.
    * After `request_timeout` the turn may be running: `getThread` tells.
    */
   startTurn(options: StartTurnOptions): Promise<TurnHandle>;
   /**
-   * `turn.cancel`: cancels the active turn of the thread, also one that another client started. Rejects with `thread_not_found`,
-   * `turn_not_found`.
+   * `turn.start` for a caller that follows the thread by `subscribe`: resolves with the turn's id alone, and with that of the first
+   * turn where a `clientRequestId` is used again. Rejects as `startTurn`, and with `request_conflict` where the same name came with
+   * another input. A `clientRequestId` of the caller needs that extension.
    */
-  cancelTurn(threadId: string, options?: RequestOptions): Promise<void>;
+  submitTurn(options: SubmitTurnOptions): Promise<string>;
+  /**
+   * `turn.cancel`: cancels the active turn of the thread, also one that another client started; with `turnId`, that one only, which may
+   * wait in the queue. Rejects with `thread_not_found`, `turn_not_found`; with `turnId` also `unsupported`.
+   */
+  cancelTurn(threadId: string, options?: CancelTurnOptions): Promise<void>;
   /**
    * `approval.respond`, for approvals that no callback decides. Rejects with `approval_not_found`, whose `data.reason`
    * is `already_resolved` when another client was first. Nothing is checked here, unless a callback was being asked: compare `metadata.digest` with the

@@ -7,17 +7,19 @@ const threadCodes = new Map<number, ThreadErrorName>([
   [ThreadErrorCode.TurnNotFound, "turn_not_found"],
   [ThreadErrorCode.ApprovalNotFound, "approval_not_found"],
   [ThreadErrorCode.RequestConflict, "request_conflict"],
+  [ThreadErrorCode.ThreadArchived, "thread_archived"],
 ]);
 
-/** The string codes of the thread protocol's own errors (section "Error Codes"); the last one is an extension's. */
+/** The string codes of the thread protocol's own errors (section "Error Codes"); the last two are those of extensions. */
 export type ThreadErrorName =
   | "thread_not_found"
   | "turn_busy"
   | "turn_not_found"
   | "approval_not_found"
-  | "request_conflict";
+  | "request_conflict"
+  | "thread_archived";
 
-/** The server refused a call with one of the protocol's own errors: -32001 to -32005. `data` is kept as it came. */
+/** The server refused a call with one of the protocol's own errors: -32001 to -32006. `data` is kept as it came. */
 export class ThreadError extends ProtocolError {
   declare readonly code: ThreadErrorName;
 

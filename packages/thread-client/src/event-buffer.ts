@@ -13,7 +13,10 @@ const isDelta = (event: EventBody): event is DeltaEvent => event.type === "item.
 
 /** What a reader cannot do without: the end of a turn, and what waits for an answer. */
 const isEssential = ({ type }: EventBody): boolean =>
-  type === "turn.completed" || type === "turn.error" || type === "approval.requested";
+  type === "turn.completed" ||
+  type === "turn.error" ||
+  type === "turn.dequeued" ||
+  type === "approval.requested";
 
 const continues = (
   before: Entry | undefined,

@@ -8,12 +8,24 @@ export type ThreadExtension =
   | "clientRequestId"
   | "delete"
   | "grants"
-  | "approvalResolved";
+  | "approvalResolved"
+  | "rename"
+  | "archive"
+  | "fork"
+  | "queue"
+  | "search";
+
+/** True for an extension in the first version, which is the one that this client knows. A later one keeps what it had. */
+const isAnnounced = (value: unknown): boolean => {
+  if (typeof value !== "object" || value === null) return value === true;
+  const { version } = value as { readonly version?: unknown };
+  return typeof version === "number" && version >= 1;
+};
 
 export const hasExtension = ({ extensions }: ThreadCapabilities, name: ThreadExtension): boolean =>
   typeof extensions === "object" &&
   extensions !== null &&
-  (extensions as Readonly<Record<string, unknown>>)[name] === true;
+  isAnnounced((extensions as Readonly<Record<string, unknown>>)[name]);
 
 /** Throws `unsupported` when the server did not announce the extension. */
 export const requireExtension = (

@@ -8,25 +8,26 @@ export type {
   InputPart,
   Item,
   ModelRef,
+  QueuedTurn,
+  SearchHit,
   Thread,
   ThreadCapabilities,
   Turn,
+  WhenBusy,
 } from "@harnesskit/protocol/threads";
 export type { ConnectOptions, ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
 export type { ApprovalAnswer, ApprovalHandler, ApprovalRequest } from "./approval-calls.ts";
 export type {
-  CreateThreadParams,
+  CancelTurnOptions,
   EventStream,
-  GetThreadOptions,
   ListGrantsOptions,
-  ListThreadsOptions,
   RespondApprovalOptions,
   StartTurnOptions,
+  SubmitTurnOptions,
   SubscribeOptions,
   ThreadClient,
   ThreadClientOptions,
   ThreadClientStats,
-  ThreadPage,
 } from "./client-options.ts";
 export type { Initialized } from "./connection.ts";
 export {
@@ -42,6 +43,15 @@ export {
 export type { ThreadExtension } from "./extensions.ts";
 export { type BufferLimits, type ClientLimits, clientLimits } from "./limits.ts";
 export { createThreadClient } from "./thread-client.ts";
+export type {
+  CreateThreadParams,
+  ForkThreadOptions,
+  GetThreadOptions,
+  ListThreadsOptions,
+  SearchPage,
+  SearchThreadsOptions,
+  ThreadPage,
+} from "./thread-options.ts";
 export type { ThreadEvent, ThreadSubscription } from "./thread-subscription.ts";
 export {
   createThreadView,

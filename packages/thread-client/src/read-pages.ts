@@ -1,5 +1,5 @@
 import type { Event, Thread } from "@harnesskit/protocol/threads";
-import type { ThreadPage } from "./client-options.ts";
+import type { ThreadPage } from "./thread-options.ts";
 import type { ThreadHistory } from "./validation.ts";
 
 /** As many events as a page may have: the server ends it where a message is full. */

@@ -1,39 +1,30 @@
-import type {
-  ApprovalDecision,
-  EventBody,
-  Grant,
-  Thread,
-  ThreadMethodName,
-} from "@harnesskit/protocol/threads";
+import type { ApprovalDecision, EventBody, Grant, ThreadMethodName } from "@harnesskit/protocol/threads";
 import { type CloseReason, callSafely, type HarnessError, randomId } from "@harnesskit/wire";
 import type { ConnectOptions, RequestOptions, SessionState } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
 import { ApprovalCalls } from "./approval-calls.ts";
 import type {
-  CreateThreadParams,
+  CancelTurnOptions,
   EventStream,
-  GetThreadOptions,
   ListGrantsOptions,
-  ListThreadsOptions,
   RespondApprovalOptions,
   StartTurnOptions,
+  SubmitTurnOptions,
   SubscribeOptions,
   ThreadClient,
   ThreadClientOptions,
   ThreadClientStats,
-  ThreadPage,
 } from "./client-options.ts";
 import { type Fields, type Initialized, type ServerConnection, unknownServer } from "./connection.ts";
 import { EventStreams } from "./event-queue.ts";
 import { hasExtension, requireExtension, type ThreadExtension } from "./extensions.ts";
 import { Follows } from "./follows.ts";
 import { type ClientLimits, clientLimits } from "./limits.ts";
-import { readHistory, readThreads } from "./read-pages.ts";
+import { ThreadCalls } from "./thread-calls.ts";
 import { ThreadSession } from "./thread-session.ts";
 import { openSubscription, type ThreadSubscription } from "./thread-subscription.ts";
 import type { LiveTurn, TurnHandle } from "./turn-handle.ts";
-import { Turns } from "./turns.ts";
-import type { ThreadHistory } from "./validation.ts";
+import { Turns, toInputParts } from "./turns.ts";
 
 class Client implements ThreadClient {
   readonly #options: ThreadClientOptions;
@@ -41,9 +32,22 @@ class Client implements ThreadClient {
   readonly #session: ThreadSession;
   readonly #follows: Follows;
   readonly #turns: Turns;
+  readonly #threads: ThreadCalls;
   readonly #approvals: ApprovalCalls;
   readonly #streams: EventStreams;
   #server = unknownServer;
+
+  readonly createThread: ThreadClient["createThread"] = (...args) => this.#threads.create(...args);
+  readonly listThreads: ThreadClient["listThreads"] = (...args) => this.#threads.list(...args);
+  readonly allThreads: ThreadClient["allThreads"] = (...args) => this.#threads.all(...args);
+  readonly getThread: ThreadClient["getThread"] = (...args) => this.#threads.get(...args);
+  readonly deleteThread: ThreadClient["deleteThread"] = (...args) => this.#threads.delete(...args);
+  readonly renameThread: ThreadClient["renameThread"] = (...args) => this.#threads.rename(...args);
+  readonly archiveThread: ThreadClient["archiveThread"] = (...args) => this.#threads.archive(...args);
+  readonly unarchiveThread: ThreadClient["unarchiveThread"] = (...args) => this.#threads.unarchive(...args);
+  readonly forkThread: ThreadClient["forkThread"] = (...args) => this.#threads.fork(...args);
+  readonly searchThreads: ThreadClient["searchThreads"] = (...args) => this.#threads.search(...args);
+  readonly listQueue: ThreadClient["listQueue"] = (...args) => this.#threads.queue(...args);
 
   constructor(options: ThreadClientOptions) {
     const { transport, reconnect, requestTimeoutMs, clock } = options;
@@ -72,6 +76,13 @@ class Client implements ThreadClient {
       onClose: (error, inGoodOrder) => this.#lost(error, inGoodOrder),
       onError: this.#onError,
     });
+    this.#threads = new ThreadCalls({
+      call: (...args) => this.#session.call(...args),
+      callNamed: (...args) => this.#callNamed(...args),
+      has: (extension) => this.#has(extension),
+      need: (extension, method) => this.#require(extension, method),
+      maxPages: limits.maxPages,
+    });
     this.#turns = new Turns({
       session: this.#session,
       limits,
@@ -79,9 +90,9 @@ class Client implements ThreadClient {
       release: (follow) => this.#follows.release(follow),
       send: async (fields, timeoutMs) => {
         const request = timeoutMs === undefined ? {} : { timeoutMs };
-        return (await this.#callNamed("turn.start", fields, undefined, request)).turnId;
+        return this.#callNamed("turn.start", fields, undefined, request);
       },
-      cancel: (threadId) => this.cancelTurn(threadId),
+      cancel: (threadId, turnId) => this.cancelTurn(threadId, this.#has("queue") ? { turnId } : {}),
       onEvent: (event, turn) => this.#observe(event, turn),
       onError: this.#onError,
     });
@@ -115,45 +126,6 @@ class Client implements ThreadClient {
     return this.#session.onState(listener);
   }
 
-  async createThread(params: CreateThreadParams = {}, options: RequestOptions = {}): Promise<Thread> {
-    const { title, directory, clientRequestId } = params;
-    return (await this.#callNamed("thread.create", { title, directory }, clientRequestId, options)).thread;
-  }
-
-  async listThreads(options: ListThreadsOptions = {}): Promise<ThreadPage> {
-    const { limit, cursor, directory, title, updatedAfter, ...request } = options;
-    const fields = { limit, cursor, directory, title, updatedAfter };
-    if (Object.values(fields).some((value) => value !== undefined)) this.#require("paging", "thread.list");
-    const readPage = (next: string | undefined): Promise<ThreadPage> =>
-      this.#session.call("thread.list", { ...fields, cursor: next }, request);
-    if (limit !== undefined) return readPage(cursor);
-    return readThreads(readPage, { cursor, maxPages: this.#limits.maxPages });
-  }
-
-  async *allThreads(options: Omit<ListThreadsOptions, "cursor"> = {}): AsyncGenerator<Thread, void> {
-    const paged = this.#has("paging") ? { limit: 100, ...options } : options;
-    let cursor: string | undefined;
-    do {
-      const page = await this.listThreads({ ...paged, ...(cursor === undefined ? {} : { cursor }) });
-      yield* page.threads;
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-  }
-
-  getThread(threadId: string, options: GetThreadOptions = {}): Promise<ThreadHistory> {
-    const { afterSeq, limit, ...request } = options;
-    const readPage = (after: number | undefined, most: number | undefined): Promise<ThreadHistory> =>
-      this.#session.call("thread.get", { threadId, afterSeq: after, limit: most }, request);
-    if (!this.#has("paging")) return readPage(afterSeq, limit);
-    const { maxPages } = this.#limits;
-    return readHistory(readPage, { afterSeq, limit, maxPages });
-  }
-
-  async deleteThread(threadId: string, options: RequestOptions = {}): Promise<void> {
-    this.#require("delete", "thread.delete");
-    await this.#session.call("thread.delete", { threadId }, options);
-  }
-
   async subscribe(threadId: string, options: SubscribeOptions = {}): Promise<ThreadSubscription> {
     this.#require("subscribe", "thread.subscribe");
     const { signal } = options;
@@ -168,12 +140,20 @@ class Client implements ThreadClient {
   }
 
   async startTurn(options: StartTurnOptions): Promise<TurnHandle> {
-    const { signal } = options;
+    const { signal, whenBusy } = options;
+    if (whenBusy !== undefined) this.#require("queue", "turn.start");
     return within(() => this.#turns.start(options), { name: "turn.start", signal });
   }
 
-  async cancelTurn(threadId: string, options: RequestOptions = {}): Promise<void> {
-    await this.#session.call("turn.cancel", { threadId }, options);
+  async submitTurn(options: SubmitTurnOptions): Promise<string> {
+    const { threadId, input, model, agent, clientRequestId, ...request } = options;
+    const fields = { threadId, input: toInputParts(input), model, agent };
+    return (await this.#callNamed("turn.start", fields, clientRequestId, request)).turnId;
+  }
+
+  async cancelTurn(threadId: string, { turnId, ...options }: CancelTurnOptions = {}): Promise<void> {
+    if (turnId !== undefined) this.#require("queue", "turn.cancel");
+    await this.#session.call("turn.cancel", { threadId, turnId }, options);
   }
 
   async respondApproval(

@@ -1,4 +1,11 @@
-import type { EventBody, Item, Thread, ThreadNotificationParams, Turn } from "@harnesskit/protocol/threads";
+import type {
+  EventBody,
+  Item,
+  QueuedTurn,
+  Thread,
+  ThreadNotificationParams,
+  Turn,
+} from "@harnesskit/protocol/threads";
 import { BoundedMap, checkNumber } from "@harnesskit/wire";
 import { type ApprovalRequest, settlesApproval } from "./approval-calls.ts";
 import type { TurnResult } from "./turn-handle.ts";
@@ -29,6 +36,8 @@ export interface ThreadState {
   readonly openApprovals: readonly ApprovalRequest[];
   /** The turn that runs. */
   readonly currentTurn: Turn | undefined;
+  /** The prompts that wait for the end of the active turn, in the order in which they begin. */
+  readonly queued: readonly QueuedTurn[];
   /** How the last turn that ended did so. */
   readonly lastTurn: TurnResult | undefined;
 }
@@ -73,6 +82,7 @@ class View implements ThreadView {
   readonly #maxTextLength: number;
   readonly #items: BoundedMap<string, ItemState>;
   readonly #approvals: BoundedMap<string, ApprovalRequest>;
+  readonly #waiting: BoundedMap<string, QueuedTurn>;
   #threadId: string | undefined;
   #thread: Thread | undefined;
   #currentTurn: Turn | undefined;
@@ -85,6 +95,7 @@ class View implements ThreadView {
     const maxSize = checkNumber("maxItems", maxItems ?? 10_000);
     this.#items = new BoundedMap({ maxSize, onDrop: () => this.#droppedItems++ });
     this.#approvals = new BoundedMap({ maxSize });
+    this.#waiting = new BoundedMap({ maxSize });
     this.#maxTextLength = checkNumber("maxTextLength", maxTextLength ?? 1024 * 1024);
   }
 
@@ -102,6 +113,7 @@ class View implements ThreadView {
       droppedItems: this.#droppedItems,
       openApprovals: [...this.#approvals.values()],
       currentTurn: this.#currentTurn,
+      queued: this.#queued(),
       lastTurn: this.#lastTurn,
     };
     return this.#state;
@@ -111,9 +123,16 @@ class View implements ThreadView {
     const { type, data } = event;
     switch (type) {
       case "thread.created":
+      case "thread.updated":
         this.#thread = data.thread;
         return true;
+      case "turn.queued":
+        this.#waiting.set(data.turnId, data.queued);
+        return true;
+      case "turn.dequeued":
+        return this.#waiting.delete(data.turnId);
       case "turn.started":
+        this.#waiting.delete(data.turnId);
         this.#currentTurn = data.turn;
         return true;
       case "turn.completed":
@@ -136,6 +155,12 @@ class View implements ThreadView {
       default:
         return false;
     }
+  }
+
+  #queued(): QueuedTurn[] {
+    const all = [...this.#waiting.values()];
+    const interrupts = ({ interrupts }: QueuedTurn) => interrupts !== undefined;
+    return [...all.filter(interrupts), ...all.filter((queued) => !interrupts(queued))];
   }
 
   #endTurn(event: EventBody & { data: { turnId: string } }, result: TurnResult): boolean {

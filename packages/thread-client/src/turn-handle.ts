@@ -19,19 +19,25 @@ export type TurnResult =
 
 /**
  * A turn that this client started. Iterating gives its events from the first one on, each once and in order, and stops
- * after `turn.completed` or `turn.error`; it throws `connection_closed` if the connection is lost for good before. One
+ * after `turn.completed`, `turn.error` or `turn.dequeued`; it throws `connection_closed` if the connection is lost for good before. One
  * loop at a time; a loop that is left does not cancel the turn, and another one goes on where it stopped.
  */
 export interface TurnHandle extends AsyncIterable<EventBody> {
   readonly turnId: string;
   readonly threadId: string;
   /**
+   * Where it waited in the queue when the server answered, from 1: its first event is then `turn.queued`, or `turn.started`
+   * once it begins. Undefined for a turn that began at once.
+   */
+  readonly position: number | undefined;
+  /**
    * How the turn ended. A turn that ended in an error is a result and no rejection. Rejects with `connection_closed`
    * when the connection is lost for good before the end. Needs no reader of the events.
    */
   readonly result: Promise<TurnResult>;
   /**
-   * Asks the server to cancel the turn; the end comes as `turn.completed` with the status `cancelled`. Settles when
+   * Asks the server to cancel the turn; the end comes as `turn.completed` with the status `cancelled`, that of a turn which
+   * waits in the queue as `turn.dequeued`: its result is `cancelled`, too. Settles when
    * the server has accepted. Does nothing for a turn that has ended. Rejects with the errors of a call.
    */
   cancel(): Promise<void>;
@@ -44,6 +50,7 @@ export interface TurnHandle extends AsyncIterable<EventBody> {
 export interface LiveTurnOptions {
   readonly turnId: string;
   readonly threadId: string;
+  readonly position: number | undefined;
   readonly limits: BufferLimits;
   readonly onApproval: ApprovalHandler | undefined;
   readonly signal: AbortSignal | undefined;
@@ -85,6 +92,10 @@ export class LiveTurn implements TurnHandle {
     return this.#options.threadId;
   }
 
+  get position(): number | undefined {
+    return this.#options.position;
+  }
+
   get result(): Promise<TurnResult> {
     return this.#result.promise;
   }
@@ -124,6 +135,9 @@ export class LiveTurn implements TurnHandle {
       const { status, turn } = event.data;
       this.#end();
       this.#result.resolve({ status, turn });
+    } else if (event.type === "turn.dequeued") {
+      this.#end();
+      this.#result.resolve({ status: "cancelled", turn: event.data.turn });
     } else if (event.type === "turn.error") {
       const { turn, error, code } = event.data;
       this.#end(undefined, { code });

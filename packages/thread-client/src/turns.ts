@@ -1,4 +1,4 @@
-import type { EventBody } from "@harnesskit/protocol/threads";
+import type { EventBody, InputPart } from "@harnesskit/protocol/threads";
 import { type HarnessError, RequestCancelledError } from "@harnesskit/wire";
 import { currentTracer, inOperation } from "@harnesskit/wire/trace";
 import type { StartTurnOptions } from "./client-options.ts";
@@ -22,14 +22,21 @@ export interface TurnsOptions {
   /** Follows the thread of a turn, where the server can tell of single threads. */
   readonly follow: (threadId: string) => Promise<Follow | undefined>;
   readonly release: (follow: Follow) => void;
-  /** Sends `turn.start`, and resolves with the turn's id. */
-  readonly send: (fields: Fields, timeoutMs: number | undefined) => Promise<string>;
-  /** Sends `turn.cancel`. */
-  readonly cancel: (threadId: string) => Promise<void>;
+  /** Sends `turn.start`, and resolves with the turn's id and its place in the queue. */
+  readonly send: (
+    fields: Fields,
+    timeoutMs: number | undefined,
+  ) => Promise<{ readonly turnId: string; readonly queued?: { readonly position: number } | undefined }>;
+  /** Sends `turn.cancel`, for this turn where the server can tell it from others. */
+  readonly cancel: (threadId: string, turnId: string) => Promise<void>;
   /** Takes each event in the order of arrival in its turn, with the turn when this client started it. */
   readonly onEvent: (event: EventBody, turn: LiveTurn | undefined) => void;
   readonly onError: (error: HarnessError) => void;
 }
+
+/** A string is one text part. */
+export const toInputParts = (input: StartTurnOptions["input"]): readonly InputPart[] =>
+  typeof input === "string" ? [{ type: "text", text: input }] : input;
 
 const turnKey = (threadId: string, turnId: string): string => JSON.stringify([threadId, turnId]);
 
@@ -48,7 +55,7 @@ export class Turns {
 
   /** Starts a turn. Rejects with the errors of the call. */
   async start(options: StartTurnOptions): Promise<LiveTurn> {
-    const { threadId, input, model, agent, timeoutMs, signal } = options;
+    const { threadId, input, model, agent, whenBusy, timeoutMs, signal } = options;
     const { session, follow, release, send } = this.#options;
     const followed = await follow(threadId);
     const operation = currentTracer()?.start("turnRequest", { threadId, agent });
@@ -61,10 +68,9 @@ export class Turns {
     hold.starts++;
     try {
       if (signal?.aborted) throw new RequestCancelledError("turn.start", { cause: signal.reason });
-      const parts = typeof input === "string" ? [{ type: "text", text: input }] : input;
-      const fields = { threadId, input: parts, model, agent };
-      const turnId = await inOperation(operation, () => send(fields, timeoutMs));
-      const turn = this.#adopt(turnId, options, hold, { onEnd, operation });
+      const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
+      const { turnId, queued } = await inOperation(operation, () => send(fields, timeoutMs));
+      const turn = this.#adopt(turnId, options, hold, { onEnd, operation, position: queued?.position });
       // A thread that was lost meanwhile tells nothing of its turn.
       const error = session.error ?? followed?.ended?.error;
       if (error) turn.lose(error);
@@ -84,7 +90,7 @@ export class Turns {
 
   /** Takes an event as it arrives. */
   route(event: EventBody): void {
-    const turnId = event.type === "thread.created" ? undefined : event.data.turnId;
+    const turnId = "turnId" in event.data ? event.data.turnId : undefined;
     const turn = turnId === undefined ? undefined : this.#turns.get(turnKey(event.data.threadId, turnId));
     const hold = turn || turnId === undefined ? undefined : this.#holds.get(event.data.threadId);
     if (hold) hold.events.push(event);
@@ -112,7 +118,7 @@ export class Turns {
     turnId: string,
     options: StartTurnOptions,
     { events }: Hold,
-    own: Pick<LiveTurnOptions, "onEnd" | "operation">,
+    own: Pick<LiveTurnOptions, "onEnd" | "operation" | "position">,
   ): LiveTurn {
     const { threadId, onApproval, signal } = options;
     const { limits, onError } = this.#options;
@@ -140,7 +146,7 @@ export class Turns {
     const { session, cancel } = this.#options;
     while (!turn.ended) {
       try {
-        await cancel(turn.threadId);
+        await cancel(turn.threadId, turn.turnId);
         return;
       } catch (error) {
         if (ThreadError.isInstance(error) && error.code === "turn_not_found") return;

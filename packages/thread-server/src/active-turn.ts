@@ -2,6 +2,7 @@ import type { EventBody, ItemData, ItemType, Thread, Turn, Usage } from "@harnes
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
 import { type Ending, endTurn } from "./close-open-items.ts";
+import { defined } from "./defined.ts";
 import { StoreError, TurnError, turnEnded } from "./errors.ts";
 import type { EventLog } from "./event-log.ts";
 import type { RequestName } from "./request-digest.ts";
@@ -77,11 +78,17 @@ export class ActiveTurn {
     return readTraceContext(this.turn._meta);
   }
 
-  /** Writes `turn.started`. */
-  async begin(): Promise<void> {
+  /** Writes `turn.started`, with the number of the oldest prompt that waits behind it. */
+  async begin(queuedSince?: number): Promise<void> {
     const { thread, turnId, log } = this.#options;
-    const data = { threadId: thread.threadId, turnId, turn: this.turn };
+    const data = defined({ threadId: thread.threadId, turnId, turn: this.turn, queuedSince });
     await log.append({ type: "turn.started", data });
+  }
+
+  /** The turn could not begin: nothing of it is in the log. */
+  discard(): void {
+    this.#closed = true;
+    this.#ended.resolve();
   }
 
   /** Runs the turn to its end, and gives it; undefined where it was left to a later server. Never rejects. */

@@ -1,8 +1,8 @@
 import type { Event, EventBody, ModelRef } from "@harnesskit/protocol/threads";
 import { type Channel, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
-import type { ActiveTurn } from "./active-turn.ts";
 import { EventOutbox } from "./event-outbox.ts";
+import type { TurnLife } from "./turn-life.ts";
 
 export interface ConnectOptions {
   /**
@@ -16,8 +16,8 @@ export interface ConnectOptions {
 export class ConnectedClient {
   /** The name that it gave, or one made up for it: what `resolvedBy` shows. */
   label: string;
-  /** The turns that it started and that have not ended. */
-  readonly turns = new Set<ActiveTurn>();
+  /** The turns that it started and that have not ended, also those that wait in a queue. */
+  readonly turns = new Set<TurnLife>();
   readonly outbox: EventOutbox;
   readonly #checkModel: ConnectOptions["checkModel"];
   /** The threads that it hears of; undefined, before its first subscription, for all. */

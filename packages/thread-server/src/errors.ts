@@ -58,6 +58,33 @@ export const turnBusy = (
   message = "The thread has an active turn already",
 ): ProtocolError => threadError(ThreadErrorCode.TurnBusy, "turn_busy", message, data);
 
+/** -32002: what has an active turn cannot be deleted, or archived. */
+export const turnActive = (what: "deleted" | "archived"): ProtocolError =>
+  turnBusy({ reason: "turn_active" }, `The thread cannot be ${what} while a turn is active`);
+
+/** -32002: as many prompts wait as may, or as much text. */
+export const queueFull = (limit: JsonObject): ProtocolError =>
+  turnBusy(
+    { reason: "queue_full", ...limit },
+    "The queue of the thread is full: try again when a turn has ended",
+  );
+
+/** -32006 */
+export const threadArchived = (): ProtocolError =>
+  threadError(
+    ThreadErrorCode.ThreadArchived,
+    "thread_archived",
+    "The thread is archived: call thread.unarchive before you start a turn",
+  );
+
+/** -32602: the thread has no event with this number. */
+export const seqOutOfRange = (seq: number, lastSeq: number): ProtocolError =>
+  invalidParams(`The thread has no event ${seq}: its last one is ${lastSeq}`, {
+    reason: "seq_out_of_range",
+    param: "seq",
+    lastSeq,
+  });
+
 /** -32003 */
 export const turnNotFound = (): ProtocolError =>
   threadError(ThreadErrorCode.TurnNotFound, "turn_not_found", "No turn is running on this thread");

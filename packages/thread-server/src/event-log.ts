@@ -65,6 +65,11 @@ export class EventLog {
     return entry.done.promise;
   }
 
+  /** True while something that was appended is not stored yet. */
+  get isWriting(): boolean {
+    return this.#writing !== undefined;
+  }
+
   /** Settles when everything appended so far was written or refused. */
   async settled(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;

@@ -27,12 +27,19 @@ export {
   undecidedCodes,
 } from "./gates.ts";
 export { createMemoryThreadStore } from "./memory-thread-store.ts";
+export { searchThreads } from "./search-threads.ts";
 export {
   type ThreadServerLimits,
   type ThreadServerOptions,
   type ToolSource,
   threadServerLimits,
 } from "./server-settings.ts";
+export {
+  changeStoredThread,
+  forkStoredThread,
+  type StoredThreadOptions,
+  type ThreadChange,
+} from "./stored-threads.ts";
 export { createThreadServer, type ThreadServer } from "./thread-server.ts";
 export type {
   ArtifactWriter,

@@ -72,13 +72,16 @@ class MemoryThreadStore implements ThreadStore {
 
   async *events(
     threadId: string,
-    { afterSeq = 0, limit = Number.POSITIVE_INFINITY }: ReadEventsOptions = {},
+    { afterSeq = 0, limit = Number.POSITIVE_INFINITY, types }: ReadEventsOptions = {},
   ): AsyncIterable<Event> {
     const { events } = this.#stored(threadId);
-    const end = Math.min(events.length, afterSeq + limit);
-    for (let index = afterSeq; index < end; index++) {
+    const { length } = events;
+    let left = limit;
+    for (let index = afterSeq; index < length && left > 0; index++) {
       const event = events[index];
-      if (event) yield structuredClone(event);
+      if (!event || (types && !types.includes(event.type))) continue;
+      left--;
+      yield structuredClone(event);
     }
   }
 

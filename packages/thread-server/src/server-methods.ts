@@ -11,12 +11,14 @@ import {
 import { invalidParams, ProtocolError } from "@harnesskit/wire";
 import { threadOfRequest } from "./approvals.ts";
 import type { ConnectedClient, Connections } from "./connections.ts";
-import { threadToCreate } from "./create-thread.ts";
+import { threadToCreate, threadToFork } from "./create-thread.ts";
 import { defined } from "./defined.ts";
+import { renamed, unarchived } from "./edit-thread.ts";
 import { approvalNotFound, eventTooLarge, historyTooLarge } from "./errors.ts";
 import type { LogEnd } from "./followed-threads.ts";
 import { checkHeard, readPage } from "./read-log.ts";
 import { nameRequest } from "./request-digest.ts";
+import { searchThreads } from "./search-threads.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { toThreadPage } from "./thread-list.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
@@ -43,6 +45,11 @@ const extensions = {
   delete: true,
   grants: true,
   approvalResolved: true,
+  rename: { version: 1 },
+  archive: { version: 1 },
+  fork: { version: 1 },
+  queue: { version: 1, policies: ["reject", "queue", "interrupt"] },
+  search: { version: 1 },
 };
 
 const isThreadNotFound = (error: unknown): boolean =>
@@ -125,23 +132,41 @@ export const createMethods = (context: MethodContext): Methods => {
       connections.notifyDeleted(threadId);
       return { ok: true };
     },
+    "thread.rename": ({ threadId, title }) =>
+      sessions.use(threadId, async (session) => ({
+        thread: await session.edit((thread) => renamed(thread, title)),
+      })),
+    "thread.archive": ({ threadId }) =>
+      sessions.use(threadId, async (session) => ({ thread: await session.archive() })),
+    "thread.unarchive": ({ threadId }) =>
+      sessions.use(threadId, async (session) => ({ thread: await session.edit(unarchived) })),
+    "thread.fork": async (params) => {
+      const thread = await sessions.read(params.threadId, async (source, session) => {
+        const lastSeq = session?.lastSeq ?? (await sessions.followed.endOf(params.threadId)).lastSeq;
+        return threadToFork(params, source, lastSeq, settings);
+      });
+      await sessions.create(thread);
+      return { thread };
+    },
+    "thread.search": (params) => searchThreads(settings.store, params, settings),
     "turn.start": async (params, client) => {
-      const { threadId, input, model, agent: name } = params;
+      const { threadId, input, model, agent: name, whenBusy } = params;
       const { agents } = settings;
       const agent = name === undefined ? agents[0] : agents.find((profile) => profile.name === name);
       if (!agent) throw invalidParams("Unknown agent", { agents: agents.map((profile) => profile.name) });
       if (model !== undefined) await client.checkModel(model);
       const requestName = await nameRequest("turn.start", params);
       const request = { input, agent, ...(model !== undefined && { model }) };
-      const { turnId, turn } = await sessions.use(threadId, (session) =>
-        session.startTurn(request, requestName),
+      const { turnId, position, life } = await sessions.use(threadId, (session) =>
+        session.turns.start(request, requestName, whenBusy),
       );
-      if (turn) {
-        client.turns.add(turn);
-        void turn.ended.then(() => client.turns.delete(turn));
+      if (life) {
+        client.turns.add(life);
+        void life.ended.then(() => client.turns.delete(life));
       }
-      return { turnId };
+      return defined({ turnId, queued: position === undefined ? undefined : { position } });
     },
+    "queue.list": ({ threadId }) => sessions.use(threadId, ({ turns }) => ({ queued: turns.queue.waiting })),
     "approval.respond": async (params, client) => {
       const threadId = threadOfRequest(params.requestId);
       if (threadId === undefined) throw approvalNotFound({ reason: "unknown" });
@@ -156,8 +181,8 @@ export const createMethods = (context: MethodContext): Methods => {
       }
       return { ok: true };
     },
-    "turn.cancel": async ({ threadId }) => {
-      await sessions.use(threadId, (session) => session.cancelTurn());
+    "turn.cancel": async ({ threadId, turnId }) => {
+      await sessions.use(threadId, ({ turns }) => turns.cancel(turnId));
       return { ok: true };
     },
     "grant.list": async ({ threadId, directory } = {}) => {

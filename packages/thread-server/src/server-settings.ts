@@ -1,4 +1,4 @@
-import type { EventBody } from "@harnesskit/protocol/threads";
+import type { EventBody, WhenBusy } from "@harnesskit/protocol/threads";
 import {
   type Clock,
   type CreateId,
@@ -33,6 +33,16 @@ export const threadServerLimits = defineLimits({
   maxLogLength: 262_144,
   /** Characters of an output that are kept in a file when its item cannot hold them. */
   maxArtifactLength: 67_108_864,
+  /** Prompts of one thread that wait for the end of its active turn; one more is refused. */
+  maxQueuedTurns: 32,
+  /** Characters of their input together, as JSON. */
+  maxQueuedLength: 1_048_576,
+  /** Threads that one `thread.search` looks into. */
+  maxSearchThreads: 500,
+  /** Characters of messages that one `thread.search` reads; the rest comes with its `nextCursor`. */
+  maxSearchLength: 16_777_216,
+  /** How long one `thread.search` goes on to the next thread or message. */
+  searchTimeoutMs: 2000,
   /** Threads that are held open at the same time beside those with an active turn. */
   maxOpenThreads: 256,
   /** How long an unused thread is held for writing: no turn, no request, no subscriber. Then another server may write it. */
@@ -79,6 +89,13 @@ export interface ThreadServerOptions {
   readonly resolveDirectory?: (directory: string | undefined) => string | Promise<string>;
   /** See {@link threadServerLimits}. */
   readonly limits?: Partial<ThreadServerLimits>;
+  /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
+  readonly whenBusy?: WhenBusy;
+  /**
+   * When prompts go on that waited for a server which ended: when the first client connects (`ThreadServer.resume`), or
+   * each when its thread is used. @default "connect"
+   */
+  readonly resumeQueues?: "connect" | "use";
   /** When the log is flushed to disk. @default "boundaries" */
   readonly flush?: FlushPolicy;
   /** How long an approval can be given; it goes on over a restart. @default no limit */
@@ -141,6 +158,8 @@ export const resolveSettings = (
     agents: options.agents ?? [defaultAgent],
     resolveDirectory: options.resolveDirectory ?? onlyRoot,
     limits: threadServerLimits.resolve(options.limits),
+    whenBusy: options.whenBusy ?? "reject",
+    resumeQueues: options.resumeQueues ?? "connect",
     flush: options.flush ?? "boundaries",
     approvalTimeoutMs:
       options.approvalTimeoutMs === undefined

@@ -3,12 +3,12 @@ import { invalidParams } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
 
 /** The place of a thread in the list: what a cursor names. */
-interface Place {
+export interface Place {
   readonly updated: number;
   readonly threadId: string;
 }
 
-const placeOf = ({ time, threadId }: Thread): Place => ({ updated: time.updated, threadId });
+export const placeOf = ({ time, threadId }: Thread): Place => ({ updated: time.updated, threadId });
 
 const parseCursor = (cursor: string): Place => {
   const [, updated, threadId] = /^(\d+(?:\.\d+)?)\/(.+)$/.exec(cursor) ?? [];
@@ -17,8 +17,12 @@ const parseCursor = (cursor: string): Place => {
 };
 
 /** The latest use first; threads of one moment in the order of their ids, so that pages never overlap. */
-const newestFirst = (a: Place, b: Place): number =>
+export const newestFirst = (a: Place, b: Place): number =>
   b.updated - a.updated || (a.threadId < b.threadId ? -1 : a.threadId > b.threadId ? 1 : 0);
+
+/** Whether a thread is there for a client that asked for archived ones so. */
+export const isListed = ({ time }: Thread, archived: "include" | "only" | undefined): boolean =>
+  archived === "include" || (time.archived !== undefined) === (archived === "only");
 
 /**
  * One page of the threads that were asked for: up to `limit` of them, and no more than `maxBytes` where that is not a single
@@ -29,12 +33,13 @@ export const toThreadPage = (
   params: NonNullable<ThreadMethodParams<"thread.list">>,
   maxBytes: number,
 ): ThreadMethodResult<"thread.list"> => {
-  const { limit = Number.POSITIVE_INFINITY, cursor, directory, title, updatedAfter } = params;
+  const { limit = Number.POSITIVE_INFINITY, cursor, directory, title, updatedAfter, archived } = params;
   const after = cursor === undefined ? undefined : parseCursor(cursor);
   const wanted = title?.toLowerCase();
   const fitting = threads.filter(
     (thread) =>
       (directory === undefined || thread.directory === directory) &&
+      isListed(thread, archived) &&
       (wanted === undefined || thread.title.toLowerCase().includes(wanted)) &&
       (updatedAfter === undefined || thread.time.updated > updatedAfter) &&
       (after === undefined || newestFirst(after, placeOf(thread)) < 0),

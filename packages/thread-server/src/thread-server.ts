@@ -5,6 +5,7 @@ import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
 import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
 import { historyTooLarge, StoreError } from "./errors.ts";
+import { resumeQueues } from "./resume-queues.ts";
 import { createMethods, type Methods } from "./server-methods.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
 import { ThreadSessions } from "./thread-sessions.ts";
@@ -16,6 +17,11 @@ export interface ThreadServer {
    * started go on to their end or their approval, and then the channel is closed.
    */
   connect(channel: Channel, options?: ConnectOptions): void;
+  /**
+   * Goes on with the prompts that waited for a server which ended: for this the threads are listed once. The first `connect` calls it,
+   * unless `resumeQueues` is "use". Never rejects. Idempotent.
+   */
+  resume(): Promise<void>;
   /**
    * Stops what runs (`turn.error`, code `server_closed`), leaves what waits for a human as it is, closes the
    * connections and the store. Idempotent.
@@ -29,6 +35,7 @@ class Server implements ThreadServer {
   readonly #sessions: ThreadSessions;
   readonly #methods: Methods;
   #closing: Promise<void> | undefined;
+  #resuming: Promise<void> | undefined;
 
   constructor(options: ThreadServerOptions) {
     const settings = resolveSettings(options, (bodies, error) => {
@@ -52,6 +59,7 @@ class Server implements ThreadServer {
   }
 
   connect(channel: Channel, options?: ConnectOptions): void {
+    if (this.#settings.resumeQueues === "connect") void this.resume();
     const peer: Peer = createPeer(
       channel,
       {
@@ -66,8 +74,15 @@ class Server implements ThreadServer {
     const client = this.#connections.add(peer, channel, options);
   }
 
+  resume(): Promise<void> {
+    const isClosing = () => this.#closing !== undefined;
+    this.#resuming ??= resumeQueues(this.#sessions, this.#settings, isClosing).catch(this.#settings.onError);
+    return this.#resuming;
+  }
+
   close(): Promise<void> {
     this.#closing ??= (async () => {
+      await this.#resuming;
       await this.#sessions.close();
       await this.#connections.close();
       await this.#settings.store.close();

@@ -1,20 +1,18 @@
 import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
-import { invalidParams } from "@harnesskit/wire";
-import { currentTracer, inOperation, type TracedOperation } from "@harnesskit/wire/trace";
-import { ActiveTurn } from "./active-turn.ts";
+import { invalidParams, ProtocolError } from "@harnesskit/wire";
 import { Approvals } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
-import { isLocked, logChanged, requestConflict, type StoreError, turnBusy, turnNotFound } from "./errors.ts";
+import { archived, isSameThread } from "./edit-thread.ts";
+import { isLocked, logChanged, type StoreError, turnActive } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
+import { completeFork, isFork } from "./fork-thread.ts";
 import { isAsAsked } from "./pending-questions.ts";
-import { planRecovery } from "./plan-recovery.ts";
-import { discardThread, readLastTurns } from "./read-log.ts";
-import type { RequestName } from "./request-digest.ts";
+import { discardThread } from "./read-log.ts";
+import { readState } from "./read-state.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import { ThreadState } from "./thread-state.ts";
+import type { ThreadState } from "./thread-state.ts";
 import type { ThreadLease } from "./thread-store.ts";
-import type { TurnRequest } from "./turn-runner.ts";
-import { TurnWork } from "./turn-work.ts";
+import { ThreadTurns } from "./thread-turns.ts";
 
 export interface ThreadSessionOptions {
   readonly settings: ServerSettings;
@@ -25,26 +23,26 @@ export interface ThreadSessionOptions {
   readonly onTurnOver: (threadId: string) => void;
   /** Called once the thread is held, before anything is written to it. */
   readonly onHeld: (threadId: string, lastSeq: number) => Promise<void>;
+  /** Aborts when the server closes. */
+  readonly signal: AbortSignal;
 }
 
 /** One thread that this server writes: its log, what the log adds up to, and its one active turn. */
 export class ThreadSession {
   readonly approvals: Approvals;
+  readonly turns: ThreadTurns;
   readonly #options: ThreadSessionOptions;
   readonly #lease: ThreadLease;
   readonly #state: ThreadState;
   readonly #log: EventLog;
   #thread: Thread;
-  #active: ActiveTurn | undefined;
-  #beginning: Promise<void> | undefined;
-  /** Settles when the active turn is over and noted. */
-  #running: Promise<void> = Promise.resolve();
-  /** The end of the last turn, which clients received and which could not be stored. */
-  #unstoredEnd: readonly EventBody[] | undefined;
+  /** Settles when the last change of the thread is stored or refused. */
+  #editing: Promise<unknown> = Promise.resolve();
+  #isArchiving = false;
   #isLost = false;
 
   private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, options: ThreadSessionOptions) {
-    this.#thread = thread;
+    this.#thread = withoutQueued(thread);
     this.#lease = lease;
     this.#state = state;
     this.#options = options;
@@ -57,6 +55,20 @@ export class ThreadSession {
     const { threadId } = thread;
     const onChanged = (error: StoreError) => this.lose(error);
     this.#log = new EventLog({ threadId, store, clock, flush, lastSeq: state.lastSeq, onEvent, onChanged });
+    this.turns = new ThreadTurns({
+      settings: options.settings,
+      connections: options.connections,
+      approvals: this.approvals,
+      log: this.#log,
+      state,
+      thread: () => this.#thread,
+      checkDirectory: () => this.#checkDirectory(),
+      isArchived: () => this.#isArchiving || this.#thread.time.archived !== undefined,
+      isLost: () => this.#isLost,
+      save: () => this.#save(),
+      touch: () => this.#touch(),
+      onTurnOver: () => options.onTurnOver(threadId),
+    });
   }
 
   /** Stores a new thread and opens it. */
@@ -91,23 +103,31 @@ export class ThreadSession {
   }
 
   static async #hold(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
-    const { store, limits } = options.settings;
-    const { maxHistoryLength, maxOpenBytes } = limits;
+    const { store, limits, clock, onError } = options.settings;
     const { threadId } = thread;
     const lease = await store.lease(threadId);
     try {
-      const state = new ThreadState(maxHistoryLength);
-      for (const event of await readLastTurns(store, threadId, maxOpenBytes)) state.apply(event);
+      const { signal } = options;
+      const { maxHistoryLength } = limits;
+      const copying = { maxHistoryLength, now: () => clock.now(), signal };
+      const created = isFork(thread) ? await completeFork(thread, store, copying) : [];
+      const state = await readState(store, thread, limits);
       await options.onHeld(threadId, state.lastSeq);
-      return new ThreadSession(thread, lease, state, options);
+      const session = new ThreadSession(thread, lease, state, options);
+      for (const event of created) options.onEvent(event);
+      return session;
     } catch (error) {
       await lease.release();
+      // The source of an incomplete fork is gone: there is nothing that it could become.
+      if (ProtocolError.isInstance(error)) await store.delete(threadId).catch(onError);
       throw error;
     }
   }
 
+  /** The thread, with the number of its prompts that wait. */
   get thread(): Thread {
-    return this.#thread;
+    const { size } = this.turns.queue;
+    return size === 0 ? this.#thread : { ...this.#thread, queued: size };
   }
 
   get lastSeq(): number {
@@ -126,51 +146,17 @@ export class ThreadSession {
   /** The log was changed from outside. The active turn ends with this error, and nothing more is written. */
   lose(error: StoreError): void {
     this.#isLost = true;
-    this.#active?.abandon(error);
+    this.turns.abandon(error);
   }
 
   /** Whether another server may have the thread now: nothing runs in it; a turn may wait for a human. */
   get canYield(): boolean {
-    return this.#active === undefined || this.#active.isWaiting;
+    const { active } = this.turns;
+    return active === undefined || active.isWaiting;
   }
 
   get isBusy(): boolean {
-    return this.#active !== undefined;
-  }
-
-  /**
-   * Starts a turn and returns once its start is stored. A request that was served before, by its name, returns the turn
-   * that it started then, without its `turn`. Throws -32002 when a turn is active, -32005, and what the runner's
-   * `accept` throws.
-   */
-  async startTurn(
-    request: TurnRequest,
-    name: RequestName | undefined,
-  ): Promise<{ readonly turnId: string; readonly turn?: ActiveTurn }> {
-    const { settings } = this.#options;
-    const repeated = name && (await this.#repeated(name));
-    if (repeated !== undefined) return { turnId: repeated };
-    if (this.#active) throw turnBusy({ turnId: this.#active.turnId });
-    const turnId = settings.createId("turn");
-    const operation = currentTracer()?.start("turn", this.#traced(turnId, request));
-    const turn = new ActiveTurn({ ...this.#parts(turnId), name, trace: operation?.context });
-    this.#active = turn;
-    this.#beginning = (async () => {
-      await this.#checkDirectory();
-      await settings.runner.accept?.(request);
-      await this.#storeEnd();
-      await turn.begin();
-    })();
-    try {
-      await this.#beginning;
-    } catch (error) {
-      this.#active = undefined;
-      operation?.end(error);
-      throw error;
-    }
-    const work = this.#workOf(turn, request, operation);
-    this.#running = inOperation(operation, () => this.#runTurn(turn, work, () => work.begin()));
-    return { turnId, turn };
+    return this.turns.active !== undefined;
   }
 
   /** The questions that wait and were asked before this number, for a client that joins behind it. */
@@ -184,57 +170,41 @@ export class ThreadSession {
   }
 
   /**
-   * Stops the active turn. One that waits for a human would wait again after a restart: this settles when its end
-   * is stored. Throws -32003 when no turn is active.
+   * Changes what is known of the thread, one change after the other, and gives it. A change that gives the same object writes
+   * nothing. Rejects as the change and the store do.
    */
-  async cancelTurn(): Promise<void> {
-    const turn = this.#active;
-    if (!turn) throw turnNotFound();
-    if (turn.isWaiting) await turn.cancelAndStore();
-    else turn.cancel();
+  edit(change: (thread: Thread) => Thread): Promise<Thread> {
+    const edited = this.#editing.then(async () => {
+      const thread = change(this.#thread);
+      if (thread === this.#thread) return this.thread;
+      await this.turns.appendAll([{ type: "thread.updated", data: { threadId: thread.threadId, thread } }]);
+      // A turn may have used the thread meanwhile.
+      this.#thread = { ...thread, time: { ...thread.time, updated: this.#thread.time.updated } };
+      // The log has it by now; what is stored beside is stored again with the next turn, or when the thread is opened.
+      await this.#save().catch(this.#options.settings.onError);
+      return this.thread;
+    });
+    this.#editing = edited.catch(() => {});
+    return edited;
   }
 
-  /** Stops what runs and gives the thread back. A turn that waits for a human is left waiting in the log. */
+  /** Archives the thread: it takes no prompts any more. Throws -32002 while a turn is active; what waits is cancelled. */
+  async archive(): Promise<Thread> {
+    if (this.isBusy) throw turnActive("archived");
+    this.#isArchiving = true;
+    try {
+      for (const { turnId } of this.turns.queue.waiting) await this.turns.queue.remove(turnId, "archived");
+      return await this.edit((thread) => archived(thread, this.#options.settings.clock.now()));
+    } finally {
+      this.#isArchiving = false;
+    }
+  }
+
+  /** Stops what runs and gives the thread back. What waits for a human or in the queue is left waiting in the log. */
   async close(): Promise<void> {
-    await this.#active?.shutDown();
-    await this.#running;
-    await this.#storeEnd().catch(this.#options.settings.onError);
+    await this.turns.close();
     await this.#log.settled();
     await this.#lease.release();
-  }
-
-  /** The turn that the request started before. Throws -32005 when it was another request. */
-  async #repeated({ clientRequestId, requestDigest }: RequestName): Promise<string | undefined> {
-    const active = this.#active?.turn;
-    if (active?.clientRequestId === clientRequestId) await this.#beginning?.catch(() => {});
-    const started = this.#state.startedRequest(clientRequestId);
-    if (started && started.requestDigest !== requestDigest) throw requestConflict();
-    return started?.turnId;
-  }
-
-  #parts(turnId: string) {
-    const { settings } = this.#options;
-    return { thread: this.#thread, turnId, log: this.#log, state: this.#state, settings };
-  }
-
-  #traced(turnId: string, { agent, input }: TurnRequest, isResumed = false) {
-    return { threadId: this.#thread.threadId, turnId, agent: agent.name, isResumed, input };
-  }
-
-  #workOf(turn: ActiveTurn, request: TurnRequest, operation?: TracedOperation<"turn">): TurnWork {
-    const { settings, connections } = this.#options;
-    const { approvals } = this;
-    const parts = { thread: this.#thread, state: this.#state, approvals, connections, settings };
-    return new TurnWork({ ...parts, turn, request, operation });
-  }
-
-  async #runTurn(turn: ActiveTurn, work: TurnWork, run: () => Promise<void>): Promise<void> {
-    await this.#touch();
-    await work.run(run);
-    this.#unstoredEnd = turn.unstoredEnd;
-    this.#active = undefined;
-    await this.#touch();
-    this.#options.onTurnOver(this.#thread.threadId);
   }
 
   /** The directory comes from a file that others may have written: it must still be one that a thread may have. */
@@ -246,47 +216,33 @@ export class ThreadSession {
     }
   }
 
+  async #save(): Promise<void> {
+    if (!this.#isLost) await this.#options.settings.store.update(this.thread);
+  }
+
   async #touch(): Promise<void> {
     if (this.#isLost) return;
-    const { store, clock, onError } = this.#options.settings;
-    const { created } = this.#thread.time;
-    this.#thread = { ...this.#thread, time: { created, updated: clock.now() } };
-    await store.update(this.#thread).catch(onError);
+    const { clock, onError } = this.#options.settings;
+    this.#thread = { ...this.#thread, time: { ...this.#thread.time, updated: clock.now() } };
+    await this.#save().catch(onError);
   }
 
   async #begin(): Promise<void> {
     const { threadId } = this.#thread;
-    await this.#appendAll([{ type: "thread.created", data: { threadId, thread: this.#thread } }]);
-  }
-
-  async #appendAll(bodies: readonly EventBody[]): Promise<void> {
-    await Promise.all(bodies.map((body) => this.#log.append(body)));
+    await this.turns.appendAll([{ type: "thread.created", data: { threadId, thread: this.#thread } }]);
   }
 
   async #recover(): Promise<void> {
     if (this.lastSeq === 0) await this.#begin();
-    const { turn: begun } = this.#state;
-    if (!begun) return;
-    const plan = await planRecovery(this.#state, this.#options.settings, () => this.#checkDirectory());
-    await this.#appendAll(plan.endings);
-    if (!plan.waiting) return;
-    const turn = new ActiveTurn({ ...this.#parts(begun.turnId), begun });
-    this.#active = turn;
-    // The questions can be answered before any client can use the thread.
-    // The same trace goes on, and the link says where it was left.
-    const { request, pending } = plan.waiting;
-    const operation = currentTracer()?.start("turn", this.#traced(turn.turnId, request, true), {
-      parent: turn.trace,
-      links: [turn.trace],
-    });
-    const work = this.#workOf(turn, request, operation);
-    this.#running = inOperation(operation, () => this.#runTurn(turn, work, work.resume(pending)));
-  }
-
-  /** Stores the end of the last turn as clients received it, where that could not be done at the time. */
-  async #storeEnd(): Promise<void> {
-    if (!this.#unstoredEnd || this.#isLost) return;
-    await this.#appendAll(this.#unstoredEnd);
-    this.#unstoredEnd = undefined;
+    const changed = this.#state.thread;
+    if (changed && !isSameThread(changed, this.#thread)) {
+      // The last server ended between the log and what is stored beside it.
+      const { title, time } = changed;
+      this.#thread = { ...this.#thread, title, time: { ...time, updated: this.#thread.time.updated } };
+      await this.#save().catch(this.#options.settings.onError);
+    }
+    await this.turns.recover();
   }
 }
+
+const withoutQueued = ({ queued: _, ...thread }: Thread): Thread => thread;

@@ -1,6 +1,6 @@
 import type { Thread } from "@harnesskit/protocol/threads";
 import { wait } from "@harnesskit/wire";
-import { isLocked, isLogChanged, StoreError, threadLocked, threadNotFound, turnBusy } from "./errors.ts";
+import { isLocked, isLogChanged, StoreError, threadLocked, threadNotFound, turnActive } from "./errors.ts";
 import { FollowedThreads, type LogEnd } from "./followed-threads.ts";
 import { readLastTurns } from "./read-log.ts";
 import { ThreadSession, type ThreadSessionOptions } from "./thread-session.ts";
@@ -36,7 +36,7 @@ export class ThreadSessions {
   readonly #stopListening: (() => void) | undefined;
   readonly #closingDown = new AbortController();
 
-  constructor(options: Omit<ThreadSessionOptions, "onTurnOver" | "onHeld">) {
+  constructor(options: Omit<ThreadSessionOptions, "onTurnOver" | "onHeld" | "signal">) {
     const { settings, connections } = options;
     this.followed = new FollowedThreads({
       settings,
@@ -47,6 +47,7 @@ export class ThreadSessions {
       ...options,
       onTurnOver: (threadId) => this.#watchIdle(threadId),
       onHeld: (threadId, lastSeq) => this.followed.finish(threadId, lastSeq),
+      signal: this.#closingDown.signal,
     };
     this.#stopListening = settings.store.onLeaseRequested?.((threadId) => this.#yield(threadId));
     options.connections.onChange(() => {
@@ -154,10 +155,7 @@ export class ThreadSessions {
       return this.#deleteRest(threadId);
     }
     await this.use(threadId, async (session) => {
-      if (session.isBusy) {
-        const message = "The thread cannot be deleted while a turn is active";
-        throw turnBusy({ reason: "turn_active" }, message);
-      }
+      if (session.isBusy) throw turnActive("deleted");
       this.#open.delete(threadId);
       await this.#options.settings.store.delete(threadId);
     });

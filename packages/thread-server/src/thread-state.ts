@@ -6,10 +6,12 @@ import type {
   EventOf,
   Item,
   ItemOf,
+  Thread,
   Turn,
 } from "@harnesskit/protocol/threads";
 import { BoundedMap } from "@harnesskit/wire";
 import { defined } from "./defined.ts";
+import { PromptQueue } from "./prompt-queue.ts";
 
 /** An item that was started and not yet completed, with what was streamed to it. */
 export interface OpenItem {
@@ -50,10 +52,13 @@ export class ThreadState {
   readonly #requested = new Map<string, EventOf<"approval.requested">>();
   readonly #resolved = new BoundedMap<string, ResolvedApproval>({ maxSize: maxRemembered });
   readonly #requests = new BoundedMap<string, StartedRequest>({ maxSize: maxRemembered });
+  /** The prompts that wait. */
+  readonly queue = new PromptQueue();
   #size = 0;
   #lastSeq = 0;
   #lastTime = 0;
   #turn: Turn | undefined;
+  #thread: Thread | undefined;
 
   /** @param maxHistoryLength characters of completed items kept; the oldest turns go first */
   constructor(readonly maxHistoryLength: number) {}
@@ -65,6 +70,11 @@ export class ThreadState {
   /** The time of the last event. */
   get lastTime(): number {
     return this.#lastTime;
+  }
+
+  /** The thread as its last change left it, where these events tell of one. */
+  get thread(): Thread | undefined {
+    return this.#thread;
   }
 
   /** The turn that has started and not ended. */
@@ -119,9 +129,16 @@ export class ThreadState {
     return this.#requests.get(clientRequestId);
   }
 
+  /** Takes of an event before the others what it says of the prompts that wait. */
+  recall(event: Event): void {
+    this.queue.apply(event);
+    if (event.type === "turn.queued") this.#remember(event.data.queued);
+  }
+
   apply(event: Event): void {
     this.#lastSeq = event.seq;
     this.#lastTime = event.time;
+    this.recall(event);
     switch (event.type) {
       case "turn.started":
         this.#begin(event.data.turn);
@@ -148,7 +165,13 @@ export class ThreadState {
       case "approval.resolved":
         this.#requested.delete(event.data.requestId);
         break;
+      case "thread.updated":
+        this.#thread = event.data.thread;
+        break;
+      case "turn.queued":
+      case "turn.dequeued":
       case "thread.created":
+      case "thread.forked":
         break;
     }
   }
@@ -156,7 +179,10 @@ export class ThreadState {
   #begin(turn: Turn): void {
     this.#turn = turn;
     this.#turns.push({ turnId: turn.turnId, items: [], size: 0 });
-    const { turnId, clientRequestId, requestDigest } = turn;
+    this.#remember(turn);
+  }
+
+  #remember({ turnId, clientRequestId, requestDigest }: Omit<Turn, "status" | "time">): void {
     if (clientRequestId !== undefined && requestDigest !== undefined) {
       this.#requests.set(clientRequestId, { turnId, requestDigest });
     }

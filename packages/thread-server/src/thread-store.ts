@@ -1,10 +1,12 @@
-import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
+import type { Event, EventName, Grant, Thread } from "@harnesskit/protocol/threads";
 
 export interface ReadEventsOptions {
   /** Only events with a greater number. The cost does not depend on how many there are before. @default 0 */
   readonly afterSeq?: number;
   /** At most so many. @default all */
   readonly limit?: number;
+  /** Only events of these types; `limit` counts these. A store passes over the others as cheaply as it can. @default all */
+  readonly types?: readonly EventName[];
 }
 
 /** The right to write one thread, held by one server at a time. */

@@ -3,10 +3,10 @@ import {
   ConnectionClosedError,
   checkNumber,
   createMessageCodec,
-  type Exchange,
   FrameTooLargeError,
   HarnessError,
   RequestCancelledError,
+  type StreamExchange,
 } from "@harnesskit/wire";
 import {
   type Backoff,
@@ -24,6 +24,7 @@ import { checkedHeaders, type HttpCredentials } from "./credentials.ts";
 import { failureKindOf, HttpReplyError, HttpStatusError } from "./errors.ts";
 import type { ExchangeLimits } from "./limits.ts";
 import { isJsonType, toContentLength } from "./read-body.ts";
+import { isEventType, readEvents } from "./read-events.ts";
 
 export interface HttpRetryOptions extends BackoffOptions {
   /** Attempts of one message. @default 3 */
@@ -64,12 +65,18 @@ export interface HttpCall {
 }
 
 /** The client's side of an exchange over HTTP. */
-export interface HttpExchange extends Exchange<HttpCall | undefined> {
+export interface HttpExchange extends StreamExchange<HttpCall | undefined> {
   /**
    * Posts the message. Resolves with the reply, or with undefined when the server has none. Other than a core's, it
    * rejects when no reply could be had; {@link failureKindOf} tells what that says about the server.
    */
   handle(message: unknown, call?: HttpCall): Promise<unknown>;
+  /**
+   * As `handle`, and also accepts server-sent events: resolves with a `MessageStream` where the server answers with them.
+   * `timeoutMs` then counts until the answer begins. A stream rejects with `request_timeout` after `limits.maxSilenceMs` without
+   * a sign of life, with `request_cancelled`, or with what `handle` rejects with where the connection breaks.
+   */
+  handleStream(message: unknown, call?: HttpCall): Promise<unknown>;
   /** Ends pending messages (`connection_closed`) and closes the connections. Idempotent. */
   close(): void;
 }
@@ -83,6 +90,8 @@ export interface PostReply {
   header(name: string): string | undefined;
   /** The whole body. Rejects with `frame_too_large` as soon as more arrives, and reads no further. */
   read(maxBytes: number): Promise<Uint8Array>;
+  /** The pieces of the body as they arrive, for an answer that has no end yet. */
+  chunks(): AsyncIterable<Uint8Array>;
   discard(): void;
 }
 
@@ -144,14 +153,22 @@ class ExchangeClient implements HttpExchange {
     this.#poster = makePoster(url);
   }
 
-  async handle(message: unknown, call: HttpCall = {}): Promise<unknown> {
+  handle(message: unknown, call: HttpCall = {}): Promise<unknown> {
+    return this.#send(message, call, this.#headers);
+  }
+
+  handleStream(message: unknown, call: HttpCall = {}): Promise<unknown> {
+    return this.#send(message, call, { ...this.#headers, accept: "text/event-stream, application/json" });
+  }
+
+  async #send(message: unknown, call: HttpCall, ownHeaders: Headers): Promise<unknown> {
     if (this.#closed.signal.aborted) throw new ConnectionClosedError("the exchange is closed");
     checkNumber("timeoutMs", call.timeoutMs ?? this.#timeoutMs, timeoutRange);
     const { maxInFlight } = this.#limits;
     if (this.#inFlight >= maxInFlight) throw new BufferFullError("maxInFlight", maxInFlight);
     const headers = call.headers
-      ? { ...this.#headers, ...checkedHeaders(call.headers, this.#credentials) }
-      : this.#headers;
+      ? { ...ownHeaders, ...checkedHeaders(call.headers, this.#credentials) }
+      : ownHeaders;
     const body = this.#codec.encode(message);
     this.#inFlight++;
     try {
@@ -201,7 +218,11 @@ class ExchangeClient implements HttpExchange {
     const onStart = (stop: () => void) => {
       pending.stop = stop;
     };
-    const posted = this.#poster.post({ headers, body, onStart }).then((reply) => this.#read(reply));
+    let isStream = false;
+    const posted = this.#poster.post({ headers, body, onStart }).then((reply) => {
+      isStream = headers.accept !== "application/json" && reply.status === 200 && isEvents(reply);
+      return isStream ? this.#events(reply, pending, signal) : this.#read(reply);
+    });
     try {
       return await within(posted, { name, timeoutMs, signal, clock: this.#clock, holdsProcess: false });
     } catch (cause) {
@@ -209,8 +230,34 @@ class ExchangeClient implements HttpExchange {
       if (this.#closed.signal.aborted) throw new ConnectionClosedError("the exchange is closed");
       throw HarnessError.isInstance(cause) ? cause : toConnectionError(this.#endpoint, cause);
     } finally {
-      this.#pending.delete(pending);
-      pending.stop = () => {};
+      if (!isStream) this.#forget(pending);
+    }
+  }
+
+  #forget(pending: { stop: () => void }): void {
+    this.#pending.delete(pending);
+    pending.stop = () => {};
+  }
+
+  /** The messages of a reply that has begun. It is pending until its end, or until its reader leaves it. */
+  async *#events(reply: PostReply, pending: { stop: () => void }, signal: AbortSignal | undefined) {
+    const name = `the stream of ${this.#endpoint}`;
+    const { maxMessageBytes, maxSilenceMs } = this.#limits;
+    try {
+      yield* readEvents(reply.chunks(), {
+        codec: this.#codec,
+        maxMessageBytes,
+        maxSilenceMs,
+        clock: this.#clock,
+        signal,
+        name,
+        toError: (cause) => toConnectionError(this.#endpoint, cause),
+      });
+    } catch (error) {
+      throw this.#closed.signal.aborted ? new ConnectionClosedError("the exchange is closed") : error;
+    } finally {
+      pending.stop();
+      this.#forget(pending);
     }
   }
 
@@ -252,6 +299,8 @@ class ExchangeClient implements HttpExchange {
     }
   }
 }
+
+const isEvents = (reply: PostReply): boolean => isEventType(reply.header("content-type"));
 
 /** Creates the client of a poster. Throws `invalid_argument`. */
 export const createExchangeClient = (

@@ -46,6 +46,14 @@ const createFetchPoster = (url: URL, fetch: Fetch = platformFetch()): Poster => 
         if (!bytes) throw new FrameTooLargeError(maxBytes);
         return bytes;
       },
+      async *chunks() {
+        const reader = response.body?.getReader();
+        for (;;) {
+          const { done = true, value } = (await reader?.read()) ?? {};
+          if (done || value === undefined) return;
+          yield value;
+        }
+      },
       discard: () => void response.body?.cancel().catch(() => {}),
     };
   },

@@ -12,6 +12,8 @@ export const handlerDefinitions = {
   bodyTimeoutMs: 10_000,
   /** Messages that are read or handled at one time; further ones are answered 503. @default 256 */
   maxInFlight: 256,
+  /** After so much silence of an event stream a comment is sent in it. @default 15000 */
+  streamPingMs: 15_000,
 };
 
 export const handlerLimits = defineLimits(handlerDefinitions);
@@ -25,6 +27,8 @@ export const exchangeDefinitions = {
   maxDepth,
   /** Messages in flight at one time; further ones are refused with `buffer_full`. @default 1024 */
   maxInFlight: 1024,
+  /** How long an event stream may be silent, comments included; then it has failed with `request_timeout`. @default 45000 */
+  maxSilenceMs: 45_000,
 };
 
 export const exchangeLimits = defineLimits(exchangeDefinitions);

@@ -6,3 +6,23 @@ export interface Exchange<Context = unknown> {
   /** Takes a parsed JSON value. Returns the reply, or undefined where the message wants none. Never rejects. */
   handle(message: unknown, context: Context): Promise<unknown>;
 }
+
+/** One message of a stream of answers. */
+export interface StreamedMessage {
+  readonly message: unknown;
+  /** What a reader names to go on behind this message. */
+  readonly id?: string;
+}
+
+/** The answers to one message, in order. Whoever ends the iteration early reads no more. */
+export type MessageStream = AsyncIterable<StreamedMessage>;
+
+/** An exchange that can answer one message with several. */
+export interface StreamExchange<Context = unknown> extends Exchange<Context> {
+  /** As `handle`, for a caller that also reads a stream: resolves with a {@link MessageStream}, with a reply, or with undefined. */
+  handleStream(message: unknown, context: Context): Promise<unknown>;
+}
+
+/** Tells a stream from a reply: nothing that JSON can hold is iterable in that way. */
+export const isMessageStream = (answer: unknown): answer is MessageStream =>
+  typeof answer === "object" && answer !== null && Symbol.asyncIterator in answer;

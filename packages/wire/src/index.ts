@@ -44,7 +44,13 @@ export {
   RequestTimeoutError,
   TransportError,
 } from "./errors.ts";
-export type { Exchange } from "./exchange.ts";
+export {
+  type Exchange,
+  isMessageStream,
+  type MessageStream,
+  type StreamExchange,
+  type StreamedMessage,
+} from "./exchange.ts";
 export { Feed } from "./feed.ts";
 export { canonicalJson, digest } from "./json/canonical-json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json/json-difference.ts";

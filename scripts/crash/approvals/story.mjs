@@ -5,12 +5,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { repositoryRoot } from "../../lib/root.mjs";
+import { bundleOf } from "../bundle.mjs";
 import { must } from "../violation.mjs";
 import { postgresUrl } from "../workers/postgres.mjs";
 
-const script = fileURLToPath(new URL("life.mjs", import.meta.url));
+const program = new URL("life.mjs", import.meta.url);
 /** Steps until a process dies, at most: several approvals. */
 const maxSteps = 30;
 
@@ -24,7 +24,7 @@ export const isBuilt = () =>
 const live = async ({ place, random, name, acknowledged }) => {
   const from = acknowledged.reduce((last, { number = 0 }) => Math.max(last, number), 0);
   const armed = { after: random.between(1, maxSteps), isBefore: random.pick([true, false, "middle"]) };
-  const args = [script, JSON.stringify(place), JSON.stringify(armed), name, String(from)];
+  const args = [await bundleOf(program), JSON.stringify(place), JSON.stringify(armed), name, String(from)];
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
   createInterface({ input: child.stdout }).on("line", (line) => acknowledged.push(JSON.parse(line)));
   const [code, signal] = await once(child, "close");

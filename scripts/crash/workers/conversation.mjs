@@ -6,7 +6,7 @@ const patienceMs = 40_000;
 
 /** Retries what a store that fails for a while refuses. */
 export const persist = async (work) => {
-  const untilMs = Date.now() + patienceMs;
+  const untilMs = Date.now() + 5 * patienceMs;
   for (;;) {
     try {
       return await work();

@@ -1,12 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { bundleOf } from "../bundle.mjs";
 import { Violation } from "../violation.mjs";
 
-const script = fileURLToPath(new URL("worker.mjs", import.meta.url));
-/** Steps until a worker dies, at most. */
-const maxSteps = 60;
+/** What workers die in by turns. Any other work is what renews leases and settles what dead ones have left. */
+const operations = ["turn", "suspend", "resume", "append"];
+/** How often a worker dies in any step at all. */
+const anyPart = 0.1;
+const program = new URL("worker.mjs", import.meta.url);
+/** Steps until a worker dies, at most: of one operation, and of any. */
+const maxSteps = { one: 16, any: 60 };
 /** Attempts that a client makes at least. */
 const minAttempts = 20;
 
@@ -37,6 +41,11 @@ export class Pool {
     return this.#left;
   }
 
+  /** How much longer each time is than on a quiet machine. */
+  get slowness() {
+    return this.#place.patience;
+  }
+
   async open() {
     await Promise.all(this.#workers.map((_, index) => this.#start(index)));
   }
@@ -45,14 +54,26 @@ export class Pool {
     return this.#left > 0 && this.#calls === 0;
   }
 
+  /** The operation in which the fewest have died. */
+  #rarest() {
+    const counts = operations.map((operation) =>
+      [...this.deaths].reduce((sum, [label, count]) => sum + (label.startsWith(operation) ? count : 0), 0),
+    );
+    const fewest = Math.min(...counts);
+    return this.#random.pick(operations.filter((_, index) => counts[index] === fewest));
+  }
+
   /** The step at which a worker dies. */
   #death() {
-    return { after: this.#random.between(1, maxSteps), isBefore: this.#random.chance(0.5) };
+    const operation = this.#random.chance(anyPart) ? undefined : this.#rarest();
+    const after = this.#random.between(1, operation === undefined ? maxSteps.any : maxSteps.one);
+    return { operation, after, isBefore: this.#random.chance(0.5) };
   }
 
   async #start(index) {
     const isArmed = this.#mayArm;
     const armed = isArmed ? this.#death() : { after: -1, isBefore: true };
+    const script = await bundleOf(program);
     const child = spawn(process.execPath, [script, JSON.stringify(this.#place), JSON.stringify(armed)], {
       stdio: ["pipe", "pipe", "pipe"],
     });
@@ -92,7 +113,8 @@ export class Pool {
    * Counts the attempts of a client that waits for one thing. After a quarter of the time, workers that start live on; the time and
    * the attempts that are too much count from the last start of a worker, so that neither deaths nor a busy machine use them up.
    */
-  patience(limitMs) {
+  patience(quietMs) {
+    const limitMs = quietMs * this.slowness;
     const beganMs = Date.now();
     let isCalling = false;
     let attempts = 0;

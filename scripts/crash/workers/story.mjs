@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { slowness } from "../slowness.mjs";
 import { Conversation } from "./conversation.mjs";
 import { Pool } from "./pool.mjs";
 import { openStores } from "./stores.mjs";
@@ -24,8 +25,9 @@ export class WorkersStory {
   /** Goes on until `kills` workers have died; `faults` runs beside it, until its signal aborts. */
   async tell(kills, faults = async () => {}) {
     const random = this.#random;
-    const store = await openStores(this.#place);
-    const pool = new Pool({ place: this.#place, random, kills });
+    const place = { ...this.#place, patience: await slowness() };
+    const store = await openStores(place);
+    const pool = new Pool({ place, random, kills });
     const ending = new AbortController();
     try {
       await pool.open();
@@ -62,6 +64,7 @@ export class WorkersStory {
       for (const [label, count] of pool.deaths) {
         const [op] = label.split(" ");
         figures[`in ${op}`] = (figures[`in ${op}`] ?? 0) + count;
+        figures[`step ${label}`] = count;
       }
       return figures;
     } finally {

@@ -5,24 +5,24 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { appendFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { load } from "./built.mjs";
+import { createChatHarness, messagesField } from "../../../packages/chat-harness/dist/index.js";
+import { defineGraph, defineState, END } from "../../../packages/graph/dist/index.js";
+import { createThreadServer } from "../../../packages/thread-server/dist/index.js";
+import { createMemoryPair } from "../../../packages/wire/dist/testing.js";
 import { leaseTtlMs, openStores } from "./stores.mjs";
 
 const place = JSON.parse(process.argv[2]);
 let armed = JSON.parse(process.argv[3]);
-const { createChatHarness, messagesField } = await load("chat-harness");
-const { defineGraph, defineState, END } = await load("graph");
-const { createThreadServer } = await load("thread-server");
-const { createMemoryPair } = await load("wire", "testing");
 const doing = new AsyncLocalStorage();
 const effects = join(place.directory, "effects.txt");
 let left = armed.after;
 
-/** Dies here, if this is the step. Renewals of leases and other work of no operation are steps too. */
+/** Dies here, if this is the step: of one operation, or of any. Renewals of leases and other work of no operation are steps too. */
 const step = (label, isBefore) => {
-  if (armed.isBefore !== isBefore || --left !== 0) return;
+  const operation = doing.getStore() ?? "background";
+  if (armed.isBefore !== isBefore || (armed.operation ?? operation) !== operation || --left !== 0) return;
   // Standard error is read by the driver.
-  writeSync(2, `died ${doing.getStore() ?? "background"} ${isBefore ? "before" : "after"} ${label}\n`);
+  writeSync(2, `died ${operation} ${isBefore ? "before" : "after"} ${label}\n`);
   process.kill(process.pid, "SIGKILL");
 };
 
@@ -71,7 +71,7 @@ const harness = createChatHarness({
   graph,
   store: watched(stores.graph, ""),
   interruptedTurns: "retry",
-  session: { leaseTtlMs, leaseWaitMs: 15_000 },
+  session: { leaseTtlMs: leaseTtlMs * place.patience, leaseWaitMs: 15_000 * place.patience },
   onError: (error, { message }) =>
     writeSync(2, `${message}: ${error.code ?? error.message}: ${error.message}\n`),
 });
@@ -79,7 +79,7 @@ const harness = createChatHarness({
 const server = createThreadServer({
   store: watched(stores.threads, "threads."),
   onError: (error) => writeSync(2, `thread: ${error.code ?? error.message}: ${error.message}\n`),
-  limits: { takeOverAfterMs: 500 },
+  limits: { takeOverAfterMs: 500 * place.patience },
   runner: {
     async run(turn) {
       const message = turn.message();

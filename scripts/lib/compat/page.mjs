@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { toTable, writeMarked } from "../marked-table.mjs";
 import { repositoryRoot } from "../root.mjs";
 
 const page = join(repositoryRoot, "docs/compatibility.md");
@@ -29,13 +29,5 @@ const tables = {
 
 /** Writes the tables of docs/compatibility.md between their marks. */
 export function writeCompatibility(results) {
-  let text = readFileSync(page, "utf8");
-  for (const [mark, rows] of Object.entries(results)) {
-    const [head, cells] = tables[mark](rows);
-    const lines = [head, head.map(() => "---"), ...cells].map((row) => `| ${row.join(" | ")} |`);
-    const [before, rest] = text.split(`<!-- ${mark} -->`);
-    const after = rest.split(`<!-- end of ${mark} -->`)[1];
-    text = `${before}<!-- ${mark} -->\n\n${lines.join("\n")}\n\n<!-- end of ${mark} -->${after}`;
-  }
-  writeFileSync(page, text);
+  for (const [mark, rows] of Object.entries(results)) writeMarked(page, mark, toTable(...tables[mark](rows)));
 }

@@ -1,20 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readMarked, toTable, writeMarked } from "../marked-table.mjs";
 import { repositoryRoot } from "../root.mjs";
 
 const page = join(repositoryRoot, "docs/sizes.md");
 /** What a figure may grow by before a check fails: a part of it, and kB beside that. */
 const tolerance = 0.05;
 const slack = 1;
-
-function between(text, mark) {
-  const [start, end] = [`<!-- ${mark} -->`, `<!-- end of ${mark} -->`];
-  const from = text.indexOf(start);
-  const to = text.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`docs/sizes.md has no ${start} … ${end}`);
-  const begin = from + start.length;
-  return { before: text.slice(0, begin), inside: text.slice(begin, to), after: text.slice(to) };
-}
 
 const rowsOf = (text) =>
   Object.fromEntries(
@@ -33,7 +24,7 @@ const differs = (now, stated) =>
  * findings, which name the command that `writes` the table.
  */
 export function compareTable({ mark, head, rows }, unit, writes) {
-  const stated = rowsOf(between(readFileSync(page, "utf8"), mark).inside);
+  const stated = rowsOf(readMarked(page, mark));
   const names = [...new Set([...Object.keys(stated), ...Object.keys(rows)])];
   return names.flatMap((name) => {
     if (rows[name] === undefined || stated[name] === undefined)
@@ -52,12 +43,8 @@ export function compareTable({ mark, head, rows }, unit, writes) {
 
 /** Writes a table of docs/sizes.md; arguments as of {@link compareTable}. */
 export function writeTable({ mark, head, rows }) {
-  const { before, after } = between(readFileSync(page, "utf8"), mark);
   const lines = Object.entries(rows)
     .sort(([a], [b]) => a.localeCompare(b, "en"))
-    .map(
-      ([name, cells]) => `| \`${name}\` | ${cells.map((cell) => cell.toLocaleString("en")).join(" | ")} |`,
-    );
-  const table = [`| ${head.join(" | ")} |`, `|${" --- |".repeat(head.length)}`, ...lines];
-  writeFileSync(page, `${before}\n\n${table.join("\n")}\n\n${after}`);
+    .map(([name, cells]) => [`\`${name}\``, ...cells.map((cell) => cell.toLocaleString("en"))]);
+  writeMarked(page, mark, toTable(head, lines));
 }

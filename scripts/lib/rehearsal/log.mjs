@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { toTable, writeMarked } from "../marked-table.mjs";
 import { repositoryRoot } from "../root.mjs";
 
 const page = join(repositoryRoot, "docs/rehearsal.md");
@@ -34,13 +34,5 @@ export function writeLog(mark, { version, dir, tried }) {
     seconds(ms),
     lastLine(output, dir),
   ]);
-  const lines = [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`);
-  const text = readFileSync(page, "utf8");
-  const [before, rest] = text.split(`<!-- ${mark} -->`);
-  const after = rest.split(`<!-- end of ${mark} -->`)[1];
-  const said = `Version ${version}, Node.js ${process.version}:`;
-  writeFileSync(
-    page,
-    `${before}<!-- ${mark} -->\n\n${said}\n\n${lines.join("\n")}\n\n<!-- end of ${mark} -->${after}`,
-  );
+  writeMarked(page, mark, `Version ${version}, Node.js ${process.version}:\n\n${toTable(head, rows)}`);
 }

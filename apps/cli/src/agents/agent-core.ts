@@ -12,11 +12,13 @@ import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { isDebugging, logFailure } from "../cli-error.ts";
 import { thisUser } from "../core/core-files.ts";
 import { oneLine } from "../terminal/text.ts";
+import { splitSpecs } from "./check-agents.ts";
 import { conversationGrants } from "./conversation-grants.ts";
 import { readEnabledAgents } from "./enabled-agents.ts";
 import { createKnownTools } from "./known-tools.ts";
-import { type ResolvedAgent, resolveAgents } from "./resolve-agents.ts";
-import { agentEnvironment, createWorkspaceTools, workspaceAgent } from "./workspace-tools.ts";
+import { resolveAgents } from "./resolve-agents.ts";
+import { workspaceAgent } from "./workspace-agent.ts";
+import { agentEnvironment, createWorkspaceTools } from "./workspace-tools.ts";
 
 export interface AgentCoreOptions {
   /** The command that the conversation belongs to. */
@@ -107,20 +109,6 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
 };
 
 const maxNotes = 100;
-
-/** Checks the values of `--agents` without starting anything. Rejects like `openAgentCore`, cores of sockets aside. */
-export const checkAgents = async (
-  specs: readonly string[],
-  installed: readonly ResolvedAgent[],
-): Promise<void> => {
-  await resolveAgents(splitSpecs(specs)[1], [workspaceAgent(), ...installed]);
-};
-
-/** Sockets of cores, and agents that run here. */
-const splitSpecs = (specs: readonly string[]): [sockets: string[], agents: string[]] => {
-  const isSocket = (spec: string) => spec.startsWith("unix:");
-  return [specs.filter(isSocket), specs.filter((spec) => !isSocket(spec))];
-};
 
 /** The first of each name: two cores may run an agent of the same id. */
 const withoutDoubles = (

@@ -16,7 +16,7 @@ export const conversationGrants = (callerId: string, hasAgents: boolean): GrantS
 };
 
 const openGrants = async (callerId: string, hasAgents: boolean): Promise<GrantStore> => {
-  const { createFileGrants, createMemoryGrants, toGrants } = await import("@harnesskit/core-runtime");
+  const { createFileGrants, createMemoryGrants, toGrants } = await import("./core-files.ts");
   // What the workspace agent may do, for this program alone; whatever else its manifest may come to need is refused.
   const own = toGrants({
     agent_id: workspaceAgentId,

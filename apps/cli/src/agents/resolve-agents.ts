@@ -29,7 +29,7 @@ const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
   try {
     // Needed only with agents, and larger than this command.
     if (spec.startsWith("mcp:")) return await (await import("./mcp-run.ts")).resolveMcpAgent(spec);
-    const { readManifest } = await import("@harnesskit/core-runtime");
+    const { readManifest } = await import("./core-files.ts");
     const { manifest, directory } = await readManifest(spec);
     return { agentId: manifest.id, directory };
   } catch (cause) {

@@ -1,9 +1,7 @@
 import { delimiter, dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 import {
   type CallOrigin,
   createThreadTools,
-  type HostedAgent,
   type ThreadTool,
   type ToolHost,
 } from "@harnesskit/core-runtime/thread-tools";
@@ -13,14 +11,6 @@ import {
   workspaceAgentId,
   workspaceTools,
 } from "@harnesskit/workspace-agent/declarations";
-
-/** The agent of the workspace tools. */
-export const workspaceAgent = (): HostedAgent => ({
-  agentId: workspaceAgentId,
-  directory: dirname(
-    fileURLToPath(import.meta.resolve("@harnesskit/workspace-agent/opensentience.agent.json")),
-  ),
-});
 
 /** What agents inherit: the node of this command comes first. */
 export const agentEnvironment = (env: NodeJS.ProcessEnv): Record<string, string | undefined> => ({

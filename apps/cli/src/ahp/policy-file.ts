@@ -1,10 +1,12 @@
 import { homedir } from "node:os";
 import { type CommandJudge, commandJudge } from "@harnesskit/command-judge";
-import { type Policy, PolicyError, type PolicyProblem } from "@harnesskit/policy";
-import { defaultPolicyFile, loadPolicy } from "@harnesskit/policy/node";
+import { type Policy, PolicyError, type PolicyHarness } from "@harnesskit/policy";
+import { defaultPolicyFile, loadPolicy, type PolicyWatch, watchPolicy } from "@harnesskit/policy/node";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
+import type { PolicyFileEvents } from "./policy-server.ts";
+import { policyWarnings, problemLine } from "./policy-text.ts";
 
 /** What policies of this command can call: the judge of shell commands and paths. */
 export const policyOptions: CommandJudge = commandJudge({ home: homedir() });
@@ -14,25 +16,9 @@ const maxShown = 10;
 /** The file of a policy that was named: `default` is the shipped one. */
 export const policyFileOf = (name: string): string => (name === "default" ? defaultPolicyFile : name);
 
-const problemLine = (file: string, { line, column, message }: PolicyProblem): string =>
-  `${oneLine(file, 1000)}:${line}:${column}: ${oneLine(message, 500)}`;
-
-/** Warnings about a policy, one line each. */
-export const policyWarnings = ({ file, warnings }: Pick<Policy, "file" | "warnings">): readonly string[] =>
-  warnings.map((warning) => `warning: ${problemLine(file, warning)}`);
-
-/** Writes them to stderr. */
+/** Writes the warnings about a policy to stderr. */
 export const sayPolicyWarnings = (policy: Pick<Policy, "file" | "warnings">): void => {
   for (const line of policyWarnings(policy)) process.stderr.write(`harness ahp: ${line}\n`);
-};
-
-/** What is wrong with a policy, in a line. */
-export const describePolicyError = (error: unknown): string => {
-  if (!PolicyError.isInstance(error))
-    return oneLine(error instanceof Error ? error.message : String(error), 500);
-  const [first] = error.problems;
-  const more = error.problems.length > 1 ? ` (and ${error.problems.length - 1} more)` : "";
-  return (first ? problemLine(error.file, first) : oneLine(error.message, 500)) + more;
 };
 
 /** A broken policy as a usage error that says each place; anything else as it is. */
@@ -47,6 +33,9 @@ export const toPolicyFailure = (error: unknown): unknown => {
     code === "policy_unreadable" ? "Name a file that is there, or default for the shipped policy" : undefined,
   );
 };
+
+/** Reads the shipped policy. Rejects with a `PolicyError`. */
+export const readShippedPolicy = (): Promise<Policy> => loadPolicy(defaultPolicyFile, policyOptions);
 
 /**
  * Reads a policy, for the working directory or another workspace. Rejects with a usage error that has line and column.
@@ -78,3 +67,7 @@ export const readNamedPolicy = async (file: string, workspace: string): Promise<
 };
 
 const checkHint = "Details: harness ahp check --policy FILE EVENT.json";
+
+/** Puts the file of a policy in force when it changes. */
+export const watchPolicyFile = (policy: PolicyHarness, file: string, events: PolicyFileEvents): PolicyWatch =>
+  watchPolicy(policy, file, { ...policyOptions, ...events });

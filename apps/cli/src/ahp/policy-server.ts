@@ -1,4 +1,9 @@
-import { type AhpServer, createAhpServer, type StateStore } from "@harnesskit/ahp-server";
+import {
+  type AhpServer,
+  type AhpServerOptions,
+  createAhpServer,
+  type StateStore,
+} from "@harnesskit/ahp-server";
 import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import {
   createPolicyAudit,
@@ -6,17 +11,28 @@ import {
   type Explanation,
   type Policy,
   PolicyError,
+  type PolicyHarness,
 } from "@harnesskit/policy";
-import { watchPolicy } from "@harnesskit/policy/node";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { oneLine } from "../terminal/text.ts";
 import { createQueryHandler } from "./built-in-handlers.ts";
 import { byWhom, entryLine, eventLine, inShadow } from "./event-text.ts";
-import { describePolicyError, policyOptions, policyWarnings } from "./policy-file.ts";
+import { describePolicyError, policyWarnings } from "./policy-text.ts";
+
+/** What happens to the file of a policy. */
+export interface PolicyFileEvents {
+  readonly onReload: (next: Policy) => void;
+  readonly onRefused: (error: unknown) => void;
+}
 
 export interface PolicyServerOptions {
   readonly policy: Policy;
-  readonly isWatched: boolean;
+  /** Puts the policy's file in force when it changes. @default it does not change */
+  readonly watch?:
+    | ((policy: PolicyHarness, file: string, events: PolicyFileEvents) => { close(): unknown })
+    | undefined;
+  /** Awaited before an action is decided. */
+  readonly beforeAction?: (() => Promise<void>) | undefined;
   readonly version: string;
   readonly audit: AuditSink;
   /** Where runs, task lists and verifications are kept. @default they live as long as the harness */
@@ -96,7 +112,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
   const harness: AhpServer = createAhpServer({
     name: "harness-ahp",
     version: options.version,
-    handlers: { ...policy.handlers, query: createQueryHandler(() => harness) },
+    handlers: { ...handlersOf(policy, options), query: createQueryHandler(() => harness) },
     capabilities: [...policy.capabilities, "query"],
     audit: {
       ...audit,
@@ -108,19 +124,30 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
     onError,
     ...(options.stateStore && { stateStore: options.stateStore }),
   });
-  const watch = options.isWatched
-    ? watchPolicy(policy, first.file, {
-        ...policyOptions,
-        onReload: (next) => {
-          sink.record(policyEntry(next));
-          say(`${aboutPolicy(next)} is in force now`);
-          for (const line of policyWarnings(next)) say(line);
-        },
-        onRefused: (error) => {
-          sink.record(entryOfRefusal(first.file, error));
-          say(`${describePolicyError(error)}; the former policy stays in force`);
-        },
-      })
-    : undefined;
-  return { harness, about: aboutPolicy(first), close: () => watch?.close() };
+  const watch = options.watch?.(policy, first.file, {
+    onReload: (next) => {
+      sink.record(policyEntry(next));
+      say(`${aboutPolicy(next)} is in force now`);
+      for (const line of policyWarnings(next)) say(line);
+    },
+    onRefused: (error) => {
+      sink.record(entryOfRefusal(first.file, error));
+      say(`${describePolicyError(error)}; the former policy stays in force`);
+    },
+  });
+  return { harness, about: aboutPolicy(first), close: () => void watch?.close() };
 };
+
+const handlersOf = (
+  { handlers }: PolicyHarness,
+  { beforeAction }: PolicyServerOptions,
+): AhpServerOptions["handlers"] =>
+  beforeAction === undefined
+    ? handlers
+    : {
+        ...handlers,
+        async pre_action(event) {
+          await beforeAction();
+          return handlers.pre_action(event);
+        },
+      };

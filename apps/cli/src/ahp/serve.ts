@@ -165,11 +165,13 @@ const createHarness = async (
   const tell = options.quiet ? () => {} : (line: string | undefined) => line !== undefined && log.tell(line);
   const onError = (error: unknown) => sayFailure(log, error);
   if (policy) {
-    const { createPolicyServer } = await import("./policy-server.ts");
-    const isWatched = options.policy !== "default";
+    const [{ createPolicyServer }, { watchPolicyFile }] = await Promise.all([
+      import("./policy-server.ts"),
+      import("./policy-file.ts"),
+    ]);
     return createPolicyServer({
       policy,
-      isWatched,
+      watch: options.policy === "default" ? undefined : watchPolicyFile,
       version,
       audit,
       stateStore,
@@ -214,7 +216,7 @@ const openText = (host: string): string =>
   "there is no TLS, so that the token can be read on the way";
 
 const recorderOfContent = async (sink: AuditSink): Promise<AuditRecorder> => {
-  const { createPolicyAudit } = await import("@harnesskit/policy");
+  const { createPolicyAudit } = await import("../audit/content-audit.ts");
   return createPolicyAudit({ sink, recordContent: true });
 };
 

@@ -102,5 +102,5 @@ export const openHarnessLog = async ({ audit, recordContent }: HarnessLogOptions
     });
   }
   if (!recordContent) return openNamedAuditLog(audit);
-  return openNamedAuditLog(audit, (await import("@harnesskit/policy")).contentAuditLimits);
+  return openNamedAuditLog(audit, (await import("./content-audit.ts")).contentAuditLimits);
 };

@@ -21,6 +21,7 @@ export const addConformance = (program: Command, { onExit }: CommandContext): vo
         stderr: (text) => void process.stderr.write(text),
         isTerminal: process.stderr.isTTY === true,
         signal: interruption.signal,
+        command: "harness conformance",
       });
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupt);
       onExit(code);

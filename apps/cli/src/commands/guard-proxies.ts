@@ -3,7 +3,7 @@ import { type CommandContext, severalTimes, wholeNumber } from "./options.ts";
 
 const harnessOptions = (command: Command, waitSeconds: number): Command =>
   command
-    .option("--hub <dir>", "the state's directory of the hub that judges (default: this user's hub)")
+    .option("--hub <dir>", "the hub that judges, by the directory of its state (default: yours)")
     .option("--ahp <endpoint>", "another harness: unix:PATH, http(s)://…, ws(s)://… or stdio:COMMAND")
     .option("--ahp-token-file <file>", "a file with the token for --ahp (default: HARNESS_AHP_TOKEN)")
     .option("--ahp-api-key-file <file>", "a file with the API key for --ahp (default: HARNESS_AHP_API_KEY)")
@@ -39,7 +39,7 @@ export const addGuardProxies = (guard: Command, context: CommandContext): void =
 
 Write it into the settings of the client in the place of the server's own command. Without the
 hub every tool call is refused. A tool that is declared otherwise than before, or is new, is
-not offered until you accept it: harness guard tools.
+not offered until you accept it, in the inbox or with harness guard tools.
 Exit codes: 0 the client has ended, 1 the server has failed.`,
     )
     .action(async (command: readonly string[], options) => {

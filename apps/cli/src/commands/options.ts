@@ -13,6 +13,8 @@ export const modelForms = "offline, anthropic:MODEL, openai:MODEL or openai-comp
 
 export const approvals = ["ask", "once", "reject"];
 
+export const whenBusy = ["reject", "queue", "interrupt"];
+
 /** The coding agents of other vendors, by the ids of `@harnesskit/agent-hooks`, which help texts must not load. */
 export const agentIds = ["claude-code", "codex", "gemini-cli", "cursor", "copilot-cli", "opencode"];
 

@@ -54,6 +54,13 @@ export const addRun = (program: Command, { binPath, version, onExit }: CommandCo
       ]),
     )
     .addOption(retryOption("the server of --attach"))
+    .addOption(
+      new Option(
+        "--queue",
+        "with --attach and --thread: if a turn runs there, wait for its end in the thread's queue",
+      ).conflicts("interrupt"),
+    )
+    .option("--interrupt", "with --attach and --thread: if a turn runs there, cancel it first")
     .option("--json", "one JSON line per event, the last of type result")
     .addHelpText(
       "after",

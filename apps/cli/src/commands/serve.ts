@@ -1,5 +1,5 @@
 import type { Channel } from "@harnesskit/wire";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import {
   addPolicyOptions,
   agentsOption,
@@ -8,6 +8,7 @@ import {
   installedAgentsOption,
   modelForms,
   severalTimes,
+  whenBusy,
 } from "./options.ts";
 import { storeOption } from "./store.ts";
 
@@ -28,6 +29,12 @@ export const addServe = (program: Command, { version, onExit }: CommandContext):
       "--allow-model <spec>",
       "a model that clients of --listen may choose besides the one of --model; can be given several times",
       severalTimes,
+    )
+    .addOption(
+      new Option(
+        "--when-busy <how>",
+        "what happens to a prompt while a turn runs, if it does not say so itself (default: reject)",
+      ).choices(whenBusy),
     )
     .addOption(storeOption("where threads are kept (default: files in .harness of --cwd)"))
     .option(

@@ -91,6 +91,7 @@ export const addStore = (program: Command, { onExit }: CommandContext): void => 
 
 End the programs that use FROM first: what is in use ends the copy. A copy that was interrupted is
 continued by the same command. TO is never overwritten: content that differs ends the copy with exit code 1.
+sqlite:FILE takes conversations only: what else postgres: has is named in the end.
 hub:DIR and runs:FILE are copied to postgres: only.`,
     )
     .action(async (from: string, to: string, options) => {

@@ -1,19 +1,21 @@
 import type { Command } from "commander";
 import { type CommandContext, cwdOption, wholeNumber } from "./options.ts";
+import { addOrganising } from "./threads-organise.ts";
 
 const exampleId = "ses_0123456789abcdef0123456789abcdef";
 
-/** `harness threads` with `list`, `show`, `export`, `delete` and `prune`. */
+/** `harness threads` and its commands. */
 export const addThreads = (program: Command, { onExit }: CommandContext): void => {
   const threads = program
     .command("threads")
-    .description("read and remove the threads that are kept in .harness")
+    .description("read, search, organise and remove the threads that are kept in .harness")
     .addHelpText("after", "\nExample:\n  harness threads list");
 
   threads
     .command("list", { isDefault: true })
     .description("the threads, the one used last first; also without the word list")
     .addOption(cwdOption())
+    .option("--archived", "those in the archive instead")
     .option("--json", "one JSON document")
     .allowExcessArguments()
     .addHelpText("after", "\nExample:\n  harness threads list --json")
@@ -35,6 +37,8 @@ export const addThreads = (program: Command, { onExit }: CommandContext): void =
       const { showThread } = await import("../threads/threads.ts");
       await showThread(id, options);
     });
+
+  addOrganising(threads);
 
   threads
     .command("export")

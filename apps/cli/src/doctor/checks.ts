@@ -64,9 +64,8 @@ export const checkKeys = (env: NodeJS.ProcessEnv): Finding => {
 /** Whether the default policy of `harness serve` and `harness run` can be read. */
 export const checkPolicy = async (): Promise<Finding> => {
   try {
-    const { policyOptions } = await import("../ahp/policy-file.ts");
-    const { defaultPolicyFile, loadPolicy } = await import("@harnesskit/policy/node");
-    const { name, rules, file } = await loadPolicy(defaultPolicyFile, policyOptions);
+    const { readShippedPolicy } = await import("../ahp/policy-file.ts");
+    const { name, rules, file } = await readShippedPolicy();
     const text = `${oneLine(name, 80)}, ${rules.length} rules: in force unless --policy, --ahp or --no-policy is given`;
     return ok("policy", `${text} (${oneLine(file, 1000)})`);
   } catch (error) {

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { type ApprovalRequest, createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
-import type { AttachmentRef } from "@harnesskit/protocol/openharness";
+import { type AttachmentRef, ShellCapability } from "@harnesskit/protocol/openharness";
 import { type ShellEngine, type ShellLogLine, shellHeaders } from "@harnesskit/shell-engine";
-import { type ApprovalLook, createChatShellEngine } from "@harnesskit/shell-engine-chat";
+import { type ApprovalLook, createChatShellEngine, streamTurn } from "@harnesskit/shell-engine-chat";
 import { allowAnyone } from "@harnesskit/transport-http";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "@harnesskit/transport-http/node";
 import { AttachmentError, createDeferred, digest, HarnessError } from "@harnesskit/wire";
@@ -164,6 +164,7 @@ export const engine = (
           return toChatTools(judge?.judged(tools) ?? tools, { directory: workspace });
         },
         toolTimeoutMs: longestMs,
+        onEvent: streamTurn,
       }),
       store,
       session: { leaseTtlMs },
@@ -184,6 +185,7 @@ export const engine = (
         read: (reference, scope) => readWorkspaceFile(fileOf(reference), { ...scope, directory: workspace }),
       },
       describeApproval: describeCall(workspace),
+      capabilities: { [ShellCapability.Streaming]: true },
       limits: { continuationMs, handlerTimeoutMs: longestMs },
       ...(!options.quiet && { log: (line) => log.tell(requestLine(line)) }),
       onError: (error) => tell("a request failed", error),

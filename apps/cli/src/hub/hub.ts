@@ -6,7 +6,8 @@ import { createPolicyHarness, PolicyError, parsePolicy } from "@harnesskit/polic
 import { watchPolicy } from "@harnesskit/policy/node";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
-import { describePolicyError, openPolicy, policyOptions, policyWarnings } from "../ahp/policy-file.ts";
+import { openPolicy, policyOptions } from "../ahp/policy-file.ts";
+import { describePolicyError, policyWarnings } from "../ahp/policy-text.ts";
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { CliError, describeFailure, ExitCode } from "../cli-error.ts";
 import { protectionLine } from "../guard/doctor-report.ts";

@@ -81,7 +81,13 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
       cause,
     });
   }
+  if (cause.rpcCode === ThreadErrorCode.ThreadArchived) return threadArchived(threadId, endpoint, cause);
   if (cause.rpcCode !== ThreadErrorCode.TurnBusy) return undefined;
+  if (dataFields(cause.data).reason === "queue_full") {
+    const hint =
+      "Try again when a turn has ended, or look at what waits: harness threads queue ID --attach unix:PATH";
+    return new CliError("queue_full", "The queue of the thread is full", { hint, cause });
+  }
   if (dataFields(cause.data).reason === "lock_unreadable") {
     const hint = `${endpoint === undefined ? "Look into it" : "Where the server runs"}: harness doctor`;
     return new CliError("lock_unreadable", oneLine(cause.message, 500), { hint, cause });
@@ -91,6 +97,14 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
       ? "Use that one: harness run --attach unix:PATH, or begin another thread without --thread"
       : "Attach to that server, or end it";
   return new CliError("turn_busy", "The thread is in use: another server writes it", { hint, cause });
+};
+
+const threadArchived = (threadId: string, endpoint: string | undefined, cause: ProtocolError): CliError => {
+  const at = endpoint === undefined ? "" : ` --attach ${oneLine(shellWord(endpoint), 1000)}`;
+  return new CliError("thread_archived", `The thread ${oneLine(threadId, 80)} is archived`, {
+    hint: `To use it again: harness threads unarchive ${oneLine(threadId, 80)}${at}`,
+    cause,
+  });
 };
 
 /** What the server refuses about the agent, the model or the input of a turn. */

@@ -9,7 +9,8 @@ import { CliError, type ExitCode, logFailure, usageError } from "../cli-error.ts
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import type { Interrupts } from "../interruption.ts";
 import { proseFor } from "../terminal/prose.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { createTerminal, note } from "../terminal/terminal.ts";
+import { oneLine } from "../terminal/text.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
 import { attachCommand, toCliFailure } from "./failures.ts";
 import type { RunOptions } from "./run.ts";
@@ -162,7 +163,7 @@ const beginTurn = async (
   client: ThreadClient,
   { threadId, directory }: Thread,
   prompt: string,
-  { agent, model, file = [] }: RunOptions,
+  { agent, model, queue, interrupt, file = [] }: RunOptions,
   { approver, interrupts }: ThreadParts,
 ): Promise<TurnHandle> =>
   client.startTurn({
@@ -174,6 +175,8 @@ const beginTurn = async (
     signal: interrupts.signal,
     // Of this turn only: a shared server also reports the questions of other clients.
     onApproval: approver.decide,
+    ...(queue && { whenBusy: "queue" as const }),
+    ...(interrupt && { whenBusy: "interrupt" as const }),
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model: toModelReference(model) }),
   });
@@ -185,6 +188,7 @@ const followTurn = async (
   questions: HubQuestions | undefined,
 ): Promise<ExitCode> => {
   const refused = new RefusedCalls();
+  if (turn.position !== undefined) noteQueued(turn);
   for await (const event of turn) {
     refused.observe(event);
     output.event(event);
@@ -200,6 +204,11 @@ const followTurn = async (
   output.summary({ threadId, turnId, result, exitCode, unasked, askedAtHub, ...placeOf(threadId) });
   return exitCode;
 };
+
+const noteQueued = ({ position, threadId, turnId }: TurnHandle): void =>
+  note(
+    `harness run: queued at place ${position} of ${oneLine(threadId, 80)} as ${oneLine(turnId, 80)}; Ctrl-C takes it back`,
+  );
 
 const isTurnOpen = (error: unknown): boolean => {
   if (!ProtocolError.isInstance(error) || error.rpcCode !== ThreadErrorCode.TurnBusy) return false;

@@ -35,6 +35,10 @@ export interface RunOptions extends PolicyOptions {
   readonly attach?: string;
   /** How long the server of `attach` is tried again, in seconds. @default 60 where it was there */
   readonly retryFor?: number;
+  /** While a turn runs in the thread: wait in its queue. Needs `attach` and `thread`. */
+  readonly queue?: true;
+  /** While a turn runs in the thread: cancel it. Needs `attach` and `thread`. */
+  readonly interrupt?: true;
   readonly json?: true;
 }
 
@@ -54,6 +58,27 @@ const toAgentsArgs = ({ agents = [], installedAgents = true }: RunOptions): stri
   ...(installedAgents ? [] : ["--no-installed-agents"]),
 ];
 
+/** Rejects for agents that no server could use, with the reason. What cannot be started, the server reports. */
+const checkGivenAgents = async ({ agents, installedAgents }: RunOptions): Promise<void> => {
+  if (agents === undefined) return;
+  const { checkAgents } = await import("../agents/check-agents.ts");
+  const installed = installedAgents === false ? [] : await readEnabledAgents(() => {});
+  await checkAgents(agents, installed);
+};
+
+/** Throws a usage error for `--queue` and `--interrupt` where no turn of others can run. */
+const checkWhenBusy = (
+  prompt: string | undefined,
+  { queue, interrupt, attach, thread }: RunOptions,
+): void => {
+  if (queue === undefined && interrupt === undefined) return;
+  const option = queue ? "--queue" : "--interrupt";
+  const example = `harness run --attach unix:PATH --thread ID ${option} "PROMPT"`;
+  if (prompt === undefined) throw usageError(`${option} needs a prompt`, `For example: ${example}`);
+  if (attach === undefined || thread === undefined)
+    throw usageError(`${option} needs --attach and --thread`, `For example: ${example}`);
+};
+
 /**
  * `harness run`: one turn, shown as it happens; the prompt is `argument`, or standard input (see `promptOf`). Where the
  * thread's last turn has not ended, that one first. Without a prompt only that one.
@@ -70,15 +95,12 @@ export const run = async (
   const workspace = await workspaceDirectory(options.cwd);
   if (choice.kind === "file" && choice.file !== undefined) {
     // Only then is the code that reads policies needed in this process.
-    const { policyWarnings, readNamedPolicy } = await import("../ahp/policy-file.ts");
+    const [{ readNamedPolicy }, { policyWarnings }] = await Promise.all([
+      import("../ahp/policy-file.ts"),
+      import("../ahp/policy-text.ts"),
+    ]);
     for (const line of policyWarnings(await readNamedPolicy(choice.file, workspace)))
       note(`harness run: ${line}`);
-  }
-  if (options.agents !== undefined) {
-    // What cannot be started, the server reports.
-    const { checkAgents } = await import("../agents/agent-core.ts");
-    const installed = options.installedAgents === false ? [] : await readEnabledAgents(() => {});
-    await checkAgents(options.agents, installed);
   }
   const prompt = await promptOf(argument, options);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
@@ -90,6 +112,7 @@ export const run = async (
   if (prompt === undefined && options.file !== undefined) {
     throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
   }
+  checkWhenBusy(prompt, options);
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const { binPath, version } = context;
@@ -109,7 +132,14 @@ export const run = async (
     attach,
     serverArgs: [...toPolicyArgs(judged), ...toAgentsArgs(options)],
   });
-  const { runPrompt } = await import("./run-turns.ts");
+  const [{ runPrompt }] = await Promise.all([
+    import("./run-turns.ts"),
+    checkGivenAgents(options).catch(async (error: unknown) => {
+      interrupts.dispose();
+      await server.discard();
+      throw error;
+    }),
+  ]);
   return runPrompt(prompt, options, {
     version,
     workspace,

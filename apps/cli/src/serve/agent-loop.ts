@@ -29,7 +29,7 @@ export interface LazyRunner extends TurnRunner {
 
 export interface LazyRunnerOptions {
   readonly model: ReturnType<typeof createModelChooser>;
-  /** Called when a turn has run for a moment: it may need tools. A turn that ends sooner needs none. */
+  /** Called when a model was asked and has not ended the turn within a moment: it may need tools. */
   readonly onWorking: () => void;
 }
 
@@ -38,10 +38,16 @@ const workingAfterMs = 100;
 /** The agent loop, which is large: a client is answered before it is there. */
 export const createLazyRunner = ({ model, onWorking }: LazyRunnerOptions): LazyRunner => {
   let loading: Promise<TurnRunner> | undefined;
+  let running = 0;
+  let waiting: NodeJS.Timeout | undefined;
   const loaded = () => {
     loading ??= import("@harnesskit/thread-server/ai-sdk").then(({ createAiSdkRunner }) =>
       createAiSdkRunner({
-        model,
+        async model(ref) {
+          const chosen = await model(ref);
+          if (running > 0) waiting ??= setTimeout(onWorking, workingAfterMs);
+          return chosen;
+        },
         attachments: { read: ({ path, uri }, scope) => readWorkspaceFile(path ?? uri ?? "", scope) },
       }),
     );
@@ -52,11 +58,15 @@ export const createLazyRunner = ({ model, onWorking }: LazyRunnerOptions): LazyR
     accept: async (request) => (await loaded()).accept?.(request),
     async run(turn) {
       const runner = await loaded();
-      const timer = setTimeout(onWorking, workingAfterMs);
+      running++;
       try {
         return await runner.run(turn);
       } finally {
-        clearTimeout(timer);
+        running--;
+        if (running === 0) {
+          clearTimeout(waiting);
+          waiting = undefined;
+        }
       }
     },
   };

@@ -1,3 +1,4 @@
+import type { WhenBusy } from "@harnesskit/protocol/threads";
 import { createThreadServer, type ThreadStore } from "@harnesskit/thread-server";
 import {
   createDirectoryResolver,
@@ -40,6 +41,8 @@ export interface ServeOptions extends PolicyOptions {
   readonly installedAgents?: boolean;
   /** The audit log of tool calls; without it the server does not start. @default one in the user's state directory */
   readonly audit?: string;
+  /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
+  readonly whenBusy?: WhenBusy;
   /** Where threads are kept. @default files below the workspace */
   readonly store?: string;
   readonly version: string;
@@ -86,6 +89,9 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
       runner,
       tools: (listing) => core.tools(listing),
       agents,
+      // A server that is there for one client does not begin what others left.
+      resumeQueues: "use",
+      ...(options.whenBusy && { whenBusy: options.whenBusy }),
       ...supervision?.seams,
       onError: faults.tell,
     });
@@ -103,6 +109,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
       void channel.closed.then((end) => stopped.resolve(end.error));
     }
     runner.load();
+    if (listen.length > 0) void server.resume();
     if (listen.length > 0) note(`listening on ${oneLine(listeners.endpoints.join(" "), 2000)}`);
     const error = await stopped.promise;
     if (error === undefined) return ExitCode.done;

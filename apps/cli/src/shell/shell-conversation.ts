@@ -108,6 +108,7 @@ export class ShellConversation implements LineActions {
         const resume = options.spinner?.instead();
         return approver.approve(ask).finally(() => resume?.());
       },
+      ...(view.preview && { onStream: view.preview.show }),
       // A question is stored before it is asked, so that it is found again if the terminal is closed.
       answerApprovals: false,
       limits: { approvalTimeoutMs },
@@ -186,7 +187,8 @@ export class ShellConversation implements LineActions {
   }
 
   #tellDenial({ capability, code, message }: CapabilityDenial): void {
-    if (this.#denied.has(capability)) return;
+    // Without streams the answers are the same.
+    if (this.#denied.has(capability) || capability === ShellCapability.Streaming) return;
     this.#denied.add(capability);
     const { attachments, tell } = this.#options;
     const why = [code, message].filter((text) => text !== undefined).join(": ");

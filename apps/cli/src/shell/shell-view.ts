@@ -14,6 +14,7 @@ import { gap, moreText, pad, tableLines } from "../terminal/table-lines.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { questionLines } from "./approvals.ts";
+import type { StreamPreview } from "./stream-preview.ts";
 
 const defaultChartWidth = 80;
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
@@ -102,6 +103,18 @@ export interface ShownCard {
 
 /** Shows what an engine sends as safe text. */
 export class ShellView extends ConversationView {
+  /** What the engine is about to answer; undefined where it cannot be taken back. */
+  preview: StreamPreview | undefined;
+
+  override breakLine(): void {
+    this.preview?.clear();
+  }
+
+  override prose(text: string, isMarkdown = false): void {
+    this.breakLine();
+    super.prose(text, isMarkdown);
+  }
+
   card(directive: ActionDirective): ShownCard {
     const { payload = {} } = directive;
     const component = stringField(payload, "component") ?? "";

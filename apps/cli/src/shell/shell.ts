@@ -18,6 +18,7 @@ import { type ShellApprovalMode, ShellApprover } from "./approvals.ts";
 import { ShellConversation } from "./shell-conversation.ts";
 import { type KeptConversation, ShellState } from "./shell-state.ts";
 import { ShellView } from "./shell-view.ts";
+import { StreamPreview } from "./stream-preview.ts";
 
 const tokenVariable = "HARNESS_ENGINE_TOKEN";
 
@@ -141,6 +142,8 @@ export const shell = async (
   const terminal = createTerminal();
   const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
   const view = new ShellView(terminal, await proseFor(terminal));
+  // A program that reads the output gets answers alone.
+  if (canSpin(process.stdout)) view.preview = new StreamPreview(terminal, () => process.stdout.rows || 24);
   // The two need each other: a question takes the keyboard from the reader of lines.
   const beforeAsk = () => lines.releaseKeyboard();
   const approver = new ShellApprover({
@@ -152,7 +155,10 @@ export const shell = async (
       if (intent !== undefined) noteInterruption();
     },
   });
-  const tell = (line: string) => process.stderr.write(`harness shell: ${line}\n`);
+  const tell = (line: string) => {
+    view.breakLine();
+    process.stderr.write(`harness shell: ${line}\n`);
+  };
   const conversation = new ShellConversation({
     engine: exchange,
     timeoutMs,

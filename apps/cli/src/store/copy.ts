@@ -5,11 +5,13 @@ import { createTerminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { artifactFiles } from "./copy-artifacts.ts";
 import { copyContinuations, verifyContinuations } from "./copy-continuations.ts";
 import { copyRuns, copySessions, copySuspensions, verifyConversations } from "./copy-conversations.ts";
 import type { CopyCount } from "./copy-count.ts";
 import { copyHub, copyRunsOf, copyShared } from "./copy-shared.ts";
-import { copyGrants, copyThreads, verifyThreads } from "./copy-threads.ts";
+import { copyGrants, copyThreads, type ThreadSource, threadLeaseMs, verifyThreads } from "./copy-threads.ts";
+import { type Left, leftBehind } from "./left-behind.ts";
 import {
   conversationsOf,
   describeLocation,
@@ -65,23 +67,37 @@ const copyConversations = async (
   report.verified += await verifyContinuations(source.continuations, read.continuations);
 };
 
+type Database = Extract<StoreLocation, { kind: "postgres" }>;
+
+/** Copies threads with their artifacts and grants. */
+const copyThreadsTo = async (
+  source: ThreadSource,
+  to: Database,
+  report: CopyReport,
+  defer: Defer,
+): Promise<void> => {
+  const { threads: target, close } = await openPostgres(to, name, { limits: { threadLeaseMs } });
+  defer(close);
+  await opening(to, async () => {
+    report.threads = await copyThreads(source, target);
+    report.grants = await copyGrants(source.threads, target);
+    report.verified += await verifyThreads(source, target);
+  });
+};
+
 const copyFiles = async (
   { directory }: Extract<StoreLocation, { kind: "files" }>,
-  to: Extract<StoreLocation, { kind: "postgres" }>,
+  to: Database,
   report: CopyReport,
   defer: Defer,
 ): Promise<void> => {
   const unreadable: string[] = [];
-  const source = createFileThreadStore({
+  const threads = createFileThreadStore({
     root: harnessDirectory(directory),
     onError: (_, { threadId }) => unreadable.push(threadId),
   });
-  defer(() => source.close());
-  const { threads: target, close } = await openPostgres(to, name);
-  defer(close);
-  report.threads = await copyThreads(directory, source, target);
-  report.grants = await copyGrants(source, target);
-  report.verified += await verifyThreads(source, target);
+  defer(() => threads.close());
+  await copyThreadsTo({ threads, files: artifactFiles(directory) }, to, report, defer);
   if (unreadable.length === 0) return;
   throw new CliError(
     "copy_failed",
@@ -91,6 +107,8 @@ const copyFiles = async (
     },
   );
 };
+
+const asWords = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 const exists = (file: string): Promise<boolean> =>
   stat(file).then(
@@ -113,6 +131,7 @@ export const copyStore = (
       throw usageError("TO must be postgres: or sqlite:FILE", "For example: postgres:");
     if (describeLocation(from) === describeLocation(to)) throw usageError("FROM and TO are the same store");
     const report: CopyReport = { verified: 0 };
+    let left: Left = {};
     if (from.kind === "hub" || from.kind === "runs") {
       if (to.kind !== "postgres") throw usageError(`TO must be postgres: for ${from.kind}:`);
       if (from.kind === "hub") await copyHub(from, to, report, defer);
@@ -132,21 +151,32 @@ export const copyStore = (
       }
     } else {
       await copyConversations(from, to, report, defer);
-      if (from.kind === "postgres" && to.kind === "postgres") await copyShared(from, to, report, defer);
+      if (from.kind === "postgres") {
+        const store = await openPostgres(from, name, { limits: { threadLeaseMs } });
+        defer(() => store.close());
+        const { threads } = store;
+        if (to.kind === "postgres") {
+          await copyThreadsTo({ threads, files: threads }, to, report, defer);
+          await copyShared(from, to, report, defer);
+        } else left = await leftBehind(from, threads);
+      }
     }
     const terminal = createTerminal();
     const { verified, ...counts } = report;
     if (json) {
       terminal.write(
-        `${safeJson({ from: describeLocation(from), to: describeLocation(to), ...counts, verified })}\n`,
+        `${safeJson({ from: describeLocation(from), to: describeLocation(to), ...counts, verified, left })}\n`,
       );
       return ExitCode.done;
     }
     for (const [what, { total, copied }] of Object.entries(counts) as [string, CopyCount][]) {
       const before = total === copied ? "" : `, ${total - copied} were there`;
-      const words = what.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-      terminal.write(`${words.padEnd(16)} ${copied} copied${before}\n`);
+      terminal.write(`${asWords(what).padEnd(16)} ${copied} copied${before}\n`);
     }
     terminal.write(`verified         ${verified} by their digests\n`);
+    const others = Object.entries(left).map(([what, count]) => `${count} ${asWords(what)}`);
+    if (others.length > 0) {
+      terminal.write(`left in FROM     ${others.join(", ")}: a SQLite file keeps conversations only\n`);
+    }
     return ExitCode.done;
   });

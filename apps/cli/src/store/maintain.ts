@@ -16,7 +16,7 @@ import { toAgeMs } from "../threads/prune.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { conversationsIn, describeLocation, type StoreLocation } from "./location.ts";
-import { openConversations, opening } from "./open.ts";
+import { openConversations, opening, schemaOf } from "./open.ts";
 
 export interface StoreCommandOptions {
   readonly cwd: string;
@@ -28,11 +28,6 @@ type Values = Readonly<Record<string, unknown>>;
 
 const locate = async (options: StoreCommandOptions): Promise<StoreLocation> =>
   conversationsIn(options, await workspaceDirectory(options.cwd));
-
-const schemaOf = ({ url, schema }: Extract<StoreLocation, { kind: "postgres" }>) => ({
-  url,
-  ...(schema === undefined ? {} : { schema }),
-});
 
 /** Shows values as lines `name value`, or as one JSON document. */
 const show = (location: StoreLocation, values: Values, json: true | undefined): void => {

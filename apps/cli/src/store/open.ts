@@ -34,21 +34,27 @@ export const opening = async <T>(location: StoreLocation, open: () => Promise<T>
   }
 };
 
+type Database = Extract<StoreLocation, { kind: "postgres" }>;
+
+/** A database as the functions of `store-postgres` take it. */
+export const schemaOf = ({ url, schema }: Database) => ({
+  url,
+  ...(schema === undefined ? {} : { schema }),
+});
+
 /** Opens the stores of a database, and migrates its schema. */
 export const openPostgres = (
-  location: Extract<StoreLocation, { kind: "postgres" }>,
+  location: Database,
   name: string,
-  options: Pick<PostgresStoreOptions, "approvals"> = {},
+  options: Pick<PostgresStoreOptions, "approvals" | "limits"> = {},
 ): Promise<PostgresStore> =>
-  opening(location, () => {
-    const { url, schema } = location;
-    return openPostgresStore({
+  opening(location, () =>
+    openPostgresStore({
       ...options,
-      url,
-      ...(schema === undefined ? {} : { schema }),
+      ...schemaOf(location),
       onError: (error) => logFailure(`${name}: the store`, error),
-    });
-  });
+    }),
+  );
 
 /** The name of the key that signs continuations, the claim of one, and what shells left with it. */
 export type Continuations = Pick<

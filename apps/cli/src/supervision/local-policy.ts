@@ -18,17 +18,30 @@ export interface LocalPolicy {
   close(): Promise<void>;
 }
 
-const openHarness = async ({ workspace, policy, version, note, onError }: LocalPolicyOptions) => {
-  const [{ openPolicy }, { createPolicyServer }] = await Promise.all([
-    import("../ahp/policy-file.ts"),
+/** The shipped policy as it was built, else the policy and the code that reads policies. */
+const openNamedOrShipped = async ({ workspace, policy }: LocalPolicyOptions) => {
+  if (policy === undefined) {
+    const { openShippedPolicy } = await import("../ahp/shipped-policy.ts");
+    const shipped = await openShippedPolicy(workspace);
+    if (shipped) return shipped;
+  }
+  const { openPolicy, watchPolicyFile } = await import("../ahp/policy-file.ts");
+  return policy === undefined
+    ? { policy: await openPolicy("default", workspace) }
+    : { policy, watch: watchPolicyFile };
+};
+
+const openHarness = async (options: LocalPolicyOptions) => {
+  const { workspace, version, note, onError } = options;
+  const [{ createPolicyServer }, opened] = await Promise.all([
     import("../ahp/policy-server.ts"),
+    openNamedOrShipped(options),
   ]);
   await checkHarnessDirectory(workspace);
   await makeDirectory(harnessDirectory(workspace));
   const { sink } = await openWorkspaceLog(workspace);
   const server = createPolicyServer({
-    policy: policy ?? (await openPolicy("default", workspace)),
-    isWatched: policy !== undefined,
+    ...opened,
     version,
     audit: sink,
     recordContent: false,

@@ -100,6 +100,7 @@ export class MarkdownProse implements ProseWriter {
 
   #paragraph(isLast: boolean): boolean {
     const [first, ...others] = tokensOf(before + this.#text) as [Tokens.Paragraph, ...Token[]];
+    if ((first as Token).type === "table") return this.#lineOfParagraph();
     const { tokens = [] } = first;
     const inline = tokens.map((token, index) =>
       index === 0
@@ -127,6 +128,14 @@ export class MarkdownProse implements ProseWriter {
     }
     this.#text = this.#text.slice(taken);
     return false;
+  }
+
+  /** The head of a table whose first words were shown as a paragraph stays its last line. */
+  #lineOfParagraph(): boolean {
+    const line = this.#text.slice(0, this.#text.indexOf("\n"));
+    this.#isInParagraph = false;
+    this.#blocks.inline(Lexer.lexInline(line, { gfm: true }));
+    return this.#take(line.length);
   }
 
   #giveUp(): void {

@@ -1,6 +1,22 @@
-import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
-import { StoreError, type ThreadLease, type ThreadStore } from "@harnesskit/thread-server";
+import type {
+  Event,
+  Grant,
+  Thread,
+  ThreadMethodParams,
+  ThreadMethodResult,
+} from "@harnesskit/protocol/threads";
+import {
+  changeStoredThread,
+  forkStoredThread,
+  StoreError,
+  searchThreads,
+  type ThreadChange,
+  type ThreadLease,
+  type ThreadStore,
+  threadServerLimits,
+} from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
+import { systemClock } from "@harnesskit/wire";
 import { threadNotFound } from "../run/failures.ts";
 import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
@@ -25,6 +41,12 @@ export interface StoredThreads {
     threadId: string,
     kept?: (thread: Thread) => boolean,
   ): Promise<"removed" | "kept" | "locked" | "gone">;
+  /** Renames or archives a thread. Rejects as `changeStoredThread`. */
+  change(threadId: string, change: ThreadChange): Promise<Thread>;
+  /** Rejects as `forkStoredThread`. */
+  fork(threadId: string, options: { readonly seq?: number; readonly title?: string }): Promise<Thread>;
+  /** One page. Rejects as `searchThreads`. */
+  search(params: ThreadMethodParams<"thread.search">): Promise<ThreadMethodResult<"thread.search">>;
   grants(): Promise<Grant[]>;
   revokeGrant(grantId: string): Promise<boolean>;
 }
@@ -68,6 +90,10 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => 
         throw error;
       }
     },
+    change: (threadId, change) => changeStoredThread(store, threadId, change),
+    fork: (threadId, options) => forkStoredThread(store, { threadId, ...options }),
+    search: (params) =>
+      searchThreads(store, params, { clock: systemClock, limits: threadServerLimits.resolve({}) }),
     grants: () => store.grants(),
     revokeGrant: (grantId) => store.removeGrant(grantId),
   };

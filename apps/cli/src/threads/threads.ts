@@ -11,13 +11,16 @@ import { noteUnreadable, openStoredThreads, unreadableOf } from "./stored-thread
 
 export interface ThreadsListOptions {
   readonly cwd: string;
+  /** Only those in the archive. @default only those that are not */
+  readonly archived?: true;
   readonly json?: true;
 }
 
 /** `harness threads list`: the threads below a directory, the one used last first. */
-export const listThreads = async ({ cwd, json }: ThreadsListOptions): Promise<void> => {
+export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
-  const threads = await stored.list();
+  const all = await stored.list();
+  const threads = all.filter(({ time }) => (time.archived !== undefined) === (archived ?? false));
   const terminal = createTerminal();
   if (json) {
     terminal.write(`${safeJson({ threads, ...unreadableOf(stored) })}\n`);
@@ -25,6 +28,10 @@ export const listThreads = async ({ cwd, json }: ThreadsListOptions): Promise<vo
   }
   noteUnreadable(stored);
   const { style, columns } = terminal;
+  if (threads.length === 0 && archived) {
+    terminal.write(`No archived threads in ${oneLine(stored.workspace)}\n`);
+    return;
+  }
   if (threads.length === 0) {
     terminal.write(`No threads in ${oneLine(stored.workspace)}. Begin one: harness run "PROMPT"\n`);
     return;
@@ -46,12 +53,18 @@ export interface ThreadsShowOptions {
 /** `harness threads show`: the timeline of a stored thread. */
 export const showThread = async (threadId: string, { cwd }: ThreadsShowOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
-  const { title, directory, time } = await stored.get(threadId);
+  const { title, directory, time, forkedFrom, queued } = await stored.get(threadId);
   const terminal = createTerminal();
   const { style } = terminal;
   const write = (text: string) => terminal.write(wrapText(text, terminal.columns));
   write(`${style.bold(oneLine(title))}\n`);
-  write(style.dim(`${oneLine(threadId)} · ${formatTime(time.created)} · ${oneLine(directory)}\n\n`));
+  write(style.dim(`${oneLine(threadId)} · ${formatTime(time.created)} · ${oneLine(directory)}\n`));
+  if (forkedFrom)
+    write(style.dim(`forked from ${oneLine(forkedFrom.threadId, 80)} at event ${forkedFrom.seq}\n`));
+  if (time.archived !== undefined) write(style.dim(`archived ${formatTime(time.archived)}\n`));
+  if (queued !== undefined)
+    write(style.yellow(`${queued === 1 ? "1 prompt waits" : `${queued} prompts wait`}\n`));
+  write("\n");
   const timeline = new Timeline({ terminal, openProse: await proseFor(terminal) });
   let openTurn = false;
   for await (const event of stored.events(threadId)) {

@@ -69,7 +69,15 @@ export class Timeline {
       case "turn.error":
         this.#ended(event.data.turn, `${errorWord(event.data.code)}: ${oneLine(event.data.error, 500)}`);
         break;
+      case "thread.forked":
+        this.#note(`forked from ${oneLine(event.data.from.threadId, 80)} at event ${event.data.from.seq}`);
+        break;
+      case "turn.dequeued":
+        this.#note(`a prompt that waited was taken back (${event.data.reason})`);
+        break;
       case "thread.created":
+      case "thread.updated":
+      case "turn.queued":
       case "turn.started":
       case "approval.requested":
         break;
@@ -79,6 +87,11 @@ export class Timeline {
   lines(lines: readonly string[]): void {
     this.#begin("tool");
     this.#write(lines);
+  }
+
+  #note(text: string): void {
+    this.#begin("tool");
+    this.#write([this.#terminal.style.dim(`⋯ ${text}`)]);
   }
 
   #write(lines: readonly string[]): void {

@@ -12,15 +12,13 @@ import {
   toGrants,
 } from "@harnesskit/core-runtime";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { AgentProcess } from "./support/agent-process.ts";
+import { needPython } from "../../../../scripts/lib/python.ts";
+import { AgentProcess, agentDirectory } from "./support/agent-process.ts";
 import { processesOf } from "./support/processes.ts";
-import { agentDirectory, hasPython, withoutPython } from "./support/python.ts";
 
 const agentId = "com.example.python";
 
-beforeEach(({ skip }) => {
-  if (!hasPython) skip(withoutPython);
-});
+beforeEach(needPython);
 
 const start = async (options: StartCoreOptions = {}): Promise<RunningCore> => {
   const socketDirectory = await mkdtemp(join(tmpdir(), "hk-python-agent-"));

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { needPython } from "../../../../scripts/lib/python.ts";
 import { AgentProcess } from "./support/agent-process.ts";
-import { hasPython, withoutPython } from "./support/python.ts";
 import {
   type Connection,
   frameOf,
@@ -14,9 +14,7 @@ const token = "the-token-of-this-launch";
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 const uuid = expect.stringMatching(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/) as string;
 
-beforeEach(({ skip }) => {
-  if (!hasPython) skip(withoutPython);
-});
+beforeEach(needPython);
 
 /** An agent that has just connected to a core that the test plays. */
 const connect = async (args?: readonly string[]) => {

@@ -6,10 +6,10 @@ import { type AhpHandlers, createAhpServer } from "@harnesskit/ahp-server";
 import type { Decision } from "@harnesskit/protocol/ahp";
 import { createHttpServer } from "@harnesskit/transport-http/node";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { needPython } from "../../../../scripts/lib/python.ts";
 import {
   directory,
   makeDirectory,
-  needPython,
   type ProcessEnd,
   pythonCommand,
   runPython,

@@ -8,7 +8,8 @@ import { type AhpClient, createAhpClient, type HarnessEndpoint } from "@harnessk
 import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { directory, makeDirectory, needPython, python, serveHttp, token } from "./support/python.ts";
+import { needPython } from "../../../../scripts/lib/python.ts";
+import { directory, makeDirectory, python, serveHttp, token } from "./support/python.ts";
 
 beforeEach(needPython);
 

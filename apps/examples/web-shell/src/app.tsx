@@ -2,6 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preac
 import type { ChatSession, ChatState } from "./chat-session.ts";
 import { Composer } from "./components/composer.tsx";
 import { EntryView } from "./components/entry-view.tsx";
+import { PreviewView } from "./components/preview-view.tsx";
 
 export interface AppProps {
   readonly chat: ChatSession;
@@ -66,7 +67,7 @@ function Elapsed() {
 }
 
 export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
-  const { entries, busy } = useChat(chat, subscribe);
+  const { entries, busy, preview } = useChat(chat, subscribe);
   const asks = entries.some((entry) => entry.kind === "approval" && entry.state === "open");
   const field = useRef<HTMLTextAreaElement>(null);
   const { log, end } = useTail(entries.filter(({ kind }) => kind === "user").length);
@@ -117,6 +118,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
           {entries.map((entry) => (
             <EntryView key={entry.id} entry={entry} busy={busy} {...actions} />
           ))}
+          <PreviewView parts={preview} />
         </div>
         <p class="status" role="status">
           {busy !== undefined && (

@@ -18,12 +18,15 @@ import { approvalQuestion, cardEntry, messageEntry, unshownTexts } from "./direc
 import type { ApprovalState, Entry, Sending } from "./entries.ts";
 import { EntryList } from "./entry-list.ts";
 import { errorText } from "./error-text.ts";
+import { nextPreview, type PreviewPart } from "./preview.ts";
 import { UnansweredRequest } from "./unanswered-request.ts";
 
 export interface ChatState {
   readonly entries: readonly Entry[];
   /** What runs: a request, or the answer to the approval with this id. */
   readonly busy: { readonly answering: string | undefined } | undefined;
+  /** What the engine is about to answer. */
+  readonly preview: readonly PreviewPart[];
 }
 
 export interface ChatSessionOptions {
@@ -56,6 +59,7 @@ export class ChatSession {
   readonly #denied = new Set<string>();
   #session: ShellSession;
   readonly #entries: EntryList;
+  #preview: readonly PreviewPart[] = [];
   #busy: { readonly controller: AbortController; readonly answering: string | undefined } | undefined;
 
   constructor(options: ChatSessionOptions) {
@@ -76,7 +80,7 @@ export class ChatSession {
 
   get state(): ChatState {
     const busy = this.#busy && { answering: this.#busy.answering };
-    return { entries: this.#entries.all, busy };
+    return { entries: this.#entries.all, busy, preview: this.#preview };
   }
 
   /** Says something to the engine. */
@@ -199,6 +203,7 @@ export class ChatSession {
       if (!ShellClientError.isInstance(error)) throw error;
       onOutcome({ error: { code: error.code, message: error.message, retryable: error.retryable } });
     } finally {
+      this.#preview = [];
       this.#busy = undefined;
       for (const give of this.#asked.values()) give(undefined);
       this.#entries.save();
@@ -219,8 +224,14 @@ export class ChatSession {
         render_ui: (directive) => this.#entries.add(cardEntry(directive)),
       },
       approve: (ask) => this.#approve(ask),
+      onStream: (event) => {
+        this.#preview = nextPreview(this.#preview, event);
+        this.#changed();
+      },
       onDenials: (denials) => {
         for (const { capability, message } of denials) {
+          // Without streams the answers are the same.
+          if (capability === ShellCapability.Streaming) continue;
           const isUpload = capability === ShellCapability.AttachmentUpload;
           if (this.#denied.has(capability) && !isUpload) continue;
           this.#denied.add(capability);

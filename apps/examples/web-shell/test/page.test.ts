@@ -48,6 +48,27 @@ describe("the page", () => {
     expectQuiet(chat);
   });
 
+  it("shows an answer while it is made, and then the answer alone", async () => {
+    const chat = await openChat();
+    const { page, log } = chat;
+    const field = page.getByLabel("Your message");
+    await field.fill("stream");
+    await field.press("Enter");
+    await log.locator(".preview", { hasText: "Three rooms" }).waitFor();
+    const progress = log.locator(".progress", { hasText: "Rooms" });
+    await progress.waitFor();
+    expect(await log.locator(".previews").getAttribute("aria-hidden")).toBe("true");
+    await chat.idle();
+    expect([await log.locator(".preview").count(), await progress.count()]).toEqual([0, 0]);
+    const [asked, answer] = await said(chat);
+    expect([asked, answer]).toEqual(["stream", expect.stringMatching(/^Three rooms .* bedroom\.$/)]);
+    // Nothing of a preview is kept.
+    await page.reload();
+    await log.locator(".bubble.user", { hasText: "stream" }).waitFor();
+    expect([await log.locator(".preview").count(), (await said(chat)).length]).toEqual([0, 2]);
+    expectQuiet(chat);
+  });
+
   it("is served with a policy that lets in nothing but its own files", async () => {
     const { headers } = await fetch(started.server.line);
     const policy = headers.get("content-security-policy") ?? "";

@@ -26,6 +26,8 @@ export type ChatEvent = ChatProgress & {
   readonly invocationId: string;
   /** Which call of the model in this turn it belongs to, from 1. */
   readonly step: number;
+  /** What `send` or `signal` was called with, as it was given: whose turn this is. Empty where a turn goes on by itself. */
+  readonly metadata: Readonly<Record<string, unknown>>;
 };
 
 export type ChatListener = (event: ChatEvent) => unknown;
@@ -35,10 +37,10 @@ export type Tell = (progress: ChatProgress) => void;
 /** Returns what reports the progress of a turn to the listener, without waiting for it; what it throws is dropped. */
 export const teller = (
   listener: ChatListener | undefined,
-  { sessionId, invocationId }: NodeContext<ChatGraphFields>,
+  { sessionId, invocationId, metadata }: NodeContext<ChatGraphFields>,
   step: number,
 ): Tell => {
   if (listener === undefined) return () => {};
   return (progress) =>
-    callSafely(() => listener(Object.freeze({ ...progress, sessionId, invocationId, step })));
+    callSafely(() => listener(Object.freeze({ ...progress, sessionId, invocationId, step, metadata })));
 };

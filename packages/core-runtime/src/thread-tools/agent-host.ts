@@ -43,8 +43,7 @@ class CoreAgentHost implements AgentHost {
   #launching: Promise<Running> | undefined;
   /** Starts and restarts that go on. */
   readonly #restarting = new Map<string, Promise<unknown>>();
-  /** Agents that have registered their tools and not ended since. */
-  readonly #serving = new Set<string>();
+  #core: RunningCore | undefined;
   /** Agents that were not ready in time: `tools` does not wait for them again until they are. */
   readonly #late = new Set<string>();
   readonly #reported = new WeakSet<object>();
@@ -73,7 +72,7 @@ class CoreAgentHost implements AgentHost {
     if (wanted.length === 0 || this.#isClosing) return [];
     const all = await Promise.all(
       wanted.map(async (agent) => {
-        if (!this.#serving.has(agent.agentId)) {
+        if (this.#stateOf(agent.agentId) !== "ready") {
           const known = await this.#known.of(agent);
           if (known) return known;
           await this.#awaitReady(agent.agentId, signal);
@@ -165,6 +164,7 @@ class CoreAgentHost implements AgentHost {
         ...(audit && { audit }),
         ...(onOutput && { onOutput: ({ line, agentId }) => onOutput(line, agentId) }),
       });
+      this.#core = core;
       void this.#watch(core);
       void this.#startAgents(core);
       return { core, audit };
@@ -236,11 +236,18 @@ class CoreAgentHost implements AgentHost {
     }
   }
 
+  #stateOf(agentId: string): LaunchedAgent["state"] | undefined {
+    return this.#core?.launched().find((agent) => agent.agentId === agentId)?.state;
+  }
+
   /** Settles when the agent has registered its tools; starts it where it does not run. */
   #ready(core: RunningCore, agentId: string): Promise<unknown> {
     const going = this.#restarting.get(agentId);
     if (going !== undefined) return going;
-    const state = core.launched().find((agent) => agent.agentId === agentId)?.state;
+    const state = this.#stateOf(agentId);
+    // The attempt that ends has failed already: what is awaited is the next one.
+    const isEnding = state === "unhealthy" || state === "stopping";
+    if (isEnding) return core.ready(agentId).catch(() => this.#ready(core, agentId));
     if (state !== undefined && state !== "crash_loop" && state !== "stopped") return core.ready(agentId);
     const { directory } = this.#agents.get(agentId) as HostedAgent;
     const starting = (state === undefined ? core.launch(directory) : core.restart(agentId)).finally(() =>
@@ -268,13 +275,9 @@ class CoreAgentHost implements AgentHost {
       const line = state === before.get(agentId) ? undefined : noteOfAgent(agent, wereReady.has(agentId));
       if (line !== undefined && !this.#isClosing) this.#options.onNote?.(line);
       before.set(agentId, state);
-      if (state !== "ready") {
-        this.#serving.delete(agentId);
-        continue;
-      }
+      if (state !== "ready") continue;
       wereReady.add(agentId);
       this.#late.delete(agentId);
-      this.#serving.add(agentId);
       await this.#learn(core, agentId);
     }
   }

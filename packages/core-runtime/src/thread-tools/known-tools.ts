@@ -35,13 +35,12 @@ export class KnownTools {
    * registered some of its tools so far does not. Never rejects.
    */
   async update(agent: HostedAgent, tools: readonly ToolInfo[]): Promise<boolean> {
-    if (!this.#store) return false;
     const known = await this.of(agent);
     const before = new Set(known?.map(shownOf));
     const isOther = tools.some((tool) => !before.has(shownOf(tool)));
     if (known && !isOther && known.length === tools.length) return false;
     this.#known.set(agent.agentId, Promise.resolve(tools));
-    await this.#store.write(agent, tools).catch(() => {});
+    await this.#store?.write(agent, tools).catch(() => {});
     return known !== undefined && isOther;
   }
 

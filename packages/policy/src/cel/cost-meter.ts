@@ -48,6 +48,16 @@ export class CostMeter {
     this.#fail("policy_deadline", `the decision took longer than ${this.#limits.maxDecisionMs} ms`);
   }
 
+  /** Runs what is no part of the decision: its time does not count. */
+  without<T>(act: () => T): T {
+    const beganAt = this.#elapsedMs();
+    try {
+      return act();
+    } finally {
+      if (this.#deadlineAt !== undefined) this.#deadlineAt += this.#elapsedMs() - beganAt;
+    }
+  }
+
   /** Counts one step of a loop. */
   step(): true {
     this.check();

@@ -19,6 +19,8 @@ export interface ExpressionsOptions {
   readonly functions: readonly PolicyFunction[];
   readonly lists: Readonly<Record<string, readonly string[]>>;
   readonly elapsedMs: () => number;
+  /** The expressions are known to be valid: each is compiled when it is first evaluated. @default false */
+  readonly isChecked?: boolean;
 }
 
 const isCelError = (error: unknown): error is ParseError =>
@@ -60,6 +62,19 @@ export class Expressions {
 
   /** Compiles an expression of the type: `bool` for a condition, `any` for a template's value. */
   compile(text: string, type: "bool" | "any"): Expression | ExpressionProblem {
+    return this.#options.isChecked ? this.#compileLater(text, type) : this.#compile(text, type);
+  }
+
+  #compileLater(text: string, type: "bool" | "any"): Expression {
+    let compiled: Expression | ExpressionProblem | undefined;
+    return (view) => {
+      compiled ??= this.#meter.without(() => this.#compile(text, type));
+      if (typeof compiled === "function") return compiled(view);
+      throw new RuleError("policy_expression_failed", compiled.message);
+    };
+  }
+
+  #compile(text: string, type: "bool" | "any"): Expression | ExpressionProblem {
     const { maxExpressionLength, maxNesting } = this.#options.limits;
     if (text.length > maxExpressionLength)
       return { message: `an expression has at most ${maxExpressionLength} characters`, offset: 0 };

@@ -1,11 +1,10 @@
-import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
 import { readOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { type ParsePolicyOptions, parsePolicy } from "../parse-policy.ts";
 import type { Policy } from "../policy.ts";
 import { PolicyError, type PolicyErrorCode } from "../policy-error.ts";
 import { policyLimits } from "../policy-limits.ts";
 import { secretFunctions } from "../secrets/secret-functions.ts";
+import { ownFilesOf } from "./own-files.ts";
 
 /** Reads a file of `maxBytes` at most; its name may be a link. Throws `policy_unreadable` or `policy_too_large`. */
 const readBytes = async (file: string, maxBytes: number): Promise<Uint8Array> => {
@@ -49,13 +48,12 @@ export const loadPolicy = async (
 ): Promise<Policy> => {
   const { workspace = process.cwd(), functions = [] } = options;
   const text = await readPolicyText(file, options.limits);
-  const path = resolve(file);
-  const realPath = await realpath(path).catch(() => path);
+  const ownFiles = await ownFilesOf(file);
   return parsePolicy(text, {
     ...options,
     functions: [...secretFunctions, ...functions],
     workspace,
     file,
-    ownFiles: [...new Set([path, realPath, ...(options.ownFiles ?? [])])],
+    ownFiles: [...new Set([...ownFiles, ...(options.ownFiles ?? [])])],
   });
 };

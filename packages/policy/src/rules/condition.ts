@@ -11,7 +11,9 @@ import { compileNames } from "./globs.ts";
 export interface CompileParts {
   readonly lists: Readonly<Record<string, readonly string[]>>;
   readonly expressions: Expressions;
-  readonly problems: PolicySource;
+  readonly problems: Pick<PolicySource, "add" | "addInText" | "warn">;
+  /** The decisions fit their events: that was checked before. */
+  readonly isChecked: boolean;
 }
 
 /** When a rule or a limit applies. */

@@ -53,6 +53,7 @@ export class DecisionMaker {
     this.#isChecked = open.length === 0 && decision !== "modify";
     if (source.set && (decision !== "modify" || source.modified_payload !== undefined))
       problems.add([...path, "set"], "set goes with modify, instead of modified_payload");
+    if (options.isChecked) return;
     warnOfPlaces(source, options);
     const sample: Record<string, unknown> = { ...rest, decision };
     if (hasReason) sample.reason = reason;

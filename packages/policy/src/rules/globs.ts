@@ -29,7 +29,7 @@ export const compileNames = (
   globs: string | readonly string[],
   path: YamlPath,
   lists: Readonly<Record<string, readonly string[]>>,
-  problems: PolicySource,
+  problems: Pick<PolicySource, "add">,
 ): Test => {
   const wanted: string[] = [];
   const unwanted: string[] = [];

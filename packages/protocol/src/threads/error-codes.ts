@@ -10,6 +10,8 @@ export const ThreadErrorCode = {
   ApprovalNotFound: -32004,
   /** This `clientRequestId` came with another payload before (extension). */
   RequestConflict: -32005,
+  /** The thread is archived: it takes no prompt (extension). */
+  ThreadArchived: -32006,
 } as const;
 
 export type ThreadErrorCode = (typeof ThreadErrorCode)[keyof typeof ThreadErrorCode];

@@ -44,6 +44,7 @@ export {
   threadNotifications,
 } from "./notifications.ts";
 export { isPreviewCut } from "./preview-cut.ts";
+export { type SearchHit, SearchHitSchema } from "./search.ts";
 export {
   type FileInput,
   FileInputSchema,
@@ -51,6 +52,8 @@ export {
   InputPartSchema,
   type ModelRef,
   ModelRefSchema,
+  type QueuedTurn,
+  QueuedTurnSchema,
   type TextInput,
   TextInputSchema,
   type Thread,
@@ -61,4 +64,6 @@ export {
   TurnStatusSchema,
   type Usage,
   UsageSchema,
+  type WhenBusy,
+  WhenBusySchema,
 } from "./thread.ts";

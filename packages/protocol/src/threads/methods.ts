@@ -3,18 +3,35 @@ import { JsonObjectSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
 import { ApprovalDecisionSchema, GrantScopeSchema } from "./item.ts";
 import { EventSchema } from "./notifications.ts";
-import { InputPartSchema, ModelRefSchema, ThreadSchema, TimestampSchema } from "./thread.ts";
+import { ArchivedSchema, threadSearch } from "./search.ts";
+import {
+  InputPartSchema,
+  ModelRefSchema,
+  QueuedTurnSchema,
+  ThreadSchema,
+  TimestampSchema,
+  WhenBusySchema,
+} from "./thread.ts";
 
 /** The version of the protocol that `initialize` answers with. */
 export const THREAD_PROTOCOL_VERSION = "1.0.0";
 
 const OkSchema = z.object({ ok: z.literal(true) });
 
+const ThreadResultSchema = z.object({ thread: ThreadSchema });
+
 /**
  * A name that the client makes up for a request, so that it can be sent again: the same id with the same payload gives
  * the same answer and no second effect, with another payload it is refused.
  */
 const ClientRequestIdSchema = z.string().min(1).max(200);
+
+/** A title that a human gives: 1 to 1000 characters of one line, without control characters. */
+const TitleSchema = z
+  .string()
+  .min(1)
+  .max(1000)
+  .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { message: "a title has no control characters and no line breaks" });
 
 /** An `always` answer that holds. */
 export const GrantSchema = z.object({
@@ -76,6 +93,8 @@ export const threadMethods = {
         title: z.string().optional(),
         /** Only threads that were used after this time, in milliseconds since the epoch. */
         updatedAfter: z.number().optional(),
+        /** Archived threads too, or only these (extension `archive`). @default none of them */
+        archived: ArchivedSchema.optional(),
       })
       .optional(),
     result: z.object({
@@ -117,15 +136,44 @@ export const threadMethods = {
   },
   "thread.unsubscribe": { params: z.object({ threadId: z.string() }), result: OkSchema },
   "thread.delete": { params: z.object({ threadId: z.string() }), result: OkSchema },
+  "thread.rename": {
+    params: z.object({ threadId: z.string(), title: TitleSchema }),
+    result: ThreadResultSchema,
+  },
+  "thread.archive": { params: z.object({ threadId: z.string() }), result: ThreadResultSchema },
+  "thread.unarchive": { params: z.object({ threadId: z.string() }), result: ThreadResultSchema },
+  "thread.fork": {
+    params: z.object({
+      threadId: z.string(),
+      /** The last event that the new thread begins with. @default the last one that there is */
+      seq: z.int().positive().optional(),
+      /** @default the title of the source */
+      title: TitleSchema.optional(),
+      clientRequestId: ClientRequestIdSchema.optional(),
+    }),
+    result: ThreadResultSchema,
+  },
+  "thread.search": threadSearch,
   "turn.start": {
     params: z.object({
       threadId: z.string(),
       input: z.array(InputPartSchema).min(1),
       model: ModelRefSchema.optional(),
       agent: z.string().min(1).optional(),
+      /** While a turn is active (extension `queue`). @default the server's choice, "reject" */
+      whenBusy: WhenBusySchema.optional(),
       clientRequestId: ClientRequestIdSchema.optional(),
     }),
-    result: z.object({ turnId: z.string() }),
+    result: z.object({
+      turnId: z.string(),
+      /** The prompt waits: how many have to begin for it to begin, itself included (extension `queue`). */
+      queued: z.object({ position: z.int().positive() }).optional(),
+    }),
+  },
+  "queue.list": {
+    params: z.object({ threadId: z.string() }),
+    /** In the order in which they begin. */
+    result: z.object({ queued: z.array(QueuedTurnSchema) }),
   },
   "approval.respond": {
     params: z.object({
@@ -142,7 +190,11 @@ export const threadMethods = {
     result: OkSchema,
   },
   "turn.cancel": {
-    params: z.object({ threadId: z.string() }),
+    params: z.object({
+      threadId: z.string(),
+      /** Only this turn, which is active or waits in the queue (extension `queue`). @default the active one */
+      turnId: z.string().optional(),
+    }),
     result: OkSchema,
   },
   "grant.list": {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { NotificationTable } from "../envelope/method-table.ts";
 import { ApprovalDecisionSchema, ApprovalMetadataSchema, ItemSchema, ItemTypeSchema } from "./item.ts";
-import { ThreadSchema, TimestampSchema, TurnSchema } from "./thread.ts";
+import { QueuedTurnSchema, ThreadSchema, TimestampSchema, TurnSchema } from "./thread.ts";
 
 /** Where the notification stands in its thread's log: what `afterSeq` continues from. Not part of an event's `data`. */
 const numbered = { seq: z.int().positive().optional(), time: TimestampSchema.optional() };
@@ -12,7 +12,27 @@ const ofItem = { ...inTurn, itemId: z.string() };
 /** The notifications from server to client (section "Notifications"), with their parameters. */
 export const threadNotifications = {
   "thread.created": z.object({ ...inThread, thread: ThreadSchema }),
-  "turn.started": z.object({ ...inTurn, turn: TurnSchema }),
+  /** The thread was renamed, archived or restored from the archive (extensions `rename`, `archive`). */
+  "thread.updated": z.object({ ...inThread, thread: ThreadSchema }),
+  /** The events before this one are copies of another thread's; what was open there is closed before it (extension `fork`). */
+  "thread.forked": z.object({
+    ...inThread,
+    from: z.object({ threadId: z.string(), seq: z.int().positive() }),
+  }),
+  /** A prompt waits for the end of the active turn (extension `queue`). It begins with `turn.started` of the same turnId. */
+  "turn.queued": z.object({ ...inTurn, queued: QueuedTurnSchema }),
+  /** A prompt that waited was cancelled, and will not begin. `turn` says when; `reason` says why. */
+  "turn.dequeued": z.object({
+    ...inTurn,
+    reason: z.enum(["cancelled", "archived", "forked"]),
+    turn: TurnSchema,
+  }),
+  "turn.started": z.object({
+    ...inTurn,
+    turn: TurnSchema,
+    /** The number of the oldest `turn.queued` whose prompt still waits; absent for an empty queue. */
+    queuedSince: z.int().positive().optional(),
+  }),
   "turn.completed": z.object({ ...inTurn, status: z.enum(["completed", "cancelled"]), turn: TurnSchema }),
   "turn.error": z.object({ ...inTurn, error: z.string(), code: z.string(), turn: TurnSchema }),
   "item.started": z.object({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),

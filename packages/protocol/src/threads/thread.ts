@@ -8,7 +8,16 @@ export const ThreadSchema = z.object({
   threadId: z.string(),
   title: z.string(),
   directory: z.string(),
-  time: z.object({ created: TimestampSchema, updated: TimestampSchema }),
+  time: z.object({
+    created: TimestampSchema,
+    updated: TimestampSchema,
+    /** When it was archived; absent for a thread that is not (extension `archive`). */
+    archived: TimestampSchema.optional(),
+  }),
+  /** The thread whose history it began with, up to and including that event (extension `fork`). */
+  forkedFrom: z.object({ threadId: z.string(), seq: z.int().positive() }).optional(),
+  /** How many prompts wait for the end of the active turn; absent for none (extension `queue`). */
+  queued: z.int().positive().optional(),
 });
 export type Thread = z.infer<typeof ThreadSchema>;
 
@@ -65,3 +74,26 @@ export type FileInput = z.infer<typeof FileInputSchema>;
 /** One part of a turn's input. */
 export const InputPartSchema = z.union([TextInputSchema, FileInputSchema]);
 export type InputPart = z.infer<typeof InputPartSchema>;
+
+/** What `turn.start` does while a turn is active (extension `queue`). */
+export const WhenBusySchema = z.enum(["reject", "queue", "interrupt"]);
+export type WhenBusy = z.infer<typeof WhenBusySchema>;
+
+/** A prompt that waits for the end of the active turn. It has the id of the turn that it will be (extension `queue`). */
+export const QueuedTurnSchema = z.object({
+  turnId: z.string(),
+  threadId: z.string(),
+  input: z.array(InputPartSchema),
+  /** The name of the agent that it asked for. */
+  agent: z.string().optional(),
+  model: ModelRefSchema.optional(),
+  time: z.object({ queued: TimestampSchema }),
+  /** The active turn that it interrupted: it begins before the prompts that interrupted none. */
+  interrupts: z.string().optional(),
+  /** The `clientRequestId` of its request, and the digest of what was asked with it. */
+  clientRequestId: z.string().optional(),
+  requestDigest: z.string().optional(),
+  /** Where it belongs in a trace, as in a turn. */
+  _meta: z.unknown().optional(),
+});
+export type QueuedTurn = z.infer<typeof QueuedTurnSchema>;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,8 +20,15 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-/** PgBouncer before the server of a URL: transactions share two connections, whatever the number of clients. */
-export const startPgbouncer = async (url: string) => {
+const fixtures = new URL("../../../transport-http/test/fixtures/", import.meta.url);
+/** The certificate of `localhost`, signed by itself. */
+export const certificate = new URL("localhost-cert.pem", fixtures);
+
+/**
+ * PgBouncer before the server of a URL: transactions share two connections, whatever the number of clients. With `tls`, clients
+ * must use TLS, and the host is `localhost`.
+ */
+export const startPgbouncer = async (url: string, { tls = false }: { readonly tls?: boolean } = {}) => {
   const target = new URL(url);
   const directory = await mkdtemp(join(tmpdir(), "harness-pgbouncer-"));
   const port = await freePort();
@@ -40,13 +47,21 @@ export const startPgbouncer = async (url: string) => {
     "max_client_conn = 200",
     "ignore_startup_parameters = extra_float_digits",
   ];
+  const pems = { cert: join(directory, "cert.pem"), key: join(directory, "key.pem") };
+  if (tls) {
+    await copyFile(certificate, pems.cert);
+    await copyFile(new URL("localhost-key.pem", fixtures), pems.key);
+    settings.push("client_tls_sslmode = require");
+    settings.push(`client_tls_cert_file = ${pems.cert}`, `client_tls_key_file = ${pems.key}`);
+  }
   const file = join(directory, "pgbouncer.ini");
   await writeFile(file, `${settings.join("\n")}\n`);
   const isRoot = process.getuid?.() === 0;
   if (isRoot) {
     // PgBouncer refuses to run as root.
     await chmod(directory, 0o700);
-    for (const path of [directory, file]) await chown(path, nobody, nobody);
+    for (const path of [directory, file, ...(tls ? Object.values(pems) : [])])
+      await chown(path, nobody, nobody);
   }
   const child = spawn(binary as string, [file], {
     stdio: ["ignore", "ignore", "pipe"],
@@ -64,7 +79,7 @@ export const startPgbouncer = async (url: string) => {
   await started;
   const own = new URL(url);
   own.searchParams.delete("host");
-  own.hostname = "127.0.0.1";
+  own.hostname = tls ? "localhost" : "127.0.0.1";
   own.port = String(port);
   return {
     url: own.href,

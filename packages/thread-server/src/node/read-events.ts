@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { type Event, EventSchema } from "@harnesskit/protocol/threads";
+import { type Event, type EventName, EventSchema } from "@harnesskit/protocol/threads";
 import { newlineCodec } from "@harnesskit/wire";
 import type { ReadEventsOptions } from "../thread-store.ts";
 
@@ -11,14 +11,24 @@ const blockBytes = 64 * 1024;
 /** An event as it was written, fields of later versions included. */
 const isEvent = (value: unknown): value is Event => EventSchema.safeParse(value).success;
 
+const hasType = (value: unknown, types: readonly EventName[]): boolean =>
+  types.includes((value as Partial<Event> | null)?.type as EventName);
+
 /** The events from a place in the file on. A last line without its end is no event yet. */
-async function* readFrom(file: FileHandle, start: number): AsyncGenerator<Event> {
+async function* readFrom(
+  file: FileHandle,
+  start: number,
+  types?: readonly EventName[],
+): AsyncGenerator<Event> {
   const decoder = codec.createDecoder();
   for (let position = start; ; ) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(blockBytes), 0, blockBytes, position);
     if (bytesRead === 0) return;
     position += bytesRead;
-    for (const value of decoder.push(buffer.subarray(0, bytesRead))) if (isEvent(value)) yield value;
+    for (const value of decoder.push(buffer.subarray(0, bytesRead))) {
+      if (types && !hasType(value, types)) continue;
+      if (isEvent(value)) yield value;
+    }
   }
 }
 
@@ -78,12 +88,12 @@ const findSeq = async (file: FileHandle, seq: number): Promise<number> => {
  */
 export async function* readEvents(
   file: FileHandle,
-  { afterSeq = 0, limit = Number.POSITIVE_INFINITY }: ReadEventsOptions = {},
+  { afterSeq = 0, limit = Number.POSITIVE_INFINITY, types }: ReadEventsOptions = {},
 ): AsyncGenerator<Event> {
   let left = limit;
   let last = afterSeq;
   if (left <= 0) return;
-  for await (const event of readFrom(file, await findSeq(file, afterSeq + 1))) {
+  for await (const event of readFrom(file, await findSeq(file, afterSeq + 1), types)) {
     if (event.seq <= last) continue;
     last = event.seq;
     yield event;

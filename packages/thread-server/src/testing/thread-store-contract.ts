@@ -4,6 +4,7 @@ import { type ContractCase, ContractError } from "@harnesskit/wire/testing";
 import type { ThreadStore } from "../thread-store.ts";
 import { besideCases } from "./store-cases-beside.ts";
 import { eventCases } from "./store-cases-events.ts";
+import { extensionCases } from "./store-cases-extensions.ts";
 import { leaseCases } from "./store-cases-leases.ts";
 import { threadCases } from "./store-cases-threads.ts";
 
@@ -31,7 +32,7 @@ export interface ThreadStoreContractOptions {
 /** The cases that every {@link ThreadStore} passes, wherever it keeps its threads. */
 export const threadStoreContract = (options: ThreadStoreContractOptions): ContractCase[] => {
   const { name, makeStore, contenders = 50 } = options;
-  return [...threadCases, ...eventCases, ...leaseCases, ...besideCases].map((entry) => ({
+  return [...threadCases, ...eventCases, ...leaseCases, ...besideCases, ...extensionCases].map((entry) => ({
     name: `${name}: ${entry.name}`,
     async run() {
       const { store, reopen, dispose } = await makeStore();

@@ -45,6 +45,7 @@ const toPostReply = (response: IncomingMessage): PostReply => ({
     return typeof value === "string" ? value : undefined;
   },
   read: (maxBytes) => readBody(response, maxBytes),
+  chunks: () => response,
   discard() {
     // A reply without a body leaves its connection for the next message.
     if (response.statusCode === 204) response.resume();

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
-import type { Duplex } from "node:stream";
+import { type Duplex, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Clock } from "@harnesskit/wire";
 import type { Answer } from "../server/request-view.ts";
 
@@ -40,19 +41,29 @@ export const writeAnswer = (
   answer: Answer,
   { clock, keepAliveMs }: WriteAnswerOptions,
 ): boolean => {
-  if (response.destroyed || response.headersSent) return false;
-  const { status, body } = answer;
+  const { status, body, stream } = answer;
+  if (response.destroyed || response.headersSent) {
+    void stream?.return?.();
+    return false;
+  }
   const hasBody =
     (request.headers["content-length"] ?? "0") !== "0" || request.headers["transfer-encoding"] !== undefined;
   const isUnread = !request.complete && hasBody;
   const closes = isUnread || keepAliveMs === undefined;
   const headers: Record<string, string> = { ...answer.headers };
-  if (status !== 204) headers["content-length"] = String(body === undefined ? 0 : Buffer.byteLength(body));
+  if (status !== 204 && !stream)
+    headers["content-length"] = String(body === undefined ? 0 : Buffer.byteLength(body));
   if (closes) headers.connection = "close";
   else if (response.shouldKeepAlive) {
     headers["keep-alive"] = `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`;
   }
   response.writeHead(status, headers);
+  if (stream) {
+    response.flushHeaders();
+    // A client that is gone, or a failure of the stream, has closed the connection: nothing is left to say.
+    pipeline(Readable.from(stream, { highWaterMark: 1 }), response).catch(() => {});
+    return closes;
+  }
   const shown = request.method === "HEAD" ? undefined : body;
   if (!isUnread) {
     response.end(shown);

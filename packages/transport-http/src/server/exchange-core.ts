@@ -4,8 +4,10 @@ import {
   createMessageCodec,
   HarnessError,
   type InvalidMessageError,
+  isMessageStream,
   isThenable,
   type MessageCodec,
+  type MessageStream,
 } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import type { HandlerLimits } from "../limits.ts";
@@ -13,6 +15,7 @@ import { isJsonType, toContentLength } from "../read-body.ts";
 import { commonHeaders, jsonHeaders, refuseWith, unauthorized } from "./answers.ts";
 import { type Authenticate, type Authentication, isAdmission, shownCredential } from "./authenticate.ts";
 import { ExchangeContext, type HttpExchangeContext, toContext } from "./context.ts";
+import { acceptsEvents, EventText, eventHeaders } from "./event-stream.ts";
 import type { HealthRules } from "./health.ts";
 import { checkedReplyHeaders } from "./reply-headers.ts";
 import type { Answer, RequestView } from "./request-view.ts";
@@ -22,6 +25,11 @@ import type { SiteGuard } from "./site-rules.ts";
 export interface ExchangeRoute<Principal> {
   /** Handles one message. Returns the reply, or undefined for a message that has no reply. */
   readonly handle: (message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>;
+  /**
+   * Handles a message whose sender also accepts `text/event-stream`: returns what `handle` does, or a `MessageStream`, which
+   * is sent as server-sent events. @default `handle`
+   */
+  readonly handleStream?: (message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>;
   /**
    * The reply to a body that is not a message (`invalid_message`), for a protocol that defines one; sent with 200.
    * @default status 400
@@ -177,12 +185,16 @@ export class ExchangeCore<Principal> {
     if ((toContentLength(request.header("content-length")) ?? 0) > limits.maxBodyBytes)
       return refuseWith(413);
     this.#inFlight++;
+    let isStream = false;
     try {
       const known = toContext(request, path, admitted, this.#options.contextHeaders);
       const context = new ExchangeContext(request, known);
-      return await this.#exchange(request, route, context);
+      const answer = await this.#exchange(request, route, context);
+      isStream = answer.stream !== undefined;
+      return answer;
     } finally {
-      this.#inFlight--;
+      // A stream is in flight until its end.
+      if (!isStream) this.#inFlight--;
     }
   }
 
@@ -206,7 +218,30 @@ export class ExchangeCore<Principal> {
       const reply: unknown = await route.malformed?.(error as InvalidMessageError, context);
       return reply === undefined ? refuseWith(400) : this.#reply(reply, route, context, request);
     }
-    return this.#reply(await route.handle(message, context), route, context, request);
+    const { handleStream } = route;
+    if (!handleStream || !acceptsEvents(request.header("accept"))) {
+      return this.#reply(await route.handle(message, context), route, context, request);
+    }
+    const answer = await handleStream(message, context);
+    if (!isMessageStream(answer)) return this.#reply(answer, route, context, request);
+    return this.#stream(answer, route, context, request);
+  }
+
+  #stream(
+    messages: MessageStream,
+    route: ExchangeRoute<Principal>,
+    context: HttpExchangeContext<Principal>,
+    request: RequestView,
+  ): Answer {
+    const headers = { ...eventHeaders, ...this.#replyHeaders(route, context, request) };
+    const { limits, clock } = this.#options;
+    const stream = new EventText(messages, {
+      encode: (message) => this.#encode(message, route),
+      pingMs: limits.streamPingMs,
+      clock,
+      onEnd: () => this.#inFlight--,
+    });
+    return { status: 200, headers, stream };
   }
 
   #reply(

@@ -29,7 +29,7 @@ export interface FetchInfo {
 export type FetchHandler = (request: Request, info?: FetchInfo) => Promise<Response>;
 
 /** A web-standard request as the rules look at it. */
-class FetchRequestView implements RequestView {
+export class FetchRequestView implements RequestView {
   readonly #request: Request;
   readonly #url: URL;
   readonly remoteAddress: string | undefined;
@@ -82,6 +82,25 @@ class FetchRequestView implements RequestView {
   }
 }
 
+/** Read as it is asked for. Ends when its reader cancels it, or goes away. */
+const toBody = (stream: AsyncIterableIterator<string>, signal: AbortSignal): ReadableStream<Uint8Array> => {
+  const bytes = new TextEncoder();
+  const leave = () => void stream.return?.();
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await stream.next();
+        if (done) controller.close();
+        else controller.enqueue(bytes.encode(value));
+      },
+      cancel: leave,
+    },
+    { highWaterMark: 0 },
+  );
+};
+
 /**
  * Serves an exchange as a web-standard handler, for Hono, Next, Express, Deno, Bun or a worker. One POST of one JSON
  * message is answered 200 with a JSON reply or 204 without; everything else has its status in the README's table.
@@ -92,7 +111,7 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
   options: FetchHandlerOptions<Principal>,
 ): FetchHandler => {
   const { path, allowedHosts, token, authenticate, handle } = options;
-  const { malformed, unsendable, replyHeaders } = options;
+  const { handleStream, malformed, unsendable, replyHeaders } = options;
   if ((token === undefined) === (authenticate === undefined)) {
     throw new InvalidArgumentError("pass a token or authenticate; allowAnyone admits every client");
   }
@@ -105,6 +124,7 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
     routes: {
       [path]: {
         handle,
+        ...(handleStream && { handleStream }),
         ...(malformed && { malformed }),
         ...(unsendable && { unsendable }),
         ...(replyHeaders && { replyHeaders }),
@@ -112,7 +132,9 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
     },
   });
   return async (request, info) => {
-    const { status, headers, body } = await core.answer(new FetchRequestView(request, info?.remoteAddress));
+    const answer = await core.answer(new FetchRequestView(request, info?.remoteAddress));
+    const { status, headers, body, stream } = answer;
+    if (stream) return new Response(toBody(stream, request.signal), { status, headers });
     return new Response(request.method === "HEAD" ? null : (body ?? null), { status, headers });
   };
 };

@@ -33,4 +33,6 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
+  /** In place of a body: its pieces as they come. Whoever does not read it to its end returns it. */
+  readonly stream?: AsyncIterableIterator<string> | undefined;
 }

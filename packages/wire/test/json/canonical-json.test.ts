@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { canonicalJson, digest } from "../../src/index.ts";
 
 const double = (hex: string): number => {
@@ -119,6 +119,16 @@ describe("canonicalJson", () => {
 });
 
 describe("digest", () => {
+  it("is the same where only the browser's hash is there", async () => {
+    const values = [{ a: 1 }, "é\u{1F600}", [null, "x".repeat(5_000)]];
+    const digests = await Promise.all(values.map(digest));
+    const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined as never);
+    onTestFinished(() => builtin.mockRestore());
+    const plain = await Promise.all(values.map(digest));
+    expect(builtin).toHaveBeenCalledTimes(values.length);
+    expect(plain).toEqual(digests);
+  });
+
   it("is SHA-256 of the canonical JSON", async () => {
     // printf '{"a":[1,"é"],"b":null}' | sha256sum
     await expect(digest({ b: null, a: [1, "é"] })).resolves.toBe(

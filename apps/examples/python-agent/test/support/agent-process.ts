@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { agentDirectory } from "./python.ts";
+import { fileURLToPath } from "node:url";
+
+/** Where the agent is, with its manifest. */
+export const agentDirectory = fileURLToPath(new URL("../..", import.meta.url));
 
 /** How an agent's process ended, and what it said. */
 export interface ProcessEnd {

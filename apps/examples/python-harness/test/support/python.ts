@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { onTestFinished, type TestContext } from "vitest";
+import { onTestFinished } from "vitest";
 
 /** Where the programs are. */
 export const directory = fileURLToPath(new URL("../..", import.meta.url));
@@ -16,22 +16,6 @@ export const python = (...args: string[]): string[] => ["-E", "-s", "-S", "-X", 
 
 /** The same as one text, for an agent that starts its harness. */
 export const pythonCommand = (...args: string[]): string => ["python3", ...python(...args)].join(" ");
-
-const hasPython = ((): boolean => {
-  try {
-    execFileSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
-/** Leaves a test out where there is no Python, and gives the reason. */
-export const needPython = ({ skip }: Pick<TestContext, "skip">): void => {
-  const without = "this machine has no python3 of version 3.9 or newer";
-  if (hasPython) return;
-  skip(without);
-};
 
 export const token = "the-token-of-these-tests";
 

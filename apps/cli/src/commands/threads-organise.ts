@@ -1,0 +1,81 @@
+import { type Command, Option } from "commander";
+import { cwdOption, wholeNumber } from "./options.ts";
+
+const exampleId = "ses_0123456789abcdef0123456789abcdef";
+
+const attachOption = (): Option =>
+  new Option(
+    "--attach <endpoint>",
+    "ask the server on this socket, unix:PATH, which may be writing the thread",
+  ).conflicts("cwd");
+
+const load = () => import("../threads/organise.ts");
+
+/** The commands of `harness threads` that change what threads are called and where they are, and find them. */
+export const addOrganising = (threads: Command): void => {
+  threads
+    .command("search")
+    .description("find titles and messages that contain each of some words, in any case")
+    .argument("<words...>", "up to 16 words")
+    .addOption(cwdOption())
+    .addOption(attachOption())
+    .option("--thread <id>", "only in this thread")
+    .option("--archived", "in archived threads too")
+    .option("--limit <n>", "at most so many hits (default: 20)", wholeNumber("--limit"))
+    .option("--json", "one JSON document")
+    .addHelpText("after", "\nExample:\n  harness threads search flaky test")
+    .action(async (words: string[], options) => (await load()).searchCommand(words, options));
+
+  threads
+    .command("rename")
+    .description("give a thread another title")
+    .argument("<id>", "the thread's id")
+    .argument("<title>", "one line")
+    .addOption(cwdOption())
+    .addOption(attachOption())
+    .addHelpText("after", `\nExample:\n  harness threads rename ${exampleId} "Release 2.1"`)
+    .action(async (id: string, title: string, options) => (await load()).renameCommand(id, title, options));
+
+  threads
+    .command("archive")
+    .description("leave a thread out of lists; it takes no prompt until it is restored")
+    .argument("<id>", "the thread's id")
+    .addOption(cwdOption())
+    .addOption(attachOption())
+    .addHelpText("after", `\nExample:\n  harness threads archive ${exampleId}`)
+    .action(async (id: string, options) => (await load()).archiveCommand(id, true, options));
+
+  threads
+    .command("unarchive")
+    .description("restore a thread from the archive")
+    .argument("<id>", "the thread's id")
+    .addOption(cwdOption())
+    .addOption(attachOption())
+    .addHelpText("after", `\nExample:\n  harness threads unarchive ${exampleId}`)
+    .action(async (id: string, options) => (await load()).archiveCommand(id, false, options));
+
+  threads
+    .command("fork")
+    .description("begin a thread with the history of another one")
+    .argument("<id>", "the thread's id")
+    .addOption(cwdOption())
+    .addOption(attachOption())
+    .option("--at <seq>", "up to and including this event (default: the last one)", wholeNumber("--at"))
+    .option("--title <title>", "its title (default: that of the other one)")
+    .option("--json", "one JSON document")
+    .addHelpText("after", `\nExample:\n  harness threads fork ${exampleId} --at 120 --title "Another way"`)
+    .action(async (id: string, options) => (await load()).forkCommand(id, options));
+
+  threads
+    .command("queue")
+    .description("the prompts that wait for the end of the turn that runs; with --cancel, take one back")
+    .argument("<id>", "the thread's id")
+    .requiredOption("--attach <endpoint>", "the server that runs the thread: unix:PATH")
+    .option("--cancel <turn>", "take this one back, by its id")
+    .option("--json", "one JSON document")
+    .addHelpText(
+      "after",
+      `\nExample:\n  harness threads queue ${exampleId} --attach unix:.harness/serve.sock`,
+    )
+    .action(async (id: string, options) => (await load()).queueCommand(id, options));
+};

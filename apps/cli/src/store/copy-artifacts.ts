@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isMissing, openOwnFile, UnsafeFileError } from "@harnesskit/node-kit";
+import type { PostgresThreads } from "@harnesskit/store-postgres";
+import type { ThreadStore } from "@harnesskit/thread-server";
+import { CliError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+import { harnessDirectory } from "../workspace-directory.ts";
+import { lost } from "./copy-count.ts";
+
+/** What threads have written beside their events. */
+export type Artifacts = Pick<PostgresThreads, "artifacts" | "readArtifact">;
+
+/** Opens a file that the server has made: no link is followed, and nothing else is waited for. */
+const openArtifact = async (threadId: string, path: string, name: string) => {
+  try {
+    return await openOwnFile(join(path, name));
+  } catch (cause) {
+    if (!UnsafeFileError.isInstance(cause)) throw cause;
+    throw new CliError(
+      "copy_failed",
+      `the artifact ${oneLine(name, 80)} of the thread ${oneLine(threadId, 80)} ${cause.problem}`,
+      { hint: "Remove it, and copy again: what was copied stays.", cause },
+    );
+  }
+};
+
+/** The artifacts of the threads below a directory's `.harness`. */
+export const artifactFiles = (directory: string): Artifacts => {
+  const pathOf = (threadId: string) => join(harnessDirectory(directory), "threads", threadId, "artifacts");
+  return {
+    async artifacts(threadId) {
+      try {
+        return (await readdir(pathOf(threadId))).sort();
+      } catch (error) {
+        if (isMissing(error)) return [];
+        throw error;
+      }
+    },
+    async *readArtifact(threadId, name) {
+      const file = await openArtifact(threadId, pathOf(threadId), name);
+      yield* file.createReadStream();
+    },
+  };
+};
+
+/** Copies the artifacts of a thread that has none yet. */
+export const copyArtifacts = async (from: Artifacts, to: ThreadStore, threadId: string): Promise<void> => {
+  for (const name of await from.artifacts(threadId)) {
+    const writer = await to.openArtifact(threadId, name);
+    // A character may lie in two parts.
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    for await (const part of from.readArtifact(threadId, name)) {
+      await writer.write(decoder.decode(part, { stream: true }));
+    }
+    await writer.write(decoder.decode());
+    await writer.close();
+  }
+};
+
+const digestsOf = async (store: Artifacts, threadId: string): Promise<Map<string, string>> => {
+  const digests = new Map<string, string>();
+  for (const name of await store.artifacts(threadId)) {
+    const hash = createHash("sha256");
+    for await (const part of store.readArtifact(threadId, name)) hash.update(part);
+    digests.set(name, hash.digest("hex"));
+  }
+  return digests;
+};
+
+/** Throws `copy_failed` unless TO has the artifacts of a thread, with the same content. Returns how many it has compared. */
+export const verifyArtifacts = async (from: Artifacts, to: Artifacts, threadId: string): Promise<number> => {
+  const [all, there] = [await digestsOf(from, threadId), await digestsOf(to, threadId)];
+  for (const [name, digest] of all) {
+    if (there.get(name) !== digest) throw lost("the artifact", `${threadId}/${name}`);
+  }
+  return all.size;
+};

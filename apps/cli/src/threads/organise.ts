@@ -1,0 +1,151 @@
+import {
+  type QueuedTurn,
+  type SearchHit,
+  type Thread,
+  type ThreadMethodName,
+  type ThreadMethodParams,
+  threadMethods,
+} from "@harnesskit/protocol/threads";
+import { usageError } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { type PlaceOptions, withThreads } from "./thread-place.ts";
+
+/** Throws a usage error for params that the method does not take. */
+const checked = <M extends ThreadMethodName>(
+  method: M,
+  params: ThreadMethodParams<M>,
+): ThreadMethodParams<M> => {
+  const parsed = threadMethods[method].params.safeParse(params);
+  if (parsed.success) return parsed.data as ThreadMethodParams<M>;
+  const [issue] = parsed.error.issues;
+  throw usageError(`${issue?.path.join(".") ?? "the value"}: ${oneLine(issue?.message ?? "not valid", 300)}`);
+};
+
+const say = (text: string): void => {
+  const terminal = createTerminal();
+  terminal.write(wrapText(`${text}\n`, terminal.columns));
+};
+
+const nameOf = ({ threadId, title }: Thread): string => `${oneLine(threadId, 80)}  ${oneLine(title, 200)}`;
+
+/** `harness threads rename`. */
+export const renameCommand = async (threadId: string, title: string, place: PlaceOptions): Promise<void> => {
+  checked("thread.rename", { threadId, title });
+  const thread = await withThreads(threadId, place, (threads) => threads.rename(title));
+  say(`Renamed ${nameOf(thread)}`);
+};
+
+/** `harness threads archive` and `unarchive`. */
+export const archiveCommand = async (
+  threadId: string,
+  archived: boolean,
+  place: PlaceOptions,
+): Promise<void> => {
+  const thread = await withThreads(threadId, place, (threads) => threads.archive(archived));
+  say(`${archived ? "Archived" : "Restored"} ${nameOf(thread)}`);
+};
+
+export interface ForkCommandOptions extends PlaceOptions {
+  readonly at?: number;
+  readonly title?: string;
+  readonly json?: true;
+}
+
+/** `harness threads fork`. */
+export const forkCommand = async (threadId: string, options: ForkCommandOptions): Promise<void> => {
+  const { at: seq, title, json } = options;
+  const given = { ...(seq !== undefined && { seq }), ...(title !== undefined && { title }) };
+  checked("thread.fork", { threadId, ...given });
+  const thread = await withThreads(threadId, options, (threads) => threads.fork(given));
+  if (json) createTerminal().write(`${safeJson({ thread })}\n`);
+  else
+    say(
+      `Forked ${nameOf(thread)}\nTo continue it: harness run --thread ${oneLine(thread.threadId, 80)} "PROMPT"`,
+    );
+};
+
+export interface SearchCommandOptions extends PlaceOptions {
+  readonly thread?: string;
+  readonly archived?: true;
+  readonly limit?: number;
+  readonly json?: true;
+}
+
+const defaultHits = 20;
+
+/** `harness threads search`: up to `limit` hits, however many requests they take. */
+export const searchCommand = async (
+  words: readonly string[],
+  options: SearchCommandOptions,
+): Promise<void> => {
+  const { thread: threadId, archived, limit = defaultHits, json } = options;
+  const params = checked("thread.search", {
+    query: words.join(" "),
+    limit,
+    ...(threadId !== undefined && { threadId }),
+    ...(archived && { archived: "include" as const }),
+  });
+  const hits: SearchHit[] = [];
+  const hasMore = await withThreads(threadId, options, async (threads) => {
+    let cursor: string | undefined;
+    do {
+      const page = await threads.search({ ...params, limit: limit - hits.length, ...(cursor && { cursor }) });
+      hits.push(...page.hits);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && hits.length < limit);
+    return cursor !== undefined;
+  });
+  const terminal = createTerminal();
+  if (json) return terminal.write(`${safeJson({ hits, hasMore })}\n`);
+  if (hits.length === 0) return say("Nothing was found");
+  const { style, columns } = terminal;
+  let last: string | undefined;
+  for (const hit of hits) {
+    const { thread, seq, snippet } = hit;
+    if (thread.threadId !== last) {
+      const when = style.dim(formatTime(thread.time.updated));
+      const id = oneLine(thread.threadId, 80);
+      terminal.write(
+        `${wrapText(`${id}  ${when}  ${style.bold(oneLine(thread.title, 100))}`, columns, "  ")}\n`,
+      );
+    }
+    last = thread.threadId;
+    if (seq === undefined) continue;
+    const who = hit.in === "user_message" ? "›" : "·";
+    terminal.write(
+      `${wrapText(`  ${style.dim(String(seq))} ${who} ${oneLine(snippet, 400)}`, columns, "    ")}\n`,
+    );
+    await terminal.ready();
+  }
+  if (hasMore) terminal.write(style.dim(`There may be more: --limit ${limit * 2}\n`));
+};
+
+export interface QueueCommandOptions {
+  readonly attach: string;
+  readonly cancel?: string;
+  readonly json?: true;
+}
+
+const promptOf = ({ input }: QueuedTurn): string =>
+  input.map((part) => (part.type === "text" ? part.text : `[${part.path ?? part.uri}]`)).join(" ");
+
+/** `harness threads queue`: what waits at a server that runs. */
+export const queueCommand = async (threadId: string, options: QueueCommandOptions): Promise<void> => {
+  const { cancel, json } = options;
+  const queued = await withThreads(threadId, options, async (threads) => {
+    if (cancel !== undefined) await threads.cancelQueued(cancel);
+    return threads.queue();
+  });
+  const terminal = createTerminal();
+  if (json) return terminal.write(`${safeJson({ queued })}\n`);
+  if (cancel !== undefined) return say(`Took back ${oneLine(cancel, 80)}`);
+  if (queued.length === 0) return say("Nothing waits in this thread");
+  for (const [index, turn] of queued.entries()) {
+    const { turnId, time } = turn;
+    const when = terminal.style.dim(formatTime(time.queued));
+    const text = `${index + 1}  ${oneLine(turnId, 80)}  ${when}  ${oneLine(promptOf(turn), 200)}`;
+    terminal.write(`${wrapText(text, terminal.columns, "   ")}\n`);
+    await terminal.ready();
+  }
+};

@@ -1,0 +1,128 @@
+import {
+  type QueuedTurn,
+  type Thread,
+  ThreadErrorCode,
+  type ThreadMethodParams,
+  type ThreadMethodResult,
+} from "@harnesskit/protocol/threads";
+import { createThreadClient, type ThreadClient, UnsupportedError } from "@harnesskit/thread-client";
+import { StoreError } from "@harnesskit/thread-server";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { displayText, ProtocolError } from "@harnesskit/wire";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { socketPathOf, toSocketFailure } from "../endpoint.ts";
+import { threadNotFound } from "../run/failures.ts";
+import { oneLine } from "../terminal/text.ts";
+import { openStoredThreads } from "./stored-threads.ts";
+
+/** Where threads are: below a directory, or at a server that runs. */
+export interface PlaceOptions {
+  readonly cwd?: string;
+  readonly attach?: string;
+}
+
+/** What the commands do with one thread, or with all for a search. */
+export interface ThreadPlace {
+  rename(title: string): Promise<Thread>;
+  archive(archived: boolean): Promise<Thread>;
+  fork(options: { readonly seq?: number; readonly title?: string }): Promise<Thread>;
+  search(
+    params: ThreadMethodParams<"thread.search">,
+  ): Promise<Pick<ThreadMethodResult<"thread.search">, "nextCursor"> & { readonly hits: readonly Hit[] }>;
+  queue(): Promise<readonly QueuedTurn[]>;
+  cancelQueued(turnId: string): Promise<void>;
+}
+
+type Hit = ThreadMethodResult<"thread.search">["hits"][number];
+
+const atServer = (client: ThreadClient, threadId: string): ThreadPlace => ({
+  rename: (title) => client.renameThread(threadId, title),
+  archive: (archived) => (archived ? client.archiveThread(threadId) : client.unarchiveThread(threadId)),
+  fork: (options) => client.forkThread(threadId, options),
+  search: ({ query, ...options }) => client.searchThreads(query, withoutUndefined(options)),
+  queue: () => client.listQueue(threadId),
+  cancelQueued: (turnId) => client.cancelTurn(threadId, { turnId }),
+});
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+const withoutUndefined = <T extends object>(options: T): Given<T> =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given<T>;
+
+const inDirectory = async (cwd: string, threadId: string): Promise<ThreadPlace> => {
+  const stored = await openStoredThreads(cwd);
+  const needsServer = () =>
+    Promise.reject(usageError("A queue is at a server", "Name it: --attach unix:PATH"));
+  return {
+    rename: (title) => stored.change(threadId, { title }),
+    archive: (archived) => stored.change(threadId, { archived }),
+    fork: (options) => stored.fork(threadId, options),
+    search: (params) => stored.search(params),
+    queue: needsServer,
+    cancelQueued: needsServer,
+  };
+};
+
+/** Works on a thread where it is. Rejects with a `CliError` that says what to do. */
+export const withThreads = async <T>(
+  threadId: string | undefined,
+  { cwd = process.cwd(), attach }: PlaceOptions,
+  work: (threads: ThreadPlace) => Promise<T>,
+): Promise<T> => {
+  const id = threadId ?? "";
+  try {
+    if (attach === undefined) return await work(await inDirectory(cwd, id));
+    const transport = createUnixTransport({ path: socketPathOf(attach, "--attach") });
+    const client = createThreadClient({
+      transport,
+      reconnect: false,
+      clientInfo: { name: "harness threads" },
+    });
+    await client.connect();
+    try {
+      return await work(atServer(client, id));
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    throw attach === undefined ? toFailure(error, id, cwd) : toFailure(toSocketFailure(error, "--attach"), id);
+  }
+};
+
+/** @param cwd where the thread was looked for; undefined for a server */
+const toFailure = (error: unknown, threadId: string, cwd?: string): unknown => {
+  if (CliError.isInstance(error)) return error;
+  const shown = oneLine(threadId, 80);
+  if (StoreError.isInstance(error) && error.code === "thread_locked") {
+    return new CliError("thread_locked", `${shown} is in use: a server writes it`, {
+      hint: "Ask that server: the same command with --attach unix:PATH. To find it: harness doctor",
+    });
+  }
+  if (UnsupportedError.isInstance(error)) {
+    const message = `The server cannot do this: ${displayText(error.message, { maxLength: 300 })}`;
+    return new CliError("unsupported", message, {
+      exitCode: ExitCode.unavailable,
+      hint: "It must be a harness serve of this version",
+      cause: error,
+    });
+  }
+  if (!ProtocolError.isInstance(error)) return error;
+  if (error.rpcCode === ThreadErrorCode.ThreadNotFound) {
+    if (cwd !== undefined) return threadNotFound(threadId, cwd, error);
+    return new CliError("thread_not_found", `The server has no thread ${shown}`, { cause: error });
+  }
+  if (error.rpcCode === ThreadErrorCode.TurnNotFound) {
+    return new CliError("turn_not_found", "No such prompt waits in this thread", {
+      hint: "See what waits: the same command without --cancel",
+      cause: error,
+    });
+  }
+  if (error.rpcCode === ThreadErrorCode.TurnBusy) {
+    return new CliError("turn_busy", displayText(error.message, { maxLength: 300 }), {
+      hint: "Try again when the turn has ended",
+      cause: error,
+    });
+  }
+  const message = displayText(error.message, { maxLength: 300 });
+  return error.code === "invalid_params" ? usageError(message) : error;
+};

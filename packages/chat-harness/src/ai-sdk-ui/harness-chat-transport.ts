@@ -1,0 +1,235 @@
+import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
+import {
+  BoundedMap,
+  defineLimits,
+  HarnessError,
+  InvalidArgumentError,
+  joinKey,
+  type LimitsOf,
+} from "@harnesskit/wire";
+import type { ChatTransport } from "ai";
+import type { ChatHarness } from "../chat-harness.ts";
+import type { ChatFeed } from "./chat-feed.ts";
+import { type FoundAnswer, findAnswer, type ToPayload } from "./find-answer.ts";
+import { LiveTurn } from "./live-turn.ts";
+import { toUiMessages, withPause } from "./message-parts.ts";
+import {
+  type HarnessUIMessage,
+  type HarnessUIMessageChunk,
+  type HarnessUIPart,
+  questionTool,
+} from "./message-types.ts";
+import { lastMessage, type SentMessage, toAnswers, toUserMessage } from "./read-message.ts";
+import { TurnChunks } from "./turn-chunks.ts";
+
+export const chatTransportLimits = defineLimits({
+  /** Characters of the chunks of one turn, as JSON; a longer one goes on, and its stream ends with `buffer_full`. */
+  maxTurnChars: 4 * 1024 * 1024,
+  /** Messages of users that are recognised when they are sent again, with their turns. */
+  maxRememberedTurns: 64,
+});
+export type ChatTransportLimits = LimitsOf<typeof chatTransportLimits>;
+
+/** A data part of the application's. */
+export type DataPart = Extract<HarnessUIPart, { type: `data-${string}` }>;
+
+export interface HarnessChatTransportOptions {
+  // biome-ignore lint/suspicious/noExplicitAny: a harness of any state; its class is invariant in it.
+  readonly harness: Pick<ChatHarness<any>, "acknowledge" | "graph" | "pending" | "send" | "signal">;
+  /** What streams the answers of a chat graph. @default an answer comes whole at the end of its turn */
+  readonly feed?: ChatFeed;
+  /** Data parts for the end of a turn, such as artifacts; `final_state` needs `includeFinalState` of the harness. @default none */
+  readonly dataParts?: (outcome: ChatTurnOutcome) => readonly DataPart[];
+  /** Makes the payload for a pause that is no approval, from what the page gave by `addToolOutput`. @default such answers are refused */
+  readonly toPayload?: ToPayload;
+  /** @default see each limit */
+  readonly limits?: Partial<ChatTransportLimits>;
+}
+
+type SendOptions = Parameters<ChatTransport<HarnessUIMessage>["sendMessages"]>[0];
+type Chunks = ReadableStream<HarnessUIMessageChunk>;
+
+/** What `useChat` talks to; the chat's id is the session's. A stream that is cancelled leaves its turn running; `abortSignal` cancels it. */
+export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
+  /** `reconnectToStream` gives the whole message again. */
+  readonly resumeStreamIsReplay = true;
+  readonly #options: HarnessChatTransportOptions;
+  readonly #limits: ChatTransportLimits;
+  /** The turns that run here, by their sessions. */
+  readonly #running = new Map<string, { readonly turn: LiveTurn; readonly chunks: TurnChunks }>();
+  readonly #sent: BoundedMap<string, LiveTurn>;
+
+  /** @internal */
+  constructor(options: HarnessChatTransportOptions) {
+    this.#options = options;
+    this.#limits = chatTransportLimits.resolve(options.limits);
+    this.#sent = new BoundedMap({ maxSize: this.#limits.maxRememberedTurns });
+    options.feed?.subscribe((event) => {
+      const running = event.sessionId === null ? undefined : this.#running.get(event.sessionId);
+      running?.turn.add(running.chunks.event(event));
+    });
+  }
+
+  /**
+   * Runs a turn with the last message, where that is the user's; the same message again gives the same turn, as long as this process
+   * remembers it. Where it is the assistant's, resumes the pause that it answers. The stream ends with the turn, or at its pause. Rejects with
+   * `invalid_argument`, `turn_busy` while a turn of the chat runs here, `approval_not_found`, `approval_settled`,
+   * `approval_digest_mismatch`, and `unsupported` for the answer to a question without `toPayload`.
+   */
+  async sendMessages({ chatId, trigger, messages, messageId, abortSignal }: SendOptions): Promise<Chunks> {
+    const message = lastMessage(messages);
+    if (trigger === "regenerate-message" || (message.role === "user" && messageId !== undefined)) {
+      throw new InvalidArgumentError(
+        "a session keeps what was said: send a new message, do not change or regenerate one",
+      );
+    }
+    const turn =
+      message.role === "assistant" ? await this.#answer(chatId, message) : this.#send(chatId, message);
+    if (abortSignal?.aborted) turn.abort.abort();
+    abortSignal?.addEventListener("abort", () => turn.abort.abort(), { once: true });
+    return turn.read({ whole: message.role !== "assistant" });
+  }
+
+  /** The message of the turn that runs here, again from its beginning; null where none does. */
+  async reconnectToStream({ chatId }: { readonly chatId: string }): Promise<Chunks | null> {
+    return this.#running.get(chatId)?.turn.read({ whole: true }) ?? null;
+  }
+
+  /**
+   * The messages of the session, with what waits for a human. Of a turn that runs here there is only what was sent:
+   * `reconnectToStream` has the rest. Rejects with the errors of `getState` and of `pending`.
+   */
+  async readMessages({ chatId }: { readonly chatId: string }): Promise<HarnessUIMessage[]> {
+    const running = this.#running.get(chatId)?.turn;
+    const messages = await this.#history(chatId);
+    // A turn that runs may have stored some of its messages already.
+    if (running?.sent) return [...messages.slice(0, running.before), running.sent];
+    if (running) return messages.at(-1)?.role === "assistant" ? messages.slice(0, -1) : messages;
+    const { suspended, undelivered } = await this.#options.harness.pending(chatId);
+    for (const { signal_descriptor, is_signal_accepted } of suspended) {
+      if (is_signal_accepted) continue;
+      const last = messages.at(-1);
+      const isAnswer = last?.role === "assistant";
+      const parts = withPause(isAnswer ? last.parts : [], signal_descriptor);
+      const id = isAnswer ? last.id : `answer-of-${signal_descriptor.signal_id}`;
+      messages.splice(isAnswer ? -1 : messages.length, 1, {
+        id,
+        role: "assistant",
+        parts,
+        metadata: { status: "suspended" },
+      });
+    }
+    for (const { invocation_id: id, turn } of undelivered) {
+      if (turn.outcome !== "errored") continue;
+      messages.push({
+        id,
+        role: "assistant",
+        parts: [],
+        metadata: { status: "error", error: turn.reply.content },
+      });
+    }
+    return messages;
+  }
+
+  /** Cancels the turn of the chat that runs here. Throws `turn_not_found`; what waits for a human is not cancelled: refuse it. */
+  async cancel({ chatId }: { readonly chatId: string }): Promise<void> {
+    const running = this.#running.get(chatId);
+    if (!running) throw new HarnessError("turn_not_found", "No turn of this chat runs.");
+    running.turn.abort.abort();
+  }
+
+  #send(chatId: string, sent: SentMessage): LiveTurn {
+    if (sent.role !== "user")
+      throw new InvalidArgumentError("the last message must be of the user or the assistant");
+    const message = toUserMessage(sent);
+    const key = joinKey(chatId, sent.id);
+    const known = this.#sent.get(key);
+    if (known) return known;
+    const { harness } = this.#options;
+    const messageId = `turn-of-${sent.id}`;
+    const said = toUiMessages([message]).map((each) => ({ ...each, id: sent.id }));
+    const turn: LiveTurn = this.#run(chatId, { messageId, said: said[0], past: [] }, async (signal) => {
+      turn.before = (await this.#history(chatId)).length;
+      const { undelivered } = await harness.pending(chatId);
+      for (const { invocation_id } of undelivered) await harness.acknowledge(invocation_id);
+      return harness.send(chatId, message, { signal });
+    });
+    this.#sent.set(key, turn);
+    return turn;
+  }
+
+  async #answer(chatId: string, message: SentMessage): Promise<LiveTurn> {
+    const { harness, toPayload } = this.#options;
+    const answers = toAnswers(message, questionTool);
+    if (answers.length === 0)
+      throw new InvalidArgumentError("the last message must be of the user, or answer what waits");
+    const { suspended } = await harness.pending(chatId);
+    const found = await findAnswer(suspended, answers, toPayload);
+    const last = (await this.readMessages({ chatId })).at(-1);
+    const past = last?.role === "assistant" ? last.parts : [];
+    return this.#run(chatId, { messageId: message.id, said: undefined, past }, (signal) =>
+      this.#signal(chatId, found, signal),
+    );
+  }
+
+  async #signal(
+    chatId: string,
+    { pause, payload }: FoundAnswer,
+    signal: AbortSignal,
+  ): Promise<ChatTurnOutcome> {
+    const { harness } = this.#options;
+    const { signal_id: signalId } = pause.signal_descriptor;
+    const outcome = await harness.signal({ signalId, sessionId: chatId, payload }, { signal });
+    if (outcome.outcome === "errored") return outcome;
+    if (outcome.outcome === "already_resolved")
+      throw new HarnessError("approval_settled", "This was answered before: load the chat again.");
+    if (outcome.turn.outcome !== "suspended") await harness.acknowledge(outcome.invocation_id);
+    return outcome.turn;
+  }
+
+  /** Runs a turn and makes its chunks, whoever reads them. */
+  #run(
+    chatId: string,
+    message: {
+      readonly messageId: string;
+      readonly said: HarnessUIMessage | undefined;
+      readonly past: readonly HarnessUIPart[];
+    },
+    work: (signal: AbortSignal) => Promise<ChatTurnOutcome>,
+  ): LiveTurn {
+    if (this.#running.has(chatId))
+      throw new HarnessError("turn_busy", "An answer of this chat is on its way: wait for it, or cancel it.");
+    const { messageId, said, past } = message;
+    const turn = new LiveTurn(said, this.#limits.maxTurnChars);
+    const chunks = new TurnChunks(messageId);
+    const start: HarnessUIMessageChunk = { type: "start", messageId, messageMetadata: { status: "running" } };
+    if (past.length > 0) turn.addPast([start, ...chunks.past(past)]);
+    turn.add([start]);
+    this.#running.set(chatId, { turn, chunks });
+    const run = async () => {
+      try {
+        // The caller has the turn before its work begins.
+        await Promise.resolve();
+        const outcome = await work(turn.abort.signal);
+        turn.add(chunks.outcome(outcome, this.#options.dataParts?.(outcome) ?? []));
+      } catch (error) {
+        turn.add(chunks.failure(error));
+      } finally {
+        this.#running.delete(chatId);
+        turn.end();
+      }
+    };
+    void run();
+    return turn;
+  }
+
+  async #history(chatId: string): Promise<HarnessUIMessage[]> {
+    const state = await this.#options.harness.graph.getState(chatId, { historyLimit: 0 });
+    const { messages = [] } = (state?.state ?? {}) as { readonly messages?: readonly ChatMessage[] };
+    return toUiMessages(messages);
+  }
+}
+
+/** Makes a transport of `useChat` over a chat harness in this process, for a server's handler. */
+export const createHarnessChatTransport = (options: HarnessChatTransportOptions): HarnessChatTransport =>
+  new HarnessChatTransport(options);

@@ -1,0 +1,115 @@
+import type { AssistantMessage, ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
+import type { DynamicToolUIPart } from "ai";
+import { approvalRequestOf } from "../ai-sdk/approval.ts";
+import { failureOfText } from "../ai-sdk/failure-text.ts";
+import { type HarnessUIMessage, type HarnessUIPart, questionTool } from "./message-types.ts";
+
+/** The output of a call: what its text says as JSON, where that is structured. */
+const toOutput = (content: string): unknown => {
+  if (!/^\s*[[{]/u.test(content)) return content;
+  try {
+    return JSON.parse(content);
+  } catch {
+    return content;
+  }
+};
+
+/** A call with its result in a message of the role `tool`. */
+export const endCall = (call: DynamicToolUIPart, content: string): DynamicToolUIPart => {
+  const { type, toolCallId, toolName, input, providerExecuted } = call;
+  const base = { type, toolCallId, toolName, input, ...(providerExecuted && { providerExecuted }) };
+  const failure = failureOfText(content);
+  if (failure === undefined) return { ...base, state: "output-available", output: toOutput(content) };
+  if (failure.status !== "rejected") return { ...base, state: "output-error", errorText: failure.message };
+  const id = call.approval?.id ?? toolCallId;
+  return { ...base, state: "output-denied", approval: { id, approved: false } };
+};
+
+/** A call that runs. Its tool belongs to the server. */
+export const toCall = (toolCallId: string, toolName: string, input: unknown): DynamicToolUIPart => ({
+  type: "dynamic-tool",
+  toolCallId,
+  toolName,
+  input,
+  state: "input-available",
+  providerExecuted: true,
+});
+
+const toParts = ({ content = [], tool_calls: calls }: AssistantMessage): HarnessUIPart[] => {
+  const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  const said = blocks.flatMap((block): HarnessUIPart[] => {
+    if (block.type === "redacted_thinking" || block.text === "") return [];
+    return [{ type: block.type === "text" ? "text" : "reasoning", text: block.text, state: "done" }];
+  });
+  return [
+    { type: "step-start" },
+    ...said,
+    ...(calls ?? []).map(({ id, name, arguments: input }) => toCall(id, name, input)),
+  ];
+};
+
+/** The parts of messages that follow each other: one step for each message of the assistant, results within their calls. */
+export const partsOf = (messages: readonly ChatMessage[]): HarnessUIPart[] => {
+  const parts: HarnessUIPart[] = [];
+  for (const message of messages) {
+    if (message.role === "assistant") parts.push(...toParts(message));
+    if (message.role !== "tool") continue;
+    const index = parts.findLastIndex(
+      (part) => part.type === "dynamic-tool" && part.toolCallId === message.tool_call_id,
+    );
+    const call = parts[index];
+    if (call?.type === "dynamic-tool") parts[index] = endCall(call, message.content);
+  }
+  return parts;
+};
+
+/** The parts with what they wait for: an approval of a call, or another pause as a call of its own. */
+export const withPause = (parts: readonly HarnessUIPart[], descriptor: SignalDescriptor): HarnessUIPart[] => {
+  const request = approvalRequestOf(descriptor);
+  const { signal_id: signalId, metadata = {} } = descriptor;
+  if (request === undefined) {
+    const { providerExecuted: _, ...question } = toCall(signalId, questionTool, metadata);
+    return [...parts, { type: "data-question", id: signalId, data: descriptor }, question];
+  }
+  const asked: DynamicToolUIPart = {
+    ...toCall(request.call_id, request.tool, request.input),
+    state: "approval-requested",
+    approval: { id: signalId },
+  } as DynamicToolUIPart;
+  const isCall = (part: HarnessUIPart) =>
+    part.type === "dynamic-tool" && part.toolCallId === request.call_id && part.state === "input-available";
+  const index = parts.findLastIndex(isCall);
+  const before = parts.filter((_, at) => at !== index);
+  return [...before, { type: "data-approval", id: signalId, data: { ...request, signalId } }, asked];
+};
+
+/** The history of a session as messages: what follows a message of the user is one message of the assistant. */
+export const toUiMessages = (history: readonly ChatMessage[]): HarnessUIMessage[] => {
+  const messages: HarnessUIMessage[] = [];
+  let answer: ChatMessage[] = [];
+  const close = (at: number) => {
+    const parts = partsOf(answer);
+    if (parts.length > 0) messages.push({ id: `answer-${at}`, role: "assistant", parts });
+    answer = [];
+  };
+  for (const [index, message] of history.entries()) {
+    if (message.role !== "user") {
+      answer.push(message);
+      continue;
+    }
+    close(index);
+    const blocks =
+      typeof message.content === "string"
+        ? [{ type: "text" as const, text: message.content }]
+        : message.content;
+    const parts = blocks.map((block): HarnessUIPart => {
+      if (block.type === "text") return { type: "text", text: block.text };
+      const { source, media_type: mediaType = "image/*" } = block;
+      const url = source.type === "url" ? source.url : `data:${mediaType};base64,${source.base64_data}`;
+      return { type: "file", mediaType, url };
+    });
+    messages.push({ id: `message-${index}`, role: "user", parts });
+  }
+  close(history.length);
+  return messages;
+};

@@ -1,0 +1,169 @@
+import * as z from "zod";
+import { checked, WholeSchema } from "../checked.ts";
+import type { JsonObject } from "../envelope/json.ts";
+import { tolerantObject } from "../null-as-absent.ts";
+import { type Capabilities, ShellCapability } from "./capabilities.ts";
+import { OpenValueSchema } from "./open-object.ts";
+import { ShellAuthSchema } from "./request.ts";
+import { ShellErrorSchema } from "./response.ts";
+
+/** The profile of `openharness.streaming` that this package describes (ADR 0053), and its version. */
+export const STREAMING_PROFILE = "dev.harnesskit.stream";
+export const STREAMING_VERSION = 1;
+
+/** The value of the capability `openharness.streaming`, of a shell and of an engine. */
+export const StreamingCapabilitySchema = tolerantObject({
+  profile: z.literal(STREAMING_PROFILE),
+  /** The versions of the profile; the highest that both sides name is used. */
+  versions: z.array(z.number()).min(1),
+});
+export type StreamingCapability = z.infer<typeof StreamingCapabilitySchema>;
+
+/** What this package's version of the profile is declared with. */
+export const streamingCapability: JsonObject = Object.freeze({
+  profile: STREAMING_PROFILE,
+  versions: Object.freeze([STREAMING_VERSION]) as unknown as number[],
+});
+
+/** Whether capabilities name the profile in a version that is known here. A bare `true` does not: it names no profile. */
+export const agreesOnStreaming = (capabilities: Capabilities | undefined): boolean => {
+  if (capabilities === undefined || !Object.hasOwn(capabilities, ShellCapability.Streaming)) return false;
+  const parsed = StreamingCapabilitySchema.safeParse(capabilities[ShellCapability.Streaming]);
+  return parsed.success && parsed.data.versions.includes(STREAMING_VERSION);
+};
+
+const frame = {
+  /** Names the stream; 128 random bits at least. */
+  stream_id: z.string().min(1),
+  /** From 0, one more for each frame, without gaps. */
+  seq: WholeSchema,
+};
+
+/** The first frame of a stream, with `seq` 0. */
+export const StreamOpenedSchema = tolerantObject({
+  ...frame,
+  type: z.literal("opened"),
+  /** The request that the stream answers. */
+  request_id: z.string().min(1),
+  /** Of the profile. */
+  version: WholeSchema,
+});
+
+/** More of a message that the final response may have. A preview: it is shown and never carried out. */
+export const StreamTextSchema = tolerantObject({
+  ...frame,
+  type: z.literal("text"),
+  /** Which message; unique in the stream. */
+  message_id: z.string().min(1),
+  delta: z.string(),
+});
+
+/** How far the engine has got with a directive that the final response may have. */
+export const StreamProgressSchema = tolerantObject({
+  ...frame,
+  type: z.literal("progress"),
+  /** Which directive; unique in the stream. */
+  directive_id: z.string().min(1),
+  state: z.enum(["running", "done", "failed"]),
+  /** For the user. */
+  message: z.string().optional(),
+  action_type: z.string().min(1).optional(),
+  /** From 0 to 1. */
+  fraction: checked(z.number(), (value) => value >= 0 && value <= 1, "expected a number from 0 to 1", {
+    minimum: 0,
+    maximum: 1,
+  }).optional(),
+});
+
+/** The last frame. `response` is the response that the request would have got without a stream. */
+export const StreamEndSchema = tolerantObject({
+  ...frame,
+  type: z.literal("end"),
+  response: OpenValueSchema,
+});
+
+/**
+ * Why frames do not come. It has no `seq` and is not replayed. After `frames_dropped` the `end` still comes; after any other code
+ * nothing does, and the response is had by sending the request again.
+ */
+export const StreamErrorSchema = tolerantObject({
+  stream_id: frame.stream_id,
+  type: z.literal("error"),
+  error: ShellErrorSchema,
+});
+
+/** One message of a stream, from an engine to a shell. */
+export const StreamFrameSchema = z.discriminatedUnion("type", [
+  StreamOpenedSchema,
+  StreamTextSchema,
+  StreamProgressSchema,
+  StreamEndSchema,
+  StreamErrorSchema,
+]);
+export type StreamFrame = z.infer<typeof StreamFrameSchema>;
+export type StreamOpened = z.infer<typeof StreamOpenedSchema>;
+export type StreamText = z.infer<typeof StreamTextSchema>;
+export type StreamProgress = z.infer<typeof StreamProgressSchema>;
+export type StreamEnd = z.infer<typeof StreamEndSchema>;
+export type StreamError = z.infer<typeof StreamErrorSchema>;
+
+/** A frame of a type that is not known: it counts in the sequence and is not shown. */
+export interface UnknownStreamFrame {
+  readonly stream_id: string;
+  readonly seq: number;
+  readonly type: "unknown";
+}
+
+const UnknownFrameSchema = tolerantObject({ ...frame, type: z.string() });
+const knownTypes: ReadonlySet<string> = new Set(["opened", "text", "progress", "end", "error"]);
+
+const ofStream = {
+  stream_id: z.string().min(1),
+  /** As the request that opened the stream had it. */
+  session_id: z.string().optional(),
+  /** As the request that opened the stream had it. */
+  auth: ShellAuthSchema.optional(),
+};
+
+/** Asks for the frames of a stream behind `after_seq`: after a cut, or where a frame is missing. */
+export const StreamResumeSchema = tolerantObject({
+  type: z.literal("stream.resume"),
+  ...ofStream,
+  /** The last `seq` that arrived. @default the header `Last-Event-ID`, over HTTP */
+  after_seq: WholeSchema.optional(),
+});
+export type StreamResume = z.infer<typeof StreamResumeSchema>;
+
+/** Ends the work of a stream. Its `end` has a response with the error `cancelled`, unless the work was done first. */
+export const StreamCancelSchema = tolerantObject({ type: z.literal("stream.cancel"), ...ofStream });
+export type StreamCancel = z.infer<typeof StreamCancelSchema>;
+
+/** A message about a stream, from a shell to an engine. */
+export const StreamControlSchema = z.discriminatedUnion("type", [StreamResumeSchema, StreamCancelSchema]);
+export type StreamControl = z.infer<typeof StreamControlSchema>;
+
+const ownField = (message: unknown, name: string): unknown =>
+  typeof message === "object" && message !== null && Object.hasOwn(message, name)
+    ? (message as Record<string, unknown>)[name]
+    : undefined;
+
+/** Requests and responses have a `protocol_version`; messages of streams have none. */
+const isUnversioned = (message: unknown): boolean => ownField(message, "protocol_version") === undefined;
+
+/** Whether a message of a shell is about a stream, well-formed or not. */
+export const isStreamControl = (message: unknown): boolean => {
+  const type = ownField(message, "type");
+  return typeof type === "string" && type.startsWith("stream.") && isUnversioned(message);
+};
+
+/** Whether a message of an engine is a frame, well-formed or not. */
+export const isStreamFrame = (message: unknown): boolean =>
+  ownField(message, "stream_id") !== undefined && isUnversioned(message);
+
+/** Parses a frame. Undefined for what is not valid. Never throws for JSON. */
+export const parseStreamFrame = (message: unknown): StreamFrame | UnknownStreamFrame | undefined => {
+  const type = ownField(message, "type");
+  if (typeof type === "string" && knownTypes.has(type)) return StreamFrameSchema.safeParse(message).data;
+  const unknown = UnknownFrameSchema.safeParse(message).data;
+  return unknown && { stream_id: unknown.stream_id, seq: unknown.seq, type: "unknown" };
+};

@@ -1,0 +1,101 @@
+import type { ShellRequest } from "@harnesskit/protocol/openharness";
+import {
+  backoffDelayMs,
+  isMessageStream,
+  type MessageStream,
+  type StreamExchange,
+  wait,
+} from "@harnesskit/wire";
+import type { EngineCall } from "../engine-line.ts";
+import { FrameReader, type Step } from "./frame-reader.ts";
+import { cancelMessage, isCallersChoice, resumeMessage, type StreamCall } from "./stream-call.ts";
+
+/** Reads frames until the response, a failure, a gap, or the end of the connection. */
+const follow = async (frames: MessageStream, reader: FrameReader): Promise<Step | undefined> => {
+  try {
+    for await (const { message } of frames) {
+      const step = reader.accept(message);
+      if (step.kind !== "accepted" && step.kind !== "ignored") return step;
+    }
+  } catch {
+    // The connection broke: what has counted stands, and the rest is asked for.
+  }
+  return undefined;
+};
+
+/** Requests over an exchange whose responses may be streams. */
+export class ExchangeStreams {
+  readonly #engine: StreamExchange<EngineCall>;
+  readonly #cancelling = new Set<Promise<unknown>>();
+
+  constructor(engine: StreamExchange<EngineCall>) {
+    this.#engine = engine;
+  }
+
+  /**
+   * Resolves with the response as it came, also over resumed connections. Where the stream is lost the request is sent again, for
+   * its response alone: it has the same id, and is done once. Rejects as the exchange does.
+   */
+  async post(
+    requestId: string,
+    request: ShellRequest,
+    call: EngineCall,
+    stream: StreamCall,
+  ): Promise<unknown> {
+    const answer = await this.#engine.handleStream(request, call);
+    if (!isMessageStream(answer)) return answer;
+    const reader = new FrameReader(requestId, stream.onFact);
+    const onAbort = () => this.#cancel(reader, request, call);
+    call.signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      const response = await this.#read(answer, reader, request, call, stream);
+      if (response !== undefined) return response;
+    } finally {
+      call.signal.removeEventListener("abort", onAbort);
+    }
+    call.signal.throwIfAborted();
+    stream.onFact({ type: "lost" });
+    return this.#engine.handle(request, call);
+  }
+
+  /** Waits for cancellations that are on their way. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#cancelling);
+  }
+
+  async #read(
+    opened: MessageStream,
+    reader: FrameReader,
+    request: ShellRequest,
+    call: EngineCall,
+    { backoff, clock }: StreamCall,
+  ): Promise<unknown> {
+    let frames: MessageStream | undefined = opened;
+    let seq = reader.lastSeq;
+    for (let attempt = 1; attempt <= backoff.maxAttempts; attempt++) {
+      const step: Step | undefined = frames && (await follow(frames, reader));
+      if (step?.kind === "done") return step.response;
+      const resume = resumeMessage(reader, request);
+      if (call.signal.aborted || step?.kind === "failed" || resume === undefined) return undefined;
+      if (reader.lastSeq > seq) attempt = 1;
+      seq = reader.lastSeq;
+      await wait(backoffDelayMs(attempt, backoff), clock, call.signal);
+      if (call.signal.aborted) return undefined;
+      const answer: unknown = await this.#engine.handleStream(resume, call).catch(() => undefined);
+      frames = isMessageStream(answer) ? answer : undefined;
+    }
+    return undefined;
+  }
+
+  #cancel(reader: FrameReader, request: ShellRequest, { headers, signal }: EngineCall): void {
+    const cancel = cancelMessage(reader, request);
+    if (cancel === undefined || !isCallersChoice(signal.reason)) return;
+    const call = { headers, signal: new AbortController().signal, timeoutMs: cancelTimeoutMs };
+    const sent = this.#engine.handleStream(cancel, call).catch(() => {});
+    this.#cancelling.add(sent);
+    void sent.finally(() => this.#cancelling.delete(sent));
+  }
+}
+
+/** How long a cancellation may take, which a client that is closed waits for. */
+const cancelTimeoutMs = 2_000;

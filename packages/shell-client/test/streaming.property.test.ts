@@ -1,0 +1,119 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import type { ShellCall } from "@harnesskit/shell-engine";
+import {
+  isMessageStream,
+  type MessageStream,
+  type StreamExchange,
+  type StreamedMessage,
+} from "@harnesskit/wire";
+import { createFaultyTransport, createMemoryTransport, type Fault } from "@harnesskit/wire/testing";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import type { EngineCall, EngineEndpoint, ShellStreamEvent } from "../src/index.ts";
+import { createShellClient } from "../src/index.ts";
+import { streamingEngine } from "./streaming-support.ts";
+import { say } from "./support.ts";
+
+/** What happens to the frame at a place, counted over all connections. */
+type Mishap = "lose" | "twice" | "swap" | "cut";
+
+/** The frames of an exchange, with mishaps at their places. */
+const mangled = (engine: StreamExchange<unknown>, mishaps: ReadonlyMap<number, Mishap>): EngineEndpoint => {
+  let place = 0;
+  const mangle = async function* (frames: MessageStream): AsyncGenerator<StreamedMessage> {
+    let held: StreamedMessage | undefined;
+    for await (const frame of frames) {
+      // The first frame names the stream: without it there is nothing to resume.
+      const mishap = place === 0 ? undefined : mishaps.get(place);
+      place++;
+      if (mishap === "cut") return;
+      if (mishap === "lose") continue;
+      if (mishap === "swap" && held === undefined) {
+        held = frame;
+        continue;
+      }
+      yield frame;
+      if (mishap === "twice") yield frame;
+      if (held) yield held;
+      held = undefined;
+    }
+  };
+  return {
+    handle: (message: unknown, call: EngineCall) => engine.handle(message, call),
+    handleStream: async (message: unknown, call: EngineCall) => {
+      const answer = await engine.handleStream(message, call);
+      return isMessageStream(answer) ? mangle(answer) : answer;
+    },
+  } as StreamExchange<EngineCall>;
+};
+
+const words = fc.array(
+  fc.oneof(fc.string({ unit: "binary", maxLength: 8 }), fc.constantFrom("😀", "\ud83d", "\n\n")),
+  {
+    minLength: 1,
+    maxLength: 12,
+  },
+);
+const places = fc.array(fc.tuple(fc.nat(30), fc.constantFrom<Mishap>("lose", "twice", "swap", "cut")), {
+  maxLength: 12,
+});
+
+/** Sends one request whose handler says these words, and checks what a shell makes of it. */
+const check = async (
+  deltas: readonly string[],
+  pauses: readonly boolean[],
+  wrap: (engine: StreamExchange<unknown> & { connect: never }) => EngineEndpoint | Promise<EngineEndpoint>,
+) => {
+  const intent = async ({ stream }: ShellCall) => {
+    for (const [index, delta] of deltas.entries()) {
+      stream.text(delta);
+      if (pauses[index % Math.max(1, pauses.length)]) await nextTurn();
+    }
+    return [say("the answer")];
+  };
+  const { engine, calls } = streamingEngine(intent);
+  const events: ShellStreamEvent[] = [];
+  const shown: unknown[] = [];
+  const shell = createShellClient({
+    engine: await wrap(engine as never),
+    executors: { render_message: ({ payload }) => void shown.push(payload?.message) },
+    retry: { initialDelayMs: 0, maxAttempts: 50 },
+    reconnect: { initialDelayMs: 0, maxAttempts: 50 },
+    onStream: (event) => events.push(event),
+  });
+  const outcome = await shell.send({ intent: "go" });
+  await shell.close();
+  const all = deltas.join("");
+  const text = events.map((event) => (event.type === "text" ? event.delta : "")).join("");
+  expect([outcome.status, shown, calls.length]).toEqual(["success", ["the answer"], 1]);
+  expect(text).toBe(all);
+  expect(events.filter(({ type }) => type !== "text").map(({ type }) => type)).toEqual(["opened", "ended"]);
+};
+
+it("has each frame once and in order, and the response once, whatever happens to its exchange", async () => {
+  verifies("OH-96", "OH-97");
+  await fc.assert(
+    fc.asyncProperty(words, fc.array(fc.boolean(), { maxLength: 4 }), places, (deltas, pauses, mishaps) =>
+      check(deltas, pauses, (engine) => mangled(engine, new Map(mishaps))),
+    ),
+    { numRuns: 100 },
+  );
+});
+
+it("has them over channels that repeat and break", async () => {
+  verifies("OH-96", "OH-97");
+  const kinds = fc.constantFrom<Fault["kind"]>("duplicate", "close_before", "close_after");
+  const faults = fc.array(fc.tuple(fc.integer({ min: 1, max: 30 }), kinds), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(words, fc.array(fc.boolean(), { maxLength: 4 }), faults, (deltas, pauses, given) =>
+      check(deltas, pauses, async (engine) => {
+        const { transport, listener } = createMemoryTransport();
+        await listener.listen((channel) => engine.connect(channel as never));
+        const list = given.map(([index, kind]): Fault => ({ direction: "receive", index, kind }));
+        return createFaultyTransport(transport, list);
+      }),
+    ),
+    { numRuns: 60 },
+  );
+});

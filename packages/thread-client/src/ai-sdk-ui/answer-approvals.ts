@@ -1,0 +1,82 @@
+import { type ApprovalDecision, ThreadErrorCode } from "@harnesskit/protocol/threads";
+import { digest } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
+import type { ThreadClient } from "../client-options.ts";
+import { ApprovalError, ThreadError } from "../errors.ts";
+import { hasExtension } from "../extensions.ts";
+import type { ApprovalChunks } from "./approval-chunks.ts";
+import type { ApprovalData } from "./message-types.ts";
+import type { SentAnswer } from "./read-message.ts";
+
+/** What an answer of `useChat` comes to. */
+export type ToDecision = (answer: SentAnswer, asked: ApprovalData) => ApprovalDecision;
+
+/** The refusal of an answer to a question that was not asked, or not in the turn that runs. */
+export const unknownApproval = (): ThreadError =>
+  new ThreadError(ThreadErrorCode.ApprovalNotFound, "No approval of this chat waits under this id.", {
+    code: "approval_not_found",
+  });
+
+const settled = (requestId: string, cause?: unknown): ApprovalError =>
+  new ApprovalError(
+    "approval_settled",
+    requestId,
+    "The approval was answered before, or its turn has ended.",
+    {
+      cause,
+    },
+  );
+
+/** Refuses an answer to something else than what the server will do. */
+const checkShown = async ({ requestId, tool, input }: SentAnswer, asked: ApprovalData): Promise<void> => {
+  const [shown, real] = await Promise.all([
+    isObject(input) ? digest({ tool, input }) : undefined,
+    digest({ tool: asked.tool, input: asked.input }),
+  ]);
+  if (shown === real) return;
+  const text = "The call that was answered is not the one that waits: load the chat again.";
+  throw new ApprovalError("approval_digest_mismatch", requestId, text);
+};
+
+/**
+ * Gives the answers to the questions of one turn that still wait. Nothing is answered unless all that wait were shown as they are.
+ * Throws `approval_not_found` for ids that the turn did not ask under, `approval_settled` where none waits any more, and
+ * `approval_digest_mismatch`.
+ */
+export const answerApprovals = async (
+  client: Pick<ThreadClient, "capabilities" | "respondApproval">,
+  approvals: Pick<ApprovalChunks, "find" | "markAnswered">,
+  answers: readonly SentAnswer[],
+  toDecision: ToDecision,
+): Promise<void> => {
+  const waiting: { readonly answer: SentAnswer; readonly data: ApprovalData }[] = [];
+  let known: string | undefined;
+  for (const answer of answers) {
+    const asked = approvals.find(answer.requestId);
+    if (!asked) throw unknownApproval();
+    known = answer.requestId;
+    if (asked.isSettled) continue;
+    await checkShown(answer, asked.data);
+    waiting.push({ answer, data: asked.data });
+  }
+  if (known === undefined) throw unknownApproval();
+  if (waiting.length === 0) throw settled(known);
+  for (const { answer, data } of waiting) {
+    await respond(client, data, toDecision(answer, data));
+    approvals.markAnswered(data.requestId);
+  }
+};
+
+const respond = async (
+  client: Pick<ThreadClient, "capabilities" | "respondApproval">,
+  { requestId, digest: asked }: ApprovalData,
+  decision: ApprovalDecision,
+): Promise<void> => {
+  const bound = hasExtension(client.capabilities, "grants") ? { digest: asked } : {};
+  try {
+    await client.respondApproval(requestId, decision, bound);
+  } catch (error) {
+    const data = ThreadError.isInstance(error) ? error.data : undefined;
+    throw isObject(data) && data.reason === "already_resolved" ? settled(requestId, error) : error;
+  }
+};

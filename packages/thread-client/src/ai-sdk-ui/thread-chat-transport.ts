@@ -1,0 +1,173 @@
+import type { InputPart } from "@harnesskit/protocol/threads";
+import { callSafely, InvalidArgumentError, RequestCancelledError } from "@harnesskit/wire";
+import type { ChatTransport } from "ai";
+import type { SubmitTurnOptions, ThreadClient } from "../client-options.ts";
+import { ThreadError } from "../errors.ts";
+import { answerApprovals, type ToDecision, unknownApproval } from "./answer-approvals.ts";
+import { type FoundTurn, findRunningTurn, findTurnStart, readLastSeq } from "./find-turn.ts";
+import type { ThreadUIMessage, ThreadUIMessageChunk } from "./message-types.ts";
+import { lastMessage, type SentMessage, seqOf, toAnswers, toInputParts } from "./read-message.ts";
+import { type ReadMessagesOptions, readThreadMessages, requestNameOf } from "./thread-messages.ts";
+import { type AiSdkVersion, defaultPlanOf, type PlanOf } from "./turn-chunks.ts";
+import { TurnReader } from "./turn-reader.ts";
+
+export interface ThreadChatTransportOptions {
+  /** A client that is connected, or connects before the first call. Its server needs `subscribe` and `clientRequestId`. */
+  readonly client: Pick<
+    ThreadClient,
+    "capabilities" | "cancelTurn" | "getThread" | "respondApproval" | "submitTurn" | "subscribe"
+  >;
+  /** The thread of a chat, by the `id` of `useChat`. @default the chat's id is the thread's */
+  readonly resolveThread?: (chatId: string) => string | Promise<string>;
+  /**
+   * The major version of the AI SDK in the page. 7 also gets answers to approvals as chunks of their own, which 6 refuses; with 6
+   * the part `data-approval` has them. @default 6, whose chunks both read
+   */
+  readonly aiSdk?: AiSdkVersion;
+  /** The model and the agent of a turn. `body` is what the page sent along: untrusted. @default the server's choice */
+  readonly turnOptions?: (request: {
+    readonly chatId: string;
+    readonly body: unknown;
+  }) => Pick<SubmitTurnOptions, "model" | "agent">;
+  /** @default `once` where the user approved, else `reject` */
+  readonly toDecision?: ToDecision;
+  /** What of an item is a plan, for `data-plan`. @default an artifact of the kind `plan`, the input of the tool `update_plan` */
+  readonly planOf?: PlanOf;
+  /** Receives a turn that could not be cancelled when its signal aborted. What it throws is ignored. @default no report */
+  readonly onError?: (error: unknown) => void;
+}
+
+type SendOptions = Parameters<ChatTransport<ThreadUIMessage>["sendMessages"]>[0];
+type ReconnectOptions = Parameters<ChatTransport<ThreadUIMessage>["reconnectToStream"]>[0];
+
+/** What `useChat` talks to. A stream that is cancelled leaves its turn running; `abortSignal` of `sendMessages` cancels the turn. */
+export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
+  /** `reconnectToStream` gives the whole answer again, from its first event on. */
+  readonly resumeStreamIsReplay = true;
+  readonly #options: ThreadChatTransportOptions;
+
+  /** @internal */
+  constructor(options: ThreadChatTransportOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts a turn with the last message, where that is the user's; the same message again gives the same turn. Where it is the
+   * assistant's, gives the answers to approvals in it, and goes on with its turn. The stream ends with the turn, or when the turn waits
+   * for a human. Rejects with `invalid_argument`, `thread_not_found`, `turn_busy`, `request_conflict`, `approval_not_found`,
+   * `approval_settled`, `approval_digest_mismatch` and the errors of the client.
+   */
+  async sendMessages(options: SendOptions): Promise<ReadableStream<ThreadUIMessageChunk>> {
+    const { chatId, trigger, messages, messageId, abortSignal, body } = options;
+    if (abortSignal?.aborted) throw new RequestCancelledError("sendMessages", { cause: abortSignal.reason });
+    const message = lastMessage(messages);
+    const isChange = trigger === "regenerate-message" || (message.role === "user" && messageId !== undefined);
+    if (isChange) {
+      throw new InvalidArgumentError(
+        "a thread keeps what was said: send a new message, do not change or regenerate one",
+      );
+    }
+    const threadId = await this.#threadOf(chatId);
+    const reader =
+      message.role === "assistant"
+        ? await this.#answer(threadId, message)
+        : await this.#start(threadId, message, { chatId, body });
+    return this.#cancelling(reader, threadId, abortSignal);
+  }
+
+  /** The answer of the turn that runs or waits, again from its beginning; null where no turn does. Rejects as `subscribe`. */
+  async reconnectToStream({
+    chatId,
+  }: Pick<ReconnectOptions, "chatId">): Promise<ReadableStream<ThreadUIMessageChunk> | null> {
+    const threadId = await this.#threadOf(chatId);
+    const turn = await findRunningTurn(this.#options.client, threadId);
+    return turn ? (await this.#open(threadId, turn)).toStream() : null;
+  }
+
+  /** The messages of the chat: see `readThreadMessages`. */
+  async readMessages({
+    chatId,
+    ...options
+  }: { readonly chatId: string } & ReadMessagesOptions): Promise<ThreadUIMessage[]> {
+    const { client, planOf } = this.#options;
+    return readThreadMessages(client, await this.#threadOf(chatId), {
+      ...(planOf && { planOf }),
+      ...options,
+    });
+  }
+
+  /** Cancels the turn of the chat that runs or waits. Rejects with `thread_not_found`, `turn_not_found`. */
+  async cancel({ chatId }: { readonly chatId: string }): Promise<void> {
+    await this.#options.client.cancelTurn(await this.#threadOf(chatId));
+  }
+
+  async #threadOf(chatId: string): Promise<string> {
+    const { resolveThread = (id: string) => id } = this.#options;
+    return resolveThread(chatId);
+  }
+
+  async #start(
+    threadId: string,
+    message: SentMessage,
+    request: { readonly chatId: string; readonly body: unknown },
+  ): Promise<TurnReader> {
+    if (message.role !== "user")
+      throw new InvalidArgumentError("the last message must be of the user or the assistant");
+    const { client, turnOptions } = this.#options;
+    const input: readonly InputPart[] = toInputParts(message);
+    const lastSeq = await readLastSeq(client, threadId);
+    const turnId = await client.submitTurn({
+      ...turnOptions?.(request),
+      threadId,
+      input,
+      clientRequestId: requestNameOf(message.id),
+    });
+    return this.#open(threadId, await findTurnStart(client, threadId, { turnId, lastSeq }));
+  }
+
+  async #answer(threadId: string, message: SentMessage): Promise<TurnReader> {
+    const { client, toDecision = ({ approved }) => (approved ? "once" : "reject") } = this.#options;
+    const answers = toAnswers(message);
+    if (answers.length === 0)
+      throw new InvalidArgumentError("the last message must be of the user, or answer an approval");
+    const turn = await findRunningTurn(client, threadId);
+    if (!turn) throw unknownApproval();
+    const reader = await this.#open(threadId, turn);
+    try {
+      await reader.catchUp(seqOf(message));
+      await answerApprovals(client, reader.chunks.approvals, answers, toDecision);
+    } catch (error) {
+      reader.close();
+      throw error;
+    }
+    return reader;
+  }
+
+  #open(threadId: string, turn: FoundTurn): Promise<TurnReader> {
+    const { client, aiSdk = 6, planOf = defaultPlanOf } = this.#options;
+    return TurnReader.open(client, threadId, turn, { aiSdk, planOf });
+  }
+
+  /** Cancels the turn when the signal aborts before the stream has ended. */
+  #cancelling(
+    reader: TurnReader,
+    threadId: string,
+    signal: AbortSignal | undefined,
+  ): ReadableStream<ThreadUIMessageChunk> {
+    const { client, onError } = this.#options;
+    const cancel = () => {
+      if (reader.chunks.isEnded || reader.chunks.isWaiting) return;
+      client.cancelTurn(threadId).catch((error: unknown) => {
+        const isLate = ThreadError.isInstance(error) && error.code === "turn_not_found";
+        if (!isLate) callSafely(() => onError?.(error));
+      });
+    };
+    if (signal?.aborted) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    return reader.toStream();
+  }
+}
+
+/** Makes a transport of `useChat` over a client of the thread protocol, for the page itself or for a server's handler. */
+export const createThreadChatTransport = (options: ThreadChatTransportOptions): ThreadChatTransport =>
+  new ThreadChatTransport(options);

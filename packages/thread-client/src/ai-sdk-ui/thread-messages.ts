@@ -1,0 +1,101 @@
+import type { InputPart, Turn } from "@harnesskit/protocol/threads";
+import type { ThreadClient } from "../client-options.ts";
+import type { ThreadEvent } from "../thread-subscription.ts";
+import { readForwards, readLastSeq } from "./find-turn.ts";
+import { MessageFold } from "./message-fold.ts";
+import type { ThreadUIMessage } from "./message-types.ts";
+import { defaultPlanOf, type PlanOf, TurnChunks } from "./turn-chunks.ts";
+
+/** Before the id of a user's message, in the name under which it was sent. */
+const namePrefix = "ui-message:";
+
+/** The `clientRequestId` of a message, so that the same message starts one turn. */
+export const requestNameOf = (messageId: string): string => `${namePrefix}${messageId}`;
+
+type UserPart = ThreadUIMessage["parts"][number];
+
+const toUserPart = (part: InputPart): UserPart =>
+  part.type === "text"
+    ? { type: "text", text: part.text }
+    : {
+        type: "file",
+        mediaType: part.mimeType ?? "application/octet-stream",
+        url: part.uri ?? encodeURI(part.path ?? ""),
+        ...(part.path !== undefined && { filename: part.path }),
+      };
+
+/** The messages of one turn, while its events come. */
+class TurnMessages {
+  readonly #turn: Turn;
+  readonly #chunks: TurnChunks;
+  readonly #fold = new MessageFold();
+  #said: ThreadUIMessage | undefined;
+
+  constructor(turn: Turn, planOf: PlanOf) {
+    this.#turn = turn;
+    this.#chunks = new TurnChunks({ turnId: turn.turnId, aiSdk: 7, planOf });
+  }
+
+  push(event: ThreadEvent): void {
+    if (
+      (event.type === "item.started" || event.type === "item.completed") &&
+      event.data.turnId === this.#turn.turnId
+    )
+      this.#say(event.data.item);
+    for (const chunk of this.#chunks.push(event)) this.#fold.apply(chunk);
+  }
+
+  /** Without the answer of a turn that runs: resuming its stream brings that. */
+  get messages(): ThreadUIMessage[] {
+    const said = this.#said ? [this.#said] : [];
+    return this.#chunks.isEnded ? [...said, this.#fold.message] : said;
+  }
+
+  #say(item: { readonly type: string; readonly itemId: string; readonly data?: unknown }): void {
+    if (item.type !== "user_message") return;
+    const { content = [] } = (item.data ?? {}) as { readonly content?: readonly InputPart[] };
+    const { clientRequestId: name } = this.#turn;
+    const id = name?.startsWith(namePrefix) ? name.slice(namePrefix.length) : item.itemId;
+    this.#said = { id, role: "user", parts: content.map(toUserPart) };
+  }
+}
+
+export interface ReadMessagesOptions {
+  /** Events of the thread that are read, the latest ones; a turn that began before them is left out. @default 20000 */
+  readonly maxEvents?: number;
+  /** @default {@link defaultPlanOf} */
+  readonly planOf?: PlanOf;
+}
+
+/** The messages that the events of a thread come to, in order. The answer of a turn that runs is left out. */
+export const toUiMessages = (
+  events: Iterable<ThreadEvent>,
+  { planOf = defaultPlanOf }: Pick<ReadMessagesOptions, "planOf"> = {},
+): ThreadUIMessage[] => {
+  const turns = new Map<string, TurnMessages>();
+  for (const event of events) takeEvent(turns, event, planOf);
+  return [...turns.values()].flatMap(({ messages }) => messages);
+};
+
+const takeEvent = (turns: Map<string, TurnMessages>, event: ThreadEvent, planOf: PlanOf): void => {
+  if (event.type === "thread.created") return;
+  const { turnId } = event.data;
+  if (event.type === "turn.started") turns.set(turnId, new TurnMessages(event.data.turn, planOf));
+  turns.get(turnId)?.push(event);
+};
+
+/**
+ * The messages of a thread, for the `messages` of `useChat`. Of a turn that runs, or waits for a human, there is only what the user
+ * said: `resumeStream` brings the rest. Rejects as `subscribe` and `getThread`.
+ */
+export const readThreadMessages = async (
+  client: Pick<ThreadClient, "getThread" | "subscribe">,
+  threadId: string,
+  { maxEvents = 20_000, planOf = defaultPlanOf }: ReadMessagesOptions = {},
+): Promise<ThreadUIMessage[]> => {
+  const lastSeq = await readLastSeq(client, threadId);
+  const turns = new Map<string, TurnMessages>();
+  const past = readForwards(client, threadId, Math.max(0, lastSeq - maxEvents), lastSeq);
+  for await (const event of past) takeEvent(turns, event, planOf);
+  return [...turns.values()].flatMap(({ messages }) => messages);
+};

@@ -1,0 +1,19 @@
+import type { Thread } from "@harnesskit/protocol/threads";
+
+/** The thread with another title. */
+export const renamed = (thread: Thread, title: string): Thread =>
+  thread.title === title ? thread : { ...thread, title };
+
+/** The thread, archived at this time unless it was before. */
+export const archived = (thread: Thread, at: number): Thread =>
+  thread.time.archived === undefined ? { ...thread, time: { ...thread.time, archived: at } } : thread;
+
+/** The thread, not archived. */
+export const unarchived = (thread: Thread): Thread => {
+  const { archived: at, ...time } = thread.time;
+  return at === undefined ? thread : { ...thread, time };
+};
+
+/** True where both say the same of what can be changed. */
+export const isSameThread = (one: Thread, other: Thread): boolean =>
+  one.title === other.title && one.time.archived === other.time.archived;

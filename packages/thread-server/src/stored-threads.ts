@@ -1,0 +1,102 @@
+import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
+import { type Clock, type CreateId, randomId, systemClock } from "@harnesskit/wire";
+import { archived, renamed, unarchived } from "./edit-thread.ts";
+import { seqOutOfRange, threadNotFound, turnActive } from "./errors.ts";
+import { completeFork, isFork } from "./fork-thread.ts";
+import { readState } from "./read-state.ts";
+import { threadServerLimits } from "./server-settings.ts";
+import type { ThreadStore } from "./thread-store.ts";
+import { dequeued } from "./turn-queue.ts";
+
+/** What can be changed of a stored thread. */
+export type ThreadChange = { readonly title: string } | { readonly archived: boolean };
+
+export interface StoredThreadOptions {
+  /** @default the real time */
+  readonly clock?: Pick<Clock, "now">;
+  /** @default 128 random bits */
+  readonly createId?: CreateId;
+}
+
+const limits = threadServerLimits.resolve({});
+
+const stored = async (store: ThreadStore, threadId: string): Promise<Thread> => {
+  const thread = await store.get(threadId);
+  if (!thread) throw threadNotFound();
+  return thread;
+};
+
+const apply = (thread: Thread, change: ThreadChange, now: number): Thread => {
+  if ("title" in change) return renamed(thread, change.title);
+  return change.archived ? archived(thread, now) : unarchived(thread);
+};
+
+/**
+ * Renames or archives a thread of a store without a server, as `thread.rename`, `thread.archive` and `thread.unarchive` do. The
+ * title must be valid there. Rejects with -32001, -32002 `turn_active` for an archive of a thread whose turn has not ended, and
+ * `thread_locked` (`StoreError`) while a server writes it.
+ */
+export const changeStoredThread = async (
+  store: ThreadStore,
+  threadId: string,
+  change: ThreadChange,
+  { clock = systemClock }: StoredThreadOptions = {},
+): Promise<Thread> => {
+  await stored(store, threadId);
+  const lease = await store.lease(threadId);
+  try {
+    // The former holder may have changed it.
+    const { queued: _, ...thread } = await stored(store, threadId);
+    const state = await readState(store, thread, limits);
+    const archives = "archived" in change && change.archived;
+    if (archives && state.turn) throw turnActive("archived");
+    const time = clock.now();
+    const changed = apply(thread, change, time);
+    if (changed === thread) return thread;
+    const leaving = archives ? state.queue.list : [];
+    const bodies: EventBody[] = [
+      ...leaving.map((queued) => dequeued(queued, "archived", time)),
+      { type: "thread.updated", data: { threadId, thread: changed } },
+    ];
+    const events = bodies.map((body, index) => ({ seq: state.lastSeq + 1 + index, time, ...body }) as Event);
+    await store.append(threadId, events, { flush: true });
+    const left = state.queue.size - leaving.length;
+    const kept = left === 0 ? changed : { ...changed, queued: left };
+    await store.update(kept);
+    return kept;
+  } finally {
+    await lease.release();
+  }
+};
+
+/**
+ * Forks a thread of a store without a server, as `thread.fork` does; the source may be written meanwhile. Rejects with -32001,
+ * and -32602 `seq_out_of_range`.
+ */
+export const forkStoredThread = async (
+  store: ThreadStore,
+  { threadId, seq, title }: { readonly threadId: string; readonly seq?: number; readonly title?: string },
+  { clock = systemClock, createId = randomId }: StoredThreadOptions = {},
+): Promise<Thread> => {
+  const source = await stored(store, threadId);
+  const lastSeq = (await store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
+  const at = seq ?? lastSeq;
+  if (at > lastSeq || at < 1) throw seqOutOfRange(at, lastSeq);
+  const created = clock.now();
+  const fork: Thread = {
+    threadId: createId("ses"),
+    title: title ?? source.title,
+    directory: source.directory,
+    time: { created, updated: created },
+    forkedFrom: { threadId, seq: at },
+  };
+  await store.create(fork);
+  const lease = await store.lease(fork.threadId);
+  try {
+    const { maxHistoryLength } = limits;
+    if (isFork(fork)) await completeFork(fork, store, { maxHistoryLength, now: () => clock.now() });
+  } finally {
+    await lease.release();
+  }
+  return fork;
+};

@@ -1,0 +1,310 @@
+import type { EventBody, QueuedTurn, Thread, WhenBusy } from "@harnesskit/protocol/threads";
+import { invalidParams, ProtocolError } from "@harnesskit/wire";
+import { currentTracer, inOperation, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
+import { ActiveTurn } from "./active-turn.ts";
+import type { Approvals } from "./approvals.ts";
+import type { Connections } from "./connections.ts";
+import { defined } from "./defined.ts";
+import {
+  requestConflict,
+  type StoreError,
+  TurnError,
+  threadArchived,
+  turnBusy,
+  turnNotFound,
+} from "./errors.ts";
+import type { EventLog } from "./event-log.ts";
+import { planRecovery } from "./plan-recovery.ts";
+import type { RequestName } from "./request-digest.ts";
+import type { ServerSettings } from "./server-settings.ts";
+import type { ThreadState } from "./thread-state.ts";
+import type { TurnLife } from "./turn-life.ts";
+import { TurnQueue } from "./turn-queue.ts";
+import type { TurnRequest } from "./turn-runner.ts";
+import { TurnWork } from "./turn-work.ts";
+
+export interface ThreadTurnsOptions {
+  readonly settings: ServerSettings;
+  readonly connections: Connections;
+  readonly approvals: Approvals;
+  readonly log: EventLog;
+  readonly state: ThreadState;
+  readonly thread: () => Thread;
+  /** Rejects if the thread's directory is not one that it may have. */
+  readonly checkDirectory: () => Promise<void>;
+  /** True while the thread takes no prompts. */
+  readonly isArchived: () => boolean;
+  /** True if the log was changed from outside: nothing more begins. */
+  readonly isLost: () => boolean;
+  /** Stores what is known of the thread. */
+  readonly save: () => Promise<void>;
+  /** Stores that the thread is used now. */
+  readonly touch: () => Promise<void>;
+  /** Called when a turn has ended and the thread is updated. */
+  readonly onTurnOver: () => void;
+}
+
+/** A turn that a request started, or a prompt that waits to be one. */
+export interface StartedTurn {
+  readonly turnId: string;
+  /** The place of a prompt that waits, from 1. */
+  readonly position?: number | undefined;
+  /** Left out for a request that was served before. */
+  readonly life?: TurnLife;
+}
+
+/** The turns of one thread: at most one is active, the next ones wait. */
+export class ThreadTurns {
+  readonly queue: TurnQueue;
+  readonly #options: ThreadTurnsOptions;
+  #active: ActiveTurn | undefined;
+  #beginning: Promise<void> | undefined;
+  /** Settles when the active turn is over and noted. */
+  #running: Promise<void> = Promise.resolve();
+  /** The end of the last turn, which clients received and which could not be stored. */
+  #unstoredEnd: readonly EventBody[] | undefined;
+  #isClosed = false;
+
+  constructor(options: ThreadTurnsOptions) {
+    this.#options = options;
+    const { settings, log, state, thread, save } = options;
+    this.queue = new TurnQueue({ settings, log, state, thread, save, active: () => this.#active });
+  }
+
+  get active(): ActiveTurn | undefined {
+    return this.#active;
+  }
+
+  /**
+   * Starts a turn and returns once its start is stored; while another one is active, does what `whenBusy` says. A request
+   * that was served before, by its name, returns the turn that it started then, without its `life`. Throws -32002 when a turn is
+   * active or the queue is full, -32005, -32006, and what the runner's `accept` throws.
+   */
+  async start(
+    request: TurnRequest,
+    name: RequestName | undefined,
+    whenBusy: WhenBusy = this.#options.settings.whenBusy,
+  ): Promise<StartedTurn> {
+    const repeated = name && (await this.#repeated(name));
+    if (repeated !== undefined) return repeated;
+    if (this.#options.isArchived()) throw threadArchived();
+    if (!this.#active && this.queue.size === 0) return this.#startNow(request, name);
+    if (whenBusy === "reject") {
+      const busy = turnBusy(this.#active ? { turnId: this.#active.turnId } : { reason: "queue_not_empty" });
+      this.next();
+      throw busy;
+    }
+    const interrupted = whenBusy === "interrupt" ? this.#active : undefined;
+    const { turnId, life } = await this.queue.add(request, name, interrupted?.turnId);
+    if (interrupted && interrupted === this.#active) interrupted.cancel();
+    this.next();
+    return { turnId, position: this.queue.positionOf(turnId), life };
+  }
+
+  /**
+   * Stops a turn: the active one, or the one with this id, which may wait in the queue. One that waits for a human would wait again
+   * after a restart: this settles when its end is stored. Throws -32003 when no such turn is active or waits.
+   */
+  async cancel(turnId: string | undefined): Promise<void> {
+    const turn = this.#active;
+    if (turn && (turnId === undefined || turn.turnId === turnId)) {
+      if (turn.isWaiting) await turn.cancelAndStore();
+      else turn.cancel();
+      return;
+    }
+    try {
+      if (turnId === undefined || !(await this.queue.remove(turnId, "cancelled"))) throw turnNotFound();
+    } finally {
+      this.next();
+    }
+  }
+
+  /** Ends what an earlier server left running, or goes on with it, and begins what waits. */
+  async recover(): Promise<void> {
+    const { state, settings, checkDirectory } = this.#options;
+    const { turn: begun } = state;
+    if (begun) {
+      const plan = await planRecovery(state, settings, checkDirectory);
+      await this.appendAll(plan.endings);
+      if (plan.waiting) {
+        const turn = new ActiveTurn({ ...this.#parts(begun.turnId), begun });
+        this.#active = turn;
+        // The questions can be answered before any client can use the thread.
+        // The same trace goes on, and the link says where it was left.
+        const { request, pending } = plan.waiting;
+        const operation = currentTracer()?.start("turn", this.#traced(turn.turnId, request, true), {
+          parent: turn.trace,
+          links: [turn.trace],
+        });
+        const work = this.#workOf(turn, request, operation);
+        this.#running = inOperation(operation, () => this.#runTurn(turn, work, work.resume(pending)));
+        // The server ended between the two steps of an interruption.
+        if (this.queue.waiting.some(({ interrupts }) => interrupts === turn.turnId)) turn.cancel();
+      }
+    }
+    this.next();
+  }
+
+  /** Begins what waits, if no turn is active. What cannot begin now waits until the thread is used again. */
+  next(): void {
+    const { settings, isLost, onTurnOver } = this.#options;
+    if (this.#active || this.#isClosed || isLost()) return;
+    const queued = this.queue.next;
+    if (!queued) return;
+    const { turnId, clientRequestId, requestDigest, input, model } = queued;
+    const agent = settings.agents.find(({ name }) => name === queued.agent);
+    const request = { input, agent: agent ?? settings.agents[0], ...(model !== undefined && { model }) };
+    const parent = readTraceContext(queued._meta);
+    const operation = currentTracer()?.start("turn", this.#traced(turnId, request), { parent });
+    const name = clientRequestId === undefined ? undefined : defined({ clientRequestId, requestDigest });
+    const turn = new ActiveTurn({
+      ...this.#parts(turnId),
+      name: name as RequestName | undefined,
+      trace: operation?.context,
+    });
+    this.#active = turn;
+    const beginning = this.#beginQueued(turn);
+    this.#beginning = beginning;
+    this.#running = (async () => {
+      try {
+        await beginning;
+      } catch (error) {
+        this.#active = undefined;
+        turn.discard();
+        operation?.end(error);
+        if (!this.#isClosed) settings.onError(error);
+        onTurnOver();
+        return;
+      }
+      this.queue.begun(turn);
+      const work = this.#workOf(turn, request, operation);
+      await inOperation(operation, () =>
+        this.#runTurn(turn, work, async () => {
+          await this.#checkQueued(queued, request);
+          await work.begin();
+        }),
+      );
+    })();
+  }
+
+  /** The log was changed from outside: the active turn ends with this error. */
+  abandon(error: StoreError): void {
+    this.#active?.abandon(error);
+  }
+
+  /** Stops what runs. A turn that waits for a human is left waiting in the log, and so is what waits in the queue. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#active?.shutDown();
+    await this.#running;
+    this.queue.close();
+    await this.storeEnd().catch(this.#options.settings.onError);
+  }
+
+  /** Stores the end of the last turn as clients received it, where that could not be done at the time. */
+  async storeEnd(): Promise<void> {
+    if (!this.#unstoredEnd || this.#options.isLost()) return;
+    await this.appendAll(this.#unstoredEnd);
+    this.#unstoredEnd = undefined;
+  }
+
+  async appendAll(bodies: readonly EventBody[]): Promise<void> {
+    await Promise.all(bodies.map((body) => this.#options.log.append(body)));
+  }
+
+  async #startNow(request: TurnRequest, name: RequestName | undefined): Promise<StartedTurn> {
+    const { settings, checkDirectory } = this.#options;
+    const turnId = settings.createId("turn");
+    const operation = currentTracer()?.start("turn", this.#traced(turnId, request));
+    const turn = new ActiveTurn({ ...this.#parts(turnId), name, trace: operation?.context });
+    this.#active = turn;
+    this.#beginning = (async () => {
+      await checkDirectory();
+      await settings.runner.accept?.(request);
+      await this.storeEnd();
+      await turn.begin();
+    })();
+    try {
+      await this.#beginning;
+    } catch (error) {
+      this.#active = undefined;
+      turn.discard();
+      operation?.end(error);
+      this.next();
+      throw error;
+    }
+    const work = this.#workOf(turn, request, operation);
+    this.#running = inOperation(operation, () => this.#runTurn(turn, work, () => work.begin()));
+    return { turnId, life: turn };
+  }
+
+  /** Stores the start of a prompt that waited: from then on, and not before, it waits no more. */
+  async #beginQueued(turn: ActiveTurn): Promise<void> {
+    const { log, state } = this.#options;
+    await this.storeEnd();
+    // Whatever is stored before this turn's start and waits behind it is counted.
+    while (log.isWriting) await log.settled();
+    if (this.#isClosed) throw new TurnError("server_closed", "The server is closing.");
+    await turn.begin(state.queue.sinceWithout(turn.turnId));
+  }
+
+  /** What was accepted when the prompt came may have changed since. */
+  async #checkQueued({ agent }: QueuedTurn, request: TurnRequest): Promise<void> {
+    const { settings, checkDirectory } = this.#options;
+    try {
+      if (agent !== undefined && request.agent.name !== agent) throw invalidParams("Unknown agent");
+      await checkDirectory();
+      await settings.runner.accept?.(request);
+    } catch (cause) {
+      if (!ProtocolError.isInstance(cause)) throw cause;
+      const message = `The prompt was queued and can no longer be served: ${cause.message}`;
+      throw new TurnError("queue.refused", message, { cause });
+    }
+  }
+
+  /** The turn that the request started before. Throws -32005 when it was another request. */
+  async #repeated({ clientRequestId, requestDigest }: RequestName): Promise<StartedTurn | undefined> {
+    const active = this.#active?.turn;
+    if (active?.clientRequestId === clientRequestId) await this.#beginning?.catch(() => {});
+    await this.queue.entered(clientRequestId);
+    const started = this.#options.state.startedRequest(clientRequestId);
+    if (started && started.requestDigest !== requestDigest) throw requestConflict();
+    return started && { turnId: started.turnId, position: this.queue.positionOf(started.turnId) };
+  }
+
+  #parts(turnId: string) {
+    const { settings, log, state, thread } = this.#options;
+    return { thread: thread(), turnId, log, state, settings };
+  }
+
+  #traced(turnId: string, { agent, input }: TurnRequest, isResumed = false) {
+    return { threadId: this.#options.thread().threadId, turnId, agent: agent.name, isResumed, input };
+  }
+
+  #workOf(turn: ActiveTurn, request: TurnRequest, operation?: TracedOperation<"turn">): TurnWork {
+    const { settings, connections, approvals, state, thread } = this.#options;
+    return new TurnWork({
+      turn,
+      request,
+      operation,
+      thread: thread(),
+      state,
+      approvals,
+      connections,
+      settings,
+    });
+  }
+
+  async #runTurn(turn: ActiveTurn, work: TurnWork, run: () => Promise<void>): Promise<void> {
+    const { touch, onTurnOver } = this.#options;
+    // The turn does not wait for it.
+    const touched = touch();
+    await work.run(run);
+    await touched;
+    this.#unstoredEnd = turn.unstoredEnd;
+    this.#active = undefined;
+    this.next();
+    await touch();
+    onTurnOver();
+  }
+}

@@ -1,0 +1,236 @@
+import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
+import type { Event } from "@harnesskit/protocol/threads";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import {
+  createMemoryThreadStore,
+  createThreadServer,
+  StoreError,
+  type ThreadServerOptions,
+  type ThreadStore,
+} from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { overriding } from "./support/overriding.ts";
+import { ofType, RawClient } from "./support/raw-client.ts";
+import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+
+const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
+  const server = createThreadServer({ runner: sayingRunner("a", "b"), ...options });
+  const client = RawClient.connect(server);
+  const threadId = (await client.call("thread.create", { title: "Source" })).result.thread.threadId as string;
+  const turn = async (text: string, of = threadId, more: object = {}) =>
+    client.turnEnd((await client.startTurn(of, text, more)).result.turnId);
+  const fork = async (params: object = {}) => client.call("thread.fork", { threadId, ...params });
+  return { server, client, threadId, turn, fork };
+};
+
+/** The events as they would be in another thread. */
+const inThread = (events: readonly Event[], from: string, to: string): unknown =>
+  JSON.parse(JSON.stringify(events).replaceAll(from, to));
+
+describe("thread.fork", () => {
+  it("begins a thread with the history up to an event, and leaves the source alone", async () => {
+    verifies("THR-96");
+    const { server, client, threadId, turn, fork } = await setUp();
+    const other = RawClient.connect(server);
+    await turn("one", threadId, { clientRequestId: "r1" });
+    const seq = (await client.events(threadId)).length;
+    await turn("two");
+    const before = await client.events(threadId);
+    const { thread } = (await fork({ seq, title: "Fork" })).result;
+    expect(thread).toMatchObject({ title: "Fork", directory: "/", forkedFrom: { threadId, seq } });
+    expect(await client.events(threadId)).toEqual(before);
+    const { result } = await client.call("thread.get", { threadId: thread.threadId });
+    expect(result.thread).toEqual(thread);
+    const copied = result.events.slice(1, seq);
+    const expected = inThread(before.slice(1, seq), threadId, thread.threadId) as Event[];
+    for (const { data } of ofType(expected, "turn.started")) {
+      delete data.turn.clientRequestId;
+      delete data.turn.requestDigest;
+    }
+    for (const { data } of ofType(expected, "turn.completed")) {
+      delete data.turn.clientRequestId;
+      delete data.turn.requestDigest;
+    }
+    expect(copied).toEqual(expected);
+    expect(result.events.slice(seq)).toMatchObject([
+      { seq: seq + 1, type: "thread.forked", data: { from: { threadId, seq } } },
+    ]);
+    // Clients hear that there is a thread, and none of its copies.
+    const heard = other.told.filter(({ data }) => data.threadId === thread.threadId).map(({ type }) => type);
+    expect(heard).toEqual(["thread.created", "thread.forked"]);
+    expect((await client.call("thread.list")).result.threads).toContainEqual(thread);
+  });
+
+  it("goes on from there: its next turn has the history, and the request ids of the source are free", async () => {
+    verifies("THR-96");
+    const histories: string[][] = [];
+    const { client, threadId, turn, fork } = await setUp({
+      runner: {
+        async run(turn) {
+          histories.push(
+            turn.history.flatMap(({ type, data }) =>
+              type === "user_message" ? [JSON.stringify(data?.content)] : [],
+            ),
+          );
+        },
+      },
+    });
+    await turn("one", threadId, { clientRequestId: "r1" });
+    await turn("two");
+    const { thread } = (await fork()).result;
+    await turn("three", thread.threadId, { clientRequestId: "r1" });
+    expect(histories.at(-1)?.map((json) => JSON.parse(json)[0].text)).toEqual(["one", "two", "three"]);
+    const again = (await client.call("thread.fork", { threadId: thread.threadId })).result.thread;
+    await turn("four", again.threadId);
+    expect(histories.at(-1)).toHaveLength(4);
+    expect(again.title).toBe("Source");
+  });
+
+  it("closes in the fork what was open there: the turn ends as forked, its question and its queue with it", async () => {
+    verifies("THR-97");
+    const tool = recordingTool("bash", "execute");
+    const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
+    const { client, threadId, fork } = await setUp({ runner, tools: [tool] });
+    const { turnId } = (await client.startTurn(threadId, "one")).result;
+    const { params } = await client.notification("approval.requested");
+    const queued = (await client.startTurn(threadId, "two", { whenBusy: "queue" })).result.turnId;
+    const before = await client.events(threadId);
+    const { thread } = (await fork()).result;
+    expect(thread).not.toHaveProperty("queued");
+    const events = (await client.events(thread.threadId)).slice(before.length);
+    expect(events.map(({ type }) => type)).toEqual([
+      "item.completed",
+      "item.completed",
+      "approval.resolved",
+      "turn.error",
+      "turn.dequeued",
+      "thread.forked",
+    ]);
+    expect(ofType(events, "turn.error")).toMatchObject([
+      { data: { turnId, code: "forked", turn: { status: "error" } } },
+    ]);
+    expect(ofType(events, "approval.resolved")).toMatchObject([
+      { data: { resolvedBy: "server", reason: "forked" } },
+    ]);
+    expect(ofType(events, "turn.dequeued")).toMatchObject([{ data: { turnId: queued, reason: "forked" } }]);
+    expect((await client.call("queue.list", { threadId: thread.threadId })).result.queued).toEqual([]);
+    expect((await client.call("turn.cancel", { threadId: thread.threadId })).error?.code).toBe(-32003);
+    // In the source the turn still waits, and the answer counts there.
+    expect(await client.events(threadId)).toEqual(before);
+    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await client.turnEnd(turnId);
+    expect(tool.runs).toHaveLength(1);
+  });
+
+  it("is made once under one clientRequestId, also at another server after a restart", async () => {
+    verifies("THR-68", "THR-96");
+    const store = createMemoryThreadStore();
+    const { server, client, threadId, turn, fork } = await setUp({ store });
+    await turn("one");
+    const answers = await Promise.all([1, 2, 3].map(() => fork({ clientRequestId: "r" })));
+    for (const { result } of answers) expect(result).toEqual(answers[0]?.result);
+    expect((await client.call("thread.list")).result.threads).toHaveLength(2);
+    expect((await fork({ clientRequestId: "r", seq: 1 })).error?.code).toBe(-32005);
+    await server.close();
+    const later = RawClient.connect(createThreadServer({ runner: sayingRunner(), store }));
+    const again = await later.call("thread.fork", { threadId, clientRequestId: "r" });
+    expect(again.result).toEqual(answers[0]?.result);
+  });
+
+  it.each([
+    ["beyond the end", 1e15],
+    ["of 0", 0],
+    ["below 0", -1],
+    ["that is no whole number", 1.5],
+    ["that is a string", "1"],
+  ])("refuses a seq %s with -32602", async (_what, seq) => {
+    verifies("THR-96");
+    const { client, threadId, fork } = await setUp();
+    expect((await fork({ seq })).error?.code).toBe(-32602);
+    expect((await fork({ seq: 2 })).error?.data).toMatchObject({ reason: "seq_out_of_range", lastSeq: 1 });
+    expect((await client.call("thread.list")).result.threads).toHaveLength(1);
+    expect(threadId).toBeDefined();
+  });
+});
+
+const events = async (store: ThreadStore, threadId: string): Promise<Event[]> => {
+  const all: Event[] = [];
+  for await (const event of store.events(threadId)) all.push(event);
+  return all;
+};
+
+const inFiles = async () => {
+  const dir = await temporaryDirectory();
+  return {
+    open: (): ThreadStore =>
+      createFileThreadStore({ root: join(dir.path, ".harness"), isOwnerDead: () => true }),
+    [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose](),
+  };
+};
+
+describe("a fork whose server ended while it copied", () => {
+  it("is completed when it is used next, with the same events", async () => {
+    verifies("THR-96");
+    await using files = await inFiles();
+    const inner = files.open();
+    let writes = 0;
+    let failsAt = Number.POSITIVE_INFINITY;
+    const store = overriding(inner, {
+      append: async (id, batch, options) => {
+        if (batch[0]?.seq === 1 || batch.some(({ type }) => type === "thread.forked")) writes++;
+        if (writes >= failsAt) throw new StoreError("store_full", "The disk is full");
+        await inner.append(id, batch, options);
+      },
+    });
+    const parts = Array.from({ length: 20 }, () => "part ".repeat(20));
+    const { server, threadId, turn, fork } = await setUp({ store, runner: sayingRunner(...parts) });
+    for (let index = 0; index < 25; index++) await turn(`turn ${index} ${"x".repeat(60_000)}`);
+    const whole = (await fork()).result.thread;
+    failsAt = writes + 2;
+    expect((await fork({ clientRequestId: "r" })).error).toMatchObject({
+      code: -32603,
+      data: { reason: "store_full" },
+    });
+    await server.close();
+
+    const later = files.open();
+    const half = (await later.list()).find(
+      (thread) => thread.threadId !== threadId && thread.threadId !== whole.threadId,
+    );
+    const halfId = half?.threadId ?? "";
+    const partly = await events(later, halfId);
+    expect(partly.length).toBeGreaterThan(0);
+    expect(partly.at(-1)?.type).not.toBe("thread.forked");
+    const next = createThreadServer({ store: later, runner: sayingRunner() });
+    const client = RawClient.connect(next);
+    const { result } = await client.call("thread.fork", { threadId, clientRequestId: "r" });
+    expect(result.thread.threadId).toBe(halfId);
+    const copied = await events(later, halfId);
+    const expected = inThread(await events(later, whole.threadId), whole.threadId, halfId) as Event[];
+    expect(copied.slice(1).map(({ seq, type, data }) => ({ seq, type, data }))).toEqual(
+      expected.slice(1).map(({ seq, type, data }) => ({ seq, type, data })),
+    );
+    await next.close();
+  });
+
+  it("is gone when its source is", async () => {
+    await using files = await inFiles();
+    const store = files.open();
+    const { server, threadId, turn } = await setUp({ store });
+    await turn("one");
+    await server.close();
+    const source = files.open();
+    const thread = await source.get(threadId);
+    if (!thread) throw new Error("the source is not there");
+    const fork = { ...thread, threadId: "ses_half", forkedFrom: { threadId, seq: 4 } };
+    await source.create(fork);
+    await source.lease(threadId);
+    await source.delete(threadId);
+    const client = RawClient.connect(createThreadServer({ store: source, runner: sayingRunner() }));
+    const { error } = await client.call("thread.get", { threadId: "ses_half" });
+    expect(error).toMatchObject({ code: -32001, data: { reason: "source_gone" } });
+    expect((await client.call("thread.list")).result.threads).toEqual([]);
+  });
+});

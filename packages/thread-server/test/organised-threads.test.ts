@@ -1,0 +1,242 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { createMemoryThreadStore, createThreadServer, type ThreadServerOptions } from "../src/index.ts";
+import { ofType, RawClient } from "./support/raw-client.ts";
+import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+
+const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
+  const store = createMemoryThreadStore();
+  const server = createThreadServer({ runner: sayingRunner("said"), store, ...options });
+  const client = RawClient.connect(server);
+  return { server, store, client, threadId: await client.createThread() };
+};
+
+const asking = () => ({
+  tools: [recordingTool("bash", "execute")],
+  runner: callingRunner({ tool: "bash", input: { command: "ls" } }),
+});
+
+const listed = async (client: RawClient, params: object = {}): Promise<string[]> =>
+  (await client.call("thread.list", params)).result.threads.map(
+    ({ threadId }: { threadId: string }) => threadId,
+  );
+
+describe("initialize", () => {
+  it("announces each extension with its version", async () => {
+    verifies("THR-62", "THR-89");
+    const { client } = await setUp();
+    const { extensions } = (await client.call("initialize")).result.capabilities;
+    for (const name of ["rename", "archive", "fork", "queue", "search"])
+      expect(extensions[name], name).toMatchObject({ version: 1 });
+    expect(extensions.queue.policies).toEqual(["reject", "queue", "interrupt"]);
+    expect(extensions.paging).toBe(true);
+  });
+});
+
+describe("thread.rename", () => {
+  it("changes the title for all clients, in the log, the list and after a restart", async () => {
+    verifies("THR-90");
+    const { server, store, client, threadId } = await setUp();
+    const other = RawClient.connect(server);
+    await other.call("thread.subscribe", { threadId });
+    const { result } = await client.call("thread.rename", { threadId, title: "Ünïcode 👍 title" });
+    expect(result.thread).toMatchObject({ threadId, title: "Ünïcode 👍 title" });
+    for (const each of [client, other]) {
+      const { params } = await each.notification("thread.updated");
+      expect(params).toMatchObject({ threadId, seq: 2, thread: result.thread });
+    }
+    await client.call("thread.rename", { threadId, title: "Ünïcode 👍 title" });
+    expect(ofType(await client.events(threadId), "thread.updated")).toHaveLength(1);
+    await server.close();
+    const later = RawClient.connect(createThreadServer({ runner: sayingRunner(), store }));
+    expect((await later.call("thread.get", { threadId })).result.thread.title).toBe("Ünïcode 👍 title");
+    expect(await listed(later, { title: "ünïcode" })).toEqual([threadId]);
+  });
+
+  it("is written while a turn runs, and the turn goes on", async () => {
+    const { client, threadId } = await setUp(asking());
+    const { result } = await client.startTurn(threadId);
+    const { params } = await client.notification("approval.requested");
+    await client.call("thread.rename", { threadId, title: "Meanwhile" });
+    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await client.turnEnd(result.turnId);
+    expect((await client.call("thread.get", { threadId })).result.thread.title).toBe("Meanwhile");
+  });
+
+  it("takes the title from the log where its server ended before it stored the thread", async () => {
+    const { server, store, client, threadId } = await setUp();
+    const before = await store.get(threadId);
+    await client.call("thread.rename", { threadId, title: "After" });
+    await server.close();
+    if (before) await store.update(before);
+    const later = RawClient.connect(createThreadServer({ runner: sayingRunner(), store }));
+    expect((await later.call("thread.get", { threadId })).result.thread.title).toBe("After");
+    expect((await store.get(threadId))?.title).toBe("After");
+  });
+
+  it.each([
+    ["an empty title", ""],
+    ["a line break", "a\nb"],
+    ["a control character", "a\u0007"],
+    ["an escape of a terminal", "\u001b[31mred"],
+    ["a line separator", "a\u2028b"],
+    ["1001 characters", "x".repeat(1001)],
+    ["4 MB", "x".repeat(4_000_000)],
+    ["a number", 5],
+  ])("refuses %s with -32602", async (_what, title) => {
+    verifies("THR-90");
+    const { client, threadId } = await setUp();
+    expect((await client.call("thread.rename", { threadId, title })).error?.code).toBe(-32602);
+    expect((await client.call("thread.get", { threadId })).result.thread.title).toBe("New thread");
+    expect(client.all("thread.updated")).toEqual([]);
+  });
+});
+
+describe("thread.archive", () => {
+  it("leaves the thread out of lists unless asked, refuses turns with -32006, and is undone by thread.unarchive", async () => {
+    verifies("THR-91");
+    const { server, store, client, threadId } = await setUp();
+    const other = await client.createThread();
+    const { result } = await client.call("thread.archive", { threadId });
+    expect(result.thread.time.archived).toBeGreaterThan(0);
+    expect((await client.call("thread.archive", { threadId })).result).toEqual(result);
+    expect(await listed(client)).toEqual([other]);
+    expect((await listed(client, { archived: "include" })).sort()).toEqual([threadId, other].sort());
+    expect(await listed(client, { archived: "only" })).toEqual([threadId]);
+    expect((await client.call("thread.list", { archived: "yes" })).error?.code).toBe(-32602);
+    for (const whenBusy of ["reject", "queue", "interrupt"])
+      expect((await client.startTurn(threadId, "go", { whenBusy })).error?.code).toBe(-32006);
+    expect((await client.call("thread.get", { threadId })).result.thread).toEqual(result.thread);
+    await server.close();
+    const later = RawClient.connect(createThreadServer({ runner: sayingRunner("x"), store }));
+    expect((await later.startTurn(threadId)).error).toMatchObject({ code: -32006 });
+    expect((await later.call("thread.unarchive", { threadId })).result.thread.time).not.toHaveProperty(
+      "archived",
+    );
+    expect((await later.notification("thread.updated")).params.thread.time).not.toHaveProperty("archived");
+    await later.turnEnd((await later.startTurn(threadId)).result.turnId);
+    expect((await listed(later)).sort()).toEqual([threadId, other].sort());
+  });
+
+  it("is -32002 turn_active while a turn runs or waits for an approval", async () => {
+    verifies("THR-91");
+    const { client, threadId } = await setUp(asking());
+    await client.startTurn(threadId);
+    await client.notification("approval.requested");
+    const refused = await client.call("thread.archive", { threadId });
+    expect(refused.error).toMatchObject({ code: -32002, data: { reason: "turn_active" } });
+    expect(await listed(client)).toEqual([threadId]);
+  });
+
+  it.each(["thread.archive", "thread.unarchive", "thread.rename", "thread.fork", "queue.list"])(
+    "%s is -32001 for ids that name no thread",
+    async (method) => {
+      const { client } = await setUp();
+      for (const threadId of ["", "nope", "../ses_1", "ses_1\0", "__proto__", "x".repeat(100_000)])
+        expect((await client.call(method, { threadId, title: "x" })).error?.code).toBe(-32001);
+    },
+  );
+});
+
+describe("thread.search", () => {
+  const said = async (client: RawClient, threadId: string, text: string) =>
+    client.turnEnd((await client.startTurn(threadId, text)).result.turnId);
+
+  it("finds titles, prompts and answers by all their words in any case, with what is around them", async () => {
+    verifies("THR-94");
+    const { client, threadId } = await setUp({ runner: sayingRunner("The Parser ", "is slow") });
+    const other = (await client.call("thread.create", { title: "Parser notes" })).result.thread.threadId;
+    const long = `${"lorem ".repeat(100)}the  SLOW\nparser${" ipsum".repeat(100)}`;
+    await said(client, threadId, long);
+    const { result } = await client.call("thread.search", { query: "parser  Slow" });
+    expect(result.hits.map((hit: any) => [hit.thread.threadId, hit.in])).toEqual([
+      [threadId, "user_message"],
+      [threadId, "assistant_message"],
+    ]);
+    expect(result.hits[0].snippet).toMatch(/^….*the SLOW parser ipsum.*…$/);
+    expect(result.hits[1].snippet).toBe("The Parser is slow");
+    const events = await client.events(threadId);
+    for (const hit of result.hits) {
+      expect(events.find(({ seq }) => seq === hit.seq)).toMatchObject({
+        time: hit.time,
+        data: { itemId: hit.itemId },
+      });
+    }
+    const titles = (await client.call("thread.search", { query: "PARSER", limit: 10 })).result.hits;
+    expect(titles.map((hit: any) => [hit.thread.threadId, hit.in])).toContainEqual([other, "title"]);
+    const inOne = (await client.call("thread.search", { query: "parser", threadId: other })).result;
+    expect(inOne.hits).toHaveLength(1);
+    expect((await client.call("thread.search", { query: "parser fast" })).result).toEqual({ hits: [] });
+    expect((await client.call("thread.search", { query: "parser", directory: "/x" })).result).toEqual({
+      hits: [],
+    });
+    expect((await client.call("thread.search", { query: "x", threadId: "nope" })).error?.code).toBe(-32001);
+  });
+
+  it("gives each hit once over its pages, however little one request may read", async () => {
+    verifies("THR-94");
+    const clock = createManualClock();
+    const limits = { maxSearchThreads: 1, maxSearchLength: 1, searchTimeoutMs: 1 };
+    const { client } = await setUp({ limits, runner: sayingRunner("needle one"), clock });
+    const expected: string[] = [];
+    for (let index = 0; index < 3; index++) {
+      const title = `needle ${index}`;
+      const { threadId } = (await client.call("thread.create", { title })).result.thread;
+      await said(client, threadId, "a needle in a prompt");
+      expected.push(`${threadId} title`, `${threadId} user_message`, `${threadId} assistant_message`);
+    }
+    const found: string[] = [];
+    let cursor: string | undefined;
+    for (let requests = 0; requests < 100; requests++) {
+      const params = { query: "NEEDLE", limit: 2, ...(cursor && { cursor }) };
+      const { result } = await client.call("thread.search", params);
+      for (const hit of result.hits) found.push(`${hit.thread.threadId} ${hit.in}`);
+      cursor = result.nextCursor;
+      if (!cursor) break;
+    }
+    expect(cursor).toBeUndefined();
+    expect(found.sort()).toEqual(expected.sort());
+  });
+
+  it("leaves out reasoning and archived threads", async () => {
+    const { client, threadId } = await setUp({
+      runner: {
+        async run(turn) {
+          const message = turn.message({ reasoning: true });
+          message.append("a secret thought");
+          await message.complete();
+        },
+      },
+    });
+    await said(client, threadId, "go");
+    expect((await client.call("thread.search", { query: "secret" })).result).toEqual({ hits: [] });
+    await client.call("thread.archive", { threadId });
+    expect((await client.call("thread.search", { query: "go" })).result).toEqual({ hits: [] });
+    expect((await client.call("thread.search", { query: "go", archived: "only" })).result.hits).toHaveLength(
+      1,
+    );
+  });
+
+  it.each([
+    ["no word", { query: " \n " }],
+    ["an empty query", { query: "" }],
+    ["17 words", { query: Array.from({ length: 17 }, (_, index) => `w${index}`).join(" ") }],
+    ["10,000 words", { query: Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(" ") }],
+    ["a huge limit", { query: "x", limit: 1e9 }],
+    ["a limit of 0", { query: "x", limit: 0 }],
+    ["a forged cursor", { query: "x", cursor: "1/2" }],
+    ["a cursor that is no place", { query: "x", cursor: "-1/x/ses_1" }],
+  ])("refuses %s with -32602", async (_what, params) => {
+    verifies("THR-94");
+    const { client } = await setUp();
+    expect((await client.call("thread.search", params)).error?.code).toBe(-32602);
+  });
+
+  it("takes a query as words and never as a pattern", async () => {
+    const { client, threadId } = await setUp();
+    await said(client, threadId, `${"a".repeat(50_000)}!`);
+    for (const query of ["(a+)+$", ".*", "[a-", "\\", "%", "a_a"])
+      expect((await client.call("thread.search", { query })).result).toEqual({ hits: [] });
+  });
+});

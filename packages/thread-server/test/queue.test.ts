@@ -1,0 +1,403 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { invalidParams } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
+import {
+  createMemoryThreadStore,
+  createThreadServer,
+  StoreError,
+  type ThreadServerOptions,
+  type ThreadStore,
+} from "../src/index.ts";
+import { heldRunner } from "./support/held-runner.ts";
+import { overriding } from "./support/overriding.ts";
+import { ofType, RawClient } from "./support/raw-client.ts";
+import { callingRunner, recordingTool } from "./support/tools.ts";
+
+const serve = (options: Partial<ThreadServerOptions> = {}) => {
+  const held = heldRunner();
+  const errors: unknown[] = [];
+  const server = createThreadServer({
+    runner: held.runner,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  return { ...held, errors, server, client: RawClient.connect(server) };
+};
+
+/** A thread with an active turn. */
+const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
+  const store = options.store ?? createMemoryThreadStore();
+  const served = serve({ ...options, store });
+  const threadId = await served.client.createThread();
+  const first: string = (await served.client.startTurn(threadId, "first")).result.turnId;
+  const queue = async (text: string, more: object = {}) =>
+    (await served.client.startTurn(threadId, text, { whenBusy: "queue", ...more })).result;
+  const listed = async () => (await served.client.call("queue.list", { threadId })).result.queued;
+  return { ...served, store, threadId, first, queue, listed };
+};
+
+const texts = (queued: { input: { text: string }[] }[]): string[] =>
+  queued.map(({ input }) => input[0]?.text ?? "");
+
+describe("turn.start while a turn is active", () => {
+  it("rejects by default, as without the extension", async () => {
+    verifies("THR-92");
+    const { client, threadId, first } = await setUp();
+    for (const more of [{}, { whenBusy: "reject" }]) {
+      const { error } = await client.startTurn(threadId, "second", more);
+      expect(error).toMatchObject({ code: -32002, data: { turnId: first } });
+    }
+    expect((await client.startTurn(threadId, "x", { whenBusy: "later" })).error?.code).toBe(-32602);
+    expect((await client.call("queue.list", { threadId })).result).toEqual({ queued: [] });
+  });
+
+  it("queues in order, tells the place, and each turn starts by itself when the one before ends", async () => {
+    verifies("THR-92");
+    const { server, client, threadId, first, queue, listed, finish, runs, isRunning } = await setUp();
+    const other = RawClient.connect(server);
+    const second = await queue("second");
+    const third = await queue("third", { agent: "code" });
+    expect([second.queued, third.queued]).toEqual([{ position: 1 }, { position: 2 }]);
+    expect(await listed()).toMatchObject([
+      {
+        turnId: second.turnId,
+        threadId,
+        input: [{ type: "text", text: "second" }],
+        time: { queued: expect.any(Number) },
+      },
+      { turnId: third.turnId, agent: "code" },
+    ]);
+    expect((await client.call("thread.get", { threadId })).result.thread.queued).toBe(2);
+    expect((await client.call("thread.list")).result.threads[0].queued).toBe(2);
+    for (const { turnId } of [{ turnId: first }, second, third]) {
+      await until(() => isRunning(turnId));
+      finish(turnId);
+      await client.turnEnd(turnId);
+    }
+    expect(runs).toEqual(["first", "second", "third"]);
+    expect(await listed()).toEqual([]);
+    const events = await client.events(threadId);
+    expect(ofType(events, "turn.started").map(({ data }) => data.turnId)).toEqual([
+      first,
+      second.turnId,
+      third.turnId,
+    ]);
+    expect(ofType(events, "turn.started").map(({ data }) => data.queuedSince !== undefined)).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    for (const each of [client, other])
+      expect(each.all("turn.queued").map(({ turnId }) => turnId)).toEqual([second.turnId, third.turnId]);
+    await until(async () => (await client.call("thread.list")).result.threads[0].queued === undefined);
+  });
+
+  it("queues for every client where the server says so", async () => {
+    verifies("THR-92");
+    const { client, threadId, first, finish } = await setUp({ whenBusy: "queue" });
+    const { result } = await client.startTurn(threadId, "second");
+    expect(result.queued).toEqual({ position: 1 });
+    expect((await client.startTurn(threadId, "x", { whenBusy: "reject" })).error?.code).toBe(-32002);
+    finish(first);
+    await client.notification("turn.started", ({ turnId }) => turnId === result.turnId);
+  });
+
+  it("interrupts: the active turn ends as cancelled, then this one runs, then what waited", async () => {
+    verifies("THR-93");
+    const { client, first, queue, isRunning, finish, runs } = await setUp();
+    const waiting = await queue("waiting");
+    await until(() => isRunning(first));
+    const [one, two] = await Promise.all([
+      queue("urgent 1", { whenBusy: "interrupt" }),
+      queue("urgent 2", { whenBusy: "interrupt" }),
+    ]);
+    expect((await client.turnEnd(first)).params.status).toBe("cancelled");
+    for (const { turnId } of [one, two, waiting]) {
+      await until(() => isRunning(turnId));
+      finish(turnId);
+      expect((await client.turnEnd(turnId)).params.status).toBe("completed");
+    }
+    expect(runs).toEqual(["first", "urgent 1", "urgent 2", "waiting"]);
+  });
+
+  it("interrupts a turn that waits for an approval: the question is resolved, and nothing of it runs", async () => {
+    verifies("THR-93");
+    const tool = recordingTool("bash", "execute");
+    const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
+    const { client, threadId, first, queue } = await setUp({ runner, tools: [tool] });
+    const { params } = await client.notification("approval.requested");
+    const { turnId } = await queue("urgent", { whenBusy: "interrupt" });
+    expect((await client.turnEnd(first)).params.status).toBe("cancelled");
+    expect((await client.notification("approval.resolved")).params.requestId).toBe(params.requestId);
+    const answer = await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    expect(answer.error?.code).toBe(-32004);
+    expect(tool.runs).toEqual([]);
+    const next = await client.notification("approval.requested", (asked) => asked.turnId === turnId);
+    await client.call("approval.respond", { requestId: next.params.requestId, decision: "once" });
+    await client.turnEnd(turnId);
+    expect(tool.runs).toHaveLength(1);
+    expect((await client.call("thread.get", { threadId })).result.thread.queued).toBeUndefined();
+  });
+
+  it("a queued prompt waits for an approval of the active turn, and begins after its answer", async () => {
+    const tool = recordingTool("bash", "execute");
+    const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
+    const { client, first, queue } = await setUp({ runner, tools: [tool] });
+    const { turnId } = await queue("second");
+    const { params } = await client.notification("approval.requested");
+    expect(client.all("turn.started")).toHaveLength(1);
+    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await client.turnEnd(first);
+    await client.notification("turn.started", (started) => started.turnId === turnId);
+  });
+});
+
+describe("a queued prompt", () => {
+  it("is cancelled by its turnId, for all clients; the active turn is not, and no other", async () => {
+    verifies("THR-93");
+    const { client, threadId, first, queue, listed, finish, runs, isRunning } = await setUp();
+    const second = await queue("second");
+    const third = await queue("third");
+    expect((await client.call("turn.cancel", { threadId, turnId: second.turnId })).result).toEqual({
+      ok: true,
+    });
+    const { params } = await client.notification("turn.dequeued");
+    expect(params).toMatchObject({
+      turnId: second.turnId,
+      reason: "cancelled",
+      turn: { turnId: second.turnId, status: "cancelled", time: { completed: expect.any(Number) } },
+    });
+    expect(texts(await listed())).toEqual(["third"]);
+    for (const turnId of [second.turnId, "nope", "", "__proto__"])
+      expect((await client.call("turn.cancel", { threadId, turnId })).error?.code).toBe(-32003);
+    finish(first);
+    await until(() => isRunning(third.turnId));
+    expect(runs).toEqual(["first", "third"]);
+    expect((await client.call("turn.cancel", { threadId, turnId: third.turnId })).result).toEqual({
+      ok: true,
+    });
+    expect((await client.turnEnd(third.turnId)).params.status).toBe("cancelled");
+  });
+
+  it("has its place once, however often the request is sent", async () => {
+    verifies("THR-68", "THR-92");
+    const { server, store, threadId, client, first, queue, listed, finish } = await setUp();
+    const more = { clientRequestId: "r1" };
+    const answers = await Promise.all([1, 2, 3].map(() => queue("second", more)));
+    const other = RawClient.connect(server);
+    answers.push((await other.startTurn(threadId, "second", { whenBusy: "queue", ...more })).result);
+    for (const answer of answers)
+      expect(answer).toEqual({ turnId: answers[0].turnId, queued: { position: 1 } });
+    expect(await listed()).toHaveLength(1);
+    const conflict = await client.startTurn(threadId, "other", { whenBusy: "queue", ...more });
+    expect(conflict.error?.code).toBe(-32005);
+    finish(first);
+    await client.notification("turn.started", ({ turnId }) => turnId === answers[0].turnId);
+    expect(await queue("second", more)).toEqual({ turnId: answers[0].turnId });
+    await server.close();
+    const later = serve({ store });
+    const again = await later.client.startTurn(threadId, "second", { whenBusy: "queue", ...more });
+    expect(again.result).toEqual({ turnId: answers[0].turnId });
+  });
+
+  it("is refused with queue_full beyond the limits, also when many come at once", async () => {
+    verifies("THR-92");
+    const { server, client, threadId, listed } = await setUp({
+      limits: { maxQueuedTurns: 3, maxQueuedLength: 1000 },
+    });
+    const clients = [client, ...[1, 2, 3, 4, 5].map(() => RawClient.connect(server))];
+    const answers = await Promise.all(
+      clients.map((each) => each.startTurn(threadId, "x", { whenBusy: "queue" })),
+    );
+    const refused = answers.filter(({ error }) => error);
+    expect(refused).toHaveLength(3);
+    for (const { error } of refused)
+      expect(error).toMatchObject({ code: -32002, data: { reason: "queue_full", maxQueuedTurns: 3 } });
+    expect(await listed()).toHaveLength(3);
+    const [{ turnId }] = await listed();
+    await client.call("turn.cancel", { threadId, turnId });
+    const large = await client.startTurn(threadId, "x".repeat(1000), { whenBusy: "queue" });
+    expect(large.error).toMatchObject({
+      code: -32002,
+      data: { reason: "queue_full", maxQueuedLength: 1000 },
+    });
+    const urgent = await client.startTurn(threadId, "y".repeat(1000), { whenBusy: "interrupt" });
+    expect(urgent.error?.data).toMatchObject({ reason: "queue_full" });
+    expect(client.all("turn.completed")).toEqual([]);
+  });
+
+  it("is refused at once where the runner does not accept it, and ends with turn.error where it does so later", async () => {
+    let isAccepting = true;
+    const { runner, ...held } = heldRunner();
+    const accept = () => {
+      if (!isAccepting) throw invalidParams("Unknown model");
+    };
+    const { client, threadId, first, queue } = await setUp({ runner: { ...runner, accept } });
+    const { turnId } = await queue("second");
+    isAccepting = false;
+    expect((await client.startTurn(threadId, "third", { whenBusy: "queue" })).error?.code).toBe(-32602);
+    held.finish(first);
+    const end = await client.turnEnd(turnId);
+    expect(end).toMatchObject({ method: "turn.error", params: { code: "queue.refused" } });
+    expect(end.params.error).toContain("Unknown model");
+  });
+
+  it("keeps its thread from being archived or deleted", async () => {
+    verifies("THR-91");
+    const { client, threadId, queue } = await setUp();
+    await queue("second");
+    for (const method of ["thread.archive", "thread.delete"]) {
+      const { error } = await client.call(method, { threadId });
+      expect(error).toMatchObject({ code: -32002, data: { reason: "turn_active" } });
+    }
+  });
+});
+
+/** What a killed server leaves: the store as it was, without the leases. */
+const left = async (store: ThreadStore): Promise<ThreadStore> => {
+  const copy = createMemoryThreadStore();
+  for (const thread of await store.list()) {
+    await copy.create(thread);
+    const lease = await copy.lease(thread.threadId);
+    const events = [];
+    for await (const event of store.events(thread.threadId)) events.push(event);
+    await copy.append(thread.threadId, events, { flush: true });
+    await lease.release();
+  }
+  return copy;
+};
+
+describe("what waits when a server ends", () => {
+  it("goes on by itself when the first client of the next server connects, each prompt once", async () => {
+    verifies("THR-95");
+    const { store, server, threadId, first, queue } = await setUp();
+    const second = await queue("second");
+    const third = await queue("third");
+    const copy = await left(store);
+    await server.close();
+    for (const each of [copy, store]) {
+      const { client, runs, finish, isRunning } = serve({ store: each });
+      await until(() => isRunning(second.turnId));
+      finish(second.turnId);
+      await until(() => isRunning(third.turnId));
+      finish(third.turnId);
+      await client.turnEnd(third.turnId);
+      expect(runs).toEqual(["second", "third"]);
+      const events = await client.events(threadId);
+      const ends = events.filter(({ type }) => type === "turn.completed" || type === "turn.error");
+      expect(ends.map(({ data }) => "turnId" in data && data.turnId)).toEqual([
+        first,
+        second.turnId,
+        third.turnId,
+      ]);
+    }
+  });
+
+  it("waits for the next use of its thread with resumeQueues: use", async () => {
+    const { store, server, threadId, queue } = await setUp();
+    const { turnId } = await queue("second");
+    await server.close();
+    const { client, runs, isRunning } = serve({ store, resumeQueues: "use" });
+    await client.call("thread.list");
+    expect(runs).toEqual([]);
+    await client.call("thread.get", { threadId });
+    await until(() => isRunning(turnId));
+  });
+
+  it("is found however long the turns were before it", async () => {
+    verifies("THR-95");
+    const text = "x".repeat(2000);
+    const { store, client, threadId, first, queue, finish, isRunning } = await setUp({
+      limits: { maxOpenBytes: 1000 },
+    });
+    const queued = [];
+    for (const name of ["second", "third", "fourth"]) queued.push(await queue(`${name} ${text}`));
+    finish(first);
+    await until(() => isRunning(queued[0].turnId));
+    finish(queued[0].turnId);
+    await until(() => isRunning(queued[1].turnId));
+    await client.call("thread.list");
+    const later = serve({ store: await left(store), limits: { maxOpenBytes: 1000 } });
+    await until(() => later.isRunning(queued[2].turnId));
+    expect(later.runs).toEqual([`fourth ${text}`]);
+    expect((await later.client.call("queue.list", { threadId })).result).toEqual({ queued: [] });
+  });
+
+  it("an interruption whose server ended in between is completed", async () => {
+    verifies("THR-95");
+    const tool = recordingTool("bash", "execute");
+    const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
+    const inner = createMemoryThreadStore();
+    const { client, threadId, first } = await setUp({ store: inner, runner, tools: [tool] });
+    await client.notification("approval.requested");
+    const copies: ThreadStore[] = [];
+    const append = inner.append.bind(inner);
+    inner.append = async (id, events, options) => {
+      await append(id, events, options);
+      if (events.some(({ type }) => type === "turn.queued")) copies.push(await left(inner));
+    };
+    const { result } = await client.startTurn(threadId, "urgent", { whenBusy: "interrupt" });
+    const later = serve({ store: copies[0] as ThreadStore, tools: [tool] });
+    expect((await later.client.turnEnd(first)).params).toMatchObject({ status: "cancelled" });
+    await until(() => later.isRunning(result.turnId));
+    expect(tool.runs).toEqual([]);
+  });
+
+  it("stays while its start cannot be stored, and begins with the next use of the thread", async () => {
+    const inner = createMemoryThreadStore();
+    let isFull = false;
+    const store = overriding(inner, {
+      append: async (id, events, options) => {
+        if (isFull && events.some(({ type }) => type === "turn.started"))
+          throw new StoreError("store_full", "full");
+        await inner.append(id, events, options);
+      },
+    });
+    const { client, threadId, first, queue, listed, finish, isRunning, errors } = await setUp({ store });
+    const { turnId } = await queue("second");
+    isFull = true;
+    finish(first);
+    await until(() => errors.length > 0);
+    expect(errors).toMatchObject([{ code: "store_full" }]);
+    expect(await listed()).toMatchObject([{ turnId }]);
+    const busy = await client.startTurn(threadId, "third");
+    expect(busy.error).toMatchObject({ code: -32002, data: { reason: "queue_not_empty" } });
+    isFull = false;
+    expect((await client.startTurn(threadId, "third", { whenBusy: "queue" })).error).toBeUndefined();
+    await until(() => isRunning(turnId));
+  });
+
+  it("is reported as archived where the thread is archived while nothing could begin", async () => {
+    const inner = createMemoryThreadStore();
+    let isFull = false;
+    const store = overriding(inner, {
+      append: async (id, events, options) => {
+        if (isFull && events.some(({ type }) => type === "turn.started"))
+          throw new StoreError("store_full", "full");
+        await inner.append(id, events, options);
+      },
+    });
+    const { client, threadId, first, queue, errors, finish } = await setUp({ store });
+    const { turnId } = await queue("second");
+    isFull = true;
+    finish(first);
+    await until(() => errors.length > 0);
+    expect((await client.call("thread.archive", { threadId })).result.thread).not.toHaveProperty("queued");
+    expect((await client.notification("turn.dequeued")).params).toMatchObject({ turnId, reason: "archived" });
+  });
+});
+
+describe("a client whose input ends", () => {
+  it("keeps the server until the prompts that it queued have run", async () => {
+    const { client, first, queue, finish, isRunning } = await setUp();
+    const { turnId } = await queue("second");
+    client.wire.end();
+    finish(first);
+    await until(() => isRunning(turnId));
+    expect(client.channel.signal.aborted).toBe(false);
+    finish(turnId);
+    await client.closed;
+    expect(client.all("turn.completed").map((end) => end.turnId)).toEqual([first, turnId]);
+  });
+});

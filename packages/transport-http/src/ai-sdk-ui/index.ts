@@ -1,0 +1,7 @@
+export {
+  type ChatHandlerLimits,
+  type ChatHandlerOptions,
+  chatHandlerLimits,
+  createChatHandler,
+} from "./chat-handler.ts";
+export type { ChatAction, ChatSend, ChatSource } from "./chat-source.ts";

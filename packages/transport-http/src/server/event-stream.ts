@@ -1,0 +1,87 @@
+import type { Clock, MessageStream, StreamedMessage } from "@harnesskit/wire";
+
+export interface EventTextOptions {
+  /** A message as one line. Throws for what cannot be sent. */
+  readonly encode: (message: unknown) => string;
+  /** After so much silence a comment is sent, so that both sides notice a connection that is gone. */
+  readonly pingMs: number;
+  readonly clock: Clock;
+  /** Called once, however it ends. */
+  readonly onEnd: () => void;
+}
+
+/** The headers of an answer that is an event stream, beside those that every answer has. */
+export const eventHeaders: Readonly<Record<string, string>> = {
+  "content-type": "text/event-stream",
+  // A proxy that collects an answer before it passes it on would hold all of it back.
+  "x-accel-buffering": "no",
+};
+
+/** Whether a client takes an event stream, by its `Accept`. */
+export const acceptsEvents = (accept: string | undefined): boolean =>
+  (accept ?? "").split(",").some((range) => {
+    const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+    return type === "text/event-stream" && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+
+const idPattern = /^[\x21-\x7e]{1,256}$/;
+const ping = ":\n\n";
+const over = { done: true, value: undefined } as const;
+
+/** The text of server-sent events (WHATWG HTML, 9.2), one for each message. Read as fast as it is written, and no faster. */
+export class EventText implements AsyncIterableIterator<string> {
+  readonly #messages: AsyncIterator<StreamedMessage>;
+  readonly #options: EventTextOptions;
+  #next: Promise<IteratorResult<StreamedMessage>> | undefined;
+  #isOver = false;
+
+  constructor(messages: MessageStream, options: EventTextOptions) {
+    this.#messages = messages[Symbol.asyncIterator]();
+    this.#options = options;
+  }
+
+  async next(): Promise<IteratorResult<string>> {
+    if (this.#isOver) return over;
+    this.#next ??= this.#messages.next();
+    try {
+      const result = await this.#orSilence(this.#next);
+      if (result === undefined) return { done: false, value: ping };
+      this.#next = undefined;
+      if (result.done) {
+        this.#end();
+        return over;
+      }
+      const { id, message } = result.value;
+      const head = id !== undefined && idPattern.test(id) ? `id: ${id}\n` : "";
+      return { done: false, value: `${head}data: ${this.#options.encode(message)}\n\n` };
+    } catch (error) {
+      await this.return();
+      throw error;
+    }
+  }
+
+  async return(): Promise<IteratorResult<string>> {
+    if (!this.#isOver) {
+      this.#end();
+      await this.#messages.return?.();
+    }
+    return over;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#options.onEnd();
+  }
+
+  #orSilence<T>(work: Promise<T>): Promise<T | undefined> {
+    const { clock, pingMs } = this.#options;
+    return new Promise((resolve, reject) => {
+      const cancelTimer = clock.after(pingMs, () => resolve(undefined));
+      work.then(resolve, reject).finally(cancelTimer);
+    });
+  }
+}
