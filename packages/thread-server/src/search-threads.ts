@@ -51,7 +51,7 @@ const queryWords = (query: string): string[] => {
 
 const fold = (text: string): string => text.toLowerCase();
 
-/** Where the first of the words begins in a text that contains all of them; -1 where one is missing. */
+/** Where the first of the words begins in a string that contains all of them; -1 where one is missing. */
 const findAll = (text: string, words: readonly string[]): number => {
   const folded = fold(text);
   let first = folded.length;
