@@ -1,7 +1,7 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { join } from "node:path";
 import { createChatHarness, messagesField, toApprovalPayload } from "@harnesskit/chat-harness";
 import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { append, defineGraph, defineState, END, lastWriteWins } from "@harnesskit/graph";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import { createManualClock } from "@harnesskit/wire/testing";

@@ -34,7 +34,9 @@ export const addOrganising = (threads: Command): void => {
     .addOption(cwdOption())
     .addOption(attachOption())
     .addHelpText("after", `\nExample:\n  harness threads rename ${exampleId} "Release 2.1"`)
-    .action(async (id: string, title: string, options) => (await loadOrganising()).renameCommand(id, title, options));
+    .action(async (id: string, title: string, options) =>
+      (await loadOrganising()).renameCommand(id, title, options),
+    );
 
   threads
     .command("archive")

@@ -57,7 +57,11 @@ export const suspensionCases: StoreCases = {
     checkEqual(record, expected, "the end");
     const twice = { ...patch, status: "errored" } as const;
     await checkRejects(store.suspensions.save(twice), "suspension_conflict", "a second end");
-    await checkRejects(store.suspensions.save(pausePut("i1")), "suspension_conflict", "a pause after the end");
+    await checkRejects(
+      store.suspensions.save(pausePut("i1")),
+      "suspension_conflict",
+      "a pause after the end",
+    );
     await store.suspensions.save({ ...patch, isDelivered: true });
     checkEqual((await store.suspensions.load("i1"))?.is_delivered, true, "after the delivery");
     const unknown = store.suspensions.save({ ...patch, invocationId: "i2", isDelivered: true });
