@@ -19,7 +19,9 @@ export const needChromium = ({ skip }: Pick<TestContext, "skip">): void => {
 
 /** The browser of this machine; undefined where there is none. */
 export const launchChromium = async (): Promise<Browser | undefined> =>
-  found === undefined ? undefined : chromium.launch({ executablePath: found.executablePath, args: found.args });
+  found === undefined
+    ? undefined
+    : chromium.launch({ executablePath: found.executablePath, args: found.args });
 
 /** A browser's profile of its own, until the test is finished. */
 export const openContext = async (

@@ -5,6 +5,7 @@ const maxPackages = 2;
 
 /** Names that different things may share, as methods of different classes do; each with what it means wherever it stands. */
 const shared = {
+  App: "the root component of a page",
   end: "how one thing of the file ends: a program, a process, a directive",
   run: "what the file is for: a command, a tool, an invocation",
   say: "sends or prints one message",

@@ -44,7 +44,7 @@ describe("names of helpers", () => {
     expect(problemsOf({ ...three("textOf"), ...files })).toEqual([]);
   });
 
-  it.each(["end", "run", "say", "serve", "start"])("may be the verb %s everywhere", (name) => {
+  it.each(["App", "end", "run", "say", "serve", "start"])("may be the verb %s everywhere", (name) => {
     expect(problemsOf(three(name))).toEqual([]);
   });
 });

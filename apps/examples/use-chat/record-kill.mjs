@@ -36,12 +36,12 @@ const record = async (page, caption, ms) => {
   const picture = await page.screenshot({ type: "jpeg", quality: 72 });
   frames.push({ caption, ms, picture: picture.toString("base64") });
 };
-const textOf = (page) => page.locator("article.assistant").last().locator(".text").allTextContents();
+const lastAnswerOf = (page) => page.locator("article.assistant").last().locator(".text").allTextContents();
 /** Records the page while an answer grows, until it says enough. */
 const recordGrowing = async (page, caption, characters) => {
   let seen = "";
   while (seen.length < characters) {
-    const text = (await textOf(page)).join("");
+    const text = (await lastAnswerOf(page)).join("");
     if (text !== seen) await record(page, caption, 500);
     seen = text;
     await wait(50);

@@ -31,7 +31,7 @@ export interface ServerTargetOptions {
 const unavailable = (what: string, cause?: unknown): ConformanceError =>
   new ConformanceError("unavailable", cause === undefined ? what : `${what}: ${messageOf(cause)}`, { cause });
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const waitMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Each connection over stdio is a process of its own. */
 const createStdioTarget = (command: string, options: ServerTargetOptions): ServerTarget => {
@@ -89,7 +89,7 @@ const dialPatiently = async (connect: () => Promise<Link>, running: Running, lim
       if (isThere) throw unavailable("the target cannot be reached", error);
       if (hasEnded) throw unavailable("the target ended before it listened", running.log().trim() || error);
       if (performance.now() > dueAt) throw unavailable("the target cannot be reached", error);
-      await pause(25);
+      await waitMs(25);
     }
   }
 };

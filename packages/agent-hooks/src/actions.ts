@@ -52,7 +52,7 @@ export interface ActionPlace {
   readonly workspace: string | undefined;
 }
 
-const renamed = (input: JsonObject, rename: Readonly<Record<string, string>>): JsonObject | undefined => {
+const renamedFields = (input: JsonObject, rename: Readonly<Record<string, string>>): JsonObject | undefined => {
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(input)) {
     const name = Object.hasOwn(rename, key) ? (rename[key] as string) : key;
@@ -80,7 +80,7 @@ const isAbsolute = (path: JsonValue): boolean =>
 
 const known = (rule: ToolRule, input: JsonValue, place: ActionPlace): JsonObject | undefined => {
   if (!isObject(input) || rule.strings.some((name) => typeof input[name] !== "string")) return undefined;
-  const args = renamed(input as JsonObject, rule.rename ?? {});
+  const args = renamedFields(input as JsonObject, rule.rename ?? {});
   const added = args && derived(rule, args, place);
   if (!args || !added || Object.keys(added).some((name) => Object.hasOwn(args, name))) return undefined;
   const all = { ...args, ...added };

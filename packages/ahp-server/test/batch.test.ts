@@ -1,9 +1,9 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import { describe, expect, it } from "vitest";
+import { payloads } from "../../../scripts/lib/ahp-payloads.ts";
 import type { AhpHandlers } from "../src/index.ts";
 import { RawAgent } from "./support/agent.ts";
-import { payloads } from "../../../scripts/lib/ahp-payloads.ts";
 import { event, run } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 

@@ -47,7 +47,7 @@ const sidesOf = (diff: string): { readonly before: string; readonly after: strin
           .map((line) => line.slice(1))
           .join("\n"),
       )
-      // What no text has: a field is not looked for across two hunks.
+      // What no string has: a field is not looked for across two hunks.
       .join("\0");
   return { before: side("+"), after: side("-") };
 };

@@ -7,6 +7,7 @@ export type {
   WatchOptions,
 } from "./approval-store.ts";
 export type { ApprovalBacking, ApprovalTable, IdenticalKey } from "./approval-table.ts";
+export { codeKind } from "./code-kind.ts";
 export { type ApprovalStoreOptions, createApprovalStore } from "./create-approval-store.ts";
 export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
 export { foldEmpty } from "./fold-empty.ts";
@@ -28,7 +29,6 @@ export {
   InputPatternSchema,
 } from "./grant.ts";
 export { type ApprovalLimits, approvalLimits } from "./limits.ts";
-export { codeKind } from "./code-kind.ts";
 export { lineTokens, type Token } from "./line-tokens.ts";
 export { createMemoryApprovalStore } from "./memory-approval-store.ts";
 export {

@@ -1,6 +1,6 @@
 import { GraphError } from "./errors.ts";
 import type { NodeEvent } from "./observers/node-event.ts";
-import { follow } from "./run/abort-scope.ts";
+import { onAborted } from "./run/abort-scope.ts";
 
 export interface StreamOptions {
   /** How many events may wait for the reader; see {@link GraphStream}. 1 or more. @default 10000 */
@@ -58,7 +58,7 @@ export class GraphStream<Outcome>
       GraphError.attribute(error, event.invocation_id);
       finish({ error });
     };
-    const unfollow = follow(signal, (reason) => this.#cancel.abort(reason));
+    const unfollow = onAborted(signal, (reason) => this.#cancel.abort(reason));
     this.outcome = run(push, this.#cancel.signal).finally(unfollow);
     this.outcome.then(
       (value) => finish({ value }),

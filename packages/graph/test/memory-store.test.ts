@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryStore, StoreError } from "../src/index.ts";
 import { graphStoreContract } from "../src/testing/index.ts";
-import { firstWrite, pause } from "../src/testing/store-samples.ts";
+import { firstWrite, pausePut } from "../src/testing/store-samples.ts";
 
 const cases = graphStoreContract({
   name: "memory",
@@ -28,21 +28,21 @@ describe("the limits of the store in memory", () => {
 
   it("refuses a suspension too many until one has ended, and forgets the oldest that have", async () => {
     const store = createMemoryStore({ maxSuspensions: 2, maxEnded: 1 });
-    await store.suspensions.save(pause("a"));
-    await store.suspensions.save(pause("b"));
-    const refused = await store.suspensions.save(pause("c")).catch((error: unknown) => error);
+    await store.suspensions.save(pausePut("a"));
+    await store.suspensions.save(pausePut("b"));
+    const refused = await store.suspensions.save(pausePut("c")).catch((error: unknown) => error);
     expect(codeOf(refused)).toBe("store_full");
     for (const invocationId of ["a", "b"]) {
       await store.suspensions.save({ kind: "patch", invocationId, status: "completed" });
     }
-    await store.suspensions.save(pause("c"));
+    await store.suspensions.save(pausePut("c"));
     expect((await store.suspensions.list()).map((entry) => entry.invocation_id)).toEqual(["b", "c"]);
   });
 
   it("remembers what has ended and is not delivered, however many there are", async () => {
     const store = createMemoryStore({ maxEnded: 1 });
     for (const invocationId of ["a", "b", "c"]) {
-      await store.suspensions.save(pause(invocationId));
+      await store.suspensions.save(pausePut(invocationId));
       await store.suspensions.save({
         kind: "patch",
         invocationId,
@@ -61,10 +61,10 @@ describe("the cost of the store in memory", () => {
       const store = createMemoryStore();
       for (let index = 0; index < endedCount; index++) {
         const invocationId = `ended ${index}`;
-        await store.suspensions.save(pause(invocationId, { session_id: `s${index}` }));
+        await store.suspensions.save(pausePut(invocationId, { session_id: `s${index}` }));
         await store.suspensions.save({ kind: "patch", invocationId, status: "completed" });
       }
-      await store.suspensions.save(pause("waiting", { session_id: "s", descriptor: { signal_id: "mine" } }));
+      await store.suspensions.save(pausePut("waiting", { session_id: "s", descriptor: { signal_id: "mine" } }));
       let found = 0;
       const begun = performance.now();
       for (let round = 0; round < 300; round++) {
@@ -87,7 +87,7 @@ describe("the cost of the store in memory", () => {
       const invocationId = `i${index}`;
       const sessionId = index % 3 === 0 ? null : `s${index % 3}`;
       const signal = { signal_id: `x${index % 5}` };
-      await store.suspensions.save(pause(invocationId, { session_id: sessionId, descriptor: signal }));
+      await store.suspensions.save(pausePut(invocationId, { session_id: sessionId, descriptor: signal }));
       if (index % 2 === 0) {
         const end = {
           kind: "patch",

@@ -13,11 +13,11 @@ export interface Secrets {
   redactJson<Value extends JsonValue>(value: Value): Value;
 }
 
-const walk = (value: JsonValue, redact: (text: string) => string): JsonValue => {
+const redactStrings = (value: JsonValue, redact: (text: string) => string): JsonValue => {
   if (typeof value === "string") return redact(value);
-  if (Array.isArray(value)) return value.map((entry) => walk(entry, redact));
+  if (Array.isArray(value)) return value.map((entry) => redactStrings(entry, redact));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [redact(key), walk(entry, redact)]));
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [redact(key), redactStrings(entry, redact)]));
 };
 
 /** Reads what a server needs. Throws `mcp.environment_missing` with the names that are not set. */
@@ -44,6 +44,6 @@ export const readSecrets = (
   return {
     values,
     redact,
-    redactJson: (value) => (secrets.length === 0 ? value : (walk(value, redact) as typeof value)),
+    redactJson: (value) => (secrets.length === 0 ? value : (redactStrings(value, redact) as typeof value)),
   };
 };

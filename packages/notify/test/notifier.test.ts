@@ -62,7 +62,13 @@ test("holds notices back in quiet hours, except those of the risks that are name
   clock.advance(8 * 60 * minuteMs);
   expect(service.received).toHaveLength(1);
   clock.advance(47 * minuteMs);
-  await expect.poll(() => service.received.length).toBe(2);
+  await expect
+    .poll(() => {
+      // The pause between two notices to one target.
+      clock.advance(2_000);
+      return service.received.length;
+    })
+    .toBe(2);
   expect(idsOf(service.received[1] as never)).toEqual([quiet.id]);
 });
 

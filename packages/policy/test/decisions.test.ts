@@ -1,8 +1,8 @@
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkPolicy, createPolicyHarness } from "../src/index.ts";
 import { payloads } from "../../../scripts/lib/ahp-payloads.ts";
+import { checkPolicy, createPolicyHarness } from "../src/index.ts";
 import { eventOf, policyOf, toolEvent } from "./support/policies.ts";
 
 const allTypes = Object.keys(ahpEvents) as AhpEventType[];

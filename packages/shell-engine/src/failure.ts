@@ -15,6 +15,14 @@ export const internalError = (): ShellError => ({
   retryable: false,
 });
 
+/** What a shell gets whose message cannot be read. */
+export const notJson = (): ShellError => ({
+  code: ShellErrorCode.InvalidRequest,
+  message: "The body is not a JSON message.",
+  retryable: false,
+  details: { reason: "not_json" },
+});
+
 const ownWords = (
   { code, message, retryable, details }: ShellEngineError,
   redact: Redact,

@@ -16,7 +16,8 @@ export type {
   ShellReply,
   Sop,
 } from "./shell-call.ts";
-export { createShellEngine, type ShellEngine, type ShellEngineStats } from "./shell-engine.ts";
+export { createShellEngine } from "./shell-engine.ts";
+export type { ShellEngine, ShellEngineStats } from "./shell-engine-api.ts";
 export { ShellEngineError, type ShellEngineErrorOptions } from "./shell-engine-error.ts";
 export type { ShellAuthenticate, ShellAuthentication, ShellEngineOptions } from "./shell-engine-options.ts";
 export type { ShellLogLine, WriteLog } from "./shell-log.ts";

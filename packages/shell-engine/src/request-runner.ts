@@ -1,52 +1,20 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import {
-  type ActionRegistry,
-  type ApprovalAnswer,
-  type ShellContext,
-  ShellErrorCode,
-} from "@harnesskit/protocol/openharness";
-import {
-  type Clock,
-  ConnectionClosedError,
-  type CreateId,
-  joinKey,
-  RequestCancelledError,
-  RequestTimeoutError,
-} from "@harnesskit/wire";
+import { type ApprovalAnswer, type ShellContext, ShellErrorCode } from "@harnesskit/protocol/openharness";
+import { ConnectionClosedError, joinKey, RequestCancelledError, RequestTimeoutError } from "@harnesskit/wire";
 import { copyJson } from "@harnesskit/wire/json";
 import { conversationKey } from "./admission.ts";
 import type { ContinuationClaims } from "./continuation-token.ts";
-import { type Continuations, isForeign } from "./continuations.ts";
+import { isForeign } from "./continuations.ts";
 import { overloaded } from "./failure.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { finishReply, type Payload } from "./finish-reply.ts";
 import { HandlerCall, type Inbound } from "./handler-call.ts";
-import type { ResolvedLimits } from "./limits.ts";
-import { type Redact, redactNothing } from "./redaction.ts";
+import { redactNothing } from "./redaction.ts";
 import { type Remembered, RequestMemory } from "./request-memory.ts";
-import type { Route, Router } from "./routes.ts";
+import type { Outcome, RequestRunnerOptions } from "./request-runner-options.ts";
+import type { Route } from "./routes.ts";
 import { RunningHandler } from "./running-handler.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
-import type { ShellLog } from "./shell-log.ts";
-import type { StreamTable } from "./streaming/stream-table.ts";
-
-export interface Outcome {
-  readonly payload: Payload;
-  readonly isReplay: boolean;
-}
-
-export interface RequestRunnerOptions<Context> {
-  readonly limits: ResolvedLimits;
-  readonly clock: Clock;
-  readonly createId: CreateId;
-  readonly registry: ActionRegistry;
-  readonly log: ShellLog;
-  readonly router: Router<Context>;
-  readonly continuations: Continuations;
-  readonly streams: StreamTable;
-  readonly toFailure: (error: unknown, redact: Redact, elapsedMs?: number) => Payload;
-  readonly onError: (error: unknown) => void;
-}
 
 /** The key under which a request is remembered, and what tells another request of that id. */
 interface RequestKey {

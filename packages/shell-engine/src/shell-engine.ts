@@ -1,11 +1,8 @@
 import {
-  type Capabilities,
-  type CapabilityDenial,
   createActionRegistry,
   isStreamFrame,
   OPENHARNESS_VERSION,
   ShellCapability,
-  ShellErrorCode,
   type ShellResponse,
 } from "@harnesskit/protocol/openharness";
 import {
@@ -24,87 +21,24 @@ import { allDenials, CapabilityOffer, noDenials } from "./capability-negotiation
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
-import { internalError, shellErrorOf } from "./failure.ts";
+import { internalError, notJson, shellErrorOf } from "./failure.ts";
 import type { Payload } from "./finish-reply.ts";
 import { shellReplyHeaders, traceOf, traceOfMessage } from "./http-trace.ts";
 import { type ResolvedLimits, shellEngineLimits } from "./limits.ts";
 import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
+import { type Progress, type Recipient, unknownRecipient } from "./recipient.ts";
 import { createRedact, type Redact, redactNothing } from "./redaction.ts";
-import { type Outcome, RequestRunner } from "./request-runner.ts";
+import { RequestRunner } from "./request-runner.ts";
+import type { Outcome } from "./request-runner-options.ts";
 import { Router } from "./routes.ts";
 import { contextOf } from "./shell-context.ts";
+import type { ShellEngine, ShellEngineStats } from "./shell-engine-api.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
 import { type LogSubject, ShellLog } from "./shell-log.ts";
 import type { ResponseStream } from "./streaming/response-stream.ts";
 import { tooManyStreams } from "./streaming/stream-control.ts";
 import { StreamServer } from "./streaming/stream-server.ts";
 import { StreamTable } from "./streaming/stream-table.ts";
-
-/** What an engine holds at the moment. */
-export interface ShellEngineStats {
-  /** Handlers that run, those included that took too long. */
-  readonly inFlight: number;
-  /** Requests that are remembered by their ids. */
-  readonly rememberedRequests: number;
-  /** Streams that are open, or kept for replay. */
-  readonly streams: number;
-}
-
-/** The engine's side of OpenHarness v1, for any number of shells at once. All functions are bound. */
-export interface ShellEngine<Context = unknown> {
-  /**
-   * Takes one parsed message and resolves with the response. A message that is not a request, and whatever else goes wrong,
-   * is a response with status error. Never rejects. The caller may change the response, except for what it says of the
-   * engine's versions and capabilities, which all responses share. The message must not change before the response is there.
-   */
-  readonly handle: (message: unknown, context: Context) => Promise<ShellResponse>;
-  /**
-   * As `handle`, for a caller that also reads streams (ADR 0053): resolves with the frames of a stream where the engine offers
-   * `openharness.streaming` and the request agrees on it, else with the response. Takes messages about streams too. Never rejects.
-   */
-  readonly handleStream: (message: unknown, context: Context) => Promise<unknown>;
-  /** The response to a body that is not JSON: `invalid_request`. */
-  readonly malformed: (error: HarnessError) => ShellResponse;
-  /** The response in place of one that cannot be sent: it is too large or too deep. `internal_error`. */
-  readonly unsendable: (reply: unknown, error: HarnessError) => unknown;
-  /**
-   * Headers of the answer, for a server that supports them per route: `X-Correlation-ID` and `X-Request-ID` as the context's
-   * `headers` show them. Undefined without headers.
-   */
-  readonly replyHeaders: (context: Context) => Readonly<Record<string, string>> | undefined;
-  /**
-   * Serves a shell on a channel that is open and not started. Its requests are handled at the same time, and each response goes
-   * out when it is there; `channel.context` is the context. Throws `connection_closed` after `close`.
-   */
-  readonly connect: (channel: Channel<Context>) => void;
-  readonly stats: () => ShellEngineStats;
-  /**
-   * Aborts the signals of all handlers and answers their requests with `cancelled`; accepts nothing more. Settles when all
-   * channels are closed. Idempotent.
-   */
-  readonly close: () => Promise<void>;
-  readonly [Symbol.asyncDispose]: () => Promise<void>;
-}
-
-/** What is known of a message, as far as it was read. */
-interface Progress {
-  readonly subject: LogSubject;
-  denials: CapabilityDenial[];
-  supported: Capabilities;
-  readonly startedAt: number;
-}
-
-/** The recipient of a response. */
-interface Recipient {
-  readonly requestId: string | undefined;
-  readonly correlationId: string | undefined;
-  readonly denials: CapabilityDenial[];
-  /** @default as for every shell */
-  readonly supported?: Capabilities;
-}
-
-/** Of a message that could not be read. */
-const unknownRecipient: Recipient = { requestId: undefined, correlationId: undefined, denials: noDenials };
 
 type OnStream = (stream: ResponseStream) => void;
 
@@ -263,12 +197,8 @@ class Engine<Context> implements ShellEngine<Context> {
     return response;
   }
 
-  readonly malformed = (): ShellResponse => {
-    const message = "The body is not a JSON message.";
-    const details = { reason: "not_json" };
-    const error = { code: ShellErrorCode.InvalidRequest, message, retryable: false, details };
-    return this.#respond({ value: { status: "error", error }, denials: [] }, unknownRecipient);
-  };
+  readonly malformed = (): ShellResponse =>
+    this.#respond({ value: { status: "error", error: notJson() }, denials: [] }, unknownRecipient);
 
   readonly unsendable = (reply: unknown, error: HarnessError): unknown => {
     if (isStreamFrame(reply)) {

@@ -41,7 +41,7 @@ const readPage = async (
 };
 
 /** The events of a thread, in order, a page at a time. */
-export async function* readEvents(
+export async function* readStoredEvents(
   database: Database,
   threadId: string,
   { afterSeq = 0, limit = Number.MAX_SAFE_INTEGER, types }: ReadEventsOptions,

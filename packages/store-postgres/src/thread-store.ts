@@ -12,7 +12,7 @@ import type { Database } from "./database.ts";
 import { GrantTable } from "./grant-table.ts";
 import { RequestTable } from "./request-table.ts";
 import { safeNumber, textIn } from "./rows.ts";
-import { readEvents, readLastEvents } from "./thread-events.ts";
+import { readStoredEvents, readLastEvents } from "./thread-events.ts";
 import { type HeldThread, ThreadLeases } from "./thread-leases.ts";
 import { threadPoll } from "./thread-poll.ts";
 import type { Wakes } from "./wakes.ts";
@@ -153,7 +153,7 @@ export class PostgresThreadStore implements PostgresThreads {
 
   async *events(threadId: string, options: ReadEventsOptions = {}): AsyncIterable<Event> {
     this.#checkOpen();
-    yield* readEvents(this.#database, toTextKey(threadId), options);
+    yield* readStoredEvents(this.#database, toTextKey(threadId), options);
   }
 
   watch(threadId: string, onChange: () => void): () => void {

@@ -19,7 +19,7 @@ type Change = Extract<TimelineChange, { type: "change" }>;
 
 const columns = "id, key, writer, bytes, body";
 /** The newest rows of each selector: as many as there are changes that may end one. */
-const load = (column: "key" | "approval") => `
+const loadSql = (column: "key" | "approval") => `
   SELECT ${columns}, content FROM unnest($1::text[], $2::int[]) AS wanted(value, count), LATERAL (
     SELECT * FROM store.timeline WHERE ${column} = wanted.value ORDER BY id DESC LIMIT wanted.count
   ) found`;
@@ -101,7 +101,7 @@ export class TimelineBatch {
       const digest = selectorDigest(selector);
       counts.set(digest, (counts.get(digest) ?? 0) + 1);
     }
-    const rows = await this.#options.query(load(column), [...counts.keys()], [...counts.values()]);
+    const rows = await this.#options.query(loadSql(column), [...counts.keys()], [...counts.values()]);
     for (const row of rows) this.#know(draftIn(row));
   }
 

@@ -1,7 +1,7 @@
 import type { Thread } from "@harnesskit/protocol/threads";
 
 /** The thread with another title. */
-export const renamed = (thread: Thread, title: string): Thread =>
+export const withTitle = (thread: Thread, title: string): Thread =>
   thread.title === title ? thread : { ...thread, title };
 
 /** The thread, archived at this time unless it was before. */

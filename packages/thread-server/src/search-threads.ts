@@ -41,7 +41,7 @@ const toCursor = ({ time, threadId }: Thread, afterSeq: number): string =>
   `${time.updated}/${afterSeq}/${threadId}`;
 
 /** The words of a query, in lower case, each once. Throws -32602 for none and for too many. */
-const wordsOf = (query: string): string[] => {
+const queryWords = (query: string): string[] => {
   const words = [...new Set(fold(query.normalize("NFC")).split(/\s+/u).filter(Boolean))];
   if (words.length === 0) throw invalidParams("The query has no word", { field: "query" });
   if (words.length > maxWords)
@@ -51,7 +51,7 @@ const wordsOf = (query: string): string[] => {
 
 const fold = (text: string): string => text.toLowerCase();
 
-/** Where the first of the words begins in a text that contains all of them; -1 where one is missing. */
+/** Where the first of the words begins in a string that contains all of them; -1 where one is missing. */
 const findAll = (text: string, words: readonly string[]): number => {
   const folded = fold(text);
   let first = folded.length;
@@ -75,7 +75,9 @@ const snippetOf = (text: string, at: number): string => {
 };
 
 /** What a message says; undefined for any other event, and for reasoning. */
-const messageOf = (event: Event): { in: "user_message" | "assistant_message"; text: string } | undefined => {
+const searchedMessage = (
+  event: Event,
+): { in: "user_message" | "assistant_message"; text: string } | undefined => {
   if (event.type !== "item.completed") return undefined;
   const { item } = event.data;
   if (item.type === "user_message") {
@@ -100,7 +102,7 @@ export const searchThreads = async (
   { clock, limits }: SearchSettings,
 ): Promise<ThreadMethodResult<"thread.search">> => {
   const { limit = defaultLimit, directory, archived } = params;
-  const words = wordsOf(params.query);
+  const words = queryWords(params.query);
   const after = params.cursor === undefined ? undefined : parseCursor(params.cursor);
   const threads = await threadsOf(store, params.threadId, { directory, archived, after });
   const untilMs = clock.now() + limits.searchTimeoutMs;
@@ -121,7 +123,7 @@ export const searchThreads = async (
     }
     for await (const event of store.events(thread.threadId, { afterSeq, types: messageEvents })) {
       afterSeq = event.seq;
-      const message = messageOf(event);
+      const message = searchedMessage(event);
       if (message && event.type === "item.completed") {
         const text = message.text.normalize("NFC");
         length += text.length;

@@ -13,7 +13,7 @@ import { threadOfRequest } from "./approvals.ts";
 import type { ConnectedClient, Connections } from "./connections.ts";
 import { threadToCreate, threadToFork } from "./create-thread.ts";
 import { defined } from "./defined.ts";
-import { renamed, unarchived } from "./edit-thread.ts";
+import { unarchived, withTitle } from "./edit-thread.ts";
 import { approvalNotFound, eventTooLarge, historyTooLarge } from "./errors.ts";
 import type { LogEnd } from "./followed-threads.ts";
 import { checkHeard, readPage } from "./read-log.ts";
@@ -134,7 +134,7 @@ export const createMethods = (context: MethodContext): Methods => {
     },
     "thread.rename": ({ threadId, title }) =>
       sessions.use(threadId, async (session) => ({
-        thread: await session.edit((thread) => renamed(thread, title)),
+        thread: await session.edit((thread) => withTitle(thread, title)),
       })),
     "thread.archive": ({ threadId }) =>
       sessions.use(threadId, async (session) => ({ thread: await session.archive() })),

@@ -1,6 +1,6 @@
 import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
 import { type Clock, type CreateId, randomId, systemClock } from "@harnesskit/wire";
-import { archived, renamed, unarchived } from "./edit-thread.ts";
+import { archived, unarchived, withTitle } from "./edit-thread.ts";
 import { seqOutOfRange, threadNotFound, turnActive } from "./errors.ts";
 import { completeFork, isFork } from "./fork-thread.ts";
 import { readState } from "./read-state.ts";
@@ -27,7 +27,7 @@ const stored = async (store: ThreadStore, threadId: string): Promise<Thread> => 
 };
 
 const apply = (thread: Thread, change: ThreadChange, now: number): Thread => {
-  if ("title" in change) return renamed(thread, change.title);
+  if ("title" in change) return withTitle(thread, change.title);
   return change.archived ? archived(thread, now) : unarchived(thread);
 };
 

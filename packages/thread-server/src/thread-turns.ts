@@ -1,9 +1,7 @@
-import type { EventBody, QueuedTurn, Thread, WhenBusy } from "@harnesskit/protocol/threads";
+import type { EventBody, QueuedTurn, WhenBusy } from "@harnesskit/protocol/threads";
 import { invalidParams, ProtocolError } from "@harnesskit/wire";
 import { currentTracer, inOperation, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import { ActiveTurn } from "./active-turn.ts";
-import type { Approvals } from "./approvals.ts";
-import type { Connections } from "./connections.ts";
 import { defined } from "./defined.ts";
 import {
   requestConflict,
@@ -13,45 +11,12 @@ import {
   turnBusy,
   turnNotFound,
 } from "./errors.ts";
-import type { EventLog } from "./event-log.ts";
 import { planRecovery } from "./plan-recovery.ts";
 import type { RequestName } from "./request-digest.ts";
-import type { ServerSettings } from "./server-settings.ts";
-import type { ThreadState } from "./thread-state.ts";
-import type { TurnLife } from "./turn-life.ts";
+import type { StartedTurn, ThreadTurnsOptions } from "./thread-turns-options.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 import { TurnWork } from "./turn-work.ts";
-
-export interface ThreadTurnsOptions {
-  readonly settings: ServerSettings;
-  readonly connections: Connections;
-  readonly approvals: Approvals;
-  readonly log: EventLog;
-  readonly state: ThreadState;
-  readonly thread: () => Thread;
-  /** Rejects if the thread's directory is not one that it may have. */
-  readonly checkDirectory: () => Promise<void>;
-  /** True while the thread takes no prompts. */
-  readonly isArchived: () => boolean;
-  /** True if the log was changed from outside: nothing more begins. */
-  readonly isLost: () => boolean;
-  /** Stores what is known of the thread. */
-  readonly save: () => Promise<void>;
-  /** Stores that the thread is used now. */
-  readonly touch: () => Promise<void>;
-  /** Called when a turn has ended and the thread is updated. */
-  readonly onTurnOver: () => void;
-}
-
-/** A turn that a request started, or a prompt that waits to be one. */
-export interface StartedTurn {
-  readonly turnId: string;
-  /** The place of a prompt that waits, from 1. */
-  readonly position?: number | undefined;
-  /** Left out for a request that was served before. */
-  readonly life?: TurnLife;
-}
 
 /** The turns of one thread: at most one is active, the next ones wait. */
 export class ThreadTurns {

@@ -6,11 +6,9 @@ import {
   FrameTooLargeError,
   HarnessError,
   RequestCancelledError,
-  type StreamExchange,
 } from "@harnesskit/wire";
 import {
   type Backoff,
-  type BackoffOptions,
   backoffDelayMs,
   type Clock,
   resolveBackoff,
@@ -22,64 +20,10 @@ import { toClientUrl } from "./client-url.ts";
 import { neverSent, toConnectionError } from "./connection-error.ts";
 import { checkedHeaders, type HttpCredentials } from "./credentials.ts";
 import { failureKindOf, HttpReplyError, HttpStatusError } from "./errors.ts";
+import type { HttpCall, HttpExchange, HttpExchangeOptions } from "./exchange-options.ts";
 import type { ExchangeLimits } from "./limits.ts";
 import { isJsonType, toContentLength } from "./read-body.ts";
-import { isEventType, readEvents } from "./read-events.ts";
-
-export interface HttpRetryOptions extends BackoffOptions {
-  /** Attempts of one message. @default 3 */
-  readonly maxAttempts?: number;
-  /** The longest wait after the first attempt, in milliseconds. @default 200 */
-  readonly initialDelayMs?: number;
-  /** Whether a message may be handled twice: then broken connections, timeouts and 5xx are tried again too. @default false */
-  readonly idempotent?: boolean;
-}
-
-export interface HttpExchangeOptions {
-  /** `http://…` or `https://…`, without user name, password and fragment. */
-  readonly url: string | URL;
-  /** Sent along with each message. @default none */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as `X-API-Key` or `Authorization: Bearer`. @default none */
-  readonly credentials?: HttpCredentials;
-  /** How long one attempt may take, from connecting to the last byte. @default 10000 */
-  readonly timeoutMs?: number;
-  /** @default see each limit */
-  readonly limits?: Partial<ExchangeLimits>;
-  /**
-   * Tries again what the server cannot have handled: no connection came about, or it answered 429 or 503.
-   * @default no second attempt
-   */
-  readonly retry?: HttpRetryOptions;
-  /** @default the real time */
-  readonly clock?: Clock;
-}
-
-/** What one call may set. */
-export interface HttpCall {
-  readonly signal?: AbortSignal;
-  /** @default that of the exchange */
-  readonly timeoutMs?: number;
-  /** Sent with this message, over the exchange's own; neither the transport's headers nor credentials. @default none */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** The client's side of an exchange over HTTP. */
-export interface HttpExchange extends StreamExchange<HttpCall | undefined> {
-  /**
-   * Posts the message. Resolves with the reply, or with undefined when the server has none. Other than a core's, it
-   * rejects when no reply could be had; {@link failureKindOf} tells what that says about the server.
-   */
-  handle(message: unknown, call?: HttpCall): Promise<unknown>;
-  /**
-   * As `handle`, and also accepts server-sent events: resolves with a `MessageStream` where the server answers with them.
-   * `timeoutMs` then counts until the answer begins. A stream rejects with `request_timeout` after `limits.maxSilenceMs` without
-   * a sign of life, with `request_cancelled`, or with what `handle` rejects with where the connection breaks.
-   */
-  handleStream(message: unknown, call?: HttpCall): Promise<unknown>;
-  /** Ends pending messages (`connection_closed`) and closes the connections. Idempotent. */
-  close(): void;
-}
+import { isEventType, readServerSentEvents } from "./read-events.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -244,7 +188,7 @@ class ExchangeClient implements HttpExchange {
     const name = `the stream of ${this.#endpoint}`;
     const { maxMessageBytes, maxSilenceMs } = this.#limits;
     try {
-      yield* readEvents(reply.chunks(), {
+      yield* readServerSentEvents(reply.chunks(), {
         codec: this.#codec,
         maxMessageBytes,
         maxSilenceMs,

@@ -1,10 +1,6 @@
 import { FrameTooLargeError, InvalidArgumentError } from "@harnesskit/wire";
-import {
-  createExchangeClient,
-  type HttpExchange,
-  type HttpExchangeOptions,
-  type Poster,
-} from "./exchange-client.ts";
+import { createExchangeClient, type Poster } from "./exchange-client.ts";
+import type { HttpExchange, HttpExchangeOptions } from "./exchange-options.ts";
 import { exchangeLimits } from "./limits.ts";
 import { readStream } from "./read-body.ts";
 

@@ -8,7 +8,7 @@ export {
   TlsError,
   WebSocketCloseError,
 } from "./errors.ts";
-export type { HttpCall, HttpExchange, HttpExchangeOptions, HttpRetryOptions } from "./exchange-client.ts";
+export type { HttpCall, HttpExchange, HttpExchangeOptions, HttpRetryOptions } from "./exchange-options.ts";
 export { createHttpExchange, type Fetch, type FetchExchangeOptions } from "./http-exchange.ts";
 export {
   type ExchangeLimits,

@@ -33,7 +33,7 @@ const eventOverhead = 1024;
  * The messages of an event stream, as they arrive. Ends where the connection ends: whether that was the end of the stream is for
  * the protocol to say. Rejects with `invalid_message`, `frame_too_large`, `request_timeout`, `request_cancelled` or what `toError` makes.
  */
-export async function* readEvents(
+export async function* readServerSentEvents(
   chunks: AsyncIterable<Uint8Array>,
   options: ReadEventsOptions,
 ): AsyncGenerator<StreamedMessage> {

@@ -9,7 +9,7 @@ const attachOption = (): Option =>
     "ask the server on this socket, unix:PATH, which may be writing the thread",
   ).conflicts("cwd");
 
-const load = () => import("../threads/organise.ts");
+const loadOrganising = () => import("../threads/organise.ts");
 
 /** The commands of `harness threads` that change what threads are called and where they are, and find them. */
 export const addOrganising = (threads: Command): void => {
@@ -24,7 +24,7 @@ export const addOrganising = (threads: Command): void => {
     .option("--limit <n>", "at most so many hits (default: 20)", wholeNumber("--limit"))
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness threads search flaky test")
-    .action(async (words: string[], options) => (await load()).searchCommand(words, options));
+    .action(async (words: string[], options) => (await loadOrganising()).searchCommand(words, options));
 
   threads
     .command("rename")
@@ -34,7 +34,9 @@ export const addOrganising = (threads: Command): void => {
     .addOption(cwdOption())
     .addOption(attachOption())
     .addHelpText("after", `\nExample:\n  harness threads rename ${exampleId} "Release 2.1"`)
-    .action(async (id: string, title: string, options) => (await load()).renameCommand(id, title, options));
+    .action(async (id: string, title: string, options) =>
+      (await loadOrganising()).renameCommand(id, title, options),
+    );
 
   threads
     .command("archive")
@@ -43,7 +45,7 @@ export const addOrganising = (threads: Command): void => {
     .addOption(cwdOption())
     .addOption(attachOption())
     .addHelpText("after", `\nExample:\n  harness threads archive ${exampleId}`)
-    .action(async (id: string, options) => (await load()).archiveCommand(id, true, options));
+    .action(async (id: string, options) => (await loadOrganising()).archiveCommand(id, true, options));
 
   threads
     .command("unarchive")
@@ -52,7 +54,7 @@ export const addOrganising = (threads: Command): void => {
     .addOption(cwdOption())
     .addOption(attachOption())
     .addHelpText("after", `\nExample:\n  harness threads unarchive ${exampleId}`)
-    .action(async (id: string, options) => (await load()).archiveCommand(id, false, options));
+    .action(async (id: string, options) => (await loadOrganising()).archiveCommand(id, false, options));
 
   threads
     .command("fork")
@@ -64,7 +66,7 @@ export const addOrganising = (threads: Command): void => {
     .option("--title <title>", "its title (default: that of the other one)")
     .option("--json", "one JSON document")
     .addHelpText("after", `\nExample:\n  harness threads fork ${exampleId} --at 120 --title "Another way"`)
-    .action(async (id: string, options) => (await load()).forkCommand(id, options));
+    .action(async (id: string, options) => (await loadOrganising()).forkCommand(id, options));
 
   threads
     .command("queue")
@@ -77,5 +79,5 @@ export const addOrganising = (threads: Command): void => {
       "after",
       `\nExample:\n  harness threads queue ${exampleId} --attach unix:.harness/serve.sock`,
     )
-    .action(async (id: string, options) => (await load()).queueCommand(id, options));
+    .action(async (id: string, options) => (await loadOrganising()).queueCommand(id, options));
 };

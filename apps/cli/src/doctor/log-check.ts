@@ -35,7 +35,7 @@ async function* logLines(path: string): AsyncGenerator<string | undefined> {
   }
 }
 
-const seqOf = (line: string | undefined): number | undefined => {
+const eventSeq = (line: string | undefined): number | undefined => {
   if (line === undefined) return undefined;
   try {
     const { success, data } = EventSchema.safeParse(JSON.parse(line));
@@ -57,7 +57,7 @@ const readLog = async (path: string): Promise<Log> => {
   let last = 0;
   for await (const text of logLines(path)) {
     line++;
-    const seq = seqOf(text);
+    const seq = eventSeq(text);
     if (seq === undefined || seq <= last) {
       passedOver.push(line);
       continue;

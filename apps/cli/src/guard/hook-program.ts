@@ -36,15 +36,15 @@ const readArguments = (args: readonly string[]): HookArguments | string => {
   return { host, ...given };
 };
 
-const write = (stream: NodeJS.WriteStream, text: string): Promise<void> =>
+const writeAll = (stream: NodeJS.WriteStream, text: string): Promise<void> =>
   new Promise((resolve) => {
     stream.once("error", () => resolve());
     stream.write(text, () => resolve());
   });
 
 const end = async ({ exitCode, stdout, stderr }: HookReply): Promise<never> => {
-  if (stderr !== "") await write(process.stderr, stderr);
-  if (stdout !== "") await write(process.stdout, stdout);
+  if (stderr !== "") await writeAll(process.stderr, stderr);
+  if (stdout !== "") await writeAll(process.stdout, stdout);
   process.exit(exitCode);
 };
 

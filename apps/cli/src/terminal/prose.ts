@@ -13,7 +13,7 @@ export type OpenProse = (terminal: Terminal, paint: Paint) => ProseWriter;
 
 const maxHeldChars = 256;
 
-/** How much of a text can be shown: words that are whole, and of one without an end all but its last characters. */
+/** How much of a string can be shown: words that are whole, and of one without an end all but its last characters. */
 export const wholeEnd = (text: string): number => {
   const space = text.search(/\s\S*$/);
   if (text.length - (space + 1) <= maxHeldChars) return space + 1;

@@ -85,12 +85,12 @@ export const withThreads = async <T>(
       await client.close();
     }
   } catch (error) {
-    throw attach === undefined ? toFailure(error, id, cwd) : toFailure(toSocketFailure(error, "--attach"), id);
+    throw attach === undefined ? toCliFailure(error, id, cwd) : toCliFailure(toSocketFailure(error, "--attach"), id);
   }
 };
 
 /** @param cwd where the thread was looked for; undefined for a server */
-const toFailure = (error: unknown, threadId: string, cwd?: string): unknown => {
+const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown => {
   if (CliError.isInstance(error)) return error;
   const shown = oneLine(threadId, 80);
   if (StoreError.isInstance(error) && error.code === "thread_locked") {

@@ -5,7 +5,7 @@ import type { ChatApi } from "./chat-api.ts";
 
 const retryMs = 500;
 
-const pause = (signal: AbortSignal) =>
+const retryPause = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, retryMs);
     signal.addEventListener("abort", () => {
@@ -43,11 +43,11 @@ export const useResync = (
         const loaded = await loadMessages(left.signal).catch(() => undefined);
         if (left.signal.aborted) return;
         if (loaded === undefined) {
-          await pause(left.signal);
+          await retryPause(left.signal);
           continue;
         }
         const last = messages.findLast(({ role }) => role === "user");
-        if (last !== undefined && !loaded.some(({ id }) => id === last.id)) onUnsent(textOf(last));
+        if (last !== undefined && !loaded.some(({ id }) => id === last.id)) onUnsent(shownText(last));
         return take(loaded);
       }
     };
@@ -57,5 +57,5 @@ export const useResync = (
   return async () => take(await loadMessages());
 };
 
-const textOf = ({ parts }: ThreadUIMessage): string =>
+const shownText = ({ parts }: ThreadUIMessage): string =>
   parts.map((part) => (part.type === "text" ? part.text : "")).join("");

@@ -57,7 +57,7 @@ export interface ReadAcpOptions {
   readonly workspace?: string | undefined;
   /** The name in the agent's `agentInfo`. @default undefined */
   readonly agent?: string | undefined;
-  /** SHA-256 of a text, as UTF-8. It stands in a prompt's attachments for what is not shown of them. */
+  /** SHA-256 of a string, as UTF-8. It stands in a prompt's attachments for what is not shown of them. */
   readonly digest: (text: string) => string;
 }
 

@@ -57,7 +57,10 @@ export const cancelledBy = (reason: unknown): GraphError =>
   new GraphError("invocation_cancelled", "the invocation was cancelled", { cause: reason });
 
 /** Calls `onAbort` when a signal aborts, immediately if it has; returns a function that stops that. */
-export const follow = (signal: AbortSignal | undefined, onAbort: (reason: unknown) => void): (() => void) => {
+export const onAborted = (
+  signal: AbortSignal | undefined,
+  onAbort: (reason: unknown) => void,
+): (() => void) => {
   if (signal === undefined) return () => {};
   const abort = () => onAbort(signal.reason);
   if (signal.aborted) abort();

@@ -4,7 +4,7 @@ import type { AnyBody } from "../definition.ts";
 import { GraphError } from "../errors.ts";
 import { replaceChanged } from "../state/apply.ts";
 import { type Snapshot, snapshotOf } from "../state/snapshot.ts";
-import { AbortScope, follow } from "./abort-scope.ts";
+import { AbortScope, onAborted } from "./abort-scope.ts";
 import { runIn } from "./ambient.ts";
 import type { NextOptions } from "./context.ts";
 import { callFanOut, callParallel } from "./fan-out.ts";
@@ -78,7 +78,7 @@ const callUnder = async (
   call: (abort: AbortScope) => Promise<unknown>,
 ): Promise<unknown> => {
   const scope = new AbortScope(outer, true);
-  const unfollow = follow(signal, (cause) => {
+  const unfollow = onAborted(signal, (cause) => {
     const reason = GraphError.isInstance(cause)
       ? cause
       : new GraphError("node_cancelled", `${run.node.name}: middleware has ended the call`, { cause });

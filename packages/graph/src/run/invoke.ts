@@ -4,7 +4,7 @@ import type { InvokeOptions } from "../invoke-options.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
 import type { CompletedOutcome, GraphOutcome, SuspendedOutcome } from "../outcome.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import { AbortScope, cancelledBy, follow } from "./abort-scope.ts";
+import { AbortScope, cancelledBy, onAborted } from "./abort-scope.ts";
 import { runIn } from "./ambient.ts";
 import { begin } from "./begin.ts";
 import type { Host } from "./beginning.ts";
@@ -110,7 +110,7 @@ export const invoke = async (
     const begun = await begin(host, id, options, leases);
     const proofs = [...(options.leases ?? []), ...leases.held.map(({ proof }) => proof)];
     const invocation = new Invocation(host, begun, { options, leases: proofs, onEvent, attached });
-    const unfollow = follow(options.signal, (reason) => abort.abort(cancelledBy(reason)));
+    const unfollow = onAborted(options.signal, (reason) => abort.abort(cancelledBy(reason)));
     try {
       return await tracedRun(invocation, abort);
     } finally {

@@ -1,13 +1,13 @@
 import { checkEqual, checkRejects, checkThat } from "@harnesskit/wire/testing";
 import type { StoreCases } from "./graph-store-contract.ts";
-import { firstWrite, pause } from "./store-samples.ts";
+import { firstWrite, pausePut } from "./store-samples.ts";
 
 /** What every store does with a session and a suspension at once, and with leases. */
 export const commitCases: StoreCases = {
   async "a session and a suspension are stored together"(context) {
     const receipt = await context.store.commit({
       session: firstWrite("s", { list: [1] }),
-      suspension: pause("i1", { session_id: "s", is_session_saved: true }),
+      suspension: pausePut("i1", { session_id: "s", is_session_saved: true }),
     });
     const other = await context.other();
     checkEqual((await other.sessions.load("s"))?.version, receipt.session?.version, "the session");
@@ -20,12 +20,12 @@ export const commitCases: StoreCases = {
   },
   async "where one of both is refused, neither is stored"({ store }) {
     const conflicting = firstWrite("s", { list: [1] }, { expectedVersion: 7 });
-    const first = store.commit({ session: conflicting, suspension: pause("i1") });
+    const first = store.commit({ session: conflicting, suspension: pausePut("i1") });
     await checkRejects(first, "session_write_conflict", "a refused session");
     checkEqual(await store.suspensions.load("i1"), null, "the suspension beside a refused session");
     const second = store.commit({
       session: firstWrite("s", { list: [1] }),
-      suspension: pause("i1", { expectedRevision: 7 }),
+      suspension: pausePut("i1", { expectedRevision: 7 }),
     });
     await checkRejects(second, "suspension_conflict", "a refused suspension");
     checkEqual(await store.sessions.load("s"), null, "the session beside a refused suspension");
@@ -98,7 +98,7 @@ export const commitCases: StoreCases = {
       store.sessions.delete("s"),
       store.sessions.list(),
       store.suspensions.load("i"),
-      store.suspensions.save(pause("i")),
+      store.suspensions.save(pausePut("i")),
       store.suspensions.delete("i"),
       store.suspensions.list(),
       store.runs.load("r"),

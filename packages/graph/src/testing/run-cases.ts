@@ -1,7 +1,7 @@
 import { checkEqual, checkRejects } from "@harnesskit/wire/testing";
 import type { RunAppend, RunEntry, RunRecord } from "../stores/run-store.ts";
 import type { StoreCases } from "./graph-store-contract.ts";
-import { firstWrite, pause } from "./store-samples.ts";
+import { firstWrite, pausePut } from "./store-samples.ts";
 
 const recordOf = (runId: string, change: Partial<RunRecord> = {}): RunRecord => ({
   run_id: runId,
@@ -92,7 +92,7 @@ export const runCases: StoreCases = {
   },
   async "progress is stored with the session and the suspension, or none of them"({ store }) {
     const session = firstWrite("s", { list: [1] });
-    const wrong = store.commit({ session, suspension: pause("i"), run: append("r", 0, []) });
+    const wrong = store.commit({ session, suspension: pausePut("i"), run: append("r", 0, []) });
     await checkRejects(wrong, "run_conflict", "a refused run");
     checkEqual(await store.sessions.load("s"), null, "the session beside a refused run");
     checkEqual(await store.suspensions.load("i"), null, "the suspension beside a refused run");
@@ -101,7 +101,7 @@ export const runCases: StoreCases = {
     await checkRejects(conflict, "session_write_conflict", "a refused session");
     checkEqual(await store.runs.load("r"), null, "the run beside a refused session");
     await store.commit({ run: begin("r", [started("0")]) });
-    await store.commit({ session, suspension: pause("i"), run: { kind: "end", runId: "r" } });
+    await store.commit({ session, suspension: pausePut("i"), run: { kind: "end", runId: "r" } });
     checkEqual(await store.runs.load("r"), null, "the run that ended with them");
     checkEqual((await store.suspensions.load("i"))?.status, "suspended", "the suspension");
   },

@@ -62,7 +62,7 @@ type PutChange = Partial<StoredSuspension> &
   Pick<Partial<SuspensionPut>, "expectedRevision" | "isSignalUnique">;
 
 /** A pause. */
-export const pause = (invocationId: string, change: PutChange = {}): SuspensionPut => {
+export const pausePut = (invocationId: string, change: PutChange = {}): SuspensionPut => {
   const { expectedRevision, isSignalUnique, revision: _, updated_at: __, ...record } = change;
   return {
     kind: "put",

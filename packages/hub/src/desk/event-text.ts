@@ -7,7 +7,7 @@ export const textOf = (value: JsonValue | undefined): string => {
   return value === undefined ? "" : JSON.stringify(value);
 };
 
-/** One line of a text that may be long; made safe before it is kept. */
+/** One line of a string that may be long; made safe before it is kept. */
 export const firstLine = (text: string): string => {
   const start = text.slice(0, 4 * maxSummaryLength);
   const end = start.indexOf("\n");

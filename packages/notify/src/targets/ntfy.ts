@@ -8,7 +8,7 @@ const priorities: Readonly<Record<string, number>> = { low: 2, medium: 3, unknow
 const maxMessageBytes = 3800;
 
 /** As many approvals as fit, each whole, and how many there are more. */
-const messageOf = (notice: Notice): string => {
+const noticeMessage = (notice: Notice): string => {
   let text = "";
   for (const [index, item] of notice.items.entries()) {
     const rest = restLines({ ...notice, items: notice.items.slice(0, index + 1) });
@@ -30,7 +30,7 @@ export const ntfyPost = (notice: Notice, url: string, token: string | undefined)
   const body = JSON.stringify({
     topic,
     title: headlineOf(notice),
-    message: messageOf(notice),
+    message: noticeMessage(notice),
     priority: Math.max(...items.map(({ risk }) => priorities[risk] ?? 3)),
     tags: ["raised_hand"],
     click,

@@ -71,7 +71,7 @@ export const checkForm = ({ fields }: FormModel, raw: RawFormValues): CheckedFor
   return { isValid: true, values: Object.fromEntries(values) };
 };
 
-const wordsOf = (value: FormValue): string =>
+const valueText = (value: FormValue): string =>
   typeof value === "boolean" ? (value ? "yes" : "no") : String(value);
 
 /** What a filled form sends: the intent in words, and the values in `task_hint.form_values`. */
@@ -81,7 +81,7 @@ export const formRequest = (
 ): { readonly intent: string; readonly taskHint: TaskHint } => {
   const words = fields.flatMap(({ name, label }) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    return value === undefined ? [] : [`${label}: ${wordsOf(value)}`];
+    return value === undefined ? [] : [`${label}: ${valueText(value)}`];
   });
   return {
     intent: intent ?? (words.join("\n") || "(nothing filled in)"),

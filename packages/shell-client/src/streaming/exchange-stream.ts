@@ -11,7 +11,7 @@ import { FrameReader, type Step } from "./frame-reader.ts";
 import { cancelMessage, isCallersChoice, resumeMessage, type StreamCall } from "./stream-call.ts";
 
 /** Reads frames until the response, a failure, a gap, or the end of the connection. */
-const follow = async (frames: MessageStream, reader: FrameReader): Promise<Step | undefined> => {
+const readFrames = async (frames: MessageStream, reader: FrameReader): Promise<Step | undefined> => {
   try {
     for await (const { message } of frames) {
       const step = reader.accept(message);
@@ -73,7 +73,7 @@ export class ExchangeStreams {
     let frames: MessageStream | undefined = opened;
     let seq = reader.lastSeq;
     for (let attempt = 1; attempt <= backoff.maxAttempts; attempt++) {
-      const step: Step | undefined = frames && (await follow(frames, reader));
+      const step: Step | undefined = frames && (await readFrames(frames, reader));
       if (step?.kind === "done") return step.response;
       const resume = resumeMessage(reader, request);
       if (call.signal.aborted || step?.kind === "failed" || resume === undefined) return undefined;

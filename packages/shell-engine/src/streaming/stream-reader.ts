@@ -60,7 +60,7 @@ export class StreamReader implements AsyncIterableIterator<StreamedMessage> {
       const frame = this.#failure ?? this.#take();
       if (frame) {
         if (isLastFrame(frame)) this.close();
-        return { done: false, value: toMessage(frame) };
+        return { done: false, value: toStreamedMessage(frame) };
       }
       this.#wake ??= createDeferred<void>();
       await this.#wake.promise;
@@ -86,5 +86,5 @@ export class StreamReader implements AsyncIterableIterator<StreamedMessage> {
   }
 }
 
-const toMessage = (frame: StreamFrame): StreamedMessage =>
+const toStreamedMessage = (frame: StreamFrame): StreamedMessage =>
   frame.type === "error" ? { message: frame } : { message: frame, id: String(frame.seq) };

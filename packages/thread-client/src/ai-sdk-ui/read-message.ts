@@ -65,7 +65,7 @@ export const toAnswers = ({ parts }: SentMessage): SentAnswer[] =>
   });
 
 /** The `seq` of the message's metadata: the last event that it holds. */
-export const seqOf = ({ metadata }: SentMessage): number | undefined => {
+export const sentSeq = ({ metadata }: SentMessage): number | undefined => {
   const seq = isObject(metadata) ? metadata.seq : undefined;
   return Number.isSafeInteger(seq) && (seq as number) >= 0 ? (seq as number) : undefined;
 };

@@ -6,7 +6,7 @@ import { ThreadError } from "../errors.ts";
 import { answerApprovals, type ToDecision, unknownApproval } from "./answer-approvals.ts";
 import { type FoundTurn, findRunningTurn, findTurnStart, readLastSeq } from "./find-turn.ts";
 import type { ThreadUIMessage, ThreadUIMessageChunk } from "./message-types.ts";
-import { lastMessage, type SentMessage, seqOf, toAnswers, toInputParts } from "./read-message.ts";
+import { lastMessage, type SentMessage, sentSeq, toAnswers, toInputParts } from "./read-message.ts";
 import { type ReadMessagesOptions, readThreadMessages, requestNameOf } from "./thread-messages.ts";
 import { type AiSdkVersion, defaultPlanOf, type PlanOf } from "./turn-chunks.ts";
 import { TurnReader } from "./turn-reader.ts";
@@ -134,7 +134,7 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
     if (!turn) throw unknownApproval();
     const reader = await this.#open(threadId, turn);
     try {
-      await reader.catchUp(seqOf(message));
+      await reader.catchUp(sentSeq(message));
       await answerApprovals(client, reader.chunks.approvals, answers, toDecision);
     } catch (error) {
       reader.close();

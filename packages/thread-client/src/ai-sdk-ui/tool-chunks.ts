@@ -8,7 +8,7 @@ type Chunk = ThreadUIMessageChunk;
 const interrupted = "The turn ended before this call did.";
 
 /** Why a call without an output has none, for people. */
-const failureText = ({ status, error }: ItemData<"tool_exec">): string => {
+const callFailureText = ({ status, error }: ItemData<"tool_exec">): string => {
   if (error !== undefined && error !== "") return error;
   return status === "unknown" ? "It may have run; its end was not recorded." : `The call was ${status}.`;
 };
@@ -46,7 +46,7 @@ export class ToolChunks {
     const begin = this.begin(item);
     if (data.status === "succeeded") return [...begin, ...this.output(toolCallId, data.output ?? null)];
     if (data.status === "rejected" && wasAsked) return [...begin, ...this.deny(toolCallId)];
-    return [...begin, ...this.#fail(toolCallId, failureText(data))];
+    return [...begin, ...this.#fail(toolCallId, callFailureText(data))];
   }
 
   output(toolCallId: string, output: unknown): Chunk[] {

@@ -39,7 +39,7 @@ const unavailable = "The agent cannot be reached at the moment: try again.";
 const unknown = "The request could not be handled.";
 
 /** The answer to a failure of the source. What is not known here is 500 without a word of it. */
-export const toFailure = (error: unknown): ChatFailure => {
+export const toChatFailure = (error: unknown): ChatFailure => {
   const code = HarnessError.isInstance(error) ? error.code : "internal_error";
   const refusal = refusals[code];
   if (refusal !== undefined) return { status: refusal, code, text: (error as HarnessError).message };

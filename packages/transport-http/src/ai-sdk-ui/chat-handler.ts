@@ -14,7 +14,7 @@ import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from 
 import { type Admission, type FetchHandler, FetchRequestView } from "../server/fetch-handler.ts";
 import { createCore, type HandlerOptions } from "../server/handler-options.ts";
 import type { Answer, RequestView } from "../server/request-view.ts";
-import { toFailure } from "./chat-failure.ts";
+import { toChatFailure } from "./chat-failure.ts";
 import { readPath, readSend } from "./chat-request.ts";
 import type { ChatAction, ChatSource } from "./chat-source.ts";
 import { eventStreamHeaders, toEventStream } from "./event-stream.ts";
@@ -100,7 +100,7 @@ class ChatEndpoint<Principal> {
     try {
       outcome = await this.#outcome(request);
     } catch (error) {
-      const { status, code, text } = toFailure(error);
+      const { status, code, text } = toChatFailure(error);
       if (status === 500) onError(error);
       outcome = refuse(status, code, text);
     }

@@ -1,5 +1,5 @@
 import { type Clock, callSafely } from "@harnesskit/wire";
-import { toFailure } from "./chat-failure.ts";
+import { toChatFailure } from "./chat-failure.ts";
 
 /** The headers of a stream of UI messages, as the AI SDK knows it by. */
 export const eventStreamHeaders: Readonly<Record<string, string>> = {
@@ -55,7 +55,7 @@ export const toEventStream = (
         const { done, value } = await reader.read();
         if (!done) return send(`data: ${JSON.stringify(value)}\n\n`);
       } catch (error) {
-        const { status, text } = toFailure(error);
+        const { status, text } = toChatFailure(error);
         if (status === 500) onError(error);
         send(`data: ${JSON.stringify({ type: "error", errorText: text })}\n\n`);
       } finally {

@@ -2,13 +2,8 @@ import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } fr
 import { request as secureRequest, Agent as TlsAgent } from "node:https";
 import type { SecureContextOptions } from "node:tls";
 import { FrameTooLargeError } from "@harnesskit/wire";
-import {
-  createExchangeClient,
-  type HttpExchange,
-  type HttpExchangeOptions,
-  type Poster,
-  type PostReply,
-} from "../exchange-client.ts";
+import { createExchangeClient, type Poster, type PostReply } from "../exchange-client.ts";
+import type { HttpExchange, HttpExchangeOptions } from "../exchange-options.ts";
 import { joinChunks } from "../read-body.ts";
 import { type NodeExchangeLimits, nodeExchangeLimits } from "./limits.ts";
 

@@ -1,4 +1,4 @@
-export type { HttpCall, HttpExchange, HttpExchangeOptions, HttpRetryOptions } from "../exchange-client.ts";
+export type { HttpCall, HttpExchange, HttpExchangeOptions, HttpRetryOptions } from "../exchange-options.ts";
 export type { ClientTlsOptions } from "./http-exchange.ts";
 export { createHttpExchange, type NodeHttpExchangeOptions } from "./http-exchange.ts";
 export { createHttpServer, type HttpServer } from "./http-server.ts";
