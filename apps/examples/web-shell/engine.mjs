@@ -75,20 +75,23 @@ const question = {
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Says an answer word by word, and reports how its card comes along. */
-const streamed = (pauseMs) => async ({ stream, signal }) => {
-  const text = "Three rooms were measured. It is warmest in the kitchen, and a window is open in the bedroom.";
-  for (const [index, word] of text.split(/(?<= )/).entries()) {
-    if (signal.aborted) break;
-    stream.text(word);
-    if (index % 5 === 0) {
-      const fraction = Math.min(1, index / 20);
-      stream.progress("rooms", { actionType: "render_ui", message: "Rooms", fraction });
+const streamed =
+  (pauseMs) =>
+  async ({ stream, signal }) => {
+    const text =
+      "Three rooms were measured. It is warmest in the kitchen, and a window is open in the bedroom.";
+    for (const [index, word] of text.split(/(?<= )/).entries()) {
+      if (signal.aborted) break;
+      stream.text(word);
+      if (index % 5 === 0) {
+        const fraction = Math.min(1, index / 20);
+        stream.progress("rooms", { actionType: "render_ui", message: "Rooms", fraction });
+      }
+      await pause(pauseMs);
     }
-    await pause(pauseMs);
-  }
-  stream.progress("rooms", { actionType: "render_ui", message: "Rooms", state: "done" });
-  return [message(text), card("table", "Rooms", { rows: rooms })];
-};
+    stream.progress("rooms", { actionType: "render_ui", message: "Rooms", state: "done" });
+    return [message(text), card("table", "Rooms", { rows: rooms })];
+  };
 
 /** The engine of the example: it shows each directive once. `more` are further replies, by their word; `pauseMs` is how long
  * a streamed word takes. What is deleted was never there. */

@@ -1,7 +1,12 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
-import { approvalSubject, type ShellResponse, type StreamFrame, streamingCapability } from "@harnesskit/protocol/openharness";
+import { verifies } from "@harnesskit/conformance/verifies";
+import {
+  approvalSubject,
+  type ShellResponse,
+  type StreamFrame,
+  streamingCapability,
+} from "@harnesskit/protocol/openharness";
 import { createDeferred, digest, isMessageStream } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createChatShellEngine, streamTurn } from "../src/index.ts";
@@ -55,7 +60,9 @@ describe("a conversation whose shell reads streams", () => {
     const chat = start(says("I look. ", look("c1")), says("Two mails."), says("Hello."));
     const frames = await chat.frames({ user_intent: "what is new?" });
     expect(textOf(frames)).toBe("I look. Two mails.");
-    expect(new Set(frames.flatMap((frame) => (frame.type === "text" ? [frame.message_id] : []))).size).toBe(2);
+    expect(new Set(frames.flatMap((frame) => (frame.type === "text" ? [frame.message_id] : []))).size).toBe(
+      2,
+    );
     expect(progressOf(frames)).toEqual(["running: look", "done: look, 1 line"]);
     expect(shown(responseOf(frames)).at(-1)).toBe("Two mails.");
     const plain = (await chat.ask({ user_intent: "hi" }, able)) as ShellResponse;
@@ -82,7 +89,9 @@ describe("a conversation whose shell reads streams", () => {
     const asked = createDeferred<void>();
     const stuck: Answer = ({ abortSignal }) => {
       asked.resolve();
-      return new Promise((_, reject) => abortSignal?.addEventListener("abort", () => reject(abortSignal.reason)));
+      return new Promise((_, reject) =>
+        abortSignal?.addEventListener("abort", () => reject(abortSignal.reason)),
+      );
     };
     const chat = start(stuck, says("Here."));
     const answer = await chat.ask({ user_intent: "think" });
@@ -91,7 +100,10 @@ describe("a conversation whose shell reads streams", () => {
     const { value: opened } = await iterator.next();
     await asked.promise;
     const { stream_id } = opened.message as StreamFrame;
-    await chat.engine.handleStream({ type: "stream.cancel", stream_id, session_id: "s1" }, { principal: "me" });
+    await chat.engine.handleStream(
+      { type: "stream.cancel", stream_id, session_id: "s1" },
+      { principal: "me" },
+    );
     const { value: end } = await iterator.next();
     expect(codeOf(responseOf([end.message as StreamFrame]))).toBe("cancelled");
     expect(textOf(await chat.frames({ user_intent: "are you there?" }))).toBe("Here.");

@@ -3,7 +3,7 @@ import { createDeferred, HarnessError, isMessageStream, type StreamedMessage } f
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createFetchHandler, createHttpExchange as createFetchExchange } from "../src/index.ts";
+import { createHttpExchange as createFetchExchange, createFetchHandler } from "../src/index.ts";
 import { createHttpExchange, createHttpServer } from "../src/node/index.ts";
 
 const token = "a-token-of-this-test";
@@ -107,7 +107,10 @@ describe("a route that answers with events", () => {
     end();
     const response = await post();
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
-    expect([response.headers.get("x-request-id"), response.headers.get("cache-control")]).toEqual(["r1", "no-store"]);
+    expect([response.headers.get("x-request-id"), response.headers.get("cache-control")]).toEqual([
+      "r1",
+      "no-store",
+    ]);
     expect(await response.text()).toBe('id: 0\ndata: {"text":"a\\nb"}\n\ndata: 1\n\ndata: []\n\n');
     await expect.poll(() => server.inFlight).toBe(0);
   });
@@ -198,7 +201,9 @@ describe("a route that answers with events", () => {
       "content-type": "application/json",
       accept: "text/event-stream",
     };
-    const response = await handler(new Request("http://shop.example/s", { method: "POST", headers, body: "1" }));
+    const response = await handler(
+      new Request("http://shop.example/s", { method: "POST", headers, body: "1" }),
+    );
     give({ id: "7", message: { a: 1 } });
     const reader = response.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('id: 7\ndata: {"a":1}\n\n');
@@ -227,9 +232,9 @@ describe.each([
     ]);
     expect(await exchange.handleStream("reply")).toEqual({ you: "reply" });
     expect(await exchange.handle("events")).toBe("plain");
-    expect(await codeOf(createExchange({ url, credentials: { bearer: "x".repeat(20) } }).handleStream("x"))).toBe(
-      "unauthorized",
-    );
+    expect(
+      await codeOf(createExchange({ url, credentials: { bearer: "x".repeat(20) } }).handleStream("x")),
+    ).toBe("unauthorized");
   });
 
   it("rejects where the connection breaks, the call is given up, or the exchange is closed", async () => {
@@ -280,7 +285,9 @@ describe("what an exchange reads of an event stream", () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
 
   it("is the same in whatever pieces it arrives", async () => {
-    const text = bytes(': hi\r\n\r\nid: 1\ndata: {"a":\ndata: "ä😀"}\n\nevent: x\rdata: 2\r\rretry: 5\n\ndata: 3\n\ndata: 4');
+    const text = bytes(
+      ': hi\r\n\r\nid: 1\ndata: {"a":\ndata: "ä😀"}\n\nevent: x\rdata: 2\r\rretry: 5\n\ndata: 3\n\ndata: 4',
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: text.length - 1 })), async (cuts) => {
         const ends = [...new Set([...cuts, text.length])].sort((a, b) => a - b);

@@ -92,7 +92,10 @@ export class StreamPreview {
     }
     const { state, message, actionType = "a directive", fraction } = part;
     const share = fraction === undefined || state !== "running" ? "" : ` ${Math.round(fraction * 100)} %`;
-    const title = oneLine(message ?? actionType, Math.min(maxTitleLength, Math.max(20, (columns ?? 80) - 12)));
+    const title = oneLine(
+      message ?? actionType,
+      Math.min(maxTitleLength, Math.max(20, (columns ?? 80) - 12)),
+    );
     return [`${style.cyan("●")} ${title}${style.dim(share)} ${style.dim(signs[state])}`];
   }
 }

@@ -21,7 +21,10 @@ const maxParts = 100;
 const maxTextLength = 20_000;
 
 /** The parts after an event; the same list where nothing has changed. */
-export const nextPreview = (parts: readonly PreviewPart[], event: ShellStreamEvent): readonly PreviewPart[] => {
+export const nextPreview = (
+  parts: readonly PreviewPart[],
+  event: ShellStreamEvent,
+): readonly PreviewPart[] => {
   if (event.type !== "text" && event.type !== "progress") return [];
   const part = toPart(parts, event);
   const at = parts.findIndex(({ key }) => key === part.key);

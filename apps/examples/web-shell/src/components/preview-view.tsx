@@ -4,8 +4,7 @@ import { safeText } from "../values.ts";
 const signs = { running: "…", done: "✓", failed: "✗" } as const;
 
 /** Half of a pair at an end is not a character yet. */
-const wholeText = (text: string): string =>
-  safeText(text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, ""));
+const wholeText = (text: string): string => safeText(text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, ""));
 
 function Part({ part }: { readonly part: PreviewPart }) {
   if (part.kind === "text") {
