@@ -1,4 +1,4 @@
-// Runs each bench that has a chart, one after the other, and writes what README and site show of it: bench/results/*.json, the tables of
+// Runs each bench whose figures are written by itself, one after the other, and writes what README and site show of it: bench/results/*.json, the tables of
 // bench/README.md and docs/public/bench-*.svg. Takes about five minutes, on a machine that does nothing else.
 // Usage: npm run charts [-- stdio runtime openharness]
 import { spawn } from "node:child_process";
@@ -10,7 +10,7 @@ const benches = ["stdio", "runtime", "openharness"];
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !benches.includes(name));
 if (unknown !== undefined) {
-  console.error(`charts: no chart is called "${unknown}": ${benches.join(", ")}`);
+  console.error(`charts: no bench of these is called "${unknown}": ${benches.join(", ")}`);
   process.exit(2);
 }
 const [load] = loadavg();

@@ -42,14 +42,6 @@ try {
   reportFigures(
     "runtime",
     {
-      title: "Tool calls a second to a process of their own",
-      unit: "calls/s",
-      note: `${inFlight} in flight, median of ${rounds} rounds side by side`,
-      rows: running.map(({ name }) => ({
-        name,
-        value: median(perSecond.get(name)),
-        isOurs: name === "core.call",
-      })),
       lead: `${count} calls, ${inFlight} in flight, median of ${rounds} rounds`,
       head: [
         "",

@@ -175,7 +175,9 @@ await withTempDir(join(realpathSync(tmpdir()), "harnesskit-rehearsal-"), async (
       writeLog(mark, { version, dir, tried: tried.filter((one) => one !== undefined) });
     };
     if (keeps) {
-      process.stdout.write(`rehearse: export npm_config_registry=${registry.url} npm_config_cache=${env.npm_config_cache}\n`);
+      process.stdout.write(
+        `rehearse: export npm_config_registry=${registry.url} npm_config_cache=${env.npm_config_cache}\n`,
+      );
       await interrupted();
       return;
     }

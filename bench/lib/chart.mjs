@@ -35,7 +35,7 @@ const drawing = ({ title, unit, note, node, rows }) => {
 
 /**
  * Prints what a bench has measured: `lead`, a sentence on how, and the table of `head` and `cells`. With `isSaved` the same is written to
- * `results/NAME.json`, the table to bench/README.md, and `rows` are drawn to `docs/public/bench-NAME.svg` under `title` and `note`.
+ * `results/NAME.json`, the table to bench/README.md, and `rows`, if it has some, are drawn to `docs/public/bench-NAME.svg` under `title` and `note`.
  */
 export const reportFigures = (name, { lead, head, cells, ...chart }, isSaved) => {
   const node = process.version;
@@ -48,5 +48,6 @@ export const reportFigures = (name, { lead, head, cells, ...chart }, isSaved) =>
   const result = { node, cores, load, ...chart, lead, head, cells };
   writeFileSync(new URL(`${name}.json`, results), `${JSON.stringify(result, null, 2)}\n`);
   writeMarked(fileURLToPath(new URL("../README.md", import.meta.url)), name, said);
+  if (chart.rows === undefined) return;
   writeFileSync(new URL(`../../docs/public/bench-${name}.svg`, import.meta.url), drawing({ node, ...chart }));
 };

@@ -111,7 +111,12 @@ export default defineConfig({
         {
           text: "Measured",
           collapsed: true,
-          items: items("conformance", "conformance-session", "benchmarks", "compatibility", "sizes"),
+          items: items("conformance", "chat-adapter", "conformance-shells", "benchmarks", "compatibility", "sizes"),
+        },
+        {
+          text: "Recorded sessions",
+          collapsed: true,
+          items: items("agents-session", "sessions/guard", "conformance-session"),
         },
         { text: "Project", collapsed: true, items: [...items(...project), ...items("adr/index")] },
       ],
