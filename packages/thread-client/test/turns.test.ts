@@ -10,14 +10,14 @@ const other = eventsOf("ses_1", "turn_2");
 
 const setUp = () => {
   const seen: [EventBody, string | undefined][] = [];
-  const answers: ReturnType<typeof createDeferred<string>>[] = [];
+  const answers: ReturnType<typeof createDeferred<{ turnId: string }>>[] = [];
   const turns = new Turns({
     session: { error: undefined, whenSettled: async () => {} },
     limits: clientLimits.defaults,
     follow: async () => undefined,
     release: () => {},
     send() {
-      const answer = createDeferred<string>();
+      const answer = createDeferred<{ turnId: string }>();
       answers.push(answer);
       return answer.promise;
     },
@@ -35,7 +35,7 @@ it("hands over what was held although the connection closed before the answer wa
   await Promise.resolve();
   for (const event of [turn.started(), turn.completed()]) turns.route(event);
   turns.close(new ConnectionClosedError());
-  answers[0]?.resolve("turn_1");
+  answers[0]?.resolve({ turnId: "turn_1" });
   const live = await starting;
   expect(await live.result).toMatchObject({ status: "completed" });
   expect(await collect(live)).toEqual([turn.started(), turn.completed()]);
@@ -47,7 +47,7 @@ it("passes on in order what was held for no turn of this client, and tells whose
   await Promise.resolve();
   for (const event of [other.started(), turn.started(), other.completed()]) turns.route(event);
   expect(seen).toEqual([]);
-  answers[0]?.resolve("turn_1");
+  answers[0]?.resolve({ turnId: "turn_1" });
   await first;
   expect(seen).toEqual([[turn.started(), "turn_1"]]);
   answers[1]?.reject(new ConnectionClosedError());
