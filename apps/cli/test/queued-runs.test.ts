@@ -20,7 +20,10 @@ const queuedBehind = async (option: "--queue" | "--interrupt", prompt: string) =
 describe("harness run while a turn runs", () => {
   it("--queue waits for its turn, over kill -9 of the server, and runs once", async () => {
     verifies("THR-92", "THR-95");
-    const { server, cwd, threadId, run } = await queuedBehind("--queue", "run the command: echo queued >> queued.txt");
+    const { server, cwd, threadId, run } = await queuedBehind(
+      "--queue",
+      "run the command: echo queued >> queued.txt",
+    );
     const listed = await harness(["threads", "queue", threadId, "--attach", server.endpoint], { cwd });
     expect(listed.stdout).toMatch(/^1 {2}turn_\w+ {2}.* {2}run the command: echo queued/);
     expect((await harness(["threads", "list", "--json"], { cwd })).stdout).toContain('"queued":1');
@@ -28,7 +31,9 @@ describe("harness run while a turn runs", () => {
     await run.reports(/the connection to the server is lost/);
     const again = await serveSocket({ cwd: server.cwd });
     await run.reports(/connected to the server again/);
-    const answer = await harness(["attach", again.endpoint, "--thread", threadId, "--approve", "once"], { cwd });
+    const answer = await harness(["attach", again.endpoint, "--thread", threadId, "--approve", "once"], {
+      cwd,
+    });
     expect(answer.code).toBe(0);
     const { code, stdout } = await run.ended;
     expect(code).toBe(0);
@@ -54,7 +59,9 @@ describe("harness run while a turn runs", () => {
     expect((await run.ended).code).toBe(130);
     const queue = ["threads", "queue", threadId, "--attach", server.endpoint];
     expect((await harness(queue, { cwd })).stdout).toBe("Nothing waits in this thread\n");
-    const second = startHarness(["run", "--attach", server.endpoint, "--thread", threadId, "--queue", "x"], { cwd });
+    const second = startHarness(["run", "--attach", server.endpoint, "--thread", threadId, "--queue", "x"], {
+      cwd,
+    });
     const [, turnId = ""] = await second.reports(/as (turn_\w+)/);
     expect((await harness([...queue, "--cancel", turnId], { cwd })).stdout).toBe(`Took back ${turnId}\n`);
     expect((await second.ended).code).toBe(1);
@@ -64,7 +71,10 @@ describe("harness run while a turn runs", () => {
 
   it.each([
     [["run", "--queue", "x"], "--queue needs --attach and --thread"],
-    [["run", "--attach", "unix:s", "--thread", "ses_1", "--queue", "--interrupt", "x"], "cannot be used with"],
+    [
+      ["run", "--attach", "unix:s", "--thread", "ses_1", "--queue", "--interrupt", "x"],
+      "cannot be used with",
+    ],
   ])("%j is wrong usage", async (args, message) => {
     const end = await harness(args, { cwd: "/tmp" });
     expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
@@ -79,7 +89,9 @@ describe("harness threads --attach", () => {
     const threads = (...args: string[]) => harness(["threads", ...args], { cwd });
     const locked = await threads("rename", threadId, "x");
     expect(locked).toMatchObject({ code: 1, stderr: expect.stringContaining("--attach unix:PATH") });
-    expect((await threads("rename", threadId, "Night shift", ...at)).stdout).toBe(`Renamed ${threadId}  Night shift\n`);
+    expect((await threads("rename", threadId, "Night shift", ...at)).stdout).toBe(
+      `Renamed ${threadId}  Night shift\n`,
+    );
     const forked = JSON.parse((await threads("fork", threadId, "--json", ...at)).stdout).thread;
     expect(forked).toMatchObject({ title: "Night shift", forkedFrom: { threadId } });
     expect((await threads("archive", forked.threadId, ...at)).code).toBe(0);
@@ -91,7 +103,12 @@ describe("harness threads --attach", () => {
     // A frame of 10 MB costs its sender the connection, and the server goes on.
     const socket = createConnection(server.endpoint.replace(/^unix:/, ""));
     const closed = new Promise((resolve) => socket.on("close", resolve).on("error", () => {}));
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "thread.rename", params: { threadId, title: "x".repeat(1e7) } });
+    const body = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "thread.rename",
+      params: { threadId, title: "x".repeat(1e7) },
+    });
     const head = Buffer.alloc(4);
     head.writeUInt32BE(body.length);
     socket.resume().write(Buffer.concat([head, Buffer.from(body)]));
