@@ -10,14 +10,14 @@ const other = eventsOf("ses_1", "turn_2");
 
 const setUp = () => {
   const seen: [EventBody, string | undefined][] = [];
-  const answers: ReturnType<typeof createDeferred<{ readonly turnId: string }>>[] = [];
+  const answers: ReturnType<typeof createDeferred<{ turnId: string }>>[] = [];
   const turns = new Turns({
     session: { error: undefined, whenSettled: async () => {} },
     limits: clientLimits.defaults,
     follow: async () => undefined,
     release: () => {},
     send() {
-      const answer = createDeferred<{ readonly turnId: string }>();
+      const answer = createDeferred<{ turnId: string }>();
       answers.push(answer);
       return answer.promise;
     },

@@ -311,15 +311,15 @@ describe("what waits when a server ends", () => {
     const { store, client, threadId, first, queue, finish, isRunning } = await setUp({
       limits: { maxOpenBytes: 1000 },
     });
-    const queued = [];
+    const queued: { turnId: string }[] = [];
     for (const name of ["second", "third", "fourth"]) queued.push(await queue(`${name} ${text}`));
     finish(first);
-    await until(() => isRunning(queued[0].turnId));
-    finish(queued[0].turnId);
-    await until(() => isRunning(queued[1].turnId));
+    await until(() => isRunning(queued[0]?.turnId ?? ""));
+    finish(queued[0]?.turnId ?? "");
+    await until(() => isRunning(queued[1]?.turnId ?? ""));
     await client.call("thread.list");
     const later = serve({ store: await left(store), limits: { maxOpenBytes: 1000 } });
-    await until(() => later.isRunning(queued[2].turnId));
+    await until(() => later.isRunning(queued[2]?.turnId ?? ""));
     expect(later.runs).toEqual([`fourth ${text}`]);
     expect((await later.client.call("queue.list", { threadId })).result).toEqual({ queued: [] });
   });
