@@ -101,7 +101,10 @@ export const serve = async (engine: ReturnType<typeof streamingEngine>["engine"]
 };
 
 /** A shell that shows messages, with all that it was told of streams. */
-export const streamingShell = ({ reads = true, ...options }: Pick<ShellClientOptions, "engine"> & Partial<ShellClientOptions> & { readonly reads?: boolean }) => {
+export const streamingShell = ({
+  reads = true,
+  ...options
+}: Pick<ShellClientOptions, "engine"> & Partial<ShellClientOptions> & { readonly reads?: boolean }) => {
   const events: ShellStreamEvent[] = [];
   const shown: unknown[] = [];
   const shell = createShellClient({
