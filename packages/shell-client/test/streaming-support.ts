@@ -101,14 +101,17 @@ export const serve = async (engine: ReturnType<typeof streamingEngine>["engine"]
 };
 
 /** A shell that shows messages, with all that it was told of streams. */
-export const streamingShell = (options: Pick<ShellClientOptions, "engine"> & Partial<ShellClientOptions>) => {
+export const streamingShell = ({
+  reads = true,
+  ...options
+}: Pick<ShellClientOptions, "engine"> & Partial<ShellClientOptions> & { readonly reads?: boolean }) => {
   const events: ShellStreamEvent[] = [];
   const shown: unknown[] = [];
   const shell = createShellClient({
     executors: { render_message: ({ payload }) => void shown.push(payload?.message) },
     retry: { initialDelayMs: 1 },
     reconnect: { initialDelayMs: 1 },
-    onStream: (event) => events.push(event),
+    ...(reads && { onStream: (event) => events.push(event) }),
     ...options,
   });
   onTestFinished(() => shell.close());

@@ -63,7 +63,9 @@ const places = fc.array(fc.tuple(fc.nat(30), fc.constantFrom<Mishap>("lose", "tw
 const check = async (
   deltas: readonly string[],
   pauses: readonly boolean[],
-  wrap: (engine: StreamExchange<unknown> & { connect: never }) => EngineEndpoint | Promise<EngineEndpoint>,
+  wrap: (
+    engine: StreamExchange<unknown> & { connect: (channel: never) => void },
+  ) => EngineEndpoint | Promise<EngineEndpoint>,
 ) => {
   const intent = async ({ stream }: ShellCall) => {
     for (const [index, delta] of deltas.entries()) {

@@ -126,7 +126,7 @@ describe.each(Object.entries(ways))("a stream over %s", (_, engineAt) => {
   it("is not asked for without onStream, and not given by an engine without it", async () => {
     verifies("OH-98", "OH-70");
     const { engine, calls } = streamingEngine(({ stream }) => [say(`open: ${stream.isOpen}`)]);
-    const plain = streamingShell({ engine: engineAt(await serve(engine)), onStream: undefined });
+    const plain = streamingShell({ engine: engineAt(await serve(engine)), reads: false });
     expect((await plain.shell.send({ intent: "go" })).denials).toEqual([]);
     expect([plain.shown, plain.types()]).toEqual([["open: false"], []]);
     expect(calls[0]?.shellCapabilities).not.toHaveProperty(["openharness.streaming"]);
