@@ -78,7 +78,7 @@ export const toUiMessages = (
 };
 
 const takeEvent = (turns: Map<string, TurnMessages>, event: ThreadEvent, planOf: PlanOf): void => {
-  if (event.type === "thread.created" || event.type === "thread.updated") return;
+  if (!("turnId" in event.data)) return;
   const { turnId } = event.data;
   if (event.type === "turn.started") turns.set(turnId, new TurnMessages(event.data.turn, planOf));
   turns.get(turnId)?.push(event);

@@ -59,8 +59,7 @@ export class TurnChunks {
 
   /** The chunks of the next event. Events of other turns have none. */
   push(event: ThreadEvent): Chunk[] {
-    if (event.type === "thread.created" || event.type === "thread.updated") return [];
-    if (event.data.turnId !== this.#options.turnId || this.#isEnded) return [];
+    if (!("turnId" in event.data) || event.data.turnId !== this.#options.turnId || this.#isEnded) return [];
     this.#seq = event.seq ?? this.#seq;
     switch (event.type) {
       case "turn.started":
