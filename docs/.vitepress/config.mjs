@@ -111,7 +111,14 @@ export default defineConfig({
         {
           text: "Measured",
           collapsed: true,
-          items: items("conformance", "chat-adapter", "conformance-shells", "benchmarks", "compatibility", "sizes"),
+          items: items(
+            "conformance",
+            "chat-adapter",
+            "conformance-shells",
+            "benchmarks",
+            "compatibility",
+            "sizes",
+          ),
         },
         {
           text: "Recorded sessions",

@@ -14,7 +14,4 @@ writeFileSync(
 const text = readFileSync(new URL("./policies/coding-agent.yaml", import.meta.url), "utf8");
 const digest = createHash("sha256").update(text).digest("hex");
 const value = PolicyFileSchema.parse(parse(text));
-writeFileSync(
-  new URL("./dist/coding-agent.json", import.meta.url),
-  `${JSON.stringify({ digest, value })}\n`,
-);
+writeFileSync(new URL("./dist/coding-agent.json", import.meta.url), `${JSON.stringify({ digest, value })}\n`);

@@ -52,7 +52,10 @@ export interface ActionPlace {
   readonly workspace: string | undefined;
 }
 
-const renamedFields = (input: JsonObject, rename: Readonly<Record<string, string>>): JsonObject | undefined => {
+const renamedFields = (
+  input: JsonObject,
+  rename: Readonly<Record<string, string>>,
+): JsonObject | undefined => {
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(input)) {
     const name = Object.hasOwn(rename, key) ? (rename[key] as string) : key;

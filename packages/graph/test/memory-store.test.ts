@@ -64,7 +64,9 @@ describe("the cost of the store in memory", () => {
         await store.suspensions.save(pausePut(invocationId, { session_id: `s${index}` }));
         await store.suspensions.save({ kind: "patch", invocationId, status: "completed" });
       }
-      await store.suspensions.save(pausePut("waiting", { session_id: "s", descriptor: { signal_id: "mine" } }));
+      await store.suspensions.save(
+        pausePut("waiting", { session_id: "s", descriptor: { signal_id: "mine" } }),
+      );
       let found = 0;
       const begun = performance.now();
       for (let round = 0; round < 300; round++) {

@@ -17,7 +17,9 @@ const redactStrings = (value: JsonValue, redact: (text: string) => string): Json
   if (typeof value === "string") return redact(value);
   if (Array.isArray(value)) return value.map((entry) => redactStrings(entry, redact));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [redact(key), redactStrings(entry, redact)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [redact(key), redactStrings(entry, redact)]),
+  );
 };
 
 /** Reads what a server needs. Throws `mcp.environment_missing` with the names that are not set. */

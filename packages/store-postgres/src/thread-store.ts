@@ -12,7 +12,7 @@ import type { Database } from "./database.ts";
 import { GrantTable } from "./grant-table.ts";
 import { RequestTable } from "./request-table.ts";
 import { safeNumber, textIn } from "./rows.ts";
-import { readStoredEvents, readLastEvents } from "./thread-events.ts";
+import { readLastEvents, readStoredEvents } from "./thread-events.ts";
 import { type HeldThread, ThreadLeases } from "./thread-leases.ts";
 import { threadPoll } from "./thread-poll.ts";
 import type { Wakes } from "./wakes.ts";

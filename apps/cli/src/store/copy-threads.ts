@@ -5,7 +5,7 @@ import { canonicalJson } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { type Artifacts, copyArtifacts, verifyArtifacts } from "./copy-artifacts.ts";
-import { type CopyCount, conflict, plainDigest, lost, sameJson } from "./copy-count.ts";
+import { type CopyCount, conflict, lost, plainDigest, sameJson } from "./copy-count.ts";
 
 /** Events that are written at once. */
 const batchEvents = 200;

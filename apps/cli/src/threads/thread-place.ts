@@ -85,7 +85,9 @@ export const withThreads = async <T>(
       await client.close();
     }
   } catch (error) {
-    throw attach === undefined ? toCliFailure(error, id, cwd) : toCliFailure(toSocketFailure(error, "--attach"), id);
+    throw attach === undefined
+      ? toCliFailure(error, id, cwd)
+      : toCliFailure(toSocketFailure(error, "--attach"), id);
   }
 };
 
