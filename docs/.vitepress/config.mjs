@@ -60,8 +60,8 @@ const project = ["releases", "rehearsal", "architecture", "contributing", "secur
 const searchWeight = (id) => {
   const weights = [
     [/\/api\//, 0.2],
-    [/\/(adr|sessions)\/|-session\b|\/(rehearsal|compatibility|sizes|benchmarks)\b/, 0.4],
-    [/\/(packages|examples|protocols)\//, 0.8],
+    [/\/(adr|sessions)\/|-session\b|\/(architecture|rehearsal|compatibility|sizes|benchmarks)\b/, 0.4],
+    [/\/(packages|examples|protocols)\//, 0.6],
   ];
   return weights.find(([pattern]) => pattern.test(id))?.[1] ?? 1;
 };
