@@ -59,15 +59,18 @@ function approvals(engine) {
   };
 }
 
+const flags = ["--seed", "--lanes", "--only", "--kills", "--steps"];
+const isFlag = (argument) => flags.includes(argument.split("=")[0]);
+const isKnownFlags = process.argv.slice(2).every((argument) => !argument.startsWith("-") || isFlag(argument));
 const seed = Number(option("seed", String(Date.now() % 1_000_000)));
 const lanes = Number(option("lanes", "2"));
 const only = option("only", Object.keys(kinds).join(",")).split(",");
 const killsOf = (name) => Number(option("kills", String(kinds[name]?.kills)));
 const isCount = (value) => Number.isInteger(value) && value > 0;
 const areKnown = only.every((name) => Object.hasOwn(kinds, name));
-if (!areKnown || ![lanes, ...only.map(killsOf)].every(isCount) || !Number.isInteger(seed)) {
+if (!isKnownFlags || !areKnown || ![lanes, ...only.map(killsOf)].every(isCount) || !Number.isInteger(seed)) {
   process.stderr.write(
-    `crash: --kills N, --lanes N and --seed N are whole numbers, --only is one of ${Object.keys(kinds).join(", ")}\n`,
+    `crash: [--only KIND,…] [--kills N] [--lanes N] [--seed N] [--steps]; N is a whole number, KIND one of ${Object.keys(kinds).join(", ")}\n`,
   );
   process.exit(2);
 }

@@ -14,7 +14,7 @@ const shared = {
 };
 
 /** The functions and classes that a source file defines at its top, by name. */
-export function helpersIn(fileName, text) {
+function helpersIn(fileName, text) {
   const { statements } = ts.createSourceFile(fileName, text, ts.ScriptTarget.Latest);
   return statements.flatMap((statement) => {
     if (ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) {

@@ -1,8 +1,18 @@
-import { createThreadServer, type Tool, type TurnRunner } from "@harnesskit/thread-server";
+import {
+  createThreadServer,
+  type ThreadServerOptions,
+  type Tool,
+  type TurnRunner,
+} from "@harnesskit/thread-server";
 import type { HarnessError } from "@harnesskit/wire";
 import { createMemoryTransport } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { createThreadView, reduceThread, type ThreadClientOptions } from "../src/index.ts";
+import {
+  type ApprovalHandler,
+  createThreadView,
+  reduceThread,
+  type ThreadClientOptions,
+} from "../src/index.ts";
 import { collect } from "./sample-events.ts";
 import { connectClient } from "./scripted-server.ts";
 
@@ -35,10 +45,13 @@ const runner: TurnRunner = {
   },
 };
 
-const setUp = async (options: Omit<ThreadClientOptions, "transport"> = {}) => {
+const setUp = async (
+  options: Omit<ThreadClientOptions, "transport"> = {},
+  serverOptions: Partial<ThreadServerOptions> = {},
+) => {
   const errors: HarnessError[] = [];
   const { transport, listener } = createMemoryTransport();
-  const server = createThreadServer({ runner, tools: [echoTool] });
+  const server = createThreadServer({ runner, tools: [echoTool], ...serverOptions });
   await listener.listen((channel) => server.connect(channel));
   const connect = (more: Omit<ThreadClientOptions, "transport"> = {}) =>
     connectClient({ transport, onError: (error) => errors.push(error), ...more });
@@ -56,6 +69,27 @@ const setUp = async (options: Omit<ThreadClientOptions, "transport"> = {}) => {
 };
 
 describe("with a real thread server", () => {
+  it("asks the callback about a prompt as the server asks it, with its files", async () => {
+    const asked: [string, unknown][] = [];
+    const onApproval: ApprovalHandler = ({ metadata }) => {
+      asked.push([metadata.tool, metadata.input]);
+      return "allow";
+    };
+    const promptGate = { before: () => ({ verdict: "ask", reason: "it looks odd" }) as const };
+    await using setup = await setUp({ onApproval }, { promptGate });
+    const { threadId } = await setup.client.createThread();
+    const file = { type: "file", path: "a.txt" } as const;
+    for (const input of ["echo a", [{ type: "text", text: "echo b" } as const, file]]) {
+      const turn = await setup.client.startTurn({ threadId, input });
+      await turn.result;
+    }
+    expect(asked.filter(([tool]) => tool === "prompt")).toEqual([
+      ["prompt", { text: "echo a" }],
+      ["prompt", { text: "echo b", files: [file] }],
+    ]);
+    expect(setup.errors).toEqual([]);
+  });
+
   it("runs a turn, and its history says the same as its events", async () => {
     await using setup = await setUp({ clientInfo: { name: "tester" } });
     const { client, errors } = setup;

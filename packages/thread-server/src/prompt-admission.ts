@@ -33,7 +33,11 @@ export class PromptAdmission {
         settings.promptGate?.before(prompt, { signal: turn.signal }) ?? { verdict: "allow" },
       change: (prompt, { text }) => this.#toPrompt(prompt.itemId, withText(prompt.content, text)),
       requested: ({ content }) => [...content],
-      question: ({ text, digest }) => ({ permission: promptPermission, input: { text }, digest }),
+      question: ({ text, content, digest }) => ({
+        permission: promptPermission,
+        input: shownPrompt(text, content),
+        digest,
+      }),
     });
   }
 
@@ -125,8 +129,12 @@ const withText = (content: readonly InputPart[], text: string): InputPart[] => {
 const promptText = (content: readonly InputPart[]): string =>
   content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 
-/** What the approval of a prompt binds: its text, and the files of its content. */
-export const promptDigest = async (text: string, content: readonly InputPart[]): Promise<string> => {
+/** What a human is shown of a prompt: its text, and the files of its content. */
+const shownPrompt = (text: string, content: readonly InputPart[]) => {
   const files = content.filter((part) => part.type === "file");
-  return digest({ prompt: text, files: files.map((part) => ({ ...part })) });
+  return files.length === 0 ? { text } : { text, files: files.map((part) => ({ ...part })) };
 };
+
+/** What the approval of a prompt binds: what is shown, in the same way as a tool call. */
+export const promptDigest = (text: string, content: readonly InputPart[]): Promise<string> =>
+  digest({ tool: promptPermission, input: shownPrompt(text, content) });

@@ -16,7 +16,7 @@ const Ending = ({ message }: { readonly message: ThreadUIMessage }) => {
 };
 
 /** A call by its id; the other parts of a message stay in their places. */
-const keyOf = (part: ThreadUIMessage["parts"][number], place: number): string =>
+const partKey = (part: ThreadUIMessage["parts"][number], place: number): string =>
   part.type === "dynamic-tool" ? part.toolCallId : `${part.type}.${place}`;
 
 export interface ChatViewProps {
@@ -60,7 +60,7 @@ export const ChatView = ({ chatId, api, messages }: ChatViewProps) => {
           <article key={message.id} className={message.role}>
             {message.parts.map((part, index) => (
               <MessagePart
-                key={keyOf(part, index)}
+                key={partKey(part, index)}
                 part={part}
                 onAnswer={(id, approved) => void chat.addToolApprovalResponse({ id, approved })}
               />
