@@ -73,7 +73,7 @@ describe("with a real thread server", () => {
     const asked: [string, unknown][] = [];
     const onApproval: ApprovalHandler = ({ metadata }) => {
       asked.push([metadata.tool, metadata.input]);
-      return "allow";
+      return "once";
     };
     const promptGate = { before: () => ({ verdict: "ask", reason: "it looks odd" }) as const };
     await using setup = await setUp({ onApproval }, { promptGate });
