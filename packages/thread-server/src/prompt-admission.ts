@@ -1,3 +1,4 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { InputPart, ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { type PendingQuestion, promptPermission } from "./approval-flow.ts";
@@ -132,7 +133,7 @@ const promptText = (content: readonly InputPart[]): string =>
 /** What a human is shown of a prompt: its text, and the files of its content. */
 const shownPrompt = (text: string, content: readonly InputPart[]) => {
   const files = content.filter((part) => part.type === "file");
-  return files.length === 0 ? { text } : { text, files: files.map((part) => ({ ...part })) };
+  return files.length === 0 ? { text } : { text, files: files.map((part) => ({ ...part }) as JsonObject) };
 };
 
 /** What the approval of a prompt binds: what is shown, in the same way as a tool call. */
