@@ -12,7 +12,7 @@ import { planOf } from "./lib/packages/plan.mjs";
 import { publintProblems } from "./lib/packages/publint.mjs";
 import { compareTable, writeTable } from "./lib/packages/size-tables.mjs";
 import { checkSuites, suitesDependencies } from "./lib/packages/suites.mjs";
-import { tarballProblems } from "./lib/packages/tarball-rules.mjs";
+import { mapProblems, tarballProblems } from "./lib/packages/tarball-rules.mjs";
 import { checkTypes, writeTypeProjects } from "./lib/packages/types.mjs";
 import { directPnpm } from "./lib/pnpm.mjs";
 import { option, report } from "./lib/report.mjs";
@@ -34,6 +34,7 @@ async function checkTarball({ pkg, tarball, files }, dir) {
   const findings = [
     ...(await publintProblems(pkg, tarball)),
     ...tarballProblems(files, manifest),
+    ...mapProblems(installed, files),
     ...manifestProblems(pkg),
     ...pageProblems(pkg.path, installed),
   ];

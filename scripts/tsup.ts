@@ -11,7 +11,7 @@ const shared = {
 } satisfies Options;
 
 /**
- * The build of one library package: ESM, one file per entry, siblings left as imports. The set-up writes the type
+ * The build of one library package: ESM with source maps, one file per entry, siblings left as imports. The set-up writes the type
  * declarations of all packages, in one run of the compiler.
  * Takes the entries as `{ "dist name": "source file" }`.
  */
@@ -21,7 +21,12 @@ export const library = (entry: Record<string, string>) =>
     entry,
     platform: "neutral",
     external: [/^node:/],
-    clean: ["!**/*.d.ts"],
+    clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
+    // The sources are published beside it.
+    sourcemap: true,
+    esbuildOptions(options) {
+      options.sourcesContent = false;
+    },
   });
 
 const gatewayError = "{ static isInstance() { return false; } }";

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { filesBelow, workspacePackages } from "./workspace.mjs";
 
 const relativeImport = /(\bfrom |\bimport |\bimport\()"(\.{1,2}\/[^"]+)\.ts"/g;
@@ -18,6 +18,13 @@ const write = (file, text) => {
   writeFileSync(file, text);
 };
 
+/** Copies the map of a declaration, so that it leads from its new place to its source. */
+function writeMap(from, to, declaration) {
+  const map = JSON.parse(readFileSync(from, "utf8"));
+  const source = join(dirname(declaration), basename(map.sources[0]));
+  write(to, JSON.stringify({ ...map, sources: [relative(dirname(to), source).split(sep).join("/")] }));
+}
+
 /**
  * Puts what the compiler wrote below `emitted` into the `dist` folder of each package that promises types: a file for
  * each source file, and one by each promised name that leads to its entry. Imports of sources become imports of what
@@ -29,10 +36,12 @@ export function placeDeclarations(root, emitted) {
     if (promised.length === 0) continue;
     const from = join(emitted, pkg.path, "src");
     const dist = join(pkg.dir, "dist");
-    for (const old of filesBelow(dist, [".d.ts"], { skip: [] })) rmSync(old);
+    for (const old of filesBelow(dist, [".d.ts", ".d.ts.map"], { skip: [] })) rmSync(old);
     for (const file of filesBelow(from, [".d.ts"], { skip: [] })) {
       const text = readFileSync(file, "utf8").replace(relativeImport, '$1"$2.js"');
-      write(join(dist, relative(from, file)), text);
+      const placed = join(dist, relative(from, file));
+      write(placed, text);
+      writeMap(`${file}.map`, `${placed}.map`, join(pkg.dir, "src", relative(from, file)));
     }
     for (const { types, source } of promised) {
       if (types === source) continue;

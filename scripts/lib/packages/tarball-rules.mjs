@@ -4,7 +4,7 @@ import { isBuiltin, packageOf } from "../layers.mjs";
 import { importsOf } from "../source-rules.mjs";
 
 const foreign =
-  /(?:^|\/)(?:src|test|tests|node_modules)\/|\.test\.(?!yaml$)|tsup\.config|tsconfig|\.tsbuildinfo$/;
+  /.\/src\/|(?:^|\/)(?:test|tests|node_modules)\/|\.test\.(?!yaml$)|tsup\.config|tsconfig|\.tsbuildinfo$/;
 
 /** What a packed package holds and should not, or the other way round. `files` are its paths, `manifest` its own. */
 export function tarballProblems(files, manifest) {
@@ -17,6 +17,17 @@ export function tarballProblems(files, manifest) {
   if (text.includes('"workspace:')) problems.push("keeps a `workspace:` range");
   if (manifest.license !== "MIT") problems.push("has no license field");
   return problems;
+}
+
+/** The maps of a package whose source is not in it. */
+export function mapProblems(dir, files) {
+  return files
+    .filter((file) => file.endsWith(".map"))
+    .flatMap((file) => {
+      const { sources } = JSON.parse(readFileSync(join(dir, file), "utf8"));
+      const lost = sources.filter((source) => !existsSync(join(dir, dirname(file), source)));
+      return lost.map((source) => `${file} leads to ${source}, which is not packed`);
+    });
 }
 
 /** The packages that an installed package's file names, its own chunks followed: `.js` and `.d.ts` alike. */
