@@ -27,7 +27,7 @@ export {
   undecidedCodes,
 } from "./gates.ts";
 export { createMemoryThreadStore } from "./memory-thread-store.ts";
-export { searchThreads } from "./search-threads.ts";
+export { type SearchSettings, searchThreads } from "./search-threads.ts";
 export {
   type ThreadServerLimits,
   type ThreadServerOptions,

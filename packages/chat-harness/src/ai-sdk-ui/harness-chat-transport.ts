@@ -52,7 +52,6 @@ export interface HarnessChatTransportOptions {
 }
 
 type SendOptions = Parameters<ChatTransport<HarnessUIMessage>["sendMessages"]>[0];
-type Chunks = ReadableStream<HarnessUIMessageChunk>;
 
 /** What `useChat` talks to; the chat's id is the session's. A stream that is cancelled leaves its turn running; `abortSignal` cancels it. */
 export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
@@ -81,7 +80,13 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
    * `invalid_argument`, `turn_busy` while a turn of the chat runs here, `approval_not_found`, `approval_settled`,
    * `approval_digest_mismatch`, and `unsupported` for the answer to a question without `toPayload`.
    */
-  async sendMessages({ chatId, trigger, messages, messageId, abortSignal }: SendOptions): Promise<Chunks> {
+  async sendMessages({
+    chatId,
+    trigger,
+    messages,
+    messageId,
+    abortSignal,
+  }: SendOptions): Promise<ReadableStream<HarnessUIMessageChunk>> {
     const message = lastMessage(messages);
     if (trigger === "regenerate-message" || (message.role === "user" && messageId !== undefined)) {
       throw new InvalidArgumentError(
@@ -96,7 +101,11 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
   }
 
   /** The message of the turn that runs here, again from its beginning; null where none does. */
-  async reconnectToStream({ chatId }: { readonly chatId: string }): Promise<Chunks | null> {
+  async reconnectToStream({
+    chatId,
+  }: {
+    readonly chatId: string;
+  }): Promise<ReadableStream<HarnessUIMessageChunk> | null> {
     return this.#running.get(chatId)?.turn.read({ whole: true }) ?? null;
   }
 

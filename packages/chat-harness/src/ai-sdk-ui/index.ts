@@ -14,5 +14,6 @@ export {
   type HarnessMessageMetadata,
   type HarnessUIMessage,
   type HarnessUIMessageChunk,
+  type HarnessUIPart,
   questionTool,
 } from "./message-types.ts";

@@ -38,7 +38,6 @@ export interface ThreadChatTransportOptions {
 }
 
 type SendOptions = Parameters<ChatTransport<ThreadUIMessage>["sendMessages"]>[0];
-type ReconnectOptions = Parameters<ChatTransport<ThreadUIMessage>["reconnectToStream"]>[0];
 
 /** What `useChat` talks to. A stream that is cancelled leaves its turn running; `abortSignal` of `sendMessages` cancels the turn. */
 export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
@@ -78,7 +77,9 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
   /** The answer of the turn that runs or waits, again from its beginning; null where no turn does. Rejects as `subscribe`. */
   async reconnectToStream({
     chatId,
-  }: Pick<ReconnectOptions, "chatId">): Promise<ReadableStream<ThreadUIMessageChunk> | null> {
+  }: {
+    readonly chatId: string;
+  }): Promise<ReadableStream<ThreadUIMessageChunk> | null> {
     const threadId = await this.#threadOf(chatId);
     const turn = await findRunningTurn(this.#options.client, threadId);
     return turn ? (await this.#open(threadId, turn)).toStream() : null;
