@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { canonicalJson, HarnessError } from "@harnesskit/wire";
 import type { ChatEvent } from "../ai-sdk/chat-events.ts";
-import { endCall, partsOf, toCall, withPause } from "./message-parts.ts";
+import { endCall, isOpenCall, partsOf, toCall, withPause } from "./message-parts.ts";
 import type { HarnessMessageMetadata, HarnessUIMessageChunk, HarnessUIPart } from "./message-types.ts";
 import { PartChunks } from "./part-chunks.ts";
 
@@ -43,14 +43,12 @@ export class TurnChunks {
       case "text":
       case "thinking":
         return [...begin, ...this.#say(event.type === "text" ? "text" : "reasoning", event.delta)];
-      case "call":
-      case "tool_started": {
-        const { id, name, arguments: asked } = event.call;
-        const input = event.type === "call" ? asked : event.input;
-        return [...begin, ...this.#endText(), ...this.#call(id, name, input)];
-      }
+      case "tool_started":
+        return [...begin, ...this.#endText(), ...this.#call(event.call.id, event.call.name, event.input)];
       case "result":
         return this.#result(event.call.id, event.call.name, event.call.arguments, event.content);
+      // A call is said once it starts or asks: beside one that only waits for its turn, useChat sends no answer to an approval.
+      case "call":
       case "model_ended":
         return [...begin, ...this.#endText()];
     }
@@ -129,10 +127,9 @@ export class TurnChunks {
   #unsaid(messages: readonly ChatMessage[]): Chunk[] {
     const isSaid = (part: HarnessUIPart): boolean => {
       if (part.type === "text" || part.type === "reasoning") return this.#saidTexts.has(part.text);
-      if (part.type !== "dynamic-tool" || !this.#saidCalls.has(part.toolCallId)) return false;
-      return part.state === "input-available" || this.#endedCalls.has(part.toolCallId);
+      return part.type === "dynamic-tool" && this.#endedCalls.has(part.toolCallId);
     };
-    const unsaid = partsOf(messages).filter((part) => !isSaid(part));
+    const unsaid = partsOf(messages).filter((part) => !isSaid(part) && !isOpenCall(part));
     const isEmpty = unsaid.every(({ type }) => type === "step-start");
     return isEmpty ? [] : this.#parts.of(unsaid.filter(({ type }, at) => type !== "step-start" || at === 0));
   }

@@ -202,6 +202,34 @@ describe("a turn of a chat harness in useChat", () => {
     expect(ran).toEqual(["a"]);
   });
 
+  it("asks for one call after the other where a step has several, also on a page that is loaded again", async () => {
+    for (const reload of [false, true]) {
+      ran.length = 0;
+      const { transport } = setUp([
+        says(
+          "",
+          { id: "c1", name: "write", input: { path: "a" } },
+          { id: "c2", name: "write", input: { path: "b" } },
+          { id: "c3", name: "read", input: { path: "c" } },
+        ),
+        says("Both."),
+      ]);
+      let chat = open(transport);
+      await chat.sendMessage({ text: "write a and b" });
+      for (const count of [1, 2]) {
+        if (reload) chat = open(transport, await transport.readMessages({ chatId: "s1" }));
+        const calls = callsOf(chat.lastMessage);
+        expect(calls).toHaveLength(count);
+        expect(calls.at(-1)).toMatchObject({ toolCallId: `c${count}`, state: "approval-requested" });
+        await chat.addToolApprovalResponse({ id: calls.at(-1)?.approval?.id ?? "", approved: true });
+        await expect.poll(() => [chat.status, ran.length]).toEqual(["ready", count]);
+      }
+      expect(textOf(chat.lastMessage)).toContain("Both.");
+      expect(callsOf(chat.lastMessage).map(({ state }) => state)).toEqual(Array(3).fill("output-available"));
+      expect(ran).toEqual(["a", "b"]);
+    }
+  });
+
   it("does not do what is refused, and not what was not shown", async () => {
     ran.length = 0;
     const { transport } = setUp([
