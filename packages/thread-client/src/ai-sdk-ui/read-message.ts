@@ -34,7 +34,13 @@ export const lastMessage = (messages: readonly unknown[]): SentMessage => {
   return { id, role, parts, metadata };
 };
 
-/** What the user says: texts and files. Throws `invalid_argument` for a part of another type, which would be lost. */
+/** Bytes of what the user says, as JSON: less than a page of the thread's history holds. */
+const maxInputBytes = 3 * 1024 * 1024;
+
+/**
+ * What the user says: texts and files. Throws `invalid_argument` for a part of another type, which would be lost, and for more than
+ * 3 MiB, which no page of the history could hold.
+ */
 export const toInputParts = ({ parts }: SentMessage): InputPart[] => {
   const input = parts.map((part): InputPart => {
     const { type, text, url, mediaType } = isObject(part) ? part : {};
@@ -47,6 +53,8 @@ export const toInputParts = ({ parts }: SentMessage): InputPart[] => {
     );
   });
   if (input.length === 0) throw new InvalidArgumentError("a message of the user must have a part");
+  if (new TextEncoder().encode(JSON.stringify(input)).length > maxInputBytes)
+    throw new InvalidArgumentError("a message of the user must have at most 3 MiB: link larger files");
   return input;
 };
 

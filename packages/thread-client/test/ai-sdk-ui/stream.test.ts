@@ -183,6 +183,25 @@ describe("a turn that goes on without its page", () => {
     expect(toUiMessages((await client.getThread(threadId)).events)).toEqual(messages);
   });
 
+  it("has a history without the events that are larger than a page of the server", async () => {
+    const { transport, agent, threadId } = await setUp({}, { limits: { maxPageBytes: 8192 } });
+    await readAll(await transport.sendMessages(send(threadId, userMessage("m1", "hello"))));
+    const large = `hold ${"x".repeat(10_000)}`;
+    const resumed = await transport.sendMessages(send(threadId, userMessage("m2", large)));
+    await agent.holding.promise;
+    agent.release();
+    expect((await readAll(resumed)).at(-1)).toMatchObject({ type: "finish" });
+    await readAll(await transport.sendMessages(send(threadId, userMessage("m3", "hello"))));
+    const messages = await transport.readMessages({ chatId: threadId });
+    expect(messages.map(textOf)).toEqual([
+      "hello",
+      "Let me look. Done. ",
+      "Let me look. Half of the answer.Done. ",
+      "hello",
+      "Let me look. Done. ",
+    ]);
+  });
+
   it("has as much of a long history as is asked for, whole turns only", async () => {
     const { transport, threadId } = await setUp();
     for (const id of ["m1", "m2", "m3"])
@@ -246,6 +265,7 @@ describe("messages that are sent", () => {
       { ...send(threadId), messages: [{ id: "m2", role: "system", parts: [{ type: "text", text: "x" }] }] },
       "invalid_argument",
     );
+    await refused(send(threadId, userMessage("m2", "é".repeat(1.5 * 1024 * 1024))), "invalid_argument");
     await refused({ ...send(threadId, userMessage("x".repeat(101), "hello")) }, "invalid_argument");
     await refused(
       { ...send(threadId, userMessage("m2", "hello")), trigger: "regenerate-message" },
