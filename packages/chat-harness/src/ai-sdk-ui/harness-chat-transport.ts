@@ -2,6 +2,7 @@ import type { SessionStateOptions } from "@harnesskit/graph";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import {
   BoundedMap,
+  callSafely,
   defineLimits,
   HarnessError,
   InvalidArgumentError,
@@ -21,7 +22,7 @@ import {
   questionTool,
 } from "./message-types.ts";
 import { lastMessage, type SentMessage, toAnswers, toUserMessage } from "./read-message.ts";
-import { TurnChunks } from "./turn-chunks.ts";
+import { failureKind, TurnChunks } from "./turn-chunks.ts";
 
 export const chatTransportLimits = defineLimits({
   /** Characters of the chunks of one turn, as JSON; a longer one goes on, and its stream ends with `buffer_full`. */
@@ -47,6 +48,8 @@ export interface HarnessChatTransportOptions {
   readonly dataParts?: (outcome: ChatTurnOutcome) => readonly DataPart[];
   /** Makes the payload for a pause that is no approval, from what the page gave by `addToolOutput`. @default such answers are refused */
   readonly toPayload?: ToPayload;
+  /** Receives why a turn could not be run, where the page gets a fixed sentence. What it throws is ignored. @default no report */
+  readonly onError?: (error: unknown) => void;
   /** @default see each limit */
   readonly limits?: Partial<ChatTransportLimits>;
 }
@@ -219,6 +222,7 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
         turn.add(chunks.outcome(outcome, this.#options.dataParts?.(outcome) ?? []));
       } catch (error) {
         turn.add(chunks.failure(error));
+        if (failureKind(error) === "failed") callSafely(() => this.#options.onError?.(error));
       } finally {
         this.#running.delete(chatId);
         turn.end();

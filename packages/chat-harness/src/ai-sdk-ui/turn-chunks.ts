@@ -10,6 +10,22 @@ type Text = { readonly kind: "text" | "reasoning"; readonly id: string; text: st
 
 const cancelled = new Set(["turn_cancelled", "turn_timeout", "turn_abandoned"]);
 
+/** The codes whose messages are for the page. Others may name addresses and paths. */
+const refusals = new Set([
+  "approval_settled",
+  "chat_message_shape_invalid",
+  "harness_busy",
+  "session_busy",
+  "turn_busy",
+]);
+
+/** The end of a turn that rejected: it was cancelled or refused, or something failed that is not for the page. */
+export const failureKind = (error: unknown): "cancelled" | "refused" | "failed" => {
+  const code = HarnessError.isInstance(error) ? error.code : "";
+  if (cancelled.has(code)) return "cancelled";
+  return refusals.has(code) ? "refused" : "failed";
+};
+
 /** Makes the chunks of one turn from its events, and from its outcome what no event has said. */
 export class TurnChunks {
   readonly #parts: PartChunks;
@@ -69,9 +85,10 @@ export class TurnChunks {
 
   /** The end of a turn that rejected. */
   failure(error: unknown): Chunk[] {
-    const code = HarnessError.isInstance(error) ? error.code : "";
-    const text = HarnessError.isInstance(error) ? error.message : "The turn could not be run.";
-    if (!cancelled.has(code)) return [...this.#endText(), ...this.#fail(text)];
+    const kind = failureKind(error);
+    if (kind === "failed") return [...this.#endText(), ...this.#fail("The turn could not be run.")];
+    const { code, message } = error as HarnessError;
+    if (kind === "refused") return [...this.#endText(), ...this.#fail(message)];
     const messageMetadata: HarnessMessageMetadata = { status: "cancelled" };
     const end = [...this.#endText(), ...this.#parts.close()];
     return [...end, { type: "message-metadata", messageMetadata }, { type: "abort", reason: code }];

@@ -17,7 +17,7 @@ import {
   type GraphStore,
   lastWriteWins,
 } from "@harnesskit/graph";
-import { createDeferred } from "@harnesskit/wire";
+import { createDeferred, HarnessError } from "@harnesskit/wire";
 import {
   AbstractChat,
   type ChatInit,
@@ -307,6 +307,34 @@ describe("a turn of a chat harness in useChat", () => {
     });
     await again.cancel();
     expect(asked).toHaveLength(1);
+  });
+
+  it("says a fixed sentence where the harness or its store fails, and reports the error", async () => {
+    const errors: unknown[] = [];
+    const failing = async (error: Error) => {
+      const { harness } = setUp([]);
+      const transport = createHarnessChatTransport({
+        harness: {
+          graph: harness.graph,
+          pending: (id) => harness.pending(id),
+          acknowledge: (id) => harness.acknowledge(id),
+          signal: (answer, options) => harness.signal(answer, options),
+          send: () => Promise.reject(error),
+        },
+        onError: (failed) => errors.push(failed),
+      });
+      const chat = open(transport);
+      await chat.sendMessage({ text: "hi" });
+      return [chat.error?.message, chat.lastMessage?.metadata?.error];
+    };
+    const secret = new HarnessError("transport_failed", "connect ECONNREFUSED /run/secret/agent.sock");
+    const text = "The turn could not be run.";
+    expect(await failing(secret)).toEqual([text, text]);
+    expect(await failing(new TypeError("postgres://app:secret@10.0.0.5"))).toEqual([text, text]);
+    expect(errors).toMatchObject([{ code: "transport_failed" }, { name: "TypeError" }]);
+    const busy = new HarnessError("session_busy", "Another turn of the session runs.");
+    expect(await failing(busy)).toEqual([busy.message, busy.message]);
+    expect(errors).toHaveLength(2);
   });
 
   it("asks another question as a call that the page gives the output of", async () => {
