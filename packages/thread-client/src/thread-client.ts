@@ -146,8 +146,9 @@ class Client implements ThreadClient {
   }
 
   async submitTurn(options: SubmitTurnOptions): Promise<string> {
-    const { threadId, input, model, agent, clientRequestId, ...request } = options;
-    const fields = { threadId, input: toInputParts(input), model, agent };
+    const { threadId, input, model, agent, whenBusy, clientRequestId, ...request } = options;
+    if (whenBusy !== undefined) this.#require("queue", "turn.start");
+    const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
     return (await this.#callNamed("turn.start", fields, clientRequestId, request)).turnId;
   }
 

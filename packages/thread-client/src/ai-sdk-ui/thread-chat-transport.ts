@@ -3,6 +3,7 @@ import { callSafely, InvalidArgumentError, RequestCancelledError } from "@harnes
 import type { ChatTransport } from "ai";
 import type { SubmitTurnOptions, ThreadClient } from "../client-options.ts";
 import { ThreadError } from "../errors.ts";
+import { hasExtension } from "../extensions.ts";
 import { answerApprovals, type ToDecision, unknownApproval } from "./answer-approvals.ts";
 import { type FoundTurn, findRunningTurn, findTurnStart, readLastSeq } from "./find-turn.ts";
 import type { ThreadUIMessage, ThreadUIMessageChunk } from "./message-types.ts";
@@ -121,6 +122,8 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
       threadId,
       input,
       clientRequestId: requestNameOf(message.id),
+      // A page shows one answer at a time: what would wait behind another turn is refused, whatever the server's choice.
+      ...(hasExtension(client.capabilities, "queue") && { whenBusy: "reject" }),
     });
     return this.#open(threadId, await findTurnStart(client, threadId, { turnId, lastSeq }));
   }

@@ -278,6 +278,20 @@ describe("messages that are sent", () => {
     );
   });
 
+  it("are refused while a turn runs, also where the server would let them wait or interrupt", async () => {
+    for (const whenBusy of ["queue", "interrupt"] as const) {
+      const { transport, client, agent, threadId } = await setUp({}, { whenBusy });
+      const first = await transport.sendMessages(send(threadId, userMessage("m1", "hold")));
+      await agent.holding.promise;
+      await expect(transport.sendMessages(send(threadId, userMessage("m2", "hello")))).rejects.toMatchObject({
+        code: "turn_busy",
+      });
+      expect(await client.listQueue(threadId)).toEqual([]);
+      agent.release();
+      expect((await readAll(first)).at(-1)).toMatchObject({ type: "finish" });
+    }
+  });
+
   it("choose the thread, the model and the agent by the application's functions", async () => {
     const threads = new Map<string, string>();
     const { transport, client, threadId } = await setUp({
