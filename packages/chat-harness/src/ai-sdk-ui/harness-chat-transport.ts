@@ -57,6 +57,8 @@ export interface HarnessChatTransportOptions {
 type SendOptions = Parameters<ChatTransport<HarnessUIMessage>["sendMessages"]>[0];
 type Chunks = ReadableStream<HarnessUIMessageChunk>;
 
+const busy = (message: string) => new HarnessError("turn_busy", message);
+
 /** What `useChat` talks to; the chat's id is the session's. A stream that is cancelled leaves its turn running; `abortSignal` cancels it. */
 export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
   /** `reconnectToStream` gives the whole message again. */
@@ -81,7 +83,7 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
   /**
    * Runs a turn with the last message, where that is the user's; the same message again gives the same turn, as long as this process
    * remembers it. Where it is the assistant's, resumes the pause that it answers. The stream ends with the turn, or at its pause. Rejects with
-   * `invalid_argument`, `turn_busy` while a turn of the chat runs here, `approval_not_found`, `approval_settled`,
+   * `invalid_argument`, `turn_busy` while a turn of the chat runs here or waits for a human, `approval_not_found`, `approval_settled`,
    * `approval_digest_mismatch`, and `unsupported` for the answer to a question without `toPayload`.
    */
   async sendMessages({ chatId, trigger, messages, messageId, abortSignal }: SendOptions): Promise<Chunks> {
@@ -92,7 +94,9 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
       );
     }
     const turn =
-      message.role === "assistant" ? await this.#answer(chatId, message) : this.#send(chatId, message);
+      message.role === "assistant"
+        ? await this.#answer(chatId, message)
+        : await this.#send(chatId, message);
     if (abortSignal?.aborted) turn.abort.abort();
     abortSignal?.addEventListener("abort", () => turn.abort.abort(), { once: true });
     return turn.read({ whole: message.role !== "assistant" });
@@ -146,14 +150,17 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     running.turn.abort.abort();
   }
 
-  #send(chatId: string, sent: SentMessage): LiveTurn {
+  async #send(chatId: string, sent: SentMessage): Promise<LiveTurn> {
     if (sent.role !== "user")
       throw new InvalidArgumentError("the last message must be of the user or the assistant");
     const message = toUserMessage(sent);
     const key = joinKey(chatId, sent.id);
+    const { harness } = this.#options;
+    const { suspended } = await harness.pending(chatId);
     const known = this.#sent.get(key);
     if (known) return known;
-    const { harness } = this.#options;
+    if (suspended.some(({ is_signal_accepted: isAccepted }) => !isAccepted))
+      throw busy("This chat waits for an answer: give it first.");
     const messageId = `turn-of-${sent.id}`;
     const said = toUiMessages([message]).map((each) => ({ ...each, id: sent.id }));
     const turn: LiveTurn = this.#run(chatId, { messageId, said: said[0], past: [] }, async (signal) => {
@@ -206,7 +213,7 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     work: (signal: AbortSignal) => Promise<ChatTurnOutcome>,
   ): LiveTurn {
     if (this.#running.has(chatId))
-      throw new HarnessError("turn_busy", "An answer of this chat is on its way: wait for it, or cancel it.");
+      throw busy("An answer of this chat is on its way: wait for it, or cancel it.");
     const { messageId, said, past } = message;
     const turn = new LiveTurn(said, this.#limits.maxTurnChars);
     const chunks = new TurnChunks(messageId);

@@ -230,6 +230,26 @@ describe("a turn of a chat harness in useChat", () => {
     }
   });
 
+  it("refuses a message while a call waits for its approval, and the history stays as it was", async () => {
+    const { transport, asked } = setUp([
+      says("", { id: "c1", name: "write", input: { path: "a" } }),
+      says("Written."),
+    ]);
+    const chat = open(transport);
+    await chat.sendMessage({ text: "write a" });
+    const before = await transport.readMessages({ chatId: "s1" });
+    const other = new Chat({ id: "s1", transport });
+    await other.sendMessage({ text: "something else" });
+    expect(other.error).toMatchObject({ code: "turn_busy" });
+    expect(asked).toHaveLength(1);
+    expect(await transport.readMessages({ chatId: "s1" })).toEqual(before);
+    await chat.addToolApprovalResponse({
+      id: callsOf(chat.lastMessage)[0]?.approval?.id ?? "",
+      approved: true,
+    });
+    await expect.poll(() => textOf(chat.lastMessage)).toContain("Written.");
+  });
+
   it("does not do what is refused, and not what was not shown", async () => {
     ran.length = 0;
     const { transport } = setUp([
