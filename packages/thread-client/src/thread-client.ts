@@ -129,13 +129,24 @@ class Client implements ThreadClient {
   async subscribe(threadId: string, options: SubscribeOptions = {}): Promise<ThreadSubscription> {
     this.#require("subscribe", "thread.subscribe");
     const { signal } = options;
-    const open = () =>
-      openSubscription(this.#follows, threadId, options, {
+    const open = async () => {
+      const opened = openSubscription(this.#follows, threadId, options, {
         limits: this.#limits,
         readPage: (afterSeq, limit) =>
           this.#session.call("thread.get", { threadId, afterSeq, limit }, { repeatable: true }),
         onError: this.#onError,
       });
+      try {
+        await this.#session.whenReconnected(signal);
+      } catch (error) {
+        opened.then(
+          (late) => late.close(),
+          () => {},
+        );
+        throw error;
+      }
+      return opened;
+    };
     return within(open, { name: "thread.subscribe", signal });
   }
 
