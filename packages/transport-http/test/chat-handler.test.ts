@@ -184,6 +184,21 @@ describe("the handler of chats", () => {
     expect(errors).toMatchObject([{ message: "a secret" }]);
   });
 
+  it("leaves a stream whose chunk cannot be written", async () => {
+    const left: unknown[] = [];
+    const source: ChatSource = {
+      sendMessages: async () =>
+        new ReadableStream({
+          start: (controller) => controller.enqueue({ type: "data-x", data: 1n }),
+          cancel: (reason) => void left.push(reason),
+        }),
+      reconnectToStream: async () => null,
+    };
+    const response = await handlerOf(source)(post(message));
+    expect(await response.text()).toContain("[DONE]");
+    expect(left).toHaveLength(1);
+  });
+
   it("keeps a silent stream alive, and leaves it when the page goes away", async () => {
     const clock = createManualClock();
     const left: unknown[] = [];

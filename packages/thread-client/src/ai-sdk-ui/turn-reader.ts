@@ -61,7 +61,10 @@ export class TurnReader {
   toStream(): ReadableStream<ThreadUIMessageChunk> {
     return new ReadableStream({
       pull: async (controller) => {
-        const { chunks, isLast } = await this.#readChunks();
+        const { chunks, isLast } = await this.#readChunks().catch((error: unknown) => {
+          this.close();
+          throw error;
+        });
         for (const chunk of chunks) controller.enqueue(chunk);
         if (!isLast) return;
         this.close();

@@ -1,6 +1,7 @@
 import { readUIMessageStream } from "ai";
 import { describe, expect, it } from "vitest";
 import { toUiMessages } from "../../src/ai-sdk-ui/index.ts";
+import type { ThreadSubscription } from "../../src/index.ts";
 import { setUp } from "./support/agent.ts";
 import { Chat, callsOf, dataOf, readAll, textOf, userMessage, watched } from "./support/chat.ts";
 
@@ -152,6 +153,24 @@ describe("a turn that goes on without its page", () => {
     expect(textOf(chat.lastMessage)).toBe("Let me look. Half of the answer.Done. ");
     expect(chat.status).toBe("ready");
     await (await connect()).close();
+  });
+
+  it("leaves no subscription behind when its stream fails", async () => {
+    const { transport, client, agent, threadId } = await setUp();
+    const subscribe = client.subscribe.bind(client);
+    const opened: ThreadSubscription[] = [];
+    client.subscribe = async (...given) => {
+      const subscription = await subscribe(...given);
+      opened.push(subscription);
+      return subscription;
+    };
+    const stream = await transport.sendMessages(send(threadId, userMessage("m1", "hold")));
+    await agent.holding.promise;
+    const last = opened.at(-1) as ThreadSubscription;
+    Object.defineProperty(last, "droppedItems", { value: 1 });
+    await expect(readAll(stream)).rejects.toMatchObject({ code: "buffer_full" });
+    // It has ended: its iterator has nothing more.
+    expect(await last[Symbol.asyncIterator]().next()).toMatchObject({ done: true });
   });
 
   it("is nothing to resume once it has ended", async () => {
