@@ -21,7 +21,7 @@ import {
   type HarnessUIPart,
   questionTool,
 } from "./message-types.ts";
-import { lastMessage, type SentMessage, toAnswers, toUserMessage } from "./read-message.ts";
+import { type SentMessage, sentMessage, toAnswers, toUserMessage } from "./read-message.ts";
 import { failureKind, TurnChunks } from "./turn-chunks.ts";
 
 export const chatTransportLimits = defineLimits({
@@ -82,12 +82,13 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
 
   /**
    * Runs a turn with the last message, where that is the user's; the same message again gives the same turn, as long as this process
-   * remembers it. Where it is the assistant's, resumes the pause that it answers. The stream ends with the turn, or at its pause. Rejects with
-   * `invalid_argument`, `turn_busy` while a turn of the chat runs here or waits for a human, `approval_not_found`, `approval_settled`,
-   * `approval_digest_mismatch`, and `unsupported` for the answer to a question without `toPayload`.
+   * remembers it. Where it is the assistant's, or `messageId` names one of the assistant's, resumes the pause that it answers. The
+   * stream ends with the turn, or at its pause. Rejects with `invalid_argument`, `turn_busy` while a turn of the chat runs here or waits
+   * for a human, `approval_not_found`, `approval_settled`, `approval_digest_mismatch`, and `unsupported` for the answer to a question
+   * without `toPayload`.
    */
   async sendMessages({ chatId, trigger, messages, messageId, abortSignal }: SendOptions): Promise<Chunks> {
-    const message = lastMessage(messages);
+    const message = sentMessage(messages, messageId);
     if (trigger === "regenerate-message" || (message.role === "user" && messageId !== undefined)) {
       throw new InvalidArgumentError(
         "a session keeps what was said: send a new message, do not change or regenerate one",

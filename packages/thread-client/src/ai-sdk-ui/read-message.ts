@@ -22,9 +22,13 @@ export interface SentAnswer {
 /** Parts of one message that are read; a message with more is refused. */
 const maxParts = 10_000;
 
-/** The last of the messages: the only one that counts. The thread has the others. Throws `invalid_argument`. */
-export const lastMessage = (messages: readonly unknown[]): SentMessage => {
-  const message = messages.at(-1);
+/**
+ * The one of the messages that counts: the answer of the assistant that `messageId` names, where the user answered an approval in it,
+ * else the last one. The thread has the others. Throws `invalid_argument`.
+ */
+export const sentMessage = (messages: readonly unknown[], messageId: string | undefined): SentMessage => {
+  const isAnswered = (each: unknown) => isObject(each) && each.role === "assistant" && each.id === messageId;
+  const message = messages.find(isAnswered) ?? messages.at(-1);
   if (!isObject(message)) throw new InvalidArgumentError("messages must end with a message");
   const { id, role, parts, metadata } = message;
   if (typeof id !== "string" || id === "" || id.length > 100)

@@ -7,7 +7,7 @@ import { hasExtension } from "../extensions.ts";
 import { answerApprovals, type ToDecision, unknownApproval } from "./answer-approvals.ts";
 import { type FoundTurn, findRunningTurn, findTurnStart, readLastSeq } from "./find-turn.ts";
 import type { ThreadUIMessage, ThreadUIMessageChunk } from "./message-types.ts";
-import { lastMessage, type SentMessage, sentSeq, toAnswers, toInputParts } from "./read-message.ts";
+import { type SentMessage, sentMessage, sentSeq, toAnswers, toInputParts } from "./read-message.ts";
 import { type ReadMessagesOptions, readThreadMessages, requestNameOf } from "./thread-messages.ts";
 import { type AiSdkVersion, defaultPlanOf, type PlanOf } from "./turn-chunks.ts";
 import { TurnReader } from "./turn-reader.ts";
@@ -54,14 +54,14 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
 
   /**
    * Starts a turn with the last message, where that is the user's; the same message again gives the same turn. Where it is the
-   * assistant's, gives the answers to approvals in it, and goes on with its turn. The stream ends with the turn, or when the turn waits
+   * assistant's, or `messageId` names one of the assistant's, gives the answers to approvals in it, and goes on with its turn. The stream ends with the turn, or when the turn waits
    * for a human. Rejects with `invalid_argument`, `thread_not_found`, `turn_busy`, `request_conflict`, `approval_not_found`,
    * `approval_settled`, `approval_digest_mismatch` and the errors of the client.
    */
   async sendMessages(options: SendOptions): Promise<ReadableStream<ThreadUIMessageChunk>> {
     const { chatId, trigger, messages, messageId, abortSignal, body } = options;
     if (abortSignal?.aborted) throw new RequestCancelledError("sendMessages", { cause: abortSignal.reason });
-    const message = lastMessage(messages);
+    const message = sentMessage(messages, messageId);
     const isChange = trigger === "regenerate-message" || (message.role === "user" && messageId !== undefined);
     if (isChange) {
       throw new InvalidArgumentError(

@@ -75,6 +75,17 @@ describe("an approval in a chat", () => {
     expect(agent.runs).toBe(1);
   });
 
+  it("is answered behind a message that was refused because it waits", async () => {
+    const { chat, approvalId } = await waiting();
+    await chat.sendMessage({ text: "and also" });
+    expect(chat.error).toMatchObject({ code: "turn_busy" });
+    await chat.addToolApprovalResponse({ id: approvalId, approved: true });
+    // useChat sends by itself only what the last message answers.
+    await chat.sendMessage();
+    const answer = () => chat.messages.findLast(({ role }) => role === "assistant");
+    expect(textOf(answer())).toBe("Let me look. Done. ");
+  });
+
   it("is denied when it is refused, and the turn goes on", async () => {
     const { chat, approvalId } = await waiting();
     await chat.addToolApprovalResponse({ id: approvalId, approved: false, reason: "not today" });
