@@ -99,7 +99,17 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
 
   /** Cancels the turn of the chat that runs or waits. Rejects with `thread_not_found`, `turn_not_found`. */
   async cancel({ chatId }: { readonly chatId: string }): Promise<void> {
-    await this.#options.client.cancelTurn(await this.#threadOf(chatId));
+    const { client } = this.#options;
+    const threadId = await this.#threadOf(chatId);
+    const turn = await findRunningTurn(client, threadId);
+    await this.#cancel(threadId, turn?.turnId);
+  }
+
+  /** Cancels a turn: where the server can tell turns apart, none that began behind it. */
+  async #cancel(threadId: string, turnId: string | undefined): Promise<void> {
+    const { client } = this.#options;
+    const isNamed = turnId !== undefined && hasExtension(client.capabilities, "queue");
+    await client.cancelTurn(threadId, isNamed ? { turnId } : {});
   }
 
   async #threadOf(chatId: string): Promise<string> {
@@ -157,10 +167,10 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
     threadId: string,
     signal: AbortSignal | undefined,
   ): ReadableStream<ThreadUIMessageChunk> {
-    const { client, onError } = this.#options;
+    const { onError } = this.#options;
     const cancel = () => {
       if (reader.chunks.isEnded || reader.chunks.isWaiting) return;
-      client.cancelTurn(threadId).catch((error: unknown) => {
+      this.#cancel(threadId, reader.turnId).catch((error: unknown) => {
         const isLate = ThreadError.isInstance(error) && error.code === "turn_not_found";
         if (!isLate) callSafely(() => onError?.(error));
       });

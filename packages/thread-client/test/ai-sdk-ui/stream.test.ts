@@ -119,6 +119,24 @@ describe("a turn as chunks", () => {
     expect(answer?.metadata).toMatchObject({ status: "cancelled" });
   });
 
+  it("does not cancel the turn of another client when a stream that lags is left", async () => {
+    const { transport, agent, connect, threadId } = await setUp();
+    const abort = new AbortController();
+    const lagging = await transport.sendMessages({
+      ...send(threadId, userMessage("m1", "hello")),
+      abortSignal: abort.signal,
+    });
+    const other = await connect();
+    const turn = await other.startTurn({ threadId, input: "hold", whenBusy: "queue" });
+    await agent.holding.promise;
+    abort.abort();
+    await lagging.cancel();
+    // Behind the request that would have cancelled it.
+    await transport.readMessages({ chatId: threadId });
+    agent.release();
+    expect(await turn.result).toMatchObject({ status: "completed" });
+  });
+
   it("sends an abort chunk when the turn is cancelled elsewhere, and a turn goes on when its stream is left", async () => {
     const { transport, agent, threadId } = await setUp();
     const left = await transport.sendMessages(send(threadId, userMessage("m1", "hold")));
