@@ -151,6 +151,11 @@ describe("the handler of chats", () => {
       "turn_busy",
       "A turn runs.",
     ]);
+    expect(await failing(new HarnessError("thread_archived", "The thread is archived."))).toEqual([
+      409,
+      "thread_archived",
+      "The thread is archived.",
+    ]);
     const secret = "connect ENOENT /home/ada/agent.sock";
     expect(await failing(new HarnessError("transport_failed", secret))).toEqual([
       503,
@@ -236,6 +241,7 @@ describe("the handler of chats", () => {
     expect(preflight.headers.get("access-control-allow-origin")).toBe("https://app.example");
     const answer = await handler(post(message, { origin: "https://app.example" }));
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example");
+    expect(answer.headers.get("access-control-expose-headers")?.split(", ")).toContain("x-error-code");
   });
 
   it("needs a token or authenticate, and a path", () => {

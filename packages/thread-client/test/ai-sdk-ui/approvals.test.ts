@@ -188,6 +188,14 @@ describe("an answer that cannot count", () => {
     expect(events.filter(({ type }) => type === "approval.resolved")).toHaveLength(1);
   });
 
+  it("holds up no other answer of the same message where it was given twice", async () => {
+    const { transport, chat, threadId } = await waiting();
+    const message = answered(chat.lastMessage);
+    const twice = { ...message, parts: [...message.parts, ...message.parts] };
+    const stream = await transport.sendMessages(send(threadId, twice));
+    expect((await readAll(stream)).at(-1)).toMatchObject({ type: "finish", finishReason: "stop" });
+  });
+
   it("says what was done before, from the number that the message holds, or nothing without one", async () => {
     const { transport, chat, threadId, chunks } = await waiting("read, then write");
     const message = answered(chat.lastMessage);
