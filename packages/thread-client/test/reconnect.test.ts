@@ -360,8 +360,7 @@ describe("giving up", () => {
     const clock = createManualClock();
     const client = await connectClient({
       transport: {
-        connect: () =>
-          first.count("initialize") === 0 ? first.transport.connect() : new Promise(() => {}),
+        connect: () => (first.count("initialize") === 0 ? first.transport.connect() : new Promise(() => {})),
       },
       clock,
       reconnect: { maxAttempts: Number.POSITIVE_INFINITY, waitMs: 50 },

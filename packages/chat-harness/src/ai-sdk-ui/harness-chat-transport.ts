@@ -95,9 +95,7 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
       );
     }
     const turn =
-      message.role === "assistant"
-        ? await this.#answer(chatId, message)
-        : await this.#send(chatId, message);
+      message.role === "assistant" ? await this.#answer(chatId, message) : await this.#send(chatId, message);
     if (abortSignal?.aborted) turn.abort.abort();
     abortSignal?.addEventListener("abort", () => turn.abort.abort(), { once: true });
     return turn.read({ whole: message.role !== "assistant" });
