@@ -117,7 +117,7 @@ export interface StartTurnOptions {
 }
 
 export interface SubmitTurnOptions
-  extends Pick<StartTurnOptions, "threadId" | "input" | "model" | "agent">,
+  extends Pick<StartTurnOptions, "threadId" | "input" | "model" | "agent" | "whenBusy">,
     RequestOptions {
   /** The name of this request, for a caller who repeats it: the same one starts no second turn. @default a new one */
   readonly clientRequestId?: string;

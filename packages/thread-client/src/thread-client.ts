@@ -129,13 +129,24 @@ class Client implements ThreadClient {
   async subscribe(threadId: string, options: SubscribeOptions = {}): Promise<ThreadSubscription> {
     this.#require("subscribe", "thread.subscribe");
     const { signal } = options;
-    const open = () =>
-      openSubscription(this.#follows, threadId, options, {
+    const open = async () => {
+      const opened = openSubscription(this.#follows, threadId, options, {
         limits: this.#limits,
         readPage: (afterSeq, limit) =>
           this.#session.call("thread.get", { threadId, afterSeq, limit }, { repeatable: true }),
         onError: this.#onError,
       });
+      try {
+        await this.#session.whenReconnected(signal);
+      } catch (error) {
+        opened.then(
+          (late) => late.close(),
+          () => {},
+        );
+        throw error;
+      }
+      return opened;
+    };
     return within(open, { name: "thread.subscribe", signal });
   }
 
@@ -146,8 +157,9 @@ class Client implements ThreadClient {
   }
 
   async submitTurn(options: SubmitTurnOptions): Promise<string> {
-    const { threadId, input, model, agent, clientRequestId, ...request } = options;
-    const fields = { threadId, input: toInputParts(input), model, agent };
+    const { threadId, input, model, agent, whenBusy, clientRequestId, ...request } = options;
+    if (whenBusy !== undefined) this.#require("queue", "turn.start");
+    const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
     return (await this.#callNamed("turn.start", fields, clientRequestId, request)).turnId;
   }
 

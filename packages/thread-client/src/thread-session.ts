@@ -105,6 +105,11 @@ export class ThreadSession {
     await this.#session.whenReady().catch(() => {});
   }
 
+  /** While the connection is being replaced, waits for the next one: no longer than `waitMs` of `reconnect`. */
+  async whenReconnected(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#session.state === "reconnecting") await this.#session.whenReady({ signal });
+  }
+
   /** Calls a method over the connection; while disconnected, over the next one. */
   async call<M extends ThreadMethodName>(
     method: M,

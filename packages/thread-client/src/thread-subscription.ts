@@ -28,7 +28,8 @@ export interface ThreadSubscription extends AsyncIterable<ThreadEvent> {
   readonly lastSeq: number;
   /**
    * True as soon as the loop has received all of the past, false when the subscription ended before; never rejects. An
-   * event of a type that this version does not know is left out, so `lastSeq` itself need not come.
+   * event of a type that this version does not know is left out, and one that exceeds a page of the server (`event_too_large`), which
+   * `onError` of the client receives; so `lastSeq` itself need not come.
    */
   readonly caughtUp: Promise<boolean>;
   /** Deltas that were lost because no loop read them (`maxBufferedEvents`). */
@@ -49,6 +50,7 @@ class LiveSubscription implements ThreadSubscription {
   readonly #follow: Follow;
   readonly #afterSeq: number;
   readonly #readPage: SubscriptionContext["readPage"];
+  readonly #onError: SubscriptionContext["onError"];
   readonly #release: () => void;
   readonly #queue: EventQueue;
   readonly #caughtUp = createDeferred<boolean>();
@@ -66,6 +68,7 @@ class LiveSubscription implements ThreadSubscription {
     this.#follow = follow;
     this.#afterSeq = afterSeq ?? 0;
     this.#readPage = readPage;
+    this.#onError = queue.onError;
     this.#release = release;
     this.#pastTo = Math.min(afterSeq ?? lastSeq, lastSeq);
     this.#queue = new EventQueue(queue);
@@ -117,7 +120,7 @@ class LiveSubscription implements ThreadSubscription {
     const delivered = new Set<string>();
     try {
       if (this.#pastTo < lastSeq && !this.#closed) {
-        for await (const event of readPast(this.#readPage, this.#pastTo, lastSeq)) {
+        for await (const event of readPast(this.#readPage, this.#pastTo, lastSeq, this.#onError)) {
           this.#pastTo = event.seq;
           if (event.type === "approval.requested") delivered.add(event.data.requestId);
           yield event;

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { EventBody } from "@harnesskit/protocol/threads";
 import {
   createDeferred,
@@ -6,6 +7,7 @@ import {
   type Transport,
   TransportError,
 } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import type { SessionState, ThreadClient, ThreadClientOptions, ThreadEvent } from "../src/index.ts";
 import { createInstantClock } from "./cut-transport.ts";
@@ -351,6 +353,27 @@ describe("giving up", () => {
     expect(signal?.aborted).toBe(true);
     expect(await waiting).toMatchObject({ code: "connection_closed" });
     expect(client.state).toBe("closed");
+  });
+
+  it("lets calls and new subscriptions wait no longer than `waitMs`, while it goes on trying", async () => {
+    const first = serverOf();
+    const clock = createManualClock();
+    const client = await connectClient({
+      transport: {
+        connect: () => (first.count("initialize") === 0 ? first.transport.connect() : new Promise(() => {})),
+      },
+      clock,
+      reconnect: { maxAttempts: Number.POSITIVE_INFINITY, waitMs: 50 },
+    });
+    lost(first);
+    await reached(client, "reconnecting");
+    const failed = Promise.all([failureOf(client.listThreads()), failureOf(client.subscribe(threadId))]);
+    await setImmediate();
+    clock.advance(50);
+    const late = { code: "request_timeout" };
+    expect(await failed).toMatchObject([late, late]);
+    expect(client.state).toBe("reconnecting");
+    await client.close();
   });
 
   it.each([{ maxAttempts: 0 }, { initialDelayMs: -1 }, { initialDelayMs: 10, maxDelayMs: 5 }])(

@@ -151,6 +151,11 @@ describe("the handler of chats", () => {
       "turn_busy",
       "A turn runs.",
     ]);
+    expect(await failing(new HarnessError("thread_archived", "The thread is archived."))).toEqual([
+      409,
+      "thread_archived",
+      "The thread is archived.",
+    ]);
     const secret = "connect ENOENT /home/ada/agent.sock";
     expect(await failing(new HarnessError("transport_failed", secret))).toEqual([
       503,
@@ -182,6 +187,21 @@ describe("the handler of chats", () => {
       'data: {"type":"error","errorText":"The request could not be handled."}\n\ndata: [DONE]',
     );
     expect(errors).toMatchObject([{ message: "a secret" }]);
+  });
+
+  it("leaves a stream whose chunk cannot be written", async () => {
+    const left: unknown[] = [];
+    const source: ChatSource = {
+      sendMessages: async () =>
+        new ReadableStream({
+          start: (controller) => controller.enqueue({ type: "data-x", data: 1n }),
+          cancel: (reason) => void left.push(reason),
+        }),
+      reconnectToStream: async () => null,
+    };
+    const response = await handlerOf(source)(post(message));
+    expect(await response.text()).toContain("[DONE]");
+    expect(left).toHaveLength(1);
   });
 
   it("keeps a silent stream alive, and leaves it when the page goes away", async () => {
@@ -221,6 +241,7 @@ describe("the handler of chats", () => {
     expect(preflight.headers.get("access-control-allow-origin")).toBe("https://app.example");
     const answer = await handler(post(message, { origin: "https://app.example" }));
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example");
+    expect(answer.headers.get("access-control-expose-headers")?.split(", ")).toContain("x-error-code");
   });
 
   it("needs a token or authenticate, and a path", () => {

@@ -458,6 +458,7 @@ describe("CORS", () => {
     expect(asked.headers.get("access-control-allow-headers")?.split(", ")).toEqual([
       "authorization",
       "content-type",
+      "last-event-id",
       "traceparent",
       "tracestate",
       "x-api-key",
@@ -470,7 +471,7 @@ describe("CORS", () => {
     expect(answered.headers.get("access-control-allow-origin")).toBe(origin);
     expect(answered.headers.get("vary")).toBe("Origin");
     expect(answered.headers.get("access-control-expose-headers")).toBe(
-      "retry-after, x-correlation-id, x-request-id",
+      "retry-after, x-correlation-id, x-error-code, x-request-id",
     );
   });
 

@@ -1,4 +1,5 @@
 import type { ThreadUIMessage } from "@harnesskit/thread-client/ai-sdk-ui";
+import { sendLastMessage } from "@harnesskit/transport-http/ai-sdk-ui";
 import { DefaultChatTransport } from "ai";
 import type { Access } from "./access.ts";
 
@@ -22,7 +23,11 @@ export const createChatApi = ({ token, chatId }: Access): ChatApi => {
     return response;
   };
   return {
-    transport: new DefaultChatTransport<ThreadUIMessage>({ api, headers }),
+    transport: new DefaultChatTransport<ThreadUIMessage>({
+      api,
+      headers,
+      prepareSendMessagesRequest: sendLastMessage,
+    }),
     loadMessages: async (signal) => (await ask("messages", signal ? { signal } : {})).json(),
     cancel: async () => void (await ask("cancel", { method: "POST" })),
   };

@@ -31,8 +31,6 @@ export const ChatView = ({ chatId, api, messages }: ChatViewProps) => {
     id: chatId,
     messages,
     transport: api.transport,
-    // A page that was loaded again goes on with the answer that is on its way.
-    resume: true,
     // The answer to an approval is sent as soon as it is given.
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });

@@ -18,7 +18,8 @@ const retryPause = (signal: AbortSignal) =>
 export const isAway = (error: Error | undefined): boolean => error instanceof TypeError;
 
 /**
- * Finds out what has happened since the connection was lost, as soon as the server is there: the messages that are whole, and then
+ * Goes on with the answer that is on its way when the page is loaded, instead of the option `resume` of `useChat`. Finds out what has
+ * happened since the connection was lost, as soon as the server is there: the messages that are whole, and then
  * the answer that is still on its way. What the server never got comes back by `onUnsent`.
  */
 export const useResync = (
@@ -26,14 +27,26 @@ export const useResync = (
   { loadMessages }: ChatApi,
   onUnsent: (text: string) => void,
 ): (() => Promise<void>) => {
+  const resume = async (loaded: ThreadUIMessage[]) => {
+    await resumeStream();
+    const last = loaded.at(-1);
+    if (last?.role !== "user") return;
+    // Nothing is resumed of an answer that has ended since the messages were loaded: then they are loaded again.
+    const whole = await loadMessages().catch(() => loaded);
+    setMessages((shown) => (shown.at(-1)?.id === last.id ? whole : shown));
+  };
   const take = async (loaded: ThreadUIMessage[]) => {
     setMessages(loaded);
     clearError();
-    await resumeStream();
+    await resume(loaded);
   };
   // What a resync that goes on finds when it is done.
-  const latest = useRef({ messages, loadMessages, onUnsent, take });
-  latest.current = { messages, loadMessages, onUnsent, take };
+  const latest = useRef({ messages, loadMessages, onUnsent, take, resume });
+  latest.current = { messages, loadMessages, onUnsent, take, resume };
+  useEffect(() => {
+    const { resume, messages } = latest.current;
+    void resume(messages);
+  }, []);
   useEffect(() => {
     if (!isAway(error)) return;
     const left = new AbortController();

@@ -58,9 +58,21 @@ describe("the chat page in a browser", () => {
     await chat.idle();
     const whole = await chat.answer();
     expect(whole.length).toBeGreaterThan(held.length);
+
+    // The answer ends after the page has loaded its messages, and before it asks for the stream.
+    server.hold();
+    await chat.say("help");
+    await chat.heldAnswer();
+    await chat.page.route("**/stream", async (route) => {
+      await server.release();
+      await expect.poll(() => server.countMessages(chat.page.url())).toBe(4);
+      await route.continue();
+    });
     await chat.page.reload();
+    await expect.poll(() => chat.page.locator("article").count()).toBe(4);
     await chat.idle();
     expect(await chat.answer()).toBe(whole);
+    await chat.page.unrouteAll();
 
     server.hold();
     await chat.say("list files");

@@ -2,6 +2,7 @@ import type { SessionStateOptions } from "@harnesskit/graph";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import {
   BoundedMap,
+  callSafely,
   defineLimits,
   HarnessError,
   InvalidArgumentError,
@@ -20,8 +21,8 @@ import {
   type HarnessUIPart,
   questionTool,
 } from "./message-types.ts";
-import { lastMessage, type SentMessage, toAnswers, toUserMessage } from "./read-message.ts";
-import { TurnChunks } from "./turn-chunks.ts";
+import { type SentMessage, sentMessage, toAnswers, toUserMessage } from "./read-message.ts";
+import { failureKind, TurnChunks } from "./turn-chunks.ts";
 
 export const chatTransportLimits = defineLimits({
   /** Characters of the chunks of one turn, as JSON; a longer one goes on, and its stream ends with `buffer_full`. */
@@ -47,11 +48,15 @@ export interface HarnessChatTransportOptions {
   readonly dataParts?: (outcome: ChatTurnOutcome) => readonly DataPart[];
   /** Makes the payload for a pause that is no approval, from what the page gave by `addToolOutput`. @default such answers are refused */
   readonly toPayload?: ToPayload;
+  /** Receives why a turn could not be run, where the page gets a fixed sentence. What it throws is ignored. @default no report */
+  readonly onError?: (error: unknown) => void;
   /** @default see each limit */
   readonly limits?: Partial<ChatTransportLimits>;
 }
 
 type SendOptions = Parameters<ChatTransport<HarnessUIMessage>["sendMessages"]>[0];
+
+const busy = (message: string) => new HarnessError("turn_busy", message);
 
 /** What `useChat` talks to; the chat's id is the session's. A stream that is cancelled leaves its turn running; `abortSignal` cancels it. */
 export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
@@ -76,9 +81,10 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
 
   /**
    * Runs a turn with the last message, where that is the user's; the same message again gives the same turn, as long as this process
-   * remembers it. Where it is the assistant's, resumes the pause that it answers. The stream ends with the turn, or at its pause. Rejects with
-   * `invalid_argument`, `turn_busy` while a turn of the chat runs here, `approval_not_found`, `approval_settled`,
-   * `approval_digest_mismatch`, and `unsupported` for the answer to a question without `toPayload`.
+   * remembers it. Where it is the assistant's, or `messageId` names one of the assistant's, resumes the pause that it answers. The
+   * stream ends with the turn, or at its pause. Rejects with `invalid_argument`, `turn_busy` while a turn of the chat runs here or waits
+   * for a human, `approval_not_found`, `approval_settled`, `approval_digest_mismatch`, and `unsupported` for the answer to a question
+   * without `toPayload`.
    */
   async sendMessages({
     chatId,
@@ -87,14 +93,14 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     messageId,
     abortSignal,
   }: SendOptions): Promise<ReadableStream<HarnessUIMessageChunk>> {
-    const message = lastMessage(messages);
+    const message = sentMessage(messages, messageId);
     if (trigger === "regenerate-message" || (message.role === "user" && messageId !== undefined)) {
       throw new InvalidArgumentError(
         "a session keeps what was said: send a new message, do not change or regenerate one",
       );
     }
     const turn =
-      message.role === "assistant" ? await this.#answer(chatId, message) : this.#send(chatId, message);
+      message.role === "assistant" ? await this.#answer(chatId, message) : await this.#send(chatId, message);
     if (abortSignal?.aborted) turn.abort.abort();
     abortSignal?.addEventListener("abort", () => turn.abort.abort(), { once: true });
     return turn.read({ whole: message.role !== "assistant" });
@@ -152,14 +158,17 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     running.turn.abort.abort();
   }
 
-  #send(chatId: string, sent: SentMessage): LiveTurn {
+  async #send(chatId: string, sent: SentMessage): Promise<LiveTurn> {
     if (sent.role !== "user")
       throw new InvalidArgumentError("the last message must be of the user or the assistant");
     const message = toUserMessage(sent);
     const key = joinKey(chatId, sent.id);
+    const { harness } = this.#options;
+    const { suspended } = await harness.pending(chatId);
     const known = this.#sent.get(key);
     if (known) return known;
-    const { harness } = this.#options;
+    if (suspended.some(({ is_signal_accepted: isAccepted }) => !isAccepted))
+      throw busy("This chat waits for an answer: give it first.");
     const messageId = `turn-of-${sent.id}`;
     const said = toUiMessages([message]).map((each) => ({ ...each, id: sent.id }));
     const turn: LiveTurn = this.#run(chatId, { messageId, said: said[0], past: [] }, async (signal) => {
@@ -212,7 +221,7 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     work: (signal: AbortSignal) => Promise<ChatTurnOutcome>,
   ): LiveTurn {
     if (this.#running.has(chatId))
-      throw new HarnessError("turn_busy", "An answer of this chat is on its way: wait for it, or cancel it.");
+      throw busy("An answer of this chat is on its way: wait for it, or cancel it.");
     const { messageId, said, past } = message;
     const turn = new LiveTurn(said, this.#limits.maxTurnChars);
     const chunks = new TurnChunks(messageId);
@@ -228,6 +237,7 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
         turn.add(chunks.outcome(outcome, this.#options.dataParts?.(outcome) ?? []));
       } catch (error) {
         turn.add(chunks.failure(error));
+        if (failureKind(error) === "failed") callSafely(() => this.#options.onError?.(error));
       } finally {
         this.#running.delete(chatId);
         turn.end();

@@ -21,10 +21,6 @@ export class LiveTurn {
     this.#maxChars = maxChars;
   }
 
-  get isEnded(): boolean {
-    return this.#isEnded;
-  }
-
   /** Adds what the message had before this turn went on with it. */
   addPast(chunks: readonly HarnessUIMessageChunk[]): void {
     this.#chunks.push(...chunks);

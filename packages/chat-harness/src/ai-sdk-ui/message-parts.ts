@@ -63,23 +63,27 @@ export const partsOf = (messages: readonly ChatMessage[]): HarnessUIPart[] => {
   return parts;
 };
 
-/** The parts with what they wait for: an approval of a call, or another pause as a call of its own. */
+/** A call that has no end. In a turn that waits or has ended it has not started. A question waits for its output. */
+export const isOpenCall = (part: HarnessUIPart): boolean =>
+  part.type === "dynamic-tool" && part.state === "input-available" && part.toolName !== questionTool;
+
+/**
+ * The parts with what they wait for: an approval of a call, or another pause as a call of its own. The calls behind it are left out
+ * until they start or ask.
+ */
 export const withPause = (parts: readonly HarnessUIPart[], descriptor: SignalDescriptor): HarnessUIPart[] => {
+  const before = parts.filter((part) => !isOpenCall(part));
   const request = approvalRequestOf(descriptor);
   const { signal_id: signalId, metadata = {} } = descriptor;
   if (request === undefined) {
     const { providerExecuted: _, ...question } = toCall(signalId, questionTool, metadata);
-    return [...parts, { type: "data-question", id: signalId, data: descriptor }, question];
+    return [...before, { type: "data-question", id: signalId, data: descriptor }, question];
   }
   const asked: DynamicToolUIPart = {
     ...toCall(request.call_id, request.tool, request.input),
     state: "approval-requested",
     approval: { id: signalId },
   } as DynamicToolUIPart;
-  const isCall = (part: HarnessUIPart) =>
-    part.type === "dynamic-tool" && part.toolCallId === request.call_id && part.state === "input-available";
-  const index = parts.findLastIndex(isCall);
-  const before = parts.filter((_, at) => at !== index);
   return [...before, { type: "data-approval", id: signalId, data: { ...request, signalId } }, asked];
 };
 

@@ -22,9 +22,13 @@ export type SentAnswer =
     }
   | { readonly kind: "question"; readonly signalId: string; readonly output: unknown };
 
-/** The last of the messages: the only one that counts. The session has the others. Throws `invalid_argument`. */
-export const lastMessage = (messages: readonly unknown[]): SentMessage => {
-  const message = messages.at(-1);
+/**
+ * The one of the messages that counts: the answer of the assistant that `messageId` names, where the user answered a pause in it,
+ * else the last one. The session has the others. Throws `invalid_argument`.
+ */
+export const sentMessage = (messages: readonly unknown[], messageId: string | undefined): SentMessage => {
+  const isAnswered = (each: unknown) => isObject(each) && each.role === "assistant" && each.id === messageId;
+  const message = messages.find(isAnswered) ?? messages.at(-1);
   const { id, role, parts } = isObject(message) ? message : {};
   if (
     typeof id !== "string" ||

@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { canonicalJson, HarnessError } from "@harnesskit/wire";
 import type { ChatEvent } from "../ai-sdk/chat-events.ts";
-import { endCall, partsOf, toCall, withPause } from "./message-parts.ts";
+import { endCall, isOpenCall, partsOf, toCall, withPause } from "./message-parts.ts";
 import type { HarnessMessageMetadata, HarnessUIMessageChunk, HarnessUIPart } from "./message-types.ts";
 import { PartChunks } from "./part-chunks.ts";
 
@@ -9,6 +9,22 @@ type Chunk = HarnessUIMessageChunk;
 type Text = { readonly kind: "text" | "reasoning"; readonly id: string; text: string };
 
 const cancelled = new Set(["turn_cancelled", "turn_timeout", "turn_abandoned"]);
+
+/** The codes whose messages are for the page. Others may name addresses and paths. */
+const refusals = new Set([
+  "approval_settled",
+  "chat_message_shape_invalid",
+  "harness_busy",
+  "session_busy",
+  "turn_busy",
+]);
+
+/** The end of a turn that rejected: it was cancelled or refused, or something failed that is not for the page. */
+export const failureKind = (error: unknown): "cancelled" | "refused" | "failed" => {
+  const code = HarnessError.isInstance(error) ? error.code : "";
+  if (cancelled.has(code)) return "cancelled";
+  return refusals.has(code) ? "refused" : "failed";
+};
 
 /** Makes the chunks of one turn from its events, and from its outcome what no event has said. */
 export class TurnChunks {
@@ -43,14 +59,12 @@ export class TurnChunks {
       case "text":
       case "thinking":
         return [...begin, ...this.#say(event.type === "text" ? "text" : "reasoning", event.delta)];
-      case "call":
-      case "tool_started": {
-        const { id, name, arguments: asked } = event.call;
-        const input = event.type === "call" ? asked : event.input;
-        return [...begin, ...this.#endText(), ...this.#call(id, name, input)];
-      }
+      case "tool_started":
+        return [...begin, ...this.#endText(), ...this.#call(event.call.id, event.call.name, event.input)];
       case "result":
         return this.#result(event.call.id, event.call.name, event.call.arguments, event.content);
+      // A call is said once it starts or asks: beside one that only waits for its turn, useChat sends no answer to an approval.
+      case "call":
       case "model_ended":
         return [...begin, ...this.#endText()];
     }
@@ -71,9 +85,10 @@ export class TurnChunks {
 
   /** The end of a turn that rejected. */
   failure(error: unknown): Chunk[] {
-    const code = HarnessError.isInstance(error) ? error.code : "";
-    const text = HarnessError.isInstance(error) ? error.message : "The turn could not be run.";
-    if (!cancelled.has(code)) return [...this.#endText(), ...this.#fail(text)];
+    const kind = failureKind(error);
+    if (kind === "failed") return [...this.#endText(), ...this.#fail("The turn could not be run.")];
+    const { code, message } = error as HarnessError;
+    if (kind === "refused") return [...this.#endText(), ...this.#fail(message)];
     const messageMetadata: HarnessMessageMetadata = { status: "cancelled" };
     const end = [...this.#endText(), ...this.#parts.close()];
     return [...end, { type: "message-metadata", messageMetadata }, { type: "abort", reason: code }];
@@ -129,10 +144,9 @@ export class TurnChunks {
   #unsaid(messages: readonly ChatMessage[]): Chunk[] {
     const isSaid = (part: HarnessUIPart): boolean => {
       if (part.type === "text" || part.type === "reasoning") return this.#saidTexts.has(part.text);
-      if (part.type !== "dynamic-tool" || !this.#saidCalls.has(part.toolCallId)) return false;
-      return part.state === "input-available" || this.#endedCalls.has(part.toolCallId);
+      return part.type === "dynamic-tool" && this.#endedCalls.has(part.toolCallId);
     };
-    const unsaid = partsOf(messages).filter((part) => !isSaid(part));
+    const unsaid = partsOf(messages).filter((part) => !isSaid(part) && !isOpenCall(part));
     const isEmpty = unsaid.every(({ type }) => type === "step-start");
     return isEmpty ? [] : this.#parts.of(unsaid.filter(({ type }, at) => type !== "step-start" || at === 0));
   }

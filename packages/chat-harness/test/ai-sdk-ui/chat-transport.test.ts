@@ -17,7 +17,7 @@ import {
   type GraphStore,
   lastWriteWins,
 } from "@harnesskit/graph";
-import { createDeferred } from "@harnesskit/wire";
+import { createDeferred, HarnessError } from "@harnesskit/wire";
 import {
   AbstractChat,
   type ChatInit,
@@ -202,6 +202,53 @@ describe("a turn of a chat harness in useChat", () => {
     expect(ran).toEqual(["a"]);
   });
 
+  it("asks for one call after the other where a step has several, also on a page that is loaded again", async () => {
+    for (const reload of [false, true]) {
+      ran.length = 0;
+      const { transport } = setUp([
+        says(
+          "",
+          { id: "c1", name: "write", input: { path: "a" } },
+          { id: "c2", name: "write", input: { path: "b" } },
+          { id: "c3", name: "read", input: { path: "c" } },
+        ),
+        says("Both."),
+      ]);
+      let chat = open(transport);
+      await chat.sendMessage({ text: "write a and b" });
+      for (const count of [1, 2]) {
+        if (reload) chat = open(transport, await transport.readMessages({ chatId: "s1" }));
+        const calls = callsOf(chat.lastMessage);
+        expect(calls).toHaveLength(count);
+        expect(calls.at(-1)).toMatchObject({ toolCallId: `c${count}`, state: "approval-requested" });
+        await chat.addToolApprovalResponse({ id: calls.at(-1)?.approval?.id ?? "", approved: true });
+        await expect.poll(() => [chat.status, ran.length]).toEqual(["ready", count]);
+      }
+      expect(textOf(chat.lastMessage)).toContain("Both.");
+      expect(callsOf(chat.lastMessage).map(({ state }) => state)).toEqual(Array(3).fill("output-available"));
+      expect(ran).toEqual(["a", "b"]);
+    }
+  });
+
+  it("refuses a message while a call waits for its approval, and the history stays as it was", async () => {
+    const { transport, asked } = setUp([
+      says("", { id: "c1", name: "write", input: { path: "a" } }),
+      says("Written."),
+    ]);
+    const chat = open(transport);
+    await chat.sendMessage({ text: "write a" });
+    const before = await transport.readMessages({ chatId: "s1" });
+    await chat.sendMessage({ text: "something else" });
+    expect(chat.error).toMatchObject({ code: "turn_busy" });
+    expect(asked).toHaveLength(1);
+    expect(await transport.readMessages({ chatId: "s1" })).toEqual(before);
+    const answer = () => chat.messages.findLast(({ role }) => role === "assistant");
+    await chat.addToolApprovalResponse({ id: callsOf(answer())[0]?.approval?.id ?? "", approved: true });
+    // useChat sends by itself only what the last message answers.
+    await chat.sendMessage();
+    expect(textOf(answer())).toContain("Written.");
+  });
+
   it("does not do what is refused, and not what was not shown", async () => {
     ran.length = 0;
     const { transport } = setUp([
@@ -279,6 +326,34 @@ describe("a turn of a chat harness in useChat", () => {
     });
     await again.cancel();
     expect(asked).toHaveLength(1);
+  });
+
+  it("says a fixed sentence where the harness or its store fails, and reports the error", async () => {
+    const errors: unknown[] = [];
+    const failing = async (error: Error) => {
+      const { harness } = setUp([]);
+      const transport = createHarnessChatTransport({
+        harness: {
+          graph: harness.graph,
+          pending: (id) => harness.pending(id),
+          acknowledge: (id) => harness.acknowledge(id),
+          signal: (answer, options) => harness.signal(answer, options),
+          send: () => Promise.reject(error),
+        },
+        onError: (failed) => errors.push(failed),
+      });
+      const chat = open(transport);
+      await chat.sendMessage({ text: "hi" });
+      return [chat.error?.message, chat.lastMessage?.metadata?.error];
+    };
+    const secret = new HarnessError("transport_failed", "connect ECONNREFUSED /run/secret/agent.sock");
+    const text = "The turn could not be run.";
+    expect(await failing(secret)).toEqual([text, text]);
+    expect(await failing(new TypeError("postgres://app:secret@10.0.0.5"))).toEqual([text, text]);
+    expect(errors).toMatchObject([{ code: "transport_failed" }, { name: "TypeError" }]);
+    const busy = new HarnessError("session_busy", "Another turn of the session runs.");
+    expect(await failing(busy)).toEqual([busy.message, busy.message]);
+    expect(errors).toHaveLength(2);
   });
 
   it("asks another question as a call that the page gives the output of", async () => {

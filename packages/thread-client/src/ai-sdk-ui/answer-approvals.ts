@@ -60,11 +60,20 @@ export const answerApprovals = async (
     waiting.push({ answer, data: asked.data });
   }
   if (known === undefined) throw unknownApproval();
-  if (waiting.length === 0) throw settled(known);
+  let isAccepted = false;
+  let late = settled(known);
   for (const { answer, data } of waiting) {
-    await respond(client, data, toDecision(answer, data));
-    approvals.markAnswered(data.requestId);
+    try {
+      await respond(client, data, toDecision(answer, data));
+      approvals.markAnswered(data.requestId);
+      isAccepted = true;
+    } catch (error) {
+      // Answered elsewhere meanwhile, or twice here: the others count.
+      if (!ApprovalError.isInstance(error) || error.code !== "approval_settled") throw error;
+      late = error;
+    }
   }
+  if (!isAccepted) throw late;
 };
 
 const respond = async (

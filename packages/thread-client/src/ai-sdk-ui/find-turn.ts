@@ -1,6 +1,7 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { HarnessError } from "@harnesskit/wire";
 import type { ThreadClient } from "../client-options.ts";
+import { readPast } from "../read-past.ts";
 
 /** A turn, and where it begins in its thread's log. */
 export interface FoundTurn {
@@ -20,22 +21,14 @@ export const readLastSeq = async (client: Log, threadId: string): Promise<number
   return subscription.lastSeq;
 };
 
-/** The events after `afterSeq` and up to `toSeq`. */
-export async function* readForwards(
+/** The events after `afterSeq` and up to `toSeq`, without those that exceed a page of the server. */
+export const readForwards = (
   client: Log,
   threadId: string,
   afterSeq: number,
   toSeq: number,
-): AsyncGenerator<Event, void> {
-  let after = afterSeq;
-  while (after < toSeq) {
-    const limit = Math.min(largestWindow, toSeq - after);
-    const page = await client.getThread(threadId, { afterSeq: after, limit });
-    for (const event of page.events) if (event.seq > after && event.seq <= toSeq) yield event;
-    if (page.lastSeq <= after) return;
-    after = page.lastSeq;
-  }
-}
+): AsyncGenerator<Event, void> =>
+  readPast((after, limit) => client.getThread(threadId, { afterSeq: after, limit }), afterSeq, toSeq);
 
 /** The events up to `toSeq`, the latest first. */
 async function* readBackwards(client: Log, threadId: string, toSeq: number): AsyncGenerator<Event, void> {
@@ -66,10 +59,10 @@ export const findTurnStart = async (
   { turnId, lastSeq }: { readonly turnId: string; readonly lastSeq: number },
 ): Promise<FoundTurn> => {
   const isStart = ({ type, data }: Event) => type === "turn.started" && data.turnId === turnId;
-  const page = await client.getThread(threadId, { afterSeq: lastSeq, limit: smallestWindow });
-  const fresh = page.events.find(isStart);
-  if (fresh) return { turnId, startSeq: fresh.seq };
-  for await (const event of readBackwards(client, threadId, Math.max(lastSeq, page.lastSeq))) {
+  for await (const event of readForwards(client, threadId, lastSeq, lastSeq + smallestWindow)) {
+    if (isStart(event)) return { turnId, startSeq: event.seq };
+  }
+  for await (const event of readBackwards(client, threadId, lastSeq)) {
     if (isStart(event)) return { turnId, startSeq: event.seq };
   }
   throw new HarnessError("turn_not_found", "the turn is not in the log of its thread");

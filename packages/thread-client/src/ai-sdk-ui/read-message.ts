@@ -22,9 +22,13 @@ export interface SentAnswer {
 /** Parts of one message that are read; a message with more is refused. */
 const maxParts = 10_000;
 
-/** The last of the messages: the only one that counts. The thread has the others. Throws `invalid_argument`. */
-export const lastMessage = (messages: readonly unknown[]): SentMessage => {
-  const message = messages.at(-1);
+/**
+ * The one of the messages that counts: the answer of the assistant that `messageId` names, where the user answered an approval in it,
+ * else the last one. The thread has the others. Throws `invalid_argument`.
+ */
+export const sentMessage = (messages: readonly unknown[], messageId: string | undefined): SentMessage => {
+  const isAnswered = (each: unknown) => isObject(each) && each.role === "assistant" && each.id === messageId;
+  const message = messages.find(isAnswered) ?? messages.at(-1);
   if (!isObject(message)) throw new InvalidArgumentError("messages must end with a message");
   const { id, role, parts, metadata } = message;
   if (typeof id !== "string" || id === "" || id.length > 100)
@@ -34,7 +38,13 @@ export const lastMessage = (messages: readonly unknown[]): SentMessage => {
   return { id, role, parts, metadata };
 };
 
-/** What the user says: texts and files. Throws `invalid_argument` for a part of another type, which would be lost. */
+/** Bytes of what the user says, as JSON: less than a page of the thread's history holds. */
+const maxInputBytes = 3 * 1024 * 1024;
+
+/**
+ * What the user says: texts and files. Throws `invalid_argument` for a part of another type, which would be lost, and for more than
+ * 3 MiB, which no page of the history could hold.
+ */
 export const toInputParts = ({ parts }: SentMessage): InputPart[] => {
   const input = parts.map((part): InputPart => {
     const { type, text, url, mediaType } = isObject(part) ? part : {};
@@ -47,6 +57,8 @@ export const toInputParts = ({ parts }: SentMessage): InputPart[] => {
     );
   });
   if (input.length === 0) throw new InvalidArgumentError("a message of the user must have a part");
+  if (new TextEncoder().encode(JSON.stringify(input)).length > maxInputBytes)
+    throw new InvalidArgumentError("a message of the user must have at most 3 MiB: link larger files");
   return input;
 };
 

@@ -3,10 +3,11 @@ import { callSafely, InvalidArgumentError, RequestCancelledError } from "@harnes
 import type { ChatTransport } from "ai";
 import type { SubmitTurnOptions, ThreadClient } from "../client-options.ts";
 import { ThreadError } from "../errors.ts";
+import { hasExtension } from "../extensions.ts";
 import { answerApprovals, type ToDecision, unknownApproval } from "./answer-approvals.ts";
 import { type FoundTurn, findRunningTurn, findTurnStart, readLastSeq } from "./find-turn.ts";
 import type { ThreadUIMessage, ThreadUIMessageChunk } from "./message-types.ts";
-import { lastMessage, type SentMessage, sentSeq, toAnswers, toInputParts } from "./read-message.ts";
+import { type SentMessage, sentMessage, sentSeq, toAnswers, toInputParts } from "./read-message.ts";
 import { type ReadMessagesOptions, readThreadMessages, requestNameOf } from "./thread-messages.ts";
 import { type AiSdkVersion, defaultPlanOf, type PlanOf } from "./turn-chunks.ts";
 import { TurnReader } from "./turn-reader.ts";
@@ -52,14 +53,14 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
 
   /**
    * Starts a turn with the last message, where that is the user's; the same message again gives the same turn. Where it is the
-   * assistant's, gives the answers to approvals in it, and goes on with its turn. The stream ends with the turn, or when the turn waits
+   * assistant's, or `messageId` names one of the assistant's, gives the answers to approvals in it, and goes on with its turn. The stream ends with the turn, or when the turn waits
    * for a human. Rejects with `invalid_argument`, `thread_not_found`, `turn_busy`, `request_conflict`, `approval_not_found`,
    * `approval_settled`, `approval_digest_mismatch` and the errors of the client.
    */
   async sendMessages(options: SendOptions): Promise<ReadableStream<ThreadUIMessageChunk>> {
     const { chatId, trigger, messages, messageId, abortSignal, body } = options;
     if (abortSignal?.aborted) throw new RequestCancelledError("sendMessages", { cause: abortSignal.reason });
-    const message = lastMessage(messages);
+    const message = sentMessage(messages, messageId);
     const isChange = trigger === "regenerate-message" || (message.role === "user" && messageId !== undefined);
     if (isChange) {
       throw new InvalidArgumentError(
@@ -99,7 +100,17 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
 
   /** Cancels the turn of the chat that runs or waits. Rejects with `thread_not_found`, `turn_not_found`. */
   async cancel({ chatId }: { readonly chatId: string }): Promise<void> {
-    await this.#options.client.cancelTurn(await this.#threadOf(chatId));
+    const { client } = this.#options;
+    const threadId = await this.#threadOf(chatId);
+    const turn = await findRunningTurn(client, threadId);
+    await this.#cancel(threadId, turn?.turnId);
+  }
+
+  /** Cancels a turn: where the server can tell turns apart, none that began behind it. */
+  async #cancel(threadId: string, turnId: string | undefined): Promise<void> {
+    const { client } = this.#options;
+    const isNamed = turnId !== undefined && hasExtension(client.capabilities, "queue");
+    await client.cancelTurn(threadId, isNamed ? { turnId } : {});
   }
 
   async #threadOf(chatId: string): Promise<string> {
@@ -122,6 +133,8 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
       threadId,
       input,
       clientRequestId: requestNameOf(message.id),
+      // A page shows one answer at a time: what would wait behind another turn is refused, whatever the server's choice.
+      ...(hasExtension(client.capabilities, "queue") && { whenBusy: "reject" }),
     });
     return this.#open(threadId, await findTurnStart(client, threadId, { turnId, lastSeq }));
   }
@@ -155,10 +168,10 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
     threadId: string,
     signal: AbortSignal | undefined,
   ): ReadableStream<ThreadUIMessageChunk> {
-    const { client, onError } = this.#options;
+    const { onError } = this.#options;
     const cancel = () => {
       if (reader.chunks.isEnded || reader.chunks.isWaiting) return;
-      client.cancelTurn(threadId).catch((error: unknown) => {
+      this.#cancel(threadId, reader.turnId).catch((error: unknown) => {
         const isLate = ThreadError.isInstance(error) && error.code === "turn_not_found";
         if (!isLate) callSafely(() => onError?.(error));
       });

@@ -27,6 +27,7 @@ export class TurnChunks {
   readonly approvals: ApprovalChunks;
   /** The items that have begun and not ended. */
   readonly #open = new Map<string, Item["type"]>();
+  /** The number of the last event that was taken. */
   #seq: number | undefined;
   #isEnded = false;
 
@@ -50,11 +51,6 @@ export class TurnChunks {
       if (!isAsked) return false;
     }
     return true;
-  }
-
-  /** The number of the last event that was taken. */
-  get seq(): number | undefined {
-    return this.#seq;
   }
 
   /** The chunks of the next event. Events of other turns have none. */

@@ -9,6 +9,7 @@ const readTooSlowly = "The answer was read too slowly, and a part of it was lost
 
 /** Reads one turn from the log of its thread, and then as it goes on, up to its end or to its wait for a human. */
 export class TurnReader {
+  readonly turnId: string;
   readonly chunks: TurnChunks;
   readonly #subscription: ThreadSubscription;
   readonly #events: AsyncIterator<ThreadEvent, undefined>;
@@ -19,6 +20,7 @@ export class TurnReader {
   #held: ThreadUIMessageChunk[] = [];
 
   private constructor(subscription: ThreadSubscription, options: TurnChunksOptions) {
+    this.turnId = options.turnId;
     this.chunks = new TurnChunks(options);
     this.#subscription = subscription;
     this.#events = subscription[Symbol.asyncIterator]();
@@ -61,7 +63,10 @@ export class TurnReader {
   toStream(): ReadableStream<ThreadUIMessageChunk> {
     return new ReadableStream({
       pull: async (controller) => {
-        const { chunks, isLast } = await this.#readChunks();
+        const { chunks, isLast } = await this.#readChunks().catch((error: unknown) => {
+          this.close();
+          throw error;
+        });
         for (const chunk of chunks) controller.enqueue(chunk);
         if (!isLast) return;
         this.close();

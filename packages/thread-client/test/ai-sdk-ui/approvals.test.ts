@@ -75,6 +75,17 @@ describe("an approval in a chat", () => {
     expect(agent.runs).toBe(1);
   });
 
+  it("is answered behind a message that was refused because it waits", async () => {
+    const { chat, approvalId } = await waiting();
+    await chat.sendMessage({ text: "and also" });
+    expect(chat.error).toMatchObject({ code: "turn_busy" });
+    await chat.addToolApprovalResponse({ id: approvalId, approved: true });
+    // useChat sends by itself only what the last message answers.
+    await chat.sendMessage();
+    const answer = () => chat.messages.findLast(({ role }) => role === "assistant");
+    expect(textOf(answer())).toBe("Let me look. Done. ");
+  });
+
   it("is denied when it is refused, and the turn goes on", async () => {
     const { chat, approvalId } = await waiting();
     await chat.addToolApprovalResponse({ id: approvalId, approved: false, reason: "not today" });
@@ -175,6 +186,14 @@ describe("an answer that cannot count", () => {
     await expect(transport.sendMessages(sent)).rejects.toMatchObject({ code: "approval_not_found" });
     const { events } = await client.getThread(threadId);
     expect(events.filter(({ type }) => type === "approval.resolved")).toHaveLength(1);
+  });
+
+  it("holds up no other answer of the same message where it was given twice", async () => {
+    const { transport, chat, threadId } = await waiting();
+    const message = answered(chat.lastMessage);
+    const twice = { ...message, parts: [...message.parts, ...message.parts] };
+    const stream = await transport.sendMessages(send(threadId, twice));
+    expect((await readAll(stream)).at(-1)).toMatchObject({ type: "finish", finishReason: "stop" });
   });
 
   it("says what was done before, from the number that the message holds, or nothing without one", async () => {

@@ -2,7 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { allowAnyone } from "@harnesskit/transport-http";
-import { type ChatHandlerOptions, createChatHandler } from "@harnesskit/transport-http/ai-sdk-ui";
+import {
+  type ChatHandlerOptions,
+  createChatHandler,
+  sendLastMessage,
+} from "@harnesskit/transport-http/ai-sdk-ui";
 import { toNodeHandler } from "@harnesskit/transport-http/node";
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -34,7 +38,10 @@ const openChat = (setup: Setup, api: string, messages: ThreadUIMessage[] = []) =
   new Chat({
     id: setup.threadId,
     messages,
-    transport: new DefaultChatTransport<ThreadUIMessage>({ api }),
+    transport: new DefaultChatTransport<ThreadUIMessage>({
+      api,
+      prepareSendMessagesRequest: sendLastMessage,
+    }),
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
 
@@ -54,6 +61,26 @@ describe("an ordinary DefaultChatTransport, with the handler", () => {
     expect(messages).toEqual(await setup.transport.readMessages({ chatId: setup.threadId }));
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
     expect(textOf(messages[1])).toBe(textOf(chat.lastMessage));
+  });
+
+  it("sends as little of a long chat as of a short one, also for an approval", async () => {
+    const setup = await setUp();
+    const api = await serve(setup, { limits: { maxBodyBytes: 2000 } });
+    const large: ThreadUIMessage = {
+      id: "m0",
+      role: "user",
+      parts: [{ type: "text", text: "x".repeat(2000) }],
+    };
+    const chat = openChat(setup, api, [large]);
+    await chat.sendMessage({ text: "read, read, then write" }, { body: { agent: "code" } });
+    expect(chat.error).toBeUndefined();
+    const id = callsOf(chat.lastMessage).at(-1)?.approval?.id ?? "";
+    chat.messages = chat.messages.map((message) => ({
+      ...message,
+      parts: [{ type: "text", text: "x".repeat(2000) }, ...message.parts],
+    }));
+    await chat.addToolApprovalResponse({ id, approved: true });
+    await expect.poll(() => textOf(chat.lastMessage)).toContain("Done. ");
   });
 
   it("resumes behind a connection that was cut, and the turn has not noticed", async () => {

@@ -1,6 +1,7 @@
 import { readUIMessageStream } from "ai";
 import { describe, expect, it } from "vitest";
 import { toUiMessages } from "../../src/ai-sdk-ui/index.ts";
+import type { ThreadSubscription } from "../../src/index.ts";
 import { setUp } from "./support/agent.ts";
 import { Chat, callsOf, dataOf, readAll, textOf, userMessage, watched } from "./support/chat.ts";
 
@@ -118,6 +119,24 @@ describe("a turn as chunks", () => {
     expect(answer?.metadata).toMatchObject({ status: "cancelled" });
   });
 
+  it("does not cancel the turn of another client when a stream that lags is left", async () => {
+    const { transport, agent, connect, threadId } = await setUp();
+    const abort = new AbortController();
+    const lagging = await transport.sendMessages({
+      ...send(threadId, userMessage("m1", "hello")),
+      abortSignal: abort.signal,
+    });
+    const other = await connect();
+    const turn = await other.startTurn({ threadId, input: "hold", whenBusy: "queue" });
+    await agent.holding.promise;
+    abort.abort();
+    await lagging.cancel();
+    // Behind the request that would have cancelled it.
+    await transport.readMessages({ chatId: threadId });
+    agent.release();
+    expect(await turn.result).toMatchObject({ status: "completed" });
+  });
+
   it("sends an abort chunk when the turn is cancelled elsewhere, and a turn goes on when its stream is left", async () => {
     const { transport, agent, threadId } = await setUp();
     const left = await transport.sendMessages(send(threadId, userMessage("m1", "hold")));
@@ -154,6 +173,24 @@ describe("a turn that goes on without its page", () => {
     await (await connect()).close();
   });
 
+  it("leaves no subscription behind when its stream fails", async () => {
+    const { transport, client, agent, threadId } = await setUp();
+    const subscribe = client.subscribe.bind(client);
+    const opened: ThreadSubscription[] = [];
+    client.subscribe = async (...given) => {
+      const subscription = await subscribe(...given);
+      opened.push(subscription);
+      return subscription;
+    };
+    const stream = await transport.sendMessages(send(threadId, userMessage("m1", "hold")));
+    await agent.holding.promise;
+    const last = opened.at(-1) as ThreadSubscription;
+    Object.defineProperty(last, "droppedItems", { value: 1 });
+    await expect(readAll(stream)).rejects.toMatchObject({ code: "buffer_full" });
+    // It has ended: its iterator has nothing more.
+    expect(await last[Symbol.asyncIterator]().next()).toMatchObject({ done: true });
+  });
+
   it("is nothing to resume once it has ended", async () => {
     const { transport, threadId } = await setUp();
     expect(await transport.reconnectToStream({ chatId: threadId })).toBeNull();
@@ -181,6 +218,25 @@ describe("a turn that goes on without its page", () => {
       (kept as { parts: unknown[] }[]).map(({ parts }) => parts.length),
     );
     expect(toUiMessages((await client.getThread(threadId)).events)).toEqual(messages);
+  });
+
+  it("has a history without the events that are larger than a page of the server", async () => {
+    const { transport, agent, threadId } = await setUp({}, { limits: { maxPageBytes: 8192 } });
+    await readAll(await transport.sendMessages(send(threadId, userMessage("m1", "hello"))));
+    const large = `hold ${"x".repeat(10_000)}`;
+    const resumed = await transport.sendMessages(send(threadId, userMessage("m2", large)));
+    await agent.holding.promise;
+    agent.release();
+    expect((await readAll(resumed)).at(-1)).toMatchObject({ type: "finish" });
+    await readAll(await transport.sendMessages(send(threadId, userMessage("m3", "hello"))));
+    const messages = await transport.readMessages({ chatId: threadId });
+    expect(messages.map(textOf)).toEqual([
+      "hello",
+      "Let me look. Done. ",
+      "Let me look. Half of the answer.Done. ",
+      "hello",
+      "Let me look. Done. ",
+    ]);
   });
 
   it("has as much of a long history as is asked for, whole turns only", async () => {
@@ -246,6 +302,7 @@ describe("messages that are sent", () => {
       { ...send(threadId), messages: [{ id: "m2", role: "system", parts: [{ type: "text", text: "x" }] }] },
       "invalid_argument",
     );
+    await refused(send(threadId, userMessage("m2", "é".repeat(1.5 * 1024 * 1024))), "invalid_argument");
     await refused({ ...send(threadId, userMessage("x".repeat(101), "hello")) }, "invalid_argument");
     await refused(
       { ...send(threadId, userMessage("m2", "hello")), trigger: "regenerate-message" },
@@ -256,6 +313,20 @@ describe("messages that are sent", () => {
       { ...send(threadId, userMessage("m2", "hello")), abortSignal: AbortSignal.abort() },
       "request_cancelled",
     );
+  });
+
+  it("are refused while a turn runs, also where the server would let them wait or interrupt", async () => {
+    for (const whenBusy of ["queue", "interrupt"] as const) {
+      const { transport, client, agent, threadId } = await setUp({}, { whenBusy });
+      const first = await transport.sendMessages(send(threadId, userMessage("m1", "hold")));
+      await agent.holding.promise;
+      await expect(transport.sendMessages(send(threadId, userMessage("m2", "hello")))).rejects.toMatchObject({
+        code: "turn_busy",
+      });
+      expect(await client.listQueue(threadId)).toEqual([]);
+      agent.release();
+      expect((await readAll(first)).at(-1)).toMatchObject({ type: "finish" });
+    }
   });
 
   it("choose the thread, the model and the agent by the application's functions", async () => {

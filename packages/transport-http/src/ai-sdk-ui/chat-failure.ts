@@ -17,6 +17,7 @@ const refusals: Readonly<Record<string, number>> = {
   turn_not_found: 404,
   approval_not_found: 404,
   turn_busy: 409,
+  thread_archived: 409,
   request_conflict: 409,
   approval_settled: 409,
   approval_digest_mismatch: 409,

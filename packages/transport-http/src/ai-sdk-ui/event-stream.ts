@@ -58,6 +58,7 @@ export const toEventStream = (
         const { status, text } = toChatFailure(error);
         if (status === 500) onError(error);
         send(`data: ${JSON.stringify({ type: "error", errorText: text })}\n\n`);
+        reader.cancel(error).catch(() => {});
       } finally {
         stop();
       }

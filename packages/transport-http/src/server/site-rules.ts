@@ -45,7 +45,7 @@ const requestHeaders =
   "authorization, content-type, last-event-id, traceparent, tracestate, x-api-key, x-correlation-id, x-request-id";
 
 /** The headers that a page may read of an answer, beside those that every page may. */
-const answerHeaders = "retry-after, x-correlation-id, x-request-id";
+const answerHeaders = "retry-after, x-correlation-id, x-error-code, x-request-id";
 
 /** Creates the guard. Throws `invalid_argument` for an invalid host or origin. */
 export const createSiteGuard = (rules: SiteRules): SiteGuard => {

@@ -52,6 +52,14 @@ export class ChatServer {
     return rm(this.#hold, { force: true });
   }
 
+  /** How many messages the chat of a page has, by the page's address. */
+  async countMessages(url: string): Promise<number> {
+    const chatId = new URLSearchParams(new URL(url).hash.slice(1)).get("chat");
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await fetch(new URL(`/api/chat/${chatId}/messages`, url), { headers });
+    return ((await response.json()) as unknown[]).length;
+  }
+
   /** A note that the agent has written; undefined where it has not. */
   note(name: string): Promise<string | undefined> {
     return readFile(join(this.#directory, "data/notes", name), "utf8").catch(() => undefined);
