@@ -69,9 +69,10 @@ const serve = async (handleStream: (message: unknown) => Promise<unknown>, more:
   await server.listen();
   onTestFinished(() => server.close());
   const url = `${server.url}/s`;
-  const post = (headers: Record<string, string> = {}, path = "/s") =>
+  const post = (headers: Record<string, string> = {}, path = "/s", signal?: AbortSignal) =>
     fetch(`${server.url}${path}`, {
       method: "POST",
+      ...(signal && { signal }),
       headers: {
         authorization: `Bearer ${token}`,
         "content-type": "application/json",
@@ -177,6 +178,20 @@ describe("a route that answers with events", () => {
     socket.destroy();
     await left;
     await expect.poll(() => server.inFlight).toBe(0);
+  });
+
+  it("counts a stream that is left while it is silent once, whatever its messages do then", async () => {
+    const { server, post } = await serve(async () => given().stream, { limits: { maxInFlight: 2, graceMs: 1 } });
+    for (let index = 0; index < 4; index++) {
+      const leave = new AbortController();
+      const response = await post({}, "/s", leave.signal);
+      expect([response.status, server.inFlight]).toEqual([200, 1]);
+      leave.abort();
+      await expect.poll(() => server.inFlight).toBeLessThan(1);
+    }
+    expect(server.inFlight).toBe(0);
+    const [kept] = await Promise.all([post(), post()]);
+    expect([kept.status, (await post({}, "/plain")).status]).toEqual([200, 503]);
   });
 
   it("puts something in the place of a message that cannot be sent", async () => {

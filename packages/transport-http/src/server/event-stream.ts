@@ -72,7 +72,9 @@ export class EventText implements AsyncIterableIterator<string> {
     return this;
   }
 
+  /** A stream that was left may also end by itself. */
   #end(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#options.onEnd();
   }
