@@ -5,7 +5,13 @@ import {
   StreamFrameSchema,
   streamingCapability,
 } from "@harnesskit/protocol/openharness";
-import { createDeferred, isMessageStream, newlineCodec, type StreamedMessage } from "@harnesskit/wire";
+import {
+  createDeferred,
+  isMessageStream,
+  type MessageStream,
+  newlineCodec,
+  type StreamedMessage,
+} from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import {
@@ -237,7 +243,11 @@ describe("a stream that is resumed", () => {
     const engine = engineOf(handle);
     const first = await open(engine);
     const opened = await take(first, 1);
+    const { signal } = first as MessageStream;
+    expect(signal?.aborted).toBe(false);
     const second = await open(engine, resume(idOf(opened), 0));
+    // A transport whose client reads nothing cuts it off.
+    expect([signal?.aborted, (second as MessageStream).signal?.aborted]).toEqual([true, false]);
     expect(errorOf(await take(first))).toEqual(["stream_taken"]);
     end();
     expect(errorOf(await take(second))).toEqual(["end"]);

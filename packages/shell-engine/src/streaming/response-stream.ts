@@ -137,7 +137,7 @@ export class ResponseStream {
     const before = this.#reader;
     if (before && connection !== undefined && before.connection === connection) before.close();
     else {
-      before?.fail(
+      before?.giveUp(
         errorFrame(this.id, {
           code: ShellErrorCode.StreamTaken,
           message: "Another connection reads this stream now.",
