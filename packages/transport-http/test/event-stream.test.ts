@@ -227,7 +227,9 @@ describe("a route that answers with events", () => {
   });
 
   it("counts a stream that is left while it is silent once, whatever its messages do then", async () => {
-    const { server, post } = await serve(async () => given().stream, { limits: { maxInFlight: 2, graceMs: 1 } });
+    const { server, post } = await serve(async () => given().stream, {
+      limits: { maxInFlight: 2, graceMs: 1 },
+    });
     for (let index = 0; index < 4; index++) {
       const leave = new AbortController();
       const response = await post({}, "/s", leave.signal);
