@@ -345,9 +345,28 @@ describe("a message about a stream", () => {
     const { response } = responseOf(await take(reader));
     expect(response.error).toMatchObject({ code: "cancelled", retryable: false });
     expect(await engine.handleStream(cancel, me)).toBeUndefined();
-    // It was handled: the same request is not begun again. What does not end still holds its place.
+    // As long as the work goes on, the same request is not begun again. What does not end still holds its place.
     expect(codeOf(await engine.handle(streamed(), me))).toBe("cancelled");
     expect([runs, engine.stats().inFlight]).toEqual([1, 1]);
+  });
+
+  it("that cancels lets the same request be made again, once its work has ended", async () => {
+    verifies("OH-92");
+    let runs = 0;
+    const engine = engineOf(async ({ signal, stream }) => {
+      if (++runs > 1) return [say("again")];
+      stream.text("begun");
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      return [say("too late")];
+    });
+    const reader = await open(engine);
+    const id = idOf(await take(reader, 2));
+    await engine.handleStream({ type: "stream.cancel", stream_id: id, session_id: "s1" }, me);
+    expect(codeOf(responseOf(await take(reader)))).toBe("cancelled");
+    await expect.poll(() => engine.stats().inFlight).toBe(0);
+    expect(messagesOf(responseOf(await take(await open(engine))))).toEqual(["again"]);
+    expect(messagesOf(await engine.handle(streamed(), me))).toEqual(["again"]);
+    expect(runs).toBe(2);
   });
 
   it("is refused, and streams end, when the engine closes", async () => {
