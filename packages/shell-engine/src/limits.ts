@@ -11,7 +11,10 @@ export const shellEngineLimits = defineLimits({
    * `authenticate`; then `engine_overloaded`. @default 1024
    */
   maxInFlight: 1024,
-  /** Requests of one channel that are not answered, or whose responses are not sent; then the channel is not read. @default 64 */
+  /**
+   * Requests of one channel that are not answered, or whose responses are not sent; then the channel is not read. A stream that
+   * waits for its next frame does not count. @default 64
+   */
   maxPendingPerChannel: 64,
   /** Bytes of a request as JSON; then `invalid_request`. @default 4194304 */
   maxRequestLength: 4_194_304,

@@ -13,7 +13,7 @@ import {
   type StreamedMessage,
 } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   createShellEngine,
   type ShellCall,
@@ -487,6 +487,44 @@ describe("streams on a channel", () => {
     end();
     expect(textOf(await two.frames(hasEnd))).toBe("b");
     await two.client.close();
+  });
+
+  it("leave the channel open for messages about them, however many there are", async () => {
+    verifies("OH-92");
+    const warnings: unknown[] = [];
+    const warn = (warning: unknown) => warnings.push(warning);
+    process.on("warning", warn);
+    onTestFinished(() => void process.off("warning", warn));
+    const { handle, end } = stepwise();
+    let aborted = 0;
+    const engine = engineOf(
+      ({ signal, ...call }) => {
+        signal.addEventListener("abort", () => aborted++);
+        return handle({ signal, ...call } as ShellCall);
+      },
+      { limits: { maxPendingPerChannel: 4 } },
+    );
+    const { client, frames } = connect(engine);
+    const opened = (many: StreamFrame[]) => many.filter(({ type }) => type === "opened");
+    for (let index = 0; index < 16; index++) {
+      await client.send(streamed({}, { request_id: `r${index}` }));
+    }
+    const all = opened(await frames((many) => opened(many).length === 16));
+    for (const { stream_id } of all) await client.send(resume(stream_id, 0));
+    for (const { stream_id } of all.slice(0, 8)) {
+      await client.send({ type: "stream.cancel", stream_id, session_id: "s1" });
+    }
+    const ends = (many: StreamFrame[]) => many.filter(({ type }) => type === "end");
+    await frames((many) => ends(many).length === 8);
+    expect(aborted).toBe(8);
+    end();
+    await frames((many) => ends(many).length === 16);
+    expect(warnings).toEqual([]);
+    // What is under way ends before the channel closes.
+    await client.send(streamed({}, { request_id: "last" }));
+    await frames((many) => opened(many).length === 17);
+    await engine.close();
+    await frames((many) => ends(many).length === 17);
   });
 
   it("end with an error where the channel cannot carry the response", async () => {
