@@ -53,7 +53,7 @@ export const shellEngineLimits = defineLimits({
   maxStreamFrames: 4096,
   /** Characters of a stream's frames that are kept for replay. @default 1048576 */
   maxStreamLength: 1_048_576,
-  /** Characters of the frames of all streams. @default 67108864 */
+  /** Characters of the frames of all streams; the longest stream loses its oldest first. @default 67108864 */
   maxStreamsLength: 67_108_864,
   /** Characters of text in one frame. @default 16384 */
   maxFrameLength: 16_384,

@@ -444,6 +444,32 @@ describe("what is kept of streams", () => {
     const of = async (id: string) => errorOf(await take(await open(engine, resume(id, 0))));
     expect([await of(ids[0] ?? ""), (await of(ids[9] ?? "")).at(-1)]).toEqual([["unknown_stream"], "end"]);
   });
+
+  it("is taken from the longest streams where all together are too long", async () => {
+    verifies("OH-93");
+    const limits = { maxStreamsLength: 20_000, maxFrameLength: 1_000 };
+    const ends = [stepwise(), stepwise(), stepwise()];
+    const calls: Record<string, (typeof ends)[number] | undefined> = {
+      a: ends[0],
+      b: ends[1],
+      small: ends[2],
+    };
+    const engine = engineOf((call) => calls[call.intent ?? ""]?.handle(call), { limits });
+    const ask = (id: string, principal: string) =>
+      open(engine, streamed({ user_intent: id }, { request_id: id }), { principal });
+    const long = [await ask("a", "they"), await ask("b", "they")];
+    const small = await ask("small", "me");
+    const [a, b, mine] = await Promise.all(ends.map(({ began }) => began));
+    for (let index = 0; index < 12; index++) {
+      a?.stream.text("x".repeat(1_000), `a${index}`);
+      b?.stream.text("x".repeat(1_000), `b${index}`);
+    }
+    for (let index = 0; index < 12; index++) mine?.stream.text("mine ", `m${index}`);
+    for (const { end } of ends) end();
+    const frames = await take(small);
+    expect([textOf(frames), errorOf(frames).at(-1)]).toEqual(["mine ".repeat(12), "end"]);
+    for (const reader of long) expect(errorOf(await take(reader))).toEqual(["frames_dropped", "end"]);
+  });
 });
 
 describe("streams on a channel", () => {

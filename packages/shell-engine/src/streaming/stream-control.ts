@@ -4,8 +4,8 @@ import { badRequest } from "../failure.ts";
 import type { ResolvedLimits } from "../limits.ts";
 import { assertBounds, messageIdOf } from "../read-request.ts";
 import { contextField } from "../shell-context.ts";
-import { errorFrame, type ResponseStream } from "./response-stream.ts";
 import { onChannelClose } from "./on-channel-close.ts";
+import { errorFrame, type ResponseStream } from "./response-stream.ts";
 import { isLastFrame, type StreamReader } from "./stream-reader.ts";
 
 /** Reads a message about a stream. Throws `invalid_request`. */
