@@ -1,9 +1,13 @@
 import { cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
+import type { ShellStreamEvent } from "@harnesskit/shell-client";
+import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { StreamPreview } from "../src/shell/stream-preview.ts";
 import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { ScreenTerminal } from "./support/screen-terminal.ts";
 import { type Answers, card, engineToken, say, startShellEngine } from "./support/shell-engine.ts";
 
 const setUp = async (answers?: Answers, change?: Parameters<typeof startShellEngine>[2]) => {
@@ -15,6 +19,63 @@ const setUp = async (answers?: Answers, change?: Parameters<typeof startShellEng
     harness([...args, ...more], { cwd, env, ...(input === undefined ? {} : { input }) });
   return { cwd, env, args, engine, run };
 };
+
+describe("the preview of an answer", () => {
+  const samples: Readonly<Record<string, readonly string[]>> = {
+    prose: Array(30).fill("some words here "),
+    Chinese: Array(30).fill("这是一个没有空格的回答，"),
+    "a long URL": ["see https://example.com/", ...Array(20).fill("a-very-long-path-segment/")],
+    tabs: Array(10).fill("\ta\tb\tc\td\te\tf\tg\n"),
+    code: Array(10).fill("    if(x){return_something_quite_long_without_any_space_in_it(1,2,3);}  \n"),
+    "wide characters that are not whole": Array(40).fill(["😀", "\ud83d", "\ude00 👩‍👩‍👧 "]).flat(),
+  };
+  const preview = (columns: number) => {
+    const screen = new ScreenTerminal(columns, 20);
+    const clock = createManualClock();
+    const shown = new StreamPreview(screen, () => 20, clock);
+    screen.write("you said this\n");
+    const show = (event: object) => {
+      shown.show({ requestId: "r", ...event } as ShellStreamEvent);
+      clock.advance(50);
+    };
+    return { screen, show };
+  };
+
+  it.each(Object.entries(samples))("of %s is taken back whole, in terminals of any width", (_, deltas) => {
+    for (const columns of [11, 40, 80]) {
+      const { screen, show } = preview(columns);
+      let most = 0;
+      for (const delta of deltas) {
+        show({ type: "text", messageId: "1", delta });
+        show({
+          type: "progress",
+          directiveId: "d",
+          state: "running",
+          message: deltas.join(""),
+          fraction: 0.5,
+        });
+        most = Math.max(most, screen.rows.length);
+        expect(screen.rows.length).toBeLessThan(30);
+      }
+      expect(most).toBeGreaterThan(2);
+      show({ type: "ended" });
+      expect(screen.shown.join("")).toBe("you said this");
+    }
+  });
+
+  it("shows the end of what is too long, and code as it is", () => {
+    const { screen, show } = preview(20);
+    show({ type: "text", messageId: "1", delta: "这是一个没有空格的回答\n\tif (x) {\n" });
+    show({ type: "progress", directiveId: "d", state: "done", message: "a card with a title that is long" });
+    expect(screen.shown).toEqual([
+      "you said this",
+      "这是一个没有空格的",
+      "回答",
+      "    if (x) {",
+      "● a card with a … ✓",
+    ]);
+  });
+});
 
 describe("harness shell", () => {
   it("says one thing, and goes on with the conversation in the next call", async () => {

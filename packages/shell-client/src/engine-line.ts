@@ -97,7 +97,7 @@ const sessionLine = (engine: Transport | Channel, options: EngineLineOptions): E
       const reader = new FrameReader(requestId, stream.onFact);
       let seq = reader.lastSeq;
       // Connections are replaced as the session's backoff says; so many in a row may bring no frame.
-      for (let attempt = 1; attempt <= stream.backoff.maxAttempts; attempt++) {
+      for (let attempt = 1; ; attempt++) {
         try {
           return await post(requestId, message, call, reader);
         } catch (error) {
@@ -107,6 +107,7 @@ const sessionLine = (engine: Transport | Channel, options: EngineLineOptions): E
         }
         if (reader.lastSeq > seq) attempt = 1;
         seq = reader.lastSeq;
+        if (attempt > stream.backoff.maxAttempts) break;
       }
       // The request has the same id, and is done once.
       stream.onFact({ type: "lost" });

@@ -184,6 +184,95 @@ describe("a stream", () => {
     );
   });
 
+  it("is resumed as often in a row as retry says, and each time read", async () => {
+    verifies("OH-97");
+    for (const [maxAttempts, resumesWithEnd, isLost] of [
+      [1, 1, false],
+      [3, 3, false],
+      [2, 3, true],
+    ] as const) {
+      let resumes = 0;
+      const opened: string[] = [];
+      const left: string[] = [];
+      const response = { protocol_version: "1.0.0", response: { status: "success" } };
+      async function* answer({ type = "request", request_id }: { type?: string; request_id?: string }) {
+        try {
+          if (type === "request")
+            yield { message: { stream_id: "s", seq: 0, type: "opened", request_id, version: 1 } };
+          else if (++resumes === resumesWithEnd)
+            yield { message: { stream_id: "s", seq: 1, type: "end", response } };
+        } finally {
+          left.push(type);
+        }
+      }
+      const { shell, types } = streamingShell({
+        engine: {
+          handle: async () => response,
+          handleStream: async (message: object) => {
+            opened.push("type" in message ? "stream.resume" : "request");
+            return answer(message);
+          },
+        } as EngineEndpoint,
+        retry: { maxAttempts, initialDelayMs: 1 },
+      });
+      expect((await shell.send({ intent: "go" })).status).toBe("success");
+      expect([opened.length, left]).toEqual([1 + maxAttempts, opened]);
+      expect(types()).toEqual(isLost ? ["opened", "lost", "ended"] : ["opened", "ended"]);
+    }
+  });
+
+  it("is resumed once where retry allows one attempt, over a channel too", async () => {
+    verifies("OH-97");
+    const { intent, began, end } = led();
+    const { engine, calls } = streamingEngine(intent);
+    const served = await serve(engine);
+    const { shell, types, text } = streamingShell({
+      engine: createWebSocketTransport({ url: served.webSocketUrl, credentials }),
+      retry: { maxAttempts: 1, initialDelayMs: 1 },
+    });
+    const sent = shell.send({ intent: "go" });
+    const { stream } = await began;
+    await expect.poll(types).toEqual(["opened"]);
+    served.cut();
+    stream.text("after the cut");
+    await expect.poll(text).toBe("after the cut");
+    end();
+    expect((await sent).status).toBe("success");
+    expect([types(), calls.length]).toEqual([["opened", "text", "ended"], 1]);
+  });
+
+  it("reads the answer to its cancellation, so that the connection is free", async () => {
+    const left: string[] = [];
+    async function* answer(message: object, signal: AbortSignal) {
+      const isCancel = "type" in message;
+      try {
+        if (isCancel) {
+          const error = { code: "unknown_stream", retryable: false };
+          yield { message: { stream_id: "s", type: "error", error } };
+          await new Promise(() => {});
+        }
+        const { request_id } = message as { request_id: string };
+        yield { message: { stream_id: "s", seq: 0, type: "opened", request_id, version: 1 } };
+        await new Promise((_, reject) => signal.addEventListener("abort", reject));
+      } finally {
+        left.push(isCancel ? "cancel" : "request");
+      }
+    }
+    const { shell, types } = streamingShell({
+      engine: {
+        handle: async () => expect.fail("nothing is asked again"),
+        handleStream: async (message: object, { signal }: { signal: AbortSignal }) => answer(message, signal),
+      } as EngineEndpoint,
+    });
+    const giveUp = new AbortController();
+    const sent = shell.send({ intent: "go", signal: giveUp.signal });
+    await expect.poll(types).toEqual(["opened"]);
+    giveUp.abort();
+    expect(failureOf(await sent).code).toBe("cancelled");
+    await shell.close();
+    expect(left.sort()).toEqual(["cancel", "request"]);
+  });
+
   it("drops frames of streams that it does not read, and those that are no frames", async () => {
     verifies("OH-96");
     const codes: string[] = [];

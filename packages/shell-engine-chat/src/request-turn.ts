@@ -28,7 +28,7 @@ import { streamMetadata } from "./stream-turn.ts";
 import { type KnownCall, renderAsCard } from "./tool-result.ts";
 import { isLong, say, shortened, turnDirectives } from "./turn-directives.ts";
 import { alreadyAnswered, turnFailure } from "./turn-failure.ts";
-import { turnSignal } from "./turn-signal.ts";
+import { resumedSignal, turnSignal } from "./turn-signal.ts";
 
 const maxReasonLength = 10_000;
 /** How many approvals in a row are refused in the place of a shell that cannot ask; the next one is left waiting. */
@@ -156,7 +156,10 @@ export class RequestTurn<Context> {
     reports.begin(invocationId);
     const payload = toApprovalPayload(answer);
     const signal = { invocationId, signalId, sessionId: this.#sessionId, payload };
-    return options.harness.signal(signal, streamMetadata(this.#call));
+    return options.harness.signal(signal, {
+      signal: resumedSignal(this.#call),
+      ...streamMetadata(this.#call),
+    });
   }
 
   /** A turn that waited has continued. */

@@ -23,7 +23,7 @@ const start = (...answers: readonly Answer[]) => {
   const engine = createChatShellEngine({ harness, capabilities: { "openharness.streaming": true } });
   onTestFinished(async () => {
     await engine.close();
-    await harness.close();
+    await harness.close({ timeoutMs: 0 });
   });
   let count = 0;
   const ask = (context: object, declared: object = capabilities) =>
@@ -36,13 +36,26 @@ const start = (...answers: readonly Answer[]) => {
       },
       { principal: "me" },
     );
-  const framesOf = async (answer: unknown): Promise<StreamFrame[]> => {
+  const framesOf = async (
+    answer: unknown,
+    onOpened: (streamId: string) => void = () => {},
+  ): Promise<StreamFrame[]> => {
     const frames: StreamFrame[] = [];
     if (!isMessageStream(answer)) return expect.fail("it is not a stream");
-    for await (const { message } of answer) frames.push(message as StreamFrame);
+    for await (const { message } of answer) {
+      const frame = message as StreamFrame;
+      frames.push(frame);
+      if (frame.type === "opened") onOpened(frame.stream_id);
+    }
     return frames;
   };
-  return { engine, done, ask, frames: async (context: object) => framesOf(await ask(context)), framesOf };
+  /** Cancels a stream as soon as something has happened. */
+  const cancelOnce = (happened: Promise<void>) => async (stream_id: string) => {
+    await happened;
+    await engine.handleStream({ type: "stream.cancel", stream_id, session_id: "s1" }, { principal: "me" });
+  };
+  const frames = async (context: object) => framesOf(await ask(context));
+  return { engine, harness, done, ask, frames, framesOf, cancelOnce };
 };
 
 const textOf = (frames: readonly StreamFrame[]) =>
@@ -84,28 +97,66 @@ describe("a conversation whose shell reads streams", () => {
     expect(chat.done).toEqual(["sent to Ada"]);
   });
 
-  it("is stopped by its shell: the turn is discarded, and the next one begins", async () => {
-    verifies("OH-92", "OH-99");
+  /** A model that says nothing until it is stopped. */
+  const stuckModel = () => {
     const asked = createDeferred<void>();
+    const stopped = createDeferred<void>();
     const stuck: Answer = ({ abortSignal }) => {
       asked.resolve();
       return new Promise((_, reject) =>
-        abortSignal?.addEventListener("abort", () => reject(abortSignal.reason)),
+        abortSignal?.addEventListener("abort", () => {
+          stopped.resolve();
+          reject(abortSignal.reason);
+        }),
       );
     };
+    return { stuck, asked: asked.promise, stopped: stopped.promise };
+  };
+
+  it("is stopped by its shell: the turn is discarded, and the next one begins", async () => {
+    verifies("OH-92", "OH-99");
+    const { stuck, asked } = stuckModel();
     const chat = start(stuck, says("Here."));
-    const answer = await chat.ask({ user_intent: "think" });
-    if (!isMessageStream(answer)) return expect.fail("it is not a stream");
-    const iterator = answer[Symbol.asyncIterator]();
-    const { value: opened } = await iterator.next();
-    await asked.promise;
-    const { stream_id } = opened.message as StreamFrame;
-    await chat.engine.handleStream(
-      { type: "stream.cancel", stream_id, session_id: "s1" },
-      { principal: "me" },
-    );
-    const { value: end } = await iterator.next();
-    expect(codeOf(responseOf([end.message as StreamFrame]))).toBe("cancelled");
+    const frames = chat.framesOf(await chat.ask({ user_intent: "think" }), chat.cancelOnce(asked));
+    expect(codeOf(responseOf(await frames))).toBe("cancelled");
     expect(textOf(await chat.frames({ user_intent: "are you there?" }))).toBe("Here.");
+  });
+
+  it("is stopped by its shell after an answer too: the turn ends, and does nothing a second time", async () => {
+    verifies("OH-92", "OH-99");
+    const { stuck, asked, stopped } = stuckModel();
+    const chat = start(says("", sendTo("c1", "Ada")), stuck, says("Here."));
+    const { directive, continuation } = askedIn(
+      responseOf(await chat.frames({ user_intent: "write to Ada" })),
+    );
+    const approval = { decision: "approved", digest: await digest(approvalSubject(directive)) };
+    const answered = { continuation, extensions: { "dev.harnesskit": { approval } } };
+    const frames = await chat.framesOf(await chat.ask(answered), chat.cancelOnce(asked));
+    expect(codeOf(responseOf(frames))).toBe("cancelled");
+    await stopped;
+    expect(textOf(await chat.frames({ user_intent: "are you there?" }))).toBe("Here.");
+    expect(chat.done).toEqual(["sent to Ada"]);
+    expect(await chat.harness.pending("s1")).toMatchObject({ suspended: [] });
+  });
+
+  it("goes on with the turn of an answer when the engine closes: its harness is still there", async () => {
+    verifies("OH-99");
+    const { stuck, asked } = stuckModel();
+    let isStopped = false;
+    const chat = start(says("", sendTo("c1", "Ada")), (call) => {
+      call.abortSignal?.addEventListener("abort", () => {
+        isStopped = true;
+      });
+      return stuck(call);
+    });
+    const { directive, continuation } = askedIn(
+      responseOf(await chat.frames({ user_intent: "write to Ada" })),
+    );
+    const approval = { decision: "approved", digest: await digest(approvalSubject(directive)) };
+    const frames = chat.frames({ continuation, extensions: { "dev.harnesskit": { approval } } });
+    await asked;
+    await chat.engine.close();
+    expect(codeOf(responseOf(await frames))).toBe("cancelled");
+    expect(isStopped).toBe(false);
   });
 });

@@ -11,7 +11,10 @@ export const shellEngineLimits = defineLimits({
    * `authenticate`; then `engine_overloaded`. @default 1024
    */
   maxInFlight: 1024,
-  /** Requests of one channel that are not answered, or whose responses are not sent; then the channel is not read. @default 64 */
+  /**
+   * Requests of one channel that are not answered, or whose responses are not sent; then the channel is not read. A stream that
+   * waits for its next frame does not count. @default 64
+   */
   maxPendingPerChannel: 64,
   /** Bytes of a request as JSON; then `invalid_request`. @default 4194304 */
   maxRequestLength: 4_194_304,
@@ -50,7 +53,7 @@ export const shellEngineLimits = defineLimits({
   maxStreamFrames: 4096,
   /** Characters of a stream's frames that are kept for replay. @default 1048576 */
   maxStreamLength: 1_048_576,
-  /** Characters of the frames of all streams. @default 67108864 */
+  /** Characters of the frames of all streams; the longest stream loses its oldest first. @default 67108864 */
   maxStreamsLength: 67_108_864,
   /** Characters of text in one frame. @default 16384 */
   maxFrameLength: 16_384,

@@ -168,7 +168,7 @@ export class RequestRunner<Context> {
       void this.#run(inbound, claims, running).then((payload) => {
         this.#running.delete(running);
         running.end();
-        if (id) this.#settle(id, running.cancelled ?? payload);
+        if (id) this.#settle(id, payload, running.cancelled !== undefined);
         if (this.#isClosed || running.cancelled) running.giveUp();
         else resolve(payload);
       });
@@ -195,9 +195,9 @@ export class RequestRunner<Context> {
     onStream(running.stream);
   }
 
-  /** What can be tried again is not remembered, so that the next attempt is made. */
-  #settle({ owner, key }: RequestKey, payload: Payload): void {
-    if (payload.value.error?.retryable) this.#memory.forget(owner, key);
+  /** What can be tried again, or was cancelled by its shell, is not remembered, so that the next attempt is made. */
+  #settle({ owner, key }: RequestKey, payload: Payload, isCancelled: boolean): void {
+    if (isCancelled || payload.value.error?.retryable) this.#memory.forget(owner, key);
     else this.#memory.settle(owner, key, payload.text ?? JSON.stringify(payload));
   }
 

@@ -222,9 +222,9 @@ class Engine<Context> implements ShellEngine<Context> {
     if (this.#isClosed) throw new ConnectionClosedError("the engine is closed");
     const context = contextOf(channel);
     const server = new ChannelServer<unknown>(channel, {
-      receive: (message, respond) => {
+      receive: (message, respond, setIdle) => {
         server.note(typeof message === "object" && message !== null);
-        if (this.#streams) void this.#streams.serve(message, context, channel, respond);
+        if (this.#streams) void this.#streams.serve(message, context, channel, respond, setIdle);
         else void this.handle(message, context).then((response) => respond(response));
       },
       malformed: this.malformed,

@@ -5,9 +5,15 @@ import {
   StreamFrameSchema,
   streamingCapability,
 } from "@harnesskit/protocol/openharness";
-import { createDeferred, isMessageStream, newlineCodec, type StreamedMessage } from "@harnesskit/wire";
+import {
+  createDeferred,
+  isMessageStream,
+  type MessageStream,
+  newlineCodec,
+  type StreamedMessage,
+} from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   createShellEngine,
   type ShellCall,
@@ -237,7 +243,11 @@ describe("a stream that is resumed", () => {
     const engine = engineOf(handle);
     const first = await open(engine);
     const opened = await take(first, 1);
+    const { signal } = first as MessageStream;
+    expect(signal?.aborted).toBe(false);
     const second = await open(engine, resume(idOf(opened), 0));
+    // A transport whose client reads nothing cuts it off.
+    expect([signal?.aborted, (second as MessageStream).signal?.aborted]).toEqual([true, false]);
     expect(errorOf(await take(first))).toEqual(["stream_taken"]);
     end();
     expect(errorOf(await take(second))).toEqual(["end"]);
@@ -335,9 +345,28 @@ describe("a message about a stream", () => {
     const { response } = responseOf(await take(reader));
     expect(response.error).toMatchObject({ code: "cancelled", retryable: false });
     expect(await engine.handleStream(cancel, me)).toBeUndefined();
-    // It was handled: the same request is not begun again. What does not end still holds its place.
+    // As long as the work goes on, the same request is not begun again. What does not end still holds its place.
     expect(codeOf(await engine.handle(streamed(), me))).toBe("cancelled");
     expect([runs, engine.stats().inFlight]).toEqual([1, 1]);
+  });
+
+  it("that cancels lets the same request be made again, once its work has ended", async () => {
+    verifies("OH-92");
+    let runs = 0;
+    const engine = engineOf(async ({ signal, stream }) => {
+      if (++runs > 1) return [say("again")];
+      stream.text("begun");
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      return [say("too late")];
+    });
+    const reader = await open(engine);
+    const id = idOf(await take(reader, 2));
+    await engine.handleStream({ type: "stream.cancel", stream_id: id, session_id: "s1" }, me);
+    expect(codeOf(responseOf(await take(reader)))).toBe("cancelled");
+    await expect.poll(() => engine.stats().inFlight).toBe(0);
+    expect(messagesOf(responseOf(await take(await open(engine))))).toEqual(["again"]);
+    expect(messagesOf(await engine.handle(streamed(), me))).toEqual(["again"]);
+    expect(runs).toBe(2);
   });
 
   it("is refused, and streams end, when the engine closes", async () => {
@@ -415,6 +444,32 @@ describe("what is kept of streams", () => {
     const of = async (id: string) => errorOf(await take(await open(engine, resume(id, 0))));
     expect([await of(ids[0] ?? ""), (await of(ids[9] ?? "")).at(-1)]).toEqual([["unknown_stream"], "end"]);
   });
+
+  it("is taken from the longest streams where all together are too long", async () => {
+    verifies("OH-93");
+    const limits = { maxStreamsLength: 20_000, maxFrameLength: 1_000 };
+    const ends = [stepwise(), stepwise(), stepwise()];
+    const calls: Record<string, (typeof ends)[number] | undefined> = {
+      a: ends[0],
+      b: ends[1],
+      small: ends[2],
+    };
+    const engine = engineOf((call) => calls[call.intent ?? ""]?.handle(call), { limits });
+    const ask = (id: string, principal: string) =>
+      open(engine, streamed({ user_intent: id }, { request_id: id }), { principal });
+    const long = [await ask("a", "they"), await ask("b", "they")];
+    const small = await ask("small", "me");
+    const [a, b, mine] = await Promise.all(ends.map(({ began }) => began));
+    for (let index = 0; index < 12; index++) {
+      a?.stream.text("x".repeat(1_000), `a${index}`);
+      b?.stream.text("x".repeat(1_000), `b${index}`);
+    }
+    for (let index = 0; index < 12; index++) mine?.stream.text("mine ", `m${index}`);
+    for (const { end } of ends) end();
+    const frames = await take(small);
+    expect([textOf(frames), errorOf(frames).at(-1)]).toEqual(["mine ".repeat(12), "end"]);
+    for (const reader of long) expect(errorOf(await take(reader))).toEqual(["frames_dropped", "end"]);
+  });
 });
 
 describe("streams on a channel", () => {
@@ -458,6 +513,44 @@ describe("streams on a channel", () => {
     end();
     expect(textOf(await two.frames(hasEnd))).toBe("b");
     await two.client.close();
+  });
+
+  it("leave the channel open for messages about them, however many there are", async () => {
+    verifies("OH-92");
+    const warnings: unknown[] = [];
+    const warn = (warning: unknown) => warnings.push(warning);
+    process.on("warning", warn);
+    onTestFinished(() => void process.off("warning", warn));
+    const { handle, end } = stepwise();
+    let aborted = 0;
+    const engine = engineOf(
+      ({ signal, ...call }) => {
+        signal.addEventListener("abort", () => aborted++);
+        return handle({ signal, ...call } as ShellCall);
+      },
+      { limits: { maxPendingPerChannel: 4 } },
+    );
+    const { client, frames } = connect(engine);
+    const opened = (many: StreamFrame[]) => many.filter(({ type }) => type === "opened");
+    for (let index = 0; index < 16; index++) {
+      await client.send(streamed({}, { request_id: `r${index}` }));
+    }
+    const all = opened(await frames((many) => opened(many).length === 16));
+    for (const { stream_id } of all) await client.send(resume(stream_id, 0));
+    for (const { stream_id } of all.slice(0, 8)) {
+      await client.send({ type: "stream.cancel", stream_id, session_id: "s1" });
+    }
+    const ends = (many: StreamFrame[]) => many.filter(({ type }) => type === "end");
+    await frames((many) => ends(many).length === 8);
+    expect(aborted).toBe(8);
+    end();
+    await frames((many) => ends(many).length === 16);
+    expect(warnings).toEqual([]);
+    // What is under way ends before the channel closes.
+    await client.send(streamed({}, { request_id: "last" }));
+    await frames((many) => opened(many).length === 17);
+    await engine.close();
+    await frames((many) => ends(many).length === 17);
   });
 
   it("end with an error where the channel cannot carry the response", async () => {

@@ -12,7 +12,10 @@ export const handlerDefinitions = {
   bodyTimeoutMs: 10_000,
   /** Messages that are read or handled at one time; further ones are answered 503. @default 256 */
   maxInFlight: 256,
-  /** After so much silence of an event stream a comment is sent in it. @default 15000 */
+  /**
+   * After so much silence of an event stream a comment is sent in it. Node's server cuts off a client that takes nothing of a
+   * stream for three times as long. @default 15000
+   */
   streamPingMs: 15_000,
 };
 

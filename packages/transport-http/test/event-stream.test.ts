@@ -8,6 +8,7 @@ import { createHttpExchange, createHttpServer } from "../src/node/index.ts";
 
 const token = "a-token-of-this-test";
 const credentials = { bearer: token };
+const eventHeaders = { "content-type": "application/json", accept: "text/event-stream" };
 
 /** Messages that are given one by one, and whether they were left. */
 const given = () => {
@@ -69,13 +70,13 @@ const serve = async (handleStream: (message: unknown) => Promise<unknown>, more:
   await server.listen();
   onTestFinished(() => server.close());
   const url = `${server.url}/s`;
-  const post = (headers: Record<string, string> = {}, path = "/s") =>
+  const post = (headers: Record<string, string> = {}, path = "/s", signal?: AbortSignal) =>
     fetch(`${server.url}${path}`, {
       method: "POST",
+      ...(signal && { signal }),
       headers: {
         authorization: `Bearer ${token}`,
-        "content-type": "application/json",
-        accept: "text/event-stream",
+        ...eventHeaders,
         ...headers,
       },
       body: "{}",
@@ -147,14 +148,14 @@ describe("a route that answers with events", () => {
     expect(text.replaceAll(":\n\n", "")).toBe("data: 1\n\n");
   });
 
-  it("leaves the messages when the client goes, and takes no more than a slow one reads", async () => {
-    const { stream, asked, give, left } = given();
-    const { server } = await serve(async () => stream, { limits: { streamPingMs: 60_000 } });
-    const socket = connect(server.port ?? 0, "127.0.0.1");
+  /** A client that reads nothing of a stream that is longer than what the connection holds. */
+  const postUnread = (port: number | undefined, give: ReturnType<typeof given>["give"]) => {
+    const socket = connect(port ?? 0, "127.0.0.1");
+    socket.on("error", () => {});
     socket.pause();
     const head = [
       "POST /s HTTP/1.1",
-      `host: 127.0.0.1:${server.port}`,
+      `host: 127.0.0.1:${port}`,
       `authorization: Bearer ${token}`,
       "content-type: application/json",
       "accept: text/event-stream",
@@ -163,20 +164,82 @@ describe("a route that answers with events", () => {
     socket.write(`${head.join("\r\n")}\r\n\r\n{}`);
     const big = { message: "x".repeat(1_000_000) };
     give(...Array.from({ length: 60 }, () => big));
+    onTestFinished(() => void socket.destroy());
+    return socket;
+  };
+
+  /** A server has stopped asking when the number stands still while the socket is full. */
+  const untilStill = async (asked: () => number) => {
     let before = -1;
-    // It has stopped asking when the number stands still while the socket is full.
-    await expect
-      .poll(() => {
-        const isStill = asked() > 1 && asked() === before;
-        before = asked();
-        return isStill;
-      })
-      .toBe(true);
+    const isStill = () => {
+      const still = asked() > 1 && asked() === before;
+      before = asked();
+      return still;
+    };
+    await expect.poll(isStill).toBe(true);
+  };
+
+  it("leaves the messages when the client goes, and takes no more than a slow one reads", async () => {
+    const { stream, asked, give, left } = given();
+    const { server } = await serve(async () => stream, { limits: { streamPingMs: 60_000 } });
+    const socket = postUnread(server.port, give);
+    await untilStill(asked);
     expect(asked()).toBeLessThan(40);
     expect(server.inFlight).toBe(1);
     socket.destroy();
     await left;
     await expect.poll(() => server.inFlight).toBe(0);
+  });
+
+  it("leaves the messages, and the connection, when the client takes nothing for a time", async () => {
+    const { stream, give, left } = given();
+    const { server } = await serve(async () => stream, { limits: { streamPingMs: 50 } });
+    const socket = postUnread(server.port, give);
+    await left;
+    await expect.poll(() => server.inFlight).toBe(0);
+    socket.resume();
+    await expect.poll(() => socket.destroyed).toBe(true);
+  });
+
+  it("keeps the client of a silent stream, however short the time for one that takes nothing", async () => {
+    const { stream, give, end } = given();
+    const { post } = await serve(async () => stream, { limits: { streamPingMs: 5 } });
+    let text = "";
+    for await (const piece of (await post()).body ?? []) {
+      text += Buffer.from(piece).toString();
+      if (text.length < 60) continue;
+      give({ message: "late" });
+      end();
+    }
+    expect(text).toMatch(/^(:\n\n){20,}data: "late"\n\n$/);
+  });
+
+  it("is cut at once when its messages are given to another reader, and this one takes nothing", async () => {
+    const { stream, asked, give, left } = given();
+    const taken = new AbortController();
+    const messages = Object.assign(stream, { signal: taken.signal });
+    const { server } = await serve(async () => messages, { limits: { streamPingMs: 60_000 } });
+    postUnread(server.port, give);
+    await untilStill(asked);
+    taken.abort();
+    await left;
+    await expect.poll(() => server.inFlight).toBe(0);
+  });
+
+  it("counts a stream that is left while it is silent once, whatever its messages do then", async () => {
+    const { server, post } = await serve(async () => given().stream, {
+      limits: { maxInFlight: 2, graceMs: 1 },
+    });
+    for (let index = 0; index < 4; index++) {
+      const leave = new AbortController();
+      const response = await post({}, "/s", leave.signal);
+      expect([response.status, server.inFlight]).toEqual([200, 1]);
+      leave.abort();
+      await expect.poll(() => server.inFlight).toBeLessThan(1);
+    }
+    expect(server.inFlight).toBe(0);
+    const [kept] = await Promise.all([post(), post()]);
+    expect([kept.status, (await post({}, "/plain")).status]).toEqual([200, 503]);
   });
 
   it("puts something in the place of a message that cannot be sent", async () => {
@@ -196,11 +259,7 @@ describe("a route that answers with events", () => {
       handle: async () => "plain",
       handleStream: async () => stream,
     });
-    const headers = {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "text/event-stream",
-    };
+    const headers = { ...eventHeaders, authorization: `Bearer ${token}` };
     const response = await handler(
       new Request("http://shop.example/s", { method: "POST", headers, body: "1" }),
     );
@@ -209,6 +268,26 @@ describe("a route that answers with events", () => {
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('id: 7\ndata: {"a":1}\n\n');
     await reader?.cancel();
     await left;
+  });
+
+  it("fails as a fetch handler when its messages are given to another reader, and this one takes nothing", async () => {
+    const { stream, give, left } = given();
+    const taken = new AbortController();
+    const handler = createFetchHandler({
+      path: "/s",
+      allowedHosts: ["shop.example"],
+      token,
+      handle: async () => "plain",
+      handleStream: async () => Object.assign(stream, { signal: taken.signal }),
+    });
+    const headers = { ...eventHeaders, authorization: `Bearer ${token}` };
+    const request = new Request("http://shop.example/s", { method: "POST", headers, body: "1" });
+    const reader = (await handler(request)).body?.getReader();
+    give({ message: 1 }, { message: 2 });
+    await reader?.read();
+    taken.abort();
+    await left;
+    expect(await codeOf(reader?.read() ?? Promise.resolve())).toBe("connection_closed");
   });
 });
 

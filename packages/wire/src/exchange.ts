@@ -15,7 +15,10 @@ export interface StreamedMessage {
 }
 
 /** The answers to one message, in order. Whoever ends the iteration early reads no more. */
-export type MessageStream = AsyncIterable<StreamedMessage>;
+export interface MessageStream extends AsyncIterable<StreamedMessage> {
+  /** Aborts when another reader gets the messages from now on: one that takes nothing more may be cut off. */
+  readonly signal?: AbortSignal;
+}
 
 /** An exchange that can answer one message with several. */
 export interface StreamExchange<Context = unknown> extends Exchange<Context> {

@@ -1,8 +1,9 @@
 import type { ShellStreamEvent } from "@harnesskit/shell-client";
 import { type Clock, systemClock } from "@harnesskit/wire";
+import { wrapAnsi } from "fast-wrap-ansi";
 import { safeProse } from "../terminal/prose.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { oneLine, wrapText } from "../terminal/text.ts";
+import { oneLine } from "../terminal/text.ts";
 
 /** How much of a message is held: a terminal shows its end. */
 const maxTextLength = 20_000;
@@ -13,6 +14,9 @@ const drawMs = 50;
 /** Lines of the terminal that a preview leaves free. */
 const freeLines = 4;
 const maxLines = 40;
+const tab = "    ";
+/** Terminals differ in whether these make one character of two, and so in its width. */
+const joiners = /[\u200d\p{Emoji_Modifier}]/gu;
 
 type Progress = Extract<ShellStreamEvent, { readonly type: "progress" }>;
 
@@ -81,20 +85,25 @@ export class StreamPreview {
     this.#drawn = lines.length;
   }
 
+  /** Each is one row of the terminal: rows that are not counted would not be taken back. */
   #linesOf(part: string | Progress): string[] {
-    const { style, columns } = this.#terminal;
+    const { style, columns = 80 } = this.#terminal;
+    // The last column stays free: some terminals begin a row behind it.
+    const width = Math.max(1, columns - 1);
     if (typeof part === "string") {
       // Half of a pair at an end is not a character yet.
       const text = part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
-      return wrapText(safeProse(text).trim(), columns)
+      const shown = safeProse(text).trim().replaceAll("\t", tab).replaceAll(joiners, "");
+      return wrapAnsi(shown, width, { hard: true, trim: false })
         .split("\n")
         .map((line) => style.dim(line));
     }
     const { state, message, actionType = "a directive", fraction } = part;
     const share = fraction === undefined || state !== "running" ? "" : ` ${Math.round(fraction * 100)} %`;
+    const room = width - "●  …".length - share.length;
     const title = oneLine(
-      message ?? actionType,
-      Math.min(maxTitleLength, Math.max(20, (columns ?? 80) - 12)),
+      (message ?? actionType).replaceAll(joiners, ""),
+      Math.max(1, Math.min(maxTitleLength, room)),
     );
     return [`${style.cyan("●")} ${title}${style.dim(share)} ${style.dim(signs[state])}`];
   }

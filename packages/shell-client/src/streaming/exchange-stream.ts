@@ -45,7 +45,7 @@ export class ExchangeStreams {
     const answer = await this.#engine.handleStream(request, call);
     if (!isMessageStream(answer)) return answer;
     const reader = new FrameReader(requestId, stream.onFact);
-    const onAbort = () => this.#cancel(reader, request, call);
+    const onAbort = () => this.#cancel(reader, request, call, stream.clock);
     call.signal.addEventListener("abort", onAbort, { once: true });
     try {
       const response = await this.#read(answer, reader, request, call, stream);
@@ -72,30 +72,49 @@ export class ExchangeStreams {
   ): Promise<unknown> {
     let frames: MessageStream | undefined = opened;
     let seq = reader.lastSeq;
-    for (let attempt = 1; attempt <= backoff.maxAttempts; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       const step: Step | undefined = frames && (await readFrames(frames, reader));
       if (step?.kind === "done") return step.response;
       const resume = resumeMessage(reader, request);
       if (call.signal.aborted || step?.kind === "failed" || resume === undefined) return undefined;
       if (reader.lastSeq > seq) attempt = 1;
       seq = reader.lastSeq;
+      if (attempt > backoff.maxAttempts) return undefined;
       await wait(backoffDelayMs(attempt, backoff), clock, call.signal);
       if (call.signal.aborted) return undefined;
       const answer: unknown = await this.#engine.handleStream(resume, call).catch(() => undefined);
       frames = isMessageStream(answer) ? answer : undefined;
     }
-    return undefined;
   }
 
-  #cancel(reader: FrameReader, request: ShellRequest, { headers, signal }: EngineCall): void {
+  #cancel(
+    reader: FrameReader,
+    request: ShellRequest,
+    { headers, signal }: EngineCall,
+    clock: StreamCall["clock"],
+  ): void {
     const cancel = cancelMessage(reader, request);
     if (cancel === undefined || !isCallersChoice(signal.reason)) return;
-    const call = { headers, signal: new AbortController().signal, timeoutMs: cancelTimeoutMs };
-    const sent = this.#engine.handleStream(cancel, call).catch(() => {});
+    const tooLate = new AbortController();
+    const cancelTimer = clock.after(cancelTimeoutMs, () => tooLate.abort());
+    const call = { headers, signal: tooLate.signal, timeoutMs: cancelTimeoutMs };
+    const sent = this.#engine
+      .handleStream(cancel, call)
+      .then(discard)
+      .catch(() => {})
+      .finally(() => {
+        cancelTimer();
+        this.#cancelling.delete(sent);
+      });
     this.#cancelling.add(sent);
-    void sent.finally(() => this.#cancelling.delete(sent));
   }
 }
+
+/** Frees the connection of an answer that says nothing. */
+const discard = async (answer: unknown): Promise<void> => {
+  if (!isMessageStream(answer)) return;
+  for await (const _ of answer) return;
+};
 
 /** How long a cancellation may take, which a client that is closed waits for. */
 const cancelTimeoutMs = 2_000;

@@ -26,8 +26,8 @@ export interface ResponseStreamOptions {
   readonly bounds: StreamBounds;
   /** Ends the work. */
   readonly cancel: () => void;
-  /** How many characters more, or fewer, are kept. Returns whether there is room for them. */
-  readonly onLength: (change: number) => boolean;
+  /** How many characters more, or fewer, are kept. May drop frames of this stream. */
+  readonly onLength: (change: number) => void;
   /** A reader came, or the last one has left. */
   readonly onReader: (isRead: boolean) => void;
 }
@@ -137,7 +137,7 @@ export class ResponseStream {
     const before = this.#reader;
     if (before && connection !== undefined && before.connection === connection) before.close();
     else {
-      before?.fail(
+      before?.giveUp(
         errorFrame(this.id, {
           code: ShellErrorCode.StreamTaken,
           message: "Another connection reads this stream now.",
@@ -173,6 +173,24 @@ export class ResponseStream {
     if (this.#reader !== reader) return;
     this.#reader = undefined;
     this.#options.onReader(false);
+  }
+
+  /** Characters that are kept. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Whether there is a frame beside the last one, which stays. */
+  get canDrop(): boolean {
+    return this.#frames.size > 1;
+  }
+
+  /** Drops the oldest frame. */
+  drop(): void {
+    const length = lengthOf(this.#frames.get(this.#firstSeq) as CountedFrame);
+    this.#frames.delete(this.#firstSeq++);
+    this.#length -= length;
+    this.#options.onLength(-length);
   }
 
   /** Keeps nothing from now on. What still works goes on without frames. */
@@ -212,16 +230,12 @@ export class ResponseStream {
   #grow(change: number): void {
     const { bounds, onLength } = this.#options;
     this.#length += change;
-    let hasRoom = onLength(change);
+    onLength(change);
     while (
-      this.#firstSeq < this.lastSeq &&
-      (!hasRoom || this.#frames.size > bounds.maxStreamFrames || this.#length > bounds.maxStreamLength)
+      this.canDrop &&
+      (this.#frames.size > bounds.maxStreamFrames || this.#length > bounds.maxStreamLength)
     ) {
-      const dropped = this.#frames.get(this.#firstSeq) as CountedFrame;
-      this.#frames.delete(this.#firstSeq++);
-      const length = lengthOf(dropped);
-      this.#length -= length;
-      hasRoom = onLength(-length);
+      this.drop();
     }
   }
 }

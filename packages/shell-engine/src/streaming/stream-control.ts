@@ -4,6 +4,7 @@ import { badRequest } from "../failure.ts";
 import type { ResolvedLimits } from "../limits.ts";
 import { assertBounds, messageIdOf } from "../read-request.ts";
 import { contextField } from "../shell-context.ts";
+import { onChannelClose } from "./on-channel-close.ts";
 import { errorFrame, type ResponseStream } from "./response-stream.ts";
 import { isLastFrame, type StreamReader } from "./stream-reader.ts";
 
@@ -62,19 +63,19 @@ export const tooManyStreams = Object.freeze({
 });
 
 /**
- * Sends the frames of a reader over a channel, the next when the one before was handed over. The last one goes to `respond`, or
- * nothing where the reader was closed.
+ * Sends the frames of a reader over a channel, the next when the one before was handed over. Returns the last one, which is not
+ * sent, or undefined where the reader was closed. While it waits for a frame it is idle: messages about the stream must be read.
  */
 export const sendFrames = async (
   frames: AsyncIterable<StreamedMessage> & { fallBehind?: () => void; close?: () => void },
   channel: Pick<Channel, "send" | "signal">,
-  respond: (last: unknown) => void,
-): Promise<void> => {
-  const leave = () => frames.close?.();
-  channel.signal.addEventListener("abort", leave, { once: true });
-  if (channel.signal.aborted) leave();
+  setIdle: (isIdle: boolean) => void,
+): Promise<unknown> => {
+  const stay = onChannelClose(channel, () => frames.close?.());
   let last: unknown;
+  setIdle(true);
   for await (const { message } of frames) {
+    setIdle(false);
     if (isLastFrame(message as Parameters<typeof isLastFrame>[0])) last = message;
     else {
       try {
@@ -84,7 +85,9 @@ export const sendFrames = async (
         frames.fallBehind?.();
       }
     }
+    setIdle(true);
   }
-  channel.signal.removeEventListener("abort", leave);
-  respond(last);
+  setIdle(false);
+  stay();
+  return last;
 };

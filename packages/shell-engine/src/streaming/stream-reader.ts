@@ -14,6 +14,7 @@ export const isLastFrame = (frame: StreamFrame): boolean =>
  */
 export class StreamReader implements AsyncIterableIterator<StreamedMessage> {
   readonly #stream: ResponseStream;
+  readonly #taken = new AbortController();
   #seq: number;
   #isBehind = false;
   #failure: StreamError | undefined;
@@ -36,10 +37,15 @@ export class StreamReader implements AsyncIterableIterator<StreamedMessage> {
     this.#wake = undefined;
   }
 
-  /** Ends with a frame that says why. */
-  fail(failure: StreamError): void {
-    this.#failure ??= failure;
+  get signal(): AbortSignal {
+    return this.#taken.signal;
+  }
+
+  /** Another connection reads from now on: ends with a frame that says so. */
+  giveUp(failure: StreamError): void {
+    this.#failure = failure;
     this.wake();
+    this.#taken.abort();
   }
 
   /** A frame could not be sent: only the end counts from now on. */

@@ -46,15 +46,16 @@ export class StreamServer<Context> {
     });
   }
 
-  /** Answers one message of a channel: `respond` gets the last of what is sent for it. */
+  /** Answers one message of a channel: `respond` gets the last of what is sent for it, and `setIdle` whether it waits for a frame. */
   async serve(
     message: unknown,
     context: Context,
     channel: Channel<Context>,
     respond: (last: never) => void,
+    setIdle: (isIdle: boolean) => void,
   ): Promise<void> {
     const answer = await this.handle(message, context, channel);
-    if (isMessageStream(answer)) await sendFrames(answer, channel, respond as (last: unknown) => void);
+    if (isMessageStream(answer)) respond((await sendFrames(answer, channel, setIdle)) as never);
     else respond(answer as never);
   }
 

@@ -32,7 +32,8 @@ const unknownStream = () =>
 
 /**
  * The streams of an engine by their ids, which cannot be guessed. Bounded in number, for each owner too, and in length; a stream
- * without a reader is kept for a limited time. When there is no room, those that have ended go first, the oldest before others.
+ * without a reader is kept for a limited time. When there is no room, those that have ended go first, the oldest before others; then the
+ * longest loses frames, whichever stream has grown.
  */
 export class StreamTable {
   readonly #options: StreamTableOptions;
@@ -81,11 +82,25 @@ export class StreamTable {
     throw unknownStream();
   }
 
-  #measure(change: number): boolean {
+  #measure(change: number): void {
     const { maxStreamsLength } = this.#options.limits;
     this.#length += change;
+    if (change <= 0) return;
     while (this.#length > maxStreamsLength && this.#dropEnded(() => true));
-    return this.#length <= maxStreamsLength;
+    while (this.#length > maxStreamsLength) {
+      const longest = this.#longest();
+      if (!longest) return;
+      longest.drop();
+    }
+  }
+
+  /** Of those that have a frame to lose. */
+  #longest(): ResponseStream | undefined {
+    let longest: ResponseStream | undefined;
+    for (const { stream } of this.#entries.values()) {
+      if (stream.canDrop && stream.length > (longest?.length ?? 0)) longest = stream;
+    }
+    return longest;
   }
 
   #watch(entry: Entry, isRead: boolean): void {

@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:ht
 import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "@harnesskit/wire";
-import type { Answer } from "../server/request-view.ts";
+import type { Answer, AnswerStream } from "../server/request-view.ts";
 
 /** How much of an unwanted body is still read, so that its sender receives the answer and not a reset. */
 const lingerBytes = 256 * 1024;
@@ -34,6 +34,26 @@ const endAfterBody = (request: IncomingMessage, response: ServerResponse, clock:
   request.resume();
 };
 
+/** What timers take. */
+const maxTimeoutMs = 2 ** 31 - 1;
+
+/** Sends a stream as fast as its client takes it, and cuts off a client that takes nothing: it would hold the stream for ever. */
+const writeStream = (response: ServerResponse, stream: AnswerStream): void => {
+  const { signal, stallMs } = stream;
+  const { socket } = response.req;
+  // Node destroys a socket over which nothing goes for this time. It counts what the client takes of one piece, too.
+  socket.setTimeout(Math.min(stallMs, maxTimeoutMs));
+  response.prependOnceListener("finish", () => socket.setTimeout(0));
+  const onTaken = () => {
+    if (response.writableNeedDrain) response.destroy();
+  };
+  signal?.addEventListener("abort", onTaken, { once: true });
+  response.once("close", () => signal?.removeEventListener("abort", onTaken));
+  response.flushHeaders();
+  // A client that is gone, or a failure of the stream, has closed the connection: nothing is left to say.
+  pipeline(Readable.from(stream, { highWaterMark: 1 }), response).catch(() => {});
+};
+
 /** Writes the answer of one request. Returns true when the connection closes behind it. */
 export const writeAnswer = (
   request: IncomingMessage,
@@ -59,9 +79,7 @@ export const writeAnswer = (
   }
   response.writeHead(status, headers);
   if (stream) {
-    response.flushHeaders();
-    // A client that is gone, or a failure of the stream, has closed the connection: nothing is left to say.
-    pipeline(Readable.from(stream, { highWaterMark: 1 }), response).catch(() => {});
+    writeStream(response, stream);
     return closes;
   }
   const shown = request.method === "HEAD" ? undefined : body;

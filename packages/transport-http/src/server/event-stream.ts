@@ -1,4 +1,5 @@
 import type { Clock, MessageStream, StreamedMessage } from "@harnesskit/wire";
+import type { AnswerStream } from "./request-view.ts";
 
 export interface EventTextOptions {
   /** A message as one line. Throws for what cannot be sent. */
@@ -24,12 +25,17 @@ export const acceptsEvents = (accept: string | undefined): boolean =>
     return type === "text/event-stream" && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
   });
 
+/** A client that has taken nothing for so many times the silence takes nothing any more. */
+const stalledPings = 3;
+
 const idPattern = /^[\x21-\x7e]{1,256}$/;
 const ping = ":\n\n";
 const over = { done: true, value: undefined } as const;
 
 /** The text of server-sent events (WHATWG HTML, 9.2), one for each message. Read as fast as it is written, and no faster. */
-export class EventText implements AsyncIterableIterator<string> {
+export class EventText implements AnswerStream {
+  readonly signal: AbortSignal | undefined;
+  readonly stallMs: number;
   readonly #messages: AsyncIterator<StreamedMessage>;
   readonly #options: EventTextOptions;
   #next: Promise<IteratorResult<StreamedMessage>> | undefined;
@@ -38,6 +44,8 @@ export class EventText implements AsyncIterableIterator<string> {
   constructor(messages: MessageStream, options: EventTextOptions) {
     this.#messages = messages[Symbol.asyncIterator]();
     this.#options = options;
+    this.signal = messages.signal;
+    this.stallMs = stalledPings * options.pingMs;
   }
 
   async next(): Promise<IteratorResult<string>> {
@@ -72,7 +80,9 @@ export class EventText implements AsyncIterableIterator<string> {
     return this;
   }
 
+  /** A stream that was left may also end by itself. */
   #end(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#options.onEnd();
   }

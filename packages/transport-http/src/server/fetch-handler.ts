@@ -1,10 +1,10 @@
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { ConnectionClosedError, InvalidArgumentError } from "@harnesskit/wire";
 import { handlerLimits } from "../limits.ts";
 import { readStream } from "../read-body.ts";
 import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "./authenticate.ts";
 import type { ExchangeRoute } from "./exchange-core.ts";
 import { createCore, type HandlerOptions } from "./handler-options.ts";
-import type { BodyLimits, ReadBody, RequestView } from "./request-view.ts";
+import type { AnswerStream, BodyLimits, ReadBody, RequestView } from "./request-view.ts";
 
 /** Which clients are admitted: those with this token, or those that this function knows. */
 export type Admission<Principal> =
@@ -82,16 +82,27 @@ export class FetchRequestView implements RequestView {
   }
 }
 
-/** Read as it is asked for. Ends when its reader cancels it, or goes away. */
-const toBody = (stream: AsyncIterableIterator<string>, signal: AbortSignal): ReadableStream<Uint8Array> => {
+/** Read as it is asked for. Ends when its reader cancels it, or goes away, and fails when it is cut off. */
+const toBody = (stream: AnswerStream, signal: AbortSignal): ReadableStream<Uint8Array> => {
+  let isAsked = false;
   const bytes = new TextEncoder();
   const leave = () => void stream.return?.();
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   return new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        const onTaken = () => {
+          if (isAsked) return;
+          leave();
+          controller.error(new ConnectionClosedError("another connection reads this stream now"));
+        };
+        stream.signal?.addEventListener("abort", onTaken, { once: true });
+      },
       async pull(controller) {
+        isAsked = true;
         const { done, value } = await stream.next();
+        isAsked = false;
         if (done) controller.close();
         else controller.enqueue(bytes.encode(value));
       },

@@ -28,11 +28,19 @@ export interface RequestView {
   readBody(limits: BodyLimits): Promise<ReadBody>;
 }
 
+/** The pieces of an answer, as they come. Whoever does not read them to their end returns it. */
+export interface AnswerStream extends AsyncIterableIterator<string> {
+  /** Aborts when a client that takes nothing more is to be cut off at once. */
+  readonly signal: AbortSignal | undefined;
+  /** How long a client may take nothing. */
+  readonly stallMs: number;
+}
+
 /** An answer, as the rules give it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** In place of a body: its pieces as they come. Whoever does not read it to its end returns it. */
-  readonly stream?: AsyncIterableIterator<string> | undefined;
+  /** In place of a body. */
+  readonly stream?: AnswerStream | undefined;
 }
