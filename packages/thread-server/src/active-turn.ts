@@ -1,5 +1,5 @@
 import type { EventBody, ItemData, ItemType, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
-import { createDeferred, HarnessError } from "@harnesskit/wire";
+import { createDeferred, type Deferred, HarnessError } from "@harnesskit/wire";
 import { readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
 import { type Ending, endTurn } from "./close-open-items.ts";
 import { defined } from "./defined.ts";
@@ -31,12 +31,14 @@ export class ActiveTurn {
   readonly #options: ActiveTurnOptions;
   readonly #abort = new AbortController();
   readonly #ended = createDeferred<void>();
+  readonly #left = createDeferred<void>();
   readonly #started: number;
   #usage: Usage | undefined;
   #closed = false;
   #cancelled = false;
   #waiting = 0;
-  #onWaiting: (() => void) | undefined;
+  /** Resolves when the turn begins to wait for a human; made for those who want to know. */
+  #begunWaiting: Deferred<void> | undefined;
   #isEndStored = false;
   /** The events of an end that clients received although it could not be stored, and why. */
   #unstored: { readonly bodies: readonly EventBody[]; readonly error: unknown } | undefined;
@@ -85,10 +87,16 @@ export class ActiveTurn {
     await log.append({ type: "turn.started", data });
   }
 
-  /** The turn could not begin: nothing of it is in the log. */
+  /** The turn could not begin: nothing of it is in the log. Its thread has another active turn now, or none. */
   discard(): void {
     this.#closed = true;
     this.#ended.resolve();
+    this.leave();
+  }
+
+  /** The turn is over, and its thread has another active turn now, or none. */
+  leave(): void {
+    this.#left.resolve();
   }
 
   /** Runs the turn to its end, and gives it; undefined where it was left to a later server. Never rejects. */
@@ -148,16 +156,18 @@ export class ActiveTurn {
     return this.#waiting > 0;
   }
 
-  /** Settles when the turn has ended or waits for a human. */
+  /** Settles when the turn waits for a human, or has ended and is not the active one of its thread any more. */
   async whenQuiet(): Promise<void> {
     if (this.isWaiting) return;
-    await Promise.race([this.ended, new Promise<void>((resolve) => (this.#onWaiting = resolve))]);
+    this.#begunWaiting ??= createDeferred<void>();
+    await Promise.race([this.#left.promise, this.#begunWaiting.promise]);
   }
 
   /** Marks the turn as waiting for a human until the promise settles. */
   async waiting<T>(answer: Promise<T>): Promise<T> {
     this.#waiting++;
-    this.#onWaiting?.();
+    this.#begunWaiting?.resolve();
+    this.#begunWaiting = undefined;
     try {
       return await answer;
     } finally {

@@ -265,10 +265,12 @@ export class ThreadTurns {
     // The turn does not wait for it.
     const touched = touch();
     await work.run(run);
-    await touched;
+    // Clients know of the end by now: the thread takes the next prompt at once, however slow the store is.
     this.#unstoredEnd = turn.unstoredEnd;
     this.#active = undefined;
     this.next();
+    turn.leave();
+    await touched;
     await touch();
     onTurnOver();
   }

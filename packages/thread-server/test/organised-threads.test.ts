@@ -1,7 +1,9 @@
 import { verifies } from "@harnesskit/conformance/verifies";
+import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { createMemoryThreadStore, createThreadServer, type ThreadServerOptions } from "../src/index.ts";
+import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
@@ -73,6 +75,32 @@ describe("thread.rename", () => {
     const later = RawClient.connect(createThreadServer({ runner: sayingRunner(), store }));
     expect((await later.call("thread.get", { threadId })).result.thread.title).toBe("After");
     expect((await store.get(threadId))?.title).toBe("After");
+  });
+
+  it("is not undone by an older state of the thread that is stored late", async () => {
+    const inner = createMemoryThreadStore();
+    const released = createDeferred<void>();
+    let isHeld = false;
+    const store = overriding(inner, {
+      update: async (thread) => {
+        if (isHeld) {
+          isHeld = false;
+          await released.promise;
+        }
+        await inner.update(thread);
+      },
+    });
+    const { server, client, threadId } = await setUp({ store });
+    isHeld = true;
+    const { result } = await client.startTurn(threadId);
+    await client.turnEnd(result.turnId);
+    const renamed = client.call("thread.rename", { threadId, title: "After" });
+    await client.notification("thread.updated");
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    released.resolve();
+    await renamed;
+    await server.close();
+    expect((await inner.get(threadId))?.title).toBe("After");
   });
 
   it.each([
@@ -197,6 +225,37 @@ describe("thread.search", () => {
     }
     expect(cursor).toBeUndefined();
     expect(found.sort()).toEqual(expected.sort());
+  });
+
+  it("finds over its pages what was used meanwhile", async () => {
+    verifies("THR-94");
+    const clock = createManualClock();
+    const { client } = await setUp({ clock });
+    const ids: string[] = [];
+    for (const title of ["needle A", "needle B", "needle C"]) {
+      clock.advance(10);
+      ids.push((await client.call("thread.create", { title })).result.thread.threadId);
+    }
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const params = { query: "needle", limit: 1, ...(cursor && { cursor }) };
+      const { result } = await client.call("thread.search", params);
+      for (const hit of result.hits) found.push(hit.thread.title);
+      cursor = result.nextCursor;
+      clock.advance(10);
+      if (found.length === 1) await said(client, ids[0] ?? "", "again");
+    } while (cursor && found.length < 10);
+    expect(found).toEqual(["needle C", "needle B", "needle A"]);
+  });
+
+  it("finds titles however their letters are composed, and shows what is around a word behind letters that grow", async () => {
+    const { client, threadId } = await setUp();
+    await client.call("thread.rename", { threadId, title: "R\u00e9sum\u00e9".normalize("NFD") });
+    expect((await client.call("thread.search", { query: "R\u00c9SUM\u00c9" })).result.hits).toHaveLength(1);
+    await said(client, threadId, `${"\u0130".repeat(300)} needle`);
+    const { hits } = (await client.call("thread.search", { query: "needle" })).result;
+    expect(hits[0].snippet).toMatch(/^…\u0130+ needle$/);
   });
 
   it("leaves out reasoning and archived threads", async () => {

@@ -1,5 +1,5 @@
 import { verifies } from "@harnesskit/conformance/verifies";
-import { invalidParams } from "@harnesskit/wire";
+import { createDeferred, invalidParams } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
 import {
@@ -35,6 +35,34 @@ const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
     (await served.client.startTurn(threadId, text, { whenBusy: "queue", ...more })).result;
   const listed = async () => (await served.client.call("queue.list", { threadId })).result.queued;
   return { ...served, store, threadId, first, queue, listed };
+};
+
+/** Lets everything go on that can without a timer. */
+const turnsOfLoop = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+};
+
+/** A store whose next `update` waits for `release`, once `hold` was called. */
+const heldUpdates = (inner: ThreadStore = createMemoryThreadStore()) => {
+  const released = createDeferred<void>();
+  let isHeld = false;
+  const store = overriding(inner, {
+    update: async (thread) => {
+      if (isHeld) {
+        isHeld = false;
+        await released.promise;
+      }
+      await inner.update(thread);
+    },
+  });
+  return {
+    inner,
+    store,
+    hold: () => {
+      isHeld = true;
+    },
+    release: () => released.resolve(),
+  };
 };
 
 const texts = (queued: { input: { text: string }[] }[]): string[] =>
@@ -102,6 +130,46 @@ describe("turn.start while a turn is active", () => {
     finish(first);
     await client.notification("turn.started", ({ turnId }) => turnId === result.turnId);
   });
+
+  it("takes the next prompt as soon as a turn has ended, however slow the store of the thread is", async () => {
+    const { store, hold, release } = heldUpdates();
+    const { client, finish, isRunning } = serve({ store });
+    const threadId = await client.createThread();
+    hold();
+    const { result } = await client.startTurn(threadId, "first");
+    await until(() => isRunning(result.turnId));
+    finish(result.turnId);
+    await client.turnEnd(result.turnId);
+    expect((await client.startTurn(threadId, "second")).error).toBeUndefined();
+    release();
+  });
+
+  it.each(["reject", "queue", "interrupt"])(
+    "runs a request once whose copies wait for the same thread to be opened (%s)",
+    async (whenBusy) => {
+      verifies("THR-68");
+      const inner = createMemoryThreadStore();
+      const first = serve({ store: inner });
+      const threadId = await first.client.createThread();
+      await first.server.close();
+      const store = overriding(inner, {
+        lastEvents: async (...args) => {
+          await turnsOfLoop();
+          return inner.lastEvents(...args);
+        },
+      });
+      const { server, client, runs, isRunning } = serve({ store });
+      const more = { clientRequestId: "r1", whenBusy };
+      const answers = await Promise.all(
+        [client, RawClient.connect(server)].map((each) => each.startTurn(threadId, "pay", more)),
+      );
+      const [turnId] = answers.map(({ result }) => result?.turnId);
+      expect(answers.map(({ result }) => result)).toEqual([{ turnId }, { turnId }]);
+      await until(() => isRunning(turnId));
+      expect((await client.call("queue.list", { threadId })).result).toEqual({ queued: [] });
+      expect(runs).toEqual(["pay"]);
+    },
+  );
 
   it("interrupts: the active turn ends as cancelled, then this one runs, then what waited", async () => {
     verifies("THR-93");
@@ -243,6 +311,25 @@ describe("a queued prompt", () => {
     expect(end.params.error).toContain("Unknown model");
   });
 
+  it("is refused with -32006 where its thread is archived while it is accepted", async () => {
+    verifies("THR-91");
+    const accepted = createDeferred<void>();
+    const { runner, ...held } = heldRunner();
+    const accept = ({ input: [part] }: { input: readonly unknown[] }) =>
+      (part as { text: string }).text === "second" ? accepted.promise : undefined;
+    const { server, client, threadId, first } = await setUp({ runner: { ...runner, accept } });
+    const second = client.startTurn(threadId, "second", { whenBusy: "queue" });
+    const other = RawClient.connect(server);
+    held.finish(first);
+    await other.turnEnd(first);
+    const archived = other.call("thread.archive", { threadId });
+    await turnsOfLoop();
+    accepted.resolve();
+    expect((await archived).result.thread.time.archived).toBeGreaterThan(0);
+    expect((await second).error?.code).toBe(-32006);
+    expect(held.runs).toEqual(["first"]);
+  });
+
   it("keeps its thread from being archived or deleted", async () => {
     verifies("THR-91");
     const { client, threadId, queue } = await setUp();
@@ -304,6 +391,81 @@ describe("what waits when a server ends", () => {
     await client.call("thread.get", { threadId });
     await until(() => isRunning(turnId));
   });
+
+  it("goes on once the lease of the server that ended is over", async () => {
+    verifies("THR-95");
+    const { store, queue } = await setUp();
+    const { turnId } = await queue("second");
+    const copy = await left(store);
+    let isHeld = true;
+    const locked = overriding(copy, {
+      lease: async (threadId) => {
+        if (isHeld) throw new StoreError("thread_locked", "held");
+        return copy.lease(threadId);
+      },
+    });
+    const { server, runs, isRunning } = serve({ store: locked, limits: { takeOverAfterMs: 1 } });
+    await server.resume();
+    expect(runs).toEqual([]);
+    isHeld = false;
+    await until(() => isRunning(turnId));
+    const never = serve({ store: overriding(await left(store), { lease: locked.lease }) });
+    isHeld = true;
+    await never.server.resume();
+    await never.server.close();
+    expect(never.errors).toEqual([]);
+  });
+
+  it("is known beside the log until its start is stored", async () => {
+    verifies("THR-95");
+    const inner = createMemoryThreadStore();
+    let isHeld = false;
+    let updates = 0;
+    const store = overriding(inner, {
+      append: async (id, events, options) => {
+        if (isHeld && events.some(({ type }) => type === "turn.started")) await new Promise(() => {});
+        await inner.append(id, events, options);
+      },
+      update: async (thread) => {
+        await inner.update(thread);
+        updates++;
+      },
+    });
+    const { client, threadId, first, queue, finish } = await setUp({ store });
+    const { turnId } = await queue("second");
+    isHeld = true;
+    const before = updates;
+    finish(first);
+    await client.turnEnd(first);
+    await until(() => updates > before);
+    expect((await inner.get(threadId))?.queued).toBe(1);
+    const later = serve({ store: await left(inner) });
+    await until(() => later.isRunning(turnId));
+  });
+
+  it.each(["thread.create", "thread.fork"])(
+    "an approval waits on, and a prompt, also where the next server sees %s again first",
+    async (method) => {
+      verifies("THR-68");
+      const tool = recordingTool("bash", "execute");
+      const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
+      const { client, store, threadId: source } = await setUp({ runner, tools: [tool] });
+      const params = { clientRequestId: "r1", ...(method === "thread.fork" && { threadId: source }) };
+      const { threadId } = (await client.call(method, params)).result.thread;
+      const { turnId } = (await client.startTurn(threadId, "one")).result;
+      await client.startTurn(threadId, "two", { whenBusy: "queue" });
+      const asked = await client.notification("approval.requested", (event) => event.turnId === turnId);
+      const copy = overriding(await left(store), { claim: (...args) => store.claim(...args) });
+      const later = serve({ store: copy, runner, tools: [tool], resumeQueues: "use" });
+      expect((await later.client.call(method, params)).result.thread.threadId).toBe(threadId);
+      const { requestId } = asked.params;
+      expect((await later.client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
+        ok: true,
+      });
+      expect((await later.client.turnEnd(turnId)).params.status).toBe("completed");
+      await later.client.notification("turn.started", (event) => event.turnId !== turnId);
+    },
+  );
 
   it("is found however long the turns were before it", async () => {
     verifies("THR-95");
@@ -399,5 +561,41 @@ describe("a client whose input ends", () => {
     finish(turnId);
     await client.closed;
     expect(client.all("turn.completed").map((end) => end.turnId)).toEqual([first, turnId]);
+  });
+
+  it("is served to the end while the store of the thread is slow", async () => {
+    const { store, hold, release } = heldUpdates();
+    const { client, first, queue, finish, isRunning } = await setUp({ store });
+    const second = await queue("second");
+    const third = await queue("third");
+    client.wire.end();
+    finish(first);
+    hold();
+    await until(() => isRunning(second.turnId));
+    finish(second.turnId);
+    await until(() => isRunning(third.turnId));
+    finish(third.turnId);
+    release();
+    await client.closed;
+    expect(client.all("turn.completed")).toHaveLength(3);
+  });
+
+  it("is let go once its turn waits for an approval, also where another prompt waits behind it", async () => {
+    const begins = createDeferred<void>();
+    const tool = recordingTool("bash", "execute");
+    const asking = callingRunner({ tool: "bash", input: { command: "ls" } });
+    const runner: ThreadServerOptions["runner"] = {
+      run: async (turn) => {
+        await begins.promise;
+        await asking.run(turn);
+      },
+    };
+    const { client, queue } = await setUp({ runner, tools: [tool] });
+    await queue("second");
+    client.wire.end();
+    await turnsOfLoop();
+    begins.resolve();
+    await client.closed;
+    expect(client.all("approval.requested")).toHaveLength(1);
   });
 });
