@@ -41,8 +41,11 @@ const maxTimeoutMs = 2 ** 31 - 1;
 const writeStream = (response: ServerResponse, stream: AnswerStream): void => {
   const { signal, stallMs } = stream;
   const { socket } = response.req;
-  // Node destroys a socket over which nothing goes for this time. It counts what the client takes of one piece, too.
+  // Over the socket nothing went for this time, of one piece either. Where nothing waits to go, this process was held up.
   socket.setTimeout(Math.min(stallMs, maxTimeoutMs));
+  response.on("timeout", () => {
+    if (socket.writableLength > 0) response.destroy();
+  });
   response.prependOnceListener("finish", () => socket.setTimeout(0));
   const onTaken = () => {
     if (response.writableNeedDrain) response.destroy();
