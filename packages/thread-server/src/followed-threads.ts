@@ -24,7 +24,7 @@ export interface FollowedThreadsOptions {
   readonly settings: ServerSettings;
   readonly connections: Connections;
   /** Tries to take a thread that is followed, whose server may have died. */
-  readonly takeOver: (threadId: string) => Promise<void>;
+  readonly takeOver: (threadId: string) => Promise<unknown>;
 }
 
 /**

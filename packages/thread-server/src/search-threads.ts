@@ -27,18 +27,26 @@ export interface SearchSettings {
 
 /** Where a search goes on: in a thread, behind one of its events. -1 stands before its title. */
 interface SearchPlace extends Place {
+  /** The latest use of any thread when the search began. */
+  readonly since: number;
   readonly afterSeq: number;
 }
 
 const parseCursor = (cursor: string): SearchPlace => {
-  const [, updated, afterSeq, threadId] =
-    /^(\d{1,16}(?:\.\d{1,16})?)\/(-1|\d{1,15})\/(.+)$/.exec(cursor) ?? [];
-  if (updated === undefined || threadId === undefined) throw invalidParams("Unknown cursor");
-  return { updated: Number(updated), afterSeq: Number(afterSeq), threadId };
+  const [, since, updated, afterSeq, threadId] =
+    /^(\d{1,16}(?:\.\d{1,16})?)\/(\d{1,16}(?:\.\d{1,16})?)\/(-1|\d{1,15})\/(.+)$/.exec(cursor) ?? [];
+  if (since === undefined || threadId === undefined) throw invalidParams("Unknown cursor");
+  return { since: Number(since), updated: Number(updated), afterSeq: Number(afterSeq), threadId };
 };
 
-const toCursor = ({ time, threadId }: Thread, afterSeq: number): string =>
-  `${time.updated}/${afterSeq}/${threadId}`;
+/** The thread used last first; those used since the search began come behind, as they were used, so that no page misses one. */
+const searchOrder =
+  (since: number) =>
+  (one: Place, other: Place): number => {
+    const isLater = one.updated > since;
+    if (isLater !== other.updated > since) return isLater ? 1 : -1;
+    return isLater ? newestFirst(other, one) : newestFirst(one, other);
+  };
 
 /** The words of a query, in lower case, each once. Throws -32602 for none and for too many. */
 const queryWords = (query: string): string[] => {
@@ -60,7 +68,20 @@ const findAll = (text: string, words: readonly string[]): number => {
     if (index === -1) return -1;
     first = Math.min(first, index);
   }
-  return first;
+  return unfolded(text, first);
+};
+
+/** The place in a string of what stands at `at` in its lower case, which can be longer. */
+const unfolded = (text: string, at: number): number => {
+  if (fold(text).length === text.length) return at;
+  let index = 0;
+  let length = 0;
+  for (const char of text) {
+    if (length >= at) break;
+    length += fold(char).length;
+    index += char.length;
+  }
+  return index;
 };
 
 const snippetOf = (text: string, at: number): string => {
@@ -104,22 +125,24 @@ export const searchThreads = async (
   const { limit = defaultLimit, directory, archived } = params;
   const words = queryWords(params.query);
   const after = params.cursor === undefined ? undefined : parseCursor(params.cursor);
-  const threads = await threadsOf(store, params.threadId, { directory, archived, after });
+  const { threads, since } = await threadsOf(store, params.threadId, { directory, archived, after });
   const untilMs = clock.now() + limits.searchTimeoutMs;
   const hits: SearchHit[] = [];
   let searched = 0;
   let length = 0;
   const isSpent = () =>
     searched > limits.maxSearchThreads || length > limits.maxSearchLength || clock.now() > untilMs;
-  for (const thread of threads) {
+  for (const { thread, place } of threads) {
+    const cursorAt = (seq: number) => `${since}/${place.updated}/${seq}/${place.threadId}`;
     let afterSeq = after?.threadId === thread.threadId ? after.afterSeq : -1;
     // Each request goes at least one thread, or one message, further.
-    if (++searched > 1 && isSpent()) return { hits, nextCursor: toCursor(thread, afterSeq) };
+    if (++searched > 1 && isSpent()) return { hits, nextCursor: cursorAt(afterSeq) };
     if (afterSeq === -1) {
-      const at = findAll(thread.title, words);
-      if (at !== -1) hits.push({ thread, in: "title", snippet: snippetOf(thread.title, at) });
+      const title = thread.title.normalize("NFC");
+      const at = findAll(title, words);
+      if (at !== -1) hits.push({ thread, in: "title", snippet: snippetOf(title, at) });
       afterSeq = 0;
-      if (hits.length >= limit) return { hits, nextCursor: toCursor(thread, afterSeq) };
+      if (hits.length >= limit) return { hits, nextCursor: cursorAt(afterSeq) };
     }
     for await (const event of store.events(thread.threadId, { afterSeq, types: messageEvents })) {
       afterSeq = event.seq;
@@ -133,7 +156,7 @@ export const searchThreads = async (
         if (at !== -1)
           hits.push({ thread, in: message.in, snippet: snippetOf(text, at), seq, time, turnId, itemId });
       }
-      if (hits.length >= limit || isSpent()) return { hits, nextCursor: toCursor(thread, afterSeq) };
+      if (hits.length >= limit || isSpent()) return { hits, nextCursor: cursorAt(afterSeq) };
     }
   }
   return { hits };
@@ -149,18 +172,25 @@ const threadsOf = async (
   }: Pick<ThreadMethodParams<"thread.search">, "directory" | "archived"> & {
     after: SearchPlace | undefined;
   },
-): Promise<Thread[]> => {
+): Promise<{ readonly threads: readonly { thread: Thread; place: Place }[]; readonly since: number }> => {
   if (threadId !== undefined) {
     const thread = await store.get(threadId);
     if (!thread) throw threadNotFound();
-    return [thread];
+    return { threads: [{ thread, place: placeOf(thread) }], since: after?.since ?? thread.time.updated };
   }
-  const threads = (await store.list()).filter(
-    (thread) =>
+  const all = await store.list();
+  const since = after?.since ?? all.reduce((latest, { time }) => Math.max(latest, time.updated), 0);
+  const order = searchOrder(since);
+  // The thread of the cursor keeps its place, also where it was used since.
+  const places = all.map((thread) => ({
+    thread,
+    place: after?.threadId === thread.threadId ? after : placeOf(thread),
+  }));
+  const threads = places.filter(
+    ({ thread, place }) =>
       isListed(thread, archived) &&
       (directory === undefined || thread.directory === directory) &&
-      // The thread of this place may have been used since; another one that was stands before it, and was looked into as it was.
-      (after === undefined || thread.threadId === after.threadId || newestFirst(after, placeOf(thread)) < 0),
+      (after === undefined || order(after, place) <= 0),
   );
-  return threads.sort((one, other) => newestFirst(placeOf(one), placeOf(other)));
+  return { threads: threads.sort((one, other) => order(one.place, other.place)), since };
 };

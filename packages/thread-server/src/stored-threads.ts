@@ -26,14 +26,23 @@ const stored = async (store: ThreadStore, threadId: string): Promise<Thread> => 
   return thread;
 };
 
+const lastSeqOf = async (store: ThreadStore, threadId: string): Promise<number> =>
+  (await store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
+
 const apply = (thread: Thread, change: ThreadChange, now: number): Thread => {
   if ("title" in change) return withTitle(thread, change.title);
   return change.archived ? archived(thread, now) : unarchived(thread);
 };
 
+/** Copies the rest of a fork whose server ended in between. The caller holds its lease. */
+const complete = async (thread: Thread, store: ThreadStore, clock: Pick<Clock, "now">): Promise<void> => {
+  const { maxHistoryLength } = limits;
+  if (isFork(thread)) await completeFork(thread, store, { maxHistoryLength, now: () => clock.now() });
+};
+
 /**
  * Renames or archives a thread of a store without a server, as `thread.rename`, `thread.archive` and `thread.unarchive` do. The
- * title must be valid there. Rejects with -32001, -32002 `turn_active` for an archive of a thread whose turn has not ended, and
+ * title must be valid there. A fork that is incomplete is completed first. Rejects with -32001, -32002 `turn_active` for an archive of a thread whose turn has not ended, and
  * `thread_locked` (`StoreError`) while a server writes it.
  */
 export const changeStoredThread = async (
@@ -47,6 +56,7 @@ export const changeStoredThread = async (
   try {
     // The former holder may have changed it.
     const { queued: _, ...thread } = await stored(store, threadId);
+    await complete(thread, store, clock);
     const state = await readState(store, thread, limits);
     const archives = "archived" in change && change.archived;
     if (archives && state.turn) throw turnActive("archived");
@@ -70,8 +80,9 @@ export const changeStoredThread = async (
 };
 
 /**
- * Forks a thread of a store without a server, as `thread.fork` does; the source may be written meanwhile. Rejects with -32001,
- * and -32602 `seq_out_of_range`.
+ * Forks a thread of a store without a server, as `thread.fork` does; the source may be written meanwhile, and is completed first
+ * where it is an incomplete fork. Rejects with -32001, -32602 `seq_out_of_range`, and `thread_locked` (`StoreError`) while a
+ * server completes the source.
  */
 export const forkStoredThread = async (
   store: ThreadStore,
@@ -79,7 +90,16 @@ export const forkStoredThread = async (
   { clock = systemClock, createId = randomId }: StoredThreadOptions = {},
 ): Promise<Thread> => {
   const source = await stored(store, threadId);
-  const lastSeq = (await store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
+  let lastSeq = await lastSeqOf(store, threadId);
+  if (isFork(source) && lastSeq <= source.forkedFrom.seq) {
+    const lease = await store.lease(threadId);
+    try {
+      await complete(source, store, clock);
+      lastSeq = await lastSeqOf(store, threadId);
+    } finally {
+      await lease.release();
+    }
+  }
   const at = seq ?? lastSeq;
   if (at > lastSeq || at < 1) throw seqOutOfRange(at, lastSeq);
   const created = clock.now();
@@ -93,8 +113,7 @@ export const forkStoredThread = async (
   await store.create(fork);
   const lease = await store.lease(fork.threadId);
   try {
-    const { maxHistoryLength } = limits;
-    if (isFork(fork)) await completeFork(fork, store, { maxHistoryLength, now: () => clock.now() });
+    await complete(fork, store, clock);
   } finally {
     await lease.release();
   }

@@ -5,7 +5,7 @@ import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
 import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
 import { historyTooLarge, StoreError } from "./errors.ts";
-import { resumeQueues } from "./resume-queues.ts";
+import { QueueResumption } from "./resume-queues.ts";
 import { createMethods, type Methods } from "./server-methods.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
 import { ThreadSessions } from "./thread-sessions.ts";
@@ -18,8 +18,9 @@ export interface ThreadServer {
    */
   connect(channel: Channel, options?: ConnectOptions): void;
   /**
-   * Goes on with the prompts that waited for a server which ended: for this the threads are listed once. The first `connect` calls it,
-   * unless `resumeQueues` is "use". Never rejects. Idempotent.
+   * Goes on with the prompts that waited for a server which ended: for this the threads are listed once. One that another server
+   * still holds is tried again later, `takeOverAfterMs` after the first time and less and less often. The first `connect` calls it,
+   * unless `resumeQueues` is "use". Settles when each thread was tried once. Never rejects. Idempotent.
    */
   resume(): Promise<void>;
   /**
@@ -35,7 +36,7 @@ class Server implements ThreadServer {
   readonly #sessions: ThreadSessions;
   readonly #methods: Methods;
   #closing: Promise<void> | undefined;
-  #resuming: Promise<void> | undefined;
+  readonly #resumption: QueueResumption;
 
   constructor(options: ThreadServerOptions) {
     const settings = resolveSettings(options, (bodies, error) => {
@@ -55,6 +56,7 @@ class Server implements ThreadServer {
     this.#connections = new Connections({ read, maxOutboxLength, onError });
     const onEvent = (event: Event) => this.#connections.notify(event);
     this.#sessions = new ThreadSessions({ settings, connections: this.#connections, onEvent });
+    this.#resumption = new QueueResumption(this.#sessions, settings);
     this.#methods = createMethods({ settings, connections: this.#connections, sessions: this.#sessions });
   }
 
@@ -75,14 +77,12 @@ class Server implements ThreadServer {
   }
 
   resume(): Promise<void> {
-    const isClosing = () => this.#closing !== undefined;
-    this.#resuming ??= resumeQueues(this.#sessions, this.#settings, isClosing).catch(this.#settings.onError);
-    return this.#resuming;
+    return this.#resumption.start();
   }
 
   close(): Promise<void> {
     this.#closing ??= (async () => {
-      await this.#resuming;
+      await this.#resumption.close();
       await this.#sessions.close();
       await this.#connections.close();
       await this.#settings.store.close();

@@ -38,6 +38,9 @@ export class ThreadSession {
   #thread: Thread;
   /** Settles when the last change of the thread is stored or refused. */
   #editing: Promise<unknown> = Promise.resolve();
+  /** The last write of what is known of the thread, and the one that has not begun. */
+  #saving: Promise<void> = Promise.resolve();
+  #nextSave: Promise<void> | undefined;
   #isArchiving = false;
   #isLost = false;
 
@@ -78,7 +81,8 @@ export class ThreadSession {
     try {
       await store.create(thread);
       session = await ThreadSession.#hold(thread, options);
-      if (session.lastSeq === 0) await session.#begin();
+      // One that was created before has what an earlier server left.
+      await session.#recover();
       return session;
     } catch (error) {
       if (!isLocked(error)) await discardThread(thread, store);
@@ -127,7 +131,7 @@ export class ThreadSession {
   /** The thread, with the number of its prompts that wait. */
   get thread(): Thread {
     const { size } = this.turns.queue;
-    return size === 0 ? this.#thread : { ...this.#thread, queued: size };
+    return withQueued(this.#thread, size);
   }
 
   get lastSeq(): number {
@@ -193,18 +197,29 @@ export class ThreadSession {
     if (this.isBusy) throw turnActive("archived");
     this.#isArchiving = true;
     try {
+      // What is accepted by now enters the queue or is refused.
+      await this.turns.queue.entered();
       for (const { turnId } of this.turns.queue.waiting) await this.turns.queue.remove(turnId, "archived");
       return await this.edit((thread) => archived(thread, this.#options.settings.clock.now()));
     } finally {
       this.#isArchiving = false;
+      this.turns.next();
     }
   }
 
   /** Stops what runs and gives the thread back. What waits for a human or in the queue is left waiting in the log. */
   async close(): Promise<void> {
     await this.turns.close();
+    await this.#editing;
     await this.#log.settled();
+    await this.#saving.catch(() => {});
     await this.#lease.release();
+  }
+
+  /** The thread is going to be deleted: settles when nothing of it is being written, and nothing more is. */
+  async retire(): Promise<void> {
+    this.#isLost = true;
+    await this.#saving.catch(() => {});
   }
 
   /** The directory comes from a file that others may have written: it must still be one that a thread may have. */
@@ -216,8 +231,18 @@ export class ThreadSession {
     }
   }
 
-  async #save(): Promise<void> {
-    if (!this.#isLost) await this.#options.settings.store.update(this.thread);
+  /** Stores what is known of the thread. Writes come one after the other, each with what is known when it begins. */
+  #save(): Promise<void> {
+    this.#nextSave ??= this.#saving
+      .catch(() => {})
+      .then(async () => {
+        this.#nextSave = undefined;
+        if (this.#isLost) return;
+        // A later server looks into the log for as many.
+        await this.#options.settings.store.update(withQueued(this.#thread, this.turns.queue.stored));
+      });
+    this.#saving = this.#nextSave;
+    return this.#nextSave;
   }
 
   async #touch(): Promise<void> {
@@ -244,5 +269,8 @@ export class ThreadSession {
     await this.turns.recover();
   }
 }
+
+const withQueued = (thread: Thread, queued: number): Thread =>
+  queued === 0 ? thread : { ...thread, queued };
 
 const withoutQueued = ({ queued: _, ...thread }: Thread): Thread => thread;

@@ -41,7 +41,7 @@ export class ThreadSessions {
     this.followed = new FollowedThreads({
       settings,
       connections,
-      takeOver: (threadId) => this.#takeOver(threadId),
+      takeOver: (threadId) => this.takeOver(threadId),
     });
     this.#options = {
       ...options,
@@ -120,12 +120,14 @@ export class ThreadSessions {
     if (entry?.opened?.canYield === true && entry.users === 0) this.#close(threadId, entry);
   }
 
-  /** Opens a thread that is followed, if its server holds it no more. */
-  async #takeOver(threadId: string): Promise<void> {
+  /** Opens a thread, which goes on by itself. False for one that another server writes. */
+  async takeOver(threadId: string): Promise<boolean> {
     try {
       await this.#use(threadId, () => {});
+      return true;
     } catch (error) {
       if (!isLocked(error)) throw error;
+      return false;
     }
   }
 
@@ -157,6 +159,7 @@ export class ThreadSessions {
     await this.use(threadId, async (session) => {
       if (session.isBusy) throw turnActive("deleted");
       this.#open.delete(threadId);
+      await session.retire();
       await this.#options.settings.store.delete(threadId);
     });
   }

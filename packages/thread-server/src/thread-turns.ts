@@ -23,7 +23,10 @@ export class ThreadTurns {
   readonly queue: TurnQueue;
   readonly #options: ThreadTurnsOptions;
   #active: ActiveTurn | undefined;
+  /** Settles when the start of the prompt is stored that waited and is the active turn now. */
   #beginning: Promise<void> | undefined;
+  /** The named requests that are being served: a copy of one waits for it. */
+  readonly #starting = new Map<string, Promise<StartedTurn>>();
   /** Settles when the active turn is over and noted. */
   #running: Promise<void> = Promise.resolve();
   /** The end of the last turn, which clients received and which could not be stored. */
@@ -32,8 +35,9 @@ export class ThreadTurns {
 
   constructor(options: ThreadTurnsOptions) {
     this.#options = options;
-    const { settings, log, state, thread, save } = options;
-    this.queue = new TurnQueue({ settings, log, state, thread, save, active: () => this.#active });
+    const { settings, log, state, thread, save, isArchived } = options;
+    const active = () => this.#active;
+    this.queue = new TurnQueue({ settings, log, state, thread, save, isArchived, active });
   }
 
   get active(): ActiveTurn | undefined {
@@ -50,8 +54,27 @@ export class ThreadTurns {
     name: RequestName | undefined,
     whenBusy: WhenBusy = this.#options.settings.whenBusy,
   ): Promise<StartedTurn> {
-    const repeated = name && (await this.#repeated(name));
-    if (repeated !== undefined) return repeated;
+    if (!name) return this.#start(request, undefined, whenBusy);
+    const { clientRequestId } = name;
+    // Looked up again each time: where the start failed, one of the copies that waited takes its place.
+    for (let served = this.#served(clientRequestId); served; served = this.#served(clientRequestId))
+      await served.catch(() => {});
+    const repeated = this.#repeated(name);
+    if (repeated) return repeated;
+    const starting = this.#start(request, name, whenBusy);
+    this.#starting.set(clientRequestId, starting);
+    try {
+      return await starting;
+    } finally {
+      this.#starting.delete(clientRequestId);
+    }
+  }
+
+  async #start(
+    request: TurnRequest,
+    name: RequestName | undefined,
+    whenBusy: WhenBusy,
+  ): Promise<StartedTurn> {
     if (this.#options.isArchived()) throw threadArchived();
     if (!this.#active && this.queue.size === 0) return this.#startNow(request, name);
     if (whenBusy === "reject") {
@@ -112,8 +135,8 @@ export class ThreadTurns {
 
   /** Begins what waits, if no turn is active. What cannot begin now waits until the thread is used again. */
   next(): void {
-    const { settings, isLost, onTurnOver } = this.#options;
-    if (this.#active || this.#isClosed || isLost()) return;
+    const { settings, isArchived, isLost, onTurnOver } = this.#options;
+    if (this.#active || this.#isClosed || isArchived() || isLost()) return;
     const queued = this.queue.next;
     if (!queued) return;
     const { turnId, clientRequestId, requestDigest, input, model } = queued;
@@ -132,7 +155,9 @@ export class ThreadTurns {
     this.#beginning = beginning;
     this.#running = (async () => {
       try {
-        await beginning;
+        await beginning.finally(() => {
+          this.#beginning = undefined;
+        });
       } catch (error) {
         this.#active = undefined;
         turn.discard();
@@ -183,14 +208,11 @@ export class ThreadTurns {
     const operation = currentTracer()?.start("turn", this.#traced(turnId, request));
     const turn = new ActiveTurn({ ...this.#parts(turnId), name, trace: operation?.context });
     this.#active = turn;
-    this.#beginning = (async () => {
+    try {
       await checkDirectory();
       await settings.runner.accept?.(request);
       await this.storeEnd();
       await turn.begin();
-    })();
-    try {
-      await this.#beginning;
     } catch (error) {
       this.#active = undefined;
       turn.discard();
@@ -227,11 +249,14 @@ export class ThreadTurns {
     }
   }
 
+  /** Settles when the request of this name is served, or its prompt has begun; undefined where nothing of it is under way. */
+  #served(clientRequestId: string): Promise<unknown> | undefined {
+    const isActive = this.#active?.turn.clientRequestId === clientRequestId;
+    return this.#starting.get(clientRequestId) ?? (isActive ? this.#beginning : undefined);
+  }
+
   /** The turn that the request started before. Throws -32005 when it was another request. */
-  async #repeated({ clientRequestId, requestDigest }: RequestName): Promise<StartedTurn | undefined> {
-    const active = this.#active?.turn;
-    if (active?.clientRequestId === clientRequestId) await this.#beginning?.catch(() => {});
-    await this.queue.entered(clientRequestId);
+  #repeated({ clientRequestId, requestDigest }: RequestName): StartedTurn | undefined {
     const started = this.#options.state.startedRequest(clientRequestId);
     if (started && started.requestDigest !== requestDigest) throw requestConflict();
     return started && { turnId: started.turnId, position: this.queue.positionOf(started.turnId) };

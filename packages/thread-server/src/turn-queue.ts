@@ -2,7 +2,7 @@ import type { QueuedTurn, Thread, ThreadNotificationParams } from "@harnesskit/p
 import { activeTrace } from "@harnesskit/wire/trace";
 import type { ActiveTurn } from "./active-turn.ts";
 import { defined } from "./defined.ts";
-import { queueFull } from "./errors.ts";
+import { queueFull, threadArchived } from "./errors.ts";
 import type { EventLog } from "./event-log.ts";
 import { inputLength } from "./prompt-queue.ts";
 import type { RequestName } from "./request-digest.ts";
@@ -18,12 +18,13 @@ export interface TurnQueueOptions {
   readonly thread: () => Thread;
   /** The active turn, which may be one whose start is being stored. */
   readonly active: () => ActiveTurn | undefined;
+  /** True while the thread takes no prompts. */
+  readonly isArchived: () => boolean;
   /** Stores what is known of the thread, with the number of its prompts that wait. */
   readonly save: () => Promise<void>;
 }
 
 interface Entering {
-  readonly clientRequestId: string | undefined;
   readonly length: number;
   readonly added: Promise<void>;
 }
@@ -54,6 +55,11 @@ export class TurnQueue {
     return this.waiting.length + this.#entering.size;
   }
 
+  /** How many the log has, or will have: also the one whose start is being stored. */
+  get stored(): number {
+    return this.#options.state.queue.size + this.#entering.size;
+  }
+
   /** The one that begins next; undefined for none. */
   get next(): QueuedTurn | undefined {
     return this.#options.state.queue.next(this.#leaving);
@@ -65,10 +71,9 @@ export class TurnQueue {
     return index === -1 ? undefined : index + 1;
   }
 
-  /** Settles when a prompt under this name is stored or refused, if one is being stored. */
-  async entered(clientRequestId: string): Promise<void> {
-    for (const entering of this.#entering.values())
-      if (entering.clientRequestId === clientRequestId) await entering.added.catch(() => {});
+  /** Settles when the prompts that are being stored are stored or refused. */
+  async entered(): Promise<void> {
+    await Promise.allSettled([...this.#entering.values()].map(({ added }) => added));
   }
 
   /**
@@ -98,7 +103,7 @@ export class TurnQueue {
       _meta: activeTrace(),
     });
     const added = this.#store(request, queued);
-    this.#entering.set(turnId, { clientRequestId: name?.clientRequestId, length, added });
+    this.#entering.set(turnId, { length, added });
     const life = new QueuedLife(active);
     this.#lives.set(turnId, life);
     try {
@@ -151,10 +156,11 @@ export class TurnQueue {
   }
 
   async #store(request: TurnRequest, queued: QueuedTurn): Promise<void> {
-    const { settings, log, save } = this.#options;
+    const { settings, log, save, isArchived } = this.#options;
     await settings.runner.accept?.(request);
     // First what tells a later server to look into the log, then the log.
     await save();
+    if (isArchived()) throw threadArchived();
     const { threadId, turnId } = queued;
     await log.append({ type: "turn.queued", data: { threadId, turnId, queued } });
   }

@@ -4,8 +4,10 @@ import type { Event } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import {
+  changeStoredThread,
   createMemoryThreadStore,
   createThreadServer,
+  forkStoredThread,
   StoreError,
   type ThreadServerOptions,
   type ThreadStore,
@@ -232,5 +234,45 @@ describe("a fork whose server ended while it copied", () => {
     const { error } = await client.call("thread.get", { threadId: "ses_half" });
     expect(error).toMatchObject({ code: -32001, data: { reason: "source_gone" } });
     expect((await client.call("thread.list")).result.threads).toEqual([]);
+  });
+});
+
+describe("a fork whose copy was cut off, without a server", () => {
+  it.each(["renamed", "forked"])("is completed before it is %s", async (what) => {
+    verifies("THR-96");
+    const store = createMemoryThreadStore();
+    const { client, threadId } = await setUp({
+      store,
+      runner: sayingRunner("x".repeat(300_000)),
+    });
+    for (const text of ["one", "two"])
+      await client.turnEnd((await client.startTurn(threadId, text)).result.turnId);
+    const source = await client.events(threadId);
+    let writes = 0;
+    const killed = overriding(store, {
+      append: async (...args) => {
+        if (writes++ > 0) throw new StoreError("store_failed", "killed");
+        await store.append(...args);
+      },
+    });
+    const named = { createId: () => "ses_fork" };
+    await expect(forkStoredThread(killed, { threadId }, named)).rejects.toMatchObject({
+      code: "store_failed",
+    });
+    const types = async (id: string) => {
+      const all: string[] = [];
+      for await (const { type } of store.events(id)) all.push(type);
+      return all;
+    };
+    expect((await types("ses_fork")).length).toBeLessThan(source.length);
+    const changed =
+      what === "renamed"
+        ? await changeStoredThread(store, "ses_fork", { title: "New" })
+        : await forkStoredThread(store, { threadId: "ses_fork" });
+    const copies = [...source.map(({ type }) => type), "thread.forked"];
+    expect(await types(changed.threadId)).toEqual([
+      ...copies,
+      what === "renamed" ? "thread.updated" : "thread.forked",
+    ]);
   });
 });

@@ -95,7 +95,6 @@ describe("thread.rename", () => {
     const { result } = await client.startTurn(threadId);
     await client.turnEnd(result.turnId);
     const renamed = client.call("thread.rename", { threadId, title: "After" });
-    await client.notification("thread.updated");
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     released.resolve();
     await renamed;

@@ -73,6 +73,8 @@ export interface SearchCommandOptions extends PlaceOptions {
 }
 
 const defaultHits = 20;
+/** The greatest limit that `thread.search` takes. */
+const maxHits = 100;
 
 /** `harness threads search`: up to `limit` hits, however many requests they take. */
 export const searchCommand = async (
@@ -118,7 +120,8 @@ export const searchCommand = async (
     );
     await terminal.ready();
   }
-  if (hasMore) terminal.write(style.dim(`There may be more: --limit ${limit * 2}\n`));
+  const more = limit < maxHits ? `--limit ${Math.min(limit * 2, maxHits)}` : "give more words";
+  if (hasMore) terminal.write(style.dim(`There may be more: ${more}\n`));
 };
 
 export interface QueueCommandOptions {
