@@ -29,8 +29,9 @@ test("tells what waits at the start and what comes, and a second address later, 
   await expect.poll(() => service.received.length).toBe(1);
   expect(service.received[0]?.path).toBe("/team");
   expect(idsOf(service.received[0] as never)).toEqual([first.id]);
+  // The notice is done with, and there are timers of the watch, of the second address and of the pause between two notices.
+  await expect.poll(() => [notifier.stats().team, clock.pending]).toEqual([0, 3]);
   const second = await ask("c2");
-  // The pause between two notices to one target.
   await expect.poll(() => notifier.stats().team).toBe(1);
   clock.advance(2_000);
   await expect.poll(() => service.received.length).toBe(2);

@@ -32,6 +32,7 @@ describe("a thread's view", () => {
       ],
       droppedItems: 0,
       openApprovals: [],
+      queued: [],
       currentTurn: turn.turn("running"),
       lastTurn: undefined,
     });

@@ -273,16 +273,8 @@ export class ThreadTurns {
 
   #workOf(turn: ActiveTurn, request: TurnRequest, operation?: TracedOperation<"turn">): TurnWork {
     const { settings, connections, approvals, state, thread } = this.#options;
-    return new TurnWork({
-      turn,
-      request,
-      operation,
-      thread: thread(),
-      state,
-      approvals,
-      connections,
-      settings,
-    });
+    const parts = { thread: thread(), state, approvals, connections, settings };
+    return new TurnWork({ ...parts, turn, request, operation });
   }
 
   async #runTurn(turn: ActiveTurn, work: TurnWork, run: () => Promise<void>): Promise<void> {

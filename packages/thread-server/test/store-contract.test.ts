@@ -220,6 +220,25 @@ const breaks: readonly [string, string, (store: ThreadStore) => Partial<ThreadSt
     }),
   ],
   [
+    "gives events of all types",
+    "events of some types",
+    (store) => ({ events: (id, { types: _, ...options } = {}) => store.events(id, options) }),
+  ],
+  [
+    "numbers copied events anew",
+    "a fork has the events",
+    (store) => ({
+      events: async function* (id, options) {
+        for await (const event of store.events(id, options)) yield { ...event, seq: (event.seq ?? 0) + 1 };
+      },
+    }),
+  ],
+  [
+    "keeps the first title",
+    "a thread that is renamed",
+    (store) => ({ update: ({ title: _, ...thread }) => store.update({ ...thread, title: "first" }) }),
+  ],
+  [
     "says that it removed",
     "grants are kept",
     (store) => ({ removeGrant: (id) => store.removeGrant(id).then(() => true) }),
