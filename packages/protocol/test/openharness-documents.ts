@@ -97,6 +97,17 @@ export const responseDocuments = [
   },
 ];
 
+const stream = { stream_id: "stream_1" };
+const opened = { ...stream, seq: 0, type: "opened", request_id: "r", version: 1 };
+const text = { ...stream, seq: 1, type: "text", message_id: "1", delta: "" };
+const progress = { ...stream, seq: 2, type: "progress", directive_id: "d", state: "running" };
+const fullProgress = { ...progress, message: "m", action_type: "a", fraction: 0.5 };
+const end = { ...stream, seq: 2 ** 40, type: "end", response: responseDocuments[0] };
+const streamError = { ...stream, type: "error", error: failure };
+const resume = { ...stream, type: "stream.resume" };
+const fullResume = { ...resume, session_id: "s", auth, after_seq: 0 };
+const cancel = { ...stream, type: "stream.cancel" };
+
 const approval = { decision: "approved", digest: "sha256:0", reason: "fine" };
 
 /** Documents that each schema of OpenHarness accepts as they are, by the schema's name. */
@@ -122,6 +133,16 @@ export const openharnessDocuments: Record<string, unknown[]> = {
   ShellErrorSchema: [{ code: "c" }, failure],
   ShellResponsePayloadSchema: responseDocuments.map(({ response }) => response),
   ShellResponseSchema: responseDocuments,
+  StreamingCapabilitySchema: [{ profile: "dev.harnesskit.stream", versions: [1, 2] }],
+  StreamOpenedSchema: [opened],
+  StreamTextSchema: [text],
+  StreamProgressSchema: [progress, fullProgress],
+  StreamEndSchema: [end],
+  StreamErrorSchema: [streamError],
+  StreamFrameSchema: [opened, text, progress, fullProgress, end, streamError],
+  StreamResumeSchema: [resume, fullResume],
+  StreamCancelSchema: [cancel, { ...cancel, session_id: "s", auth }],
+  StreamControlSchema: [resume, fullResume, cancel],
   ApprovalAnswerSchema: [{ decision: "refused" }, approval],
   RequestExtensionSchema: [{}, { approval }],
   ResponseExtensionSchema: [{}, { session_id: "s", conversation_id: "c", continuation }],
