@@ -18,6 +18,24 @@ const finished = {
   usage: { inputTokens: 1, outputTokens: 2.5, totalTokens: 0 },
 };
 const text = { type: "text", text: "Run the tests" };
+const queued = { turnId: "turn_2", threadId: "ses_1", input: [text], time: { queued: 5 } };
+const interrupting = {
+  ...queued,
+  agent: "code",
+  model: { providerID: "anthropic", modelID: "claude-sonnet-4-20250514" },
+  interrupts: "turn_1",
+  clientRequestId: "r1",
+  requestDigest: "sha256:0",
+};
+const found = {
+  thread,
+  in: "user_message",
+  snippet: "the tests",
+  seq: 2,
+  time: 5,
+  turnId: "turn_1",
+  itemId: "item_1",
+};
 const fileByPath = { type: "file", path: "a.txt" };
 const fileByUri = { type: "file", uri: "file:///a.txt", mimeType: "text/plain" };
 const metadata = {
@@ -89,6 +107,18 @@ const notifications: Record<string, unknown[]> = {
     { ...ids, requestId: "apr_1", decision: "always", resolvedBy: "ada" },
     { ...ids, requestId: "apr_1", resolvedBy: "server", reason: "expired" },
   ],
+  "thread.updated": [{ threadId: "ses_1", thread: { ...thread, time: { ...thread.time, archived: 7 } } }],
+  "thread.forked": [{ threadId: "ses_1", from: { threadId: "ses_2", seq: 3 } }],
+  "turn.queued": [
+    { threadId: "ses_1", turnId: "turn_2", queued },
+    { threadId: "ses_1", turnId: "turn_2", queued: interrupting },
+  ],
+  "turn.dequeued": ["cancelled", "archived", "forked"].map((reason) => ({
+    threadId: "ses_1",
+    turnId: "turn_2",
+    reason,
+    turn: { ...turn, turnId: "turn_2", status: "cancelled" },
+  })),
   "thread.deleted": [{ threadId: "ses_1" }],
 };
 
@@ -181,6 +211,9 @@ export const documents: Record<string, unknown[]> = {
   ModelRefSchema: [{ providerID: "anthropic", modelID: "claude-sonnet-4-20250514" }],
   TextInputSchema: [text],
   ThreadSchema: [thread],
+  QueuedTurnSchema: [queued, interrupting],
+  WhenBusySchema: ["reject", "queue", "interrupt"],
+  SearchHitSchema: [{ thread, in: "title", snippet: "Tests" }, found],
   TurnSchema: [turn, finished],
   TurnStatusSchema: ["running", "completed", "cancelled", "error"],
   UsageSchema: [{}, { inputTokens: 0 }, finished.usage],
@@ -205,6 +238,24 @@ export const documents: Record<string, unknown[]> = {
   "thread.unsubscribe result": [{ ok: true }],
   "thread.delete params": [{ threadId: "ses_1" }],
   "thread.delete result": [{ ok: true }],
+  "thread.rename params": [{ threadId: "ses_1", title: "New" }],
+  "thread.rename result": [{ thread }],
+  "thread.archive params": [{ threadId: "ses_1" }],
+  "thread.archive result": [{ thread }],
+  "thread.unarchive params": [{ threadId: "ses_1" }],
+  "thread.unarchive result": [{ thread }],
+  "thread.fork params": [
+    { threadId: "ses_1" },
+    { threadId: "ses_1", seq: 3, title: "Copy", clientRequestId: "r1" },
+  ],
+  "thread.fork result": [{ thread: { ...thread, forkedFrom: { threadId: "ses_2", seq: 3 }, queued: 1 } }],
+  "thread.search params": [
+    { query: "tests" },
+    { query: "the tests", limit: 1, cursor: "c", threadId: "ses_1" },
+  ],
+  "thread.search result": [{ hits: [] }, { hits: [found], nextCursor: "c" }],
+  "queue.list params": [{ threadId: "ses_1" }],
+  "queue.list result": [{ queued: [] }, { queued: [interrupting, queued] }],
   "grant.list params": [{}, { threadId: "ses_1" }, { directory: "/repo" }],
   "grant.list result": [{ grants: [] }, { grants: [grant] }],
   "grant.revoke params": [{ grantId: "grant_1" }],
@@ -218,7 +269,7 @@ export const documents: Record<string, unknown[]> = {
     },
     { threadId: "ses_1", input: [fileByPath, text, fileByUri] },
   ],
-  "turn.start result": [{ turnId: "turn_1" }],
+  "turn.start result": [{ turnId: "turn_1" }, { turnId: "turn_2", queued: { position: 1 } }],
   "approval.respond params": ["once", "always", "reject"].map((decision) => ({
     requestId: "apr_1",
     decision,

@@ -221,6 +221,7 @@ describe("the literals that others rely on", () => {
       TurnNotFound: -32003,
       ApprovalNotFound: -32004,
       RequestConflict: -32005,
+      ThreadArchived: -32006,
     });
   });
 
@@ -235,7 +236,13 @@ describe("the literals that others rely on", () => {
       "thread.subscribe",
       "thread.unsubscribe",
       "thread.delete",
+      "thread.rename",
+      "thread.archive",
+      "thread.unarchive",
+      "thread.fork",
+      "thread.search",
       "turn.start",
+      "queue.list",
       "approval.respond",
       "turn.cancel",
       "grant.list",
@@ -243,6 +250,10 @@ describe("the literals that others rely on", () => {
     ]);
     expect(Object.keys(threads.threadNotifications)).toEqual([
       "thread.created",
+      "thread.updated",
+      "thread.forked",
+      "turn.queued",
+      "turn.dequeued",
       "turn.started",
       "turn.completed",
       "turn.error",
