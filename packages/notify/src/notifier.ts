@@ -127,14 +127,14 @@ export const createNotifier = (options: NotifierOptions): Notifier => {
     if (timers.delete(record.id)) for (const lane of lanes.values()) lane.drop(record.id);
   };
 
-  /** Takes up what waits already; returns the number of the last change that is known then. */
+  /**
+   * Takes up what waits already; returns the number to watch from. One page only: a later one would lead past answers to what the first
+   * lists. The watch gives what does not fit in it.
+   */
   const readPending = async (): Promise<number> => {
-    for (let afterSeq = 0; ; ) {
-      const { records, nextSeq } = await source.page({ status: "pending", afterSeq });
-      if (records.length === 0) return nextSeq;
-      for (const record of records) changed(record);
-      afterSeq = nextSeq;
-    }
+    const { records, nextSeq } = await source.page({ status: "pending" });
+    for (const record of records) changed(record);
+    return nextSeq;
   };
 
   const follow = async (): Promise<void> => {
