@@ -5,4 +5,4 @@ export {
   createChatHandler,
 } from "./chat-handler.ts";
 export type { ChatAction, ChatSend, ChatSource } from "./chat-source.ts";
-export { sendLastMessage } from "./send-last-message.ts";
+export { type PageMessage, type PageRequest, sendLastMessage } from "./send-last-message.ts";

@@ -1,11 +1,12 @@
 /** What is read of a message of `useChat`. */
-interface PageMessage {
+export interface PageMessage {
   readonly id: string;
   readonly role: string;
   readonly parts: readonly { readonly type: string }[];
 }
 
-interface PageRequest<Message extends PageMessage> {
+/** What `DefaultChatTransport` is about to send. */
+export interface PageRequest<Message extends PageMessage> {
   readonly id: string;
   readonly messages: readonly Message[];
   readonly trigger: string;
