@@ -2,6 +2,7 @@
 // node life.mjs PLACE ARMED NAME FROM. Each line of its output is what its store has acknowledged.
 import { appendFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { openApprovals } from "./stores.mjs";
 
 process.stdin.resume().once("end", () => process.exit(0));
@@ -22,9 +23,9 @@ const write = async (what, work) => {
     (result) => ({ result }),
     ({ code, reason }) => ({ code: reason ?? code }),
   );
-  // In the middle of it: the statement is under way.
-  setImmediate(() => step("middle"));
-  const answer = await done;
+  // In the middle of it: the statement is under way, or, where the store needs no turn of the loop, not acknowledged yet.
+  const middle = nextTurn().then(() => step("middle"));
+  const [answer] = await Promise.all([done, middle]);
   say({ ...what, name, ...(answer.code === undefined ? {} : { code: answer.code }) });
   step(false);
   return answer.result;
