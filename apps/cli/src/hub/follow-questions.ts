@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { HubPlace } from "@harnesskit/hub/place";
 import { logFailure } from "../cli-error.ts";
 import type { ConversationView } from "../terminal/conversation-view.ts";
@@ -16,7 +17,10 @@ export interface FollowQuestionsOptions {
   readonly spinner: Spinner | undefined;
 }
 
-/** Shows what a conversation asks at the hub, and who answered there. */
+/** How long a conversation waits until its questions are followed. With a hub that is slower they may be shown late, or not at all. */
+const startMs = 1000;
+
+/** Shows what a conversation asks at the hub, and who answered there. Resolves before the first question can be missed. */
 export const followQuestions = async ({
   place,
   session,
@@ -34,6 +38,6 @@ export const followQuestions = async ({
     onCancel: () => {},
     onError: (error) => logFailure(`${command}: the hub's inbox`, error),
   });
-  void questions.follow(session);
+  await Promise.race([questions.follow(session), setTimeout(startMs, undefined, { ref: false })]);
   return questions;
 };

@@ -41,26 +41,35 @@ export class HubQuestions {
     this.#options = options;
   }
 
-  /** Follows a session from now on. Never rejects: the hub's page shows the same. */
+  /** Follows a session. Settles when no later question can be missed. Never rejects: the hub's page shows the same. */
   async follow(session: string): Promise<void> {
-    const { place, command, version, onError } = this.#options;
+    const { place, command, version } = this.#options;
     const client = createHubClient({
       transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
       client: { name: command, version },
       reconnect: { maxAttempts: Number.POSITIVE_INFINITY, maxDelayMs: 2000 },
     });
     this.#client = client;
-    try {
+    await this.#reporting(async () => {
       await client.connect();
       const afterSeq = await client.inboxSeq();
       // Questions of the session that were put before.
       const { records } = await client.call("inbox.list", { session, status: "pending" });
       for (const record of records) this.#changed(record, client);
-      for await (const record of client.watchInbox({ afterSeq, signal: this.#stop.signal })) {
-        if (record.origin.session === session) this.#changed(record, client);
-      }
+      void this.#reporting(async () => {
+        for await (const record of client.watchInbox({ afterSeq, signal: this.#stop.signal })) {
+          if (record.origin.session === session) this.#changed(record, client);
+        }
+      });
+    });
+  }
+
+  /** Never rejects. */
+  async #reporting(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
     } catch (error) {
-      if (!this.#stop.signal.aborted) onError(error);
+      if (!this.#stop.signal.aborted) this.#options.onError(error);
     }
   }
 
