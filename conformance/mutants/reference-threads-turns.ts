@@ -21,10 +21,12 @@ interface Parts {
   readonly resolved: Set<string>;
   /** The commands that a thread may always run. */
   readonly alwaysOf: (threadId: string) => Set<string> | undefined;
+  /** Called when a turn is over. */
+  readonly onEnd: (threadId: string) => void;
 }
 
 /** The turns of the reference thread server: the test agent, its items, its questions. */
-export const createTurns = ({ skips, log, live, resolved, alwaysOf }: Parts) => {
+export const createTurns = ({ skips, log, live, resolved, alwaysOf, onEnd }: Parts) => {
   const begin = (live_: Live, from: number): void => {
     live.set(live_.thread.threadId, live_);
     void runTurn(live_, from);
@@ -49,6 +51,7 @@ export const createTurns = ({ skips, log, live, resolved, alwaysOf }: Parts) => 
       });
     else log(threadId, "turn.completed", { ...base, status });
     if (skips("one-end")) log(threadId, "turn.completed", { ...base, status });
+    onEnd(threadId);
   };
   const ask = async (turn: Live, command: string): Promise<string> => {
     const requestId = `apr-${randomUUID()}`;

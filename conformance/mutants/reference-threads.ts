@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { StartModule } from "../src/index.ts";
 import type { Answer, Request } from "./reference-harness.ts";
+import { type KeptThread, organised } from "./reference-threads-organised.ts";
 import { type Method, Refused, serveFrames, writeFrame } from "./reference-threads-socket.ts";
 import { createTurns, type Live } from "./reference-threads-turns.ts";
 
@@ -21,9 +22,11 @@ export const startReferenceThreads =
   async ({ endpoint, directory }) => {
     const skips = (rule: string) => deviation.skip === rule;
     const root = join(directory, ".harness/threads");
-    const threads = new Map<string, { thread: Request; events: Request[]; always: Set<string> }>();
+    const threads = new Map<string, KeptThread>();
     const live = new Map<string, Live>();
     const resolved = new Set<string>();
+    /** By thread, what its prompts that wait do when they begin. */
+    const queues = new Map<string, Map<string, () => void>>();
     const requests = new Map<string, { text: string; result: Answer }>();
     const sockets = new Set<Socket>();
     const followed = new Map<Socket, Set<string>>();
@@ -61,7 +64,13 @@ export const startReferenceThreads =
     };
 
     const alwaysOf = (threadId: string) => threads.get(threadId)?.always;
-    const { begin, item, end } = createTurns({ skips, log, live, resolved, alwaysOf });
+    const next = (threadId: string): void => {
+      const [first] = queues.get(threadId) ?? [];
+      if (first === undefined) return;
+      queues.get(threadId)?.delete(first[0]);
+      first[1]();
+    };
+    const { begin, item, end } = createTurns({ skips, log, live, resolved, alwaysOf, onEnd: next });
 
     const text = (value: unknown): string => {
       if (typeof value !== "string") throw new Refused(skips("shapes") ? -32603 : -32602, "not a string");
@@ -82,7 +91,15 @@ export const startReferenceThreads =
       if (id !== undefined) requests.set(id, { text: JSON.stringify(params), result });
       return result;
     };
+    const keep = (thread: Request, events: Request[]): void => {
+      threads.set(thread.threadId, { thread, events, always: new Set() });
+      mkdirSync(join(root, thread.threadId), { recursive: true });
+      const lines = events.map((event) => `${JSON.stringify(event)}\n`);
+      writeFileSync(join(root, thread.threadId, "events.jsonl"), lines.join(""));
+      if (!skips("meta")) writeFileSync(join(root, thread.threadId, "meta.json"), JSON.stringify(thread));
+    };
     const methods: Record<string, Method> = {
+      ...organised({ skips, threadOf, text, all: () => threads.values(), keep }),
       initialize: () => ({
         version: "1.0.0",
         capabilities: {
@@ -109,10 +126,7 @@ export const startReferenceThreads =
             directory,
             time: { created: time, updated: time },
           };
-          threads.set(threadId, { thread, events: [], always: new Set() });
-          mkdirSync(join(root, threadId), { recursive: true });
-          writeFileSync(join(root, threadId, "events.jsonl"), "");
-          if (!skips("meta")) writeFileSync(join(root, threadId, "meta.json"), JSON.stringify(thread));
+          keep(thread, []);
           after(() => log(threadId, "thread.created", { threadId, thread }));
           return { thread };
         }),
@@ -161,7 +175,9 @@ export const startReferenceThreads =
           throw new Refused(-32602, "model");
         if (params.agent !== undefined && params.agent !== "code" && !skips("known-agents"))
           throw new Refused(-32602, "agent");
-        if (live.has(thread.threadId) && !skips("busy")) throw new Refused(-32002, "busy");
+        if (thread.time.archived !== undefined && !skips("archived")) throw new Refused(-32006, "archived");
+        const waits = live.has(thread.threadId) && params.whenBusy === "queue" && !skips("queues");
+        if (live.has(thread.threadId) && !waits && !skips("busy")) throw new Refused(-32002, "busy");
         const turnId = `trn_${randomUUID()}`;
         const turn = {
           turnId,
@@ -184,14 +200,21 @@ export const startReferenceThreads =
           item(start, "user_message", { content: params.input });
           begin(start, 0);
         };
+        if (waits) {
+          const queue = queues.get(thread.threadId) ?? new Map<string, () => void>();
+          queues.set(thread.threadId, queue.set(turnId, go));
+          return { turnId, queued: { position: queue.size } };
+        }
         if (skips("reply-first")) go();
         else after(go);
         return { turnId };
       },
       "turn.cancel": (params, after) => {
         const { thread } = threadOf(params);
+        if (!skips("takes-back") && queues.get(thread.threadId)?.delete(params.turnId)) return { ok: true };
         const turn = live.get(thread.threadId);
-        if (turn === undefined) throw new Refused(skips("turn-code") ? -32602 : -32003, "no turn");
+        if (turn === undefined || ![undefined, turn.turnId].includes(params.turnId))
+          throw new Refused(skips("turn-code") ? -32602 : -32003, "no turn");
         turn.isCancelled = true;
         after(() => {
           turn.cancel();
