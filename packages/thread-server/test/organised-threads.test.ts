@@ -1,9 +1,9 @@
 import { verifies } from "@harnesskit/conformance/verifies";
-import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createMemoryThreadStore, createThreadServer, type ThreadServerOptions } from "../src/index.ts";
-import { overriding } from "./support/overriding.ts";
+import { heldUpdates } from "./support/failing-stores.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
@@ -78,25 +78,14 @@ describe("thread.rename", () => {
   });
 
   it("is not undone by an older state of the thread that is stored late", async () => {
-    const inner = createMemoryThreadStore();
-    const released = createDeferred<void>();
-    let isHeld = false;
-    const store = overriding(inner, {
-      update: async (thread) => {
-        if (isHeld) {
-          isHeld = false;
-          await released.promise;
-        }
-        await inner.update(thread);
-      },
-    });
+    const { inner, store, hold, release } = heldUpdates();
     const { server, client, threadId } = await setUp({ store });
-    isHeld = true;
+    hold();
     const { result } = await client.startTurn(threadId);
     await client.turnEnd(result.turnId);
     const renamed = client.call("thread.rename", { threadId, title: "After" });
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-    released.resolve();
+    await nextTurn(20);
+    release();
     await renamed;
     await server.close();
     expect((await inner.get(threadId))?.title).toBe("After");

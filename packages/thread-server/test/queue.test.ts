@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, invalidParams } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
 import {
   createMemoryThreadStore,
   createThreadServer,
@@ -9,6 +9,7 @@ import {
   type ThreadServerOptions,
   type ThreadStore,
 } from "../src/index.ts";
+import { fullForStarts, heldUpdates } from "./support/failing-stores.ts";
 import { heldRunner } from "./support/held-runner.ts";
 import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
@@ -35,34 +36,6 @@ const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
     (await served.client.startTurn(threadId, text, { whenBusy: "queue", ...more })).result;
   const listed = async () => (await served.client.call("queue.list", { threadId })).result.queued;
   return { ...served, store, threadId, first, queue, listed };
-};
-
-/** Lets everything go on that can without a timer. */
-const turnsOfLoop = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-};
-
-/** A store whose next `update` waits for `release`, once `hold` was called. */
-const heldUpdates = (inner: ThreadStore = createMemoryThreadStore()) => {
-  const released = createDeferred<void>();
-  let isHeld = false;
-  const store = overriding(inner, {
-    update: async (thread) => {
-      if (isHeld) {
-        isHeld = false;
-        await released.promise;
-      }
-      await inner.update(thread);
-    },
-  });
-  return {
-    inner,
-    store,
-    hold: () => {
-      isHeld = true;
-    },
-    release: () => released.resolve(),
-  };
 };
 
 const texts = (queued: { input: { text: string }[] }[]): string[] =>
@@ -154,7 +127,7 @@ describe("turn.start while a turn is active", () => {
       await first.server.close();
       const store = overriding(inner, {
         lastEvents: async (...args) => {
-          await turnsOfLoop();
+          await nextTurn(20);
           return inner.lastEvents(...args);
         },
       });
@@ -323,7 +296,7 @@ describe("a queued prompt", () => {
     held.finish(first);
     await other.turnEnd(first);
     const archived = other.call("thread.archive", { threadId });
-    await turnsOfLoop();
+    await nextTurn(20);
     accepted.resolve();
     expect((await archived).result.thread.time.archived).toBeGreaterThan(0);
     expect((await second).error?.code).toBe(-32006);
@@ -509,42 +482,26 @@ describe("what waits when a server ends", () => {
   });
 
   it("stays while its start cannot be stored, and begins with the next use of the thread", async () => {
-    const inner = createMemoryThreadStore();
-    let isFull = false;
-    const store = overriding(inner, {
-      append: async (id, events, options) => {
-        if (isFull && events.some(({ type }) => type === "turn.started"))
-          throw new StoreError("store_full", "full");
-        await inner.append(id, events, options);
-      },
-    });
+    const { store, fill } = fullForStarts();
     const { client, threadId, first, queue, listed, finish, isRunning, errors } = await setUp({ store });
     const { turnId } = await queue("second");
-    isFull = true;
+    fill(true);
     finish(first);
     await until(() => errors.length > 0);
     expect(errors).toMatchObject([{ code: "store_full" }]);
     expect(await listed()).toMatchObject([{ turnId }]);
     const busy = await client.startTurn(threadId, "third");
     expect(busy.error).toMatchObject({ code: -32002, data: { reason: "queue_not_empty" } });
-    isFull = false;
+    fill(false);
     expect((await client.startTurn(threadId, "third", { whenBusy: "queue" })).error).toBeUndefined();
     await until(() => isRunning(turnId));
   });
 
   it("is reported as archived where the thread is archived while nothing could begin", async () => {
-    const inner = createMemoryThreadStore();
-    let isFull = false;
-    const store = overriding(inner, {
-      append: async (id, events, options) => {
-        if (isFull && events.some(({ type }) => type === "turn.started"))
-          throw new StoreError("store_full", "full");
-        await inner.append(id, events, options);
-      },
-    });
+    const { store, fill } = fullForStarts();
     const { client, threadId, first, queue, errors, finish } = await setUp({ store });
     const { turnId } = await queue("second");
-    isFull = true;
+    fill(true);
     finish(first);
     await until(() => errors.length > 0);
     expect((await client.call("thread.archive", { threadId })).result.thread).not.toHaveProperty("queued");
@@ -595,7 +552,7 @@ describe("a client whose input ends", () => {
     const { client, queue } = await setUp({ runner, tools: [tool] });
     await queue("second");
     client.wire.end();
-    await turnsOfLoop();
+    await nextTurn(20);
     begins.resolve();
     await client.closed;
     expect(client.all("approval.requested")).toHaveLength(1);

@@ -1,0 +1,45 @@
+import { createDeferred } from "@harnesskit/wire";
+import { createMemoryThreadStore, StoreError, type ThreadStore } from "../../src/index.ts";
+import { overriding } from "./overriding.ts";
+
+/** A store whose next `update` waits for `release`, once `hold` was called. */
+export const heldUpdates = (inner: ThreadStore = createMemoryThreadStore()) => {
+  const released = createDeferred<void>();
+  let isHeld = false;
+  const store = overriding(inner, {
+    update: async (thread) => {
+      if (isHeld) {
+        isHeld = false;
+        await released.promise;
+      }
+      await inner.update(thread);
+    },
+  });
+  return {
+    inner,
+    store,
+    hold: () => {
+      isHeld = true;
+    },
+    release: () => released.resolve(),
+  };
+};
+
+/** A store that is full, while `fill(true)` holds, for the start of a turn. */
+export const fullForStarts = () => {
+  const inner = createMemoryThreadStore();
+  let isFull = false;
+  const store = overriding(inner, {
+    append: async (id, events, options) => {
+      if (isFull && events.some(({ type }) => type === "turn.started"))
+        throw new StoreError("store_full", "full");
+      await inner.append(id, events, options);
+    },
+  });
+  return {
+    store,
+    fill: (full: boolean) => {
+      isFull = full;
+    },
+  };
+};
