@@ -17,3 +17,10 @@ export const unarchived = (thread: Thread): Thread => {
 /** True where both say the same of what can be changed. */
 export const isSameThread = (one: Thread, other: Thread): boolean =>
   one.title === other.title && one.time.archived === other.time.archived;
+
+/** The thread with the number of its prompts that wait. */
+export const withQueued = (thread: Thread, queued: number): Thread =>
+  queued === 0 ? thread : { ...thread, queued };
+
+/** The thread without that number. */
+export const withoutQueued = ({ queued: _, ...thread }: Thread): Thread => thread;

@@ -38,6 +38,10 @@ const isBoundary = ({ type, data }: EventBody): boolean => {
 /** A tool that runs by itself from here on: what it does must not be unknown to the log after a power loss. */
 const isExecution = (item: Item): boolean => item.type === "tool_exec" && item.data?.status === "running";
 
+/** The events that follow the one of this number. */
+export const toEvents = (bodies: readonly EventBody[], lastSeq: number, time: number): Event[] =>
+  bodies.map((body, index) => ({ seq: lastSeq + 1 + index, time, ...body }) as Event);
+
 /**
  * The one writer of a thread's events: numbers them, writes them, and only then tells of them. What comes during a
  * write leaves with the next one, consecutive deltas of an item as one.
@@ -89,12 +93,11 @@ export class EventLog {
   async #write(entries: Entry[]): Promise<void> {
     const { threadId, store, clock, flush, onEvent, onChanged } = this.#options;
     const time = clock.now();
-    const events = entries.map(
-      ({ body }, index) => ({ seq: this.#lastSeq + 1 + index, time, ...body }) as Event,
-    );
+    const bodies = entries.map(({ body }) => body);
+    const events = toEvents(bodies, this.#lastSeq, time);
     try {
       await store.append(threadId, events, {
-        flush: flush === "always" || (flush === "boundaries" && entries.some(({ body }) => isBoundary(body))),
+        flush: flush === "always" || (flush === "boundaries" && bodies.some(isBoundary)),
       });
     } catch (error) {
       // What was appended meanwhile was meant to follow what is now missing.

@@ -1,6 +1,8 @@
 import type { Event, EventBody, EventOf, Item, Thread, Turn } from "@harnesskit/protocol/threads";
 import { type Ending, endUnfinishedTurn } from "./close-open-items.ts";
 import { threadNotFound } from "./errors.ts";
+import { toEvents } from "./event-log.ts";
+import { lastSeqOf } from "./read-log.ts";
 import { ThreadState } from "./thread-state.ts";
 import type { ThreadStore } from "./thread-store.ts";
 import { dequeued } from "./turn-queue.ts";
@@ -40,7 +42,7 @@ export const completeFork = async (
   { maxHistoryLength, now, signal }: CompleteForkOptions,
 ): Promise<readonly Event[]> => {
   const { threadId, forkedFrom } = fork;
-  const copied = (await store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
+  const copied = await lastSeqOf(store, threadId);
   if (copied > forkedFrom.seq) return [];
   const state = new ThreadState(maxHistoryLength);
   const created: EventOf<"thread.created"> = {
@@ -72,8 +74,7 @@ export const completeFork = async (
     ...state.queue.list.map((queued) => dequeued(queued, "forked", now())),
     { type: "thread.forked", data: { threadId, from: forkedFrom } },
   ];
-  const time = now();
-  const events = closing.map((body, index) => ({ seq: forkedFrom.seq + 1 + index, time, ...body }) as Event);
+  const events = toEvents(closing, forkedFrom.seq, now());
   // What closes the copy is stored as a whole, so that a part of it is never taken for all.
   batch.push(...events);
   await write(true);

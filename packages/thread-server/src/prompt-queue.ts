@@ -3,6 +3,7 @@ import type { Event, InputPart, QueuedTurn } from "@harnesskit/protocol/threads"
 interface Entry {
   readonly seq: number;
   readonly queued: QueuedTurn;
+  readonly length: number;
 }
 
 /** The prompts of a thread that wait for the end of its active turn, as its log tells. */
@@ -35,10 +36,17 @@ export class PromptQueue {
     return undefined;
   }
 
+  /** The characters of all prompts but this turn's. */
+  lengthWithout(turnId: string | undefined): number {
+    let sum = 0;
+    for (const [id, { length }] of this.#entries) if (id !== turnId) sum += length;
+    return sum;
+  }
+
   apply(event: Event): void {
     if (event.type === "turn.queued") {
       const { turnId, queued } = event.data;
-      this.#entries.set(turnId, { seq: event.seq, queued });
+      this.#entries.set(turnId, { seq: event.seq, queued, length: inputLength(queued) });
     } else if (event.type === "turn.started" || event.type === "turn.dequeued") {
       this.#entries.delete(event.data.turnId);
     }

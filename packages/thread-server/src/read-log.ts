@@ -68,6 +68,10 @@ export const checkHeard = async (
   if (last?.time !== afterTime) throw logWentBack(lastSeq);
 };
 
+/** The number of a log's last event; 0 for an empty log. */
+export const lastSeqOf = async (store: ThreadStore, threadId: string): Promise<number> =>
+  (await store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
+
 /** Removes a thread whose creation failed, as far as that can be: one that has an event was created. */
 export const discardThread = async ({ threadId }: Thread, store: ThreadStore): Promise<void> => {
   try {

@@ -1,3 +1,4 @@
+import { type Backoff, backoffDelayMs } from "@harnesskit/wire";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
 
@@ -11,6 +12,7 @@ const maxDelays = 12;
 export class QueueResumption {
   readonly #sessions: ThreadSessions;
   readonly #settings: ServerSettings;
+  readonly #backoff: Backoff;
   #first: Promise<void> | undefined;
   /** The latest round of the threads that were locked. */
   #round: Promise<void> = Promise.resolve();
@@ -20,17 +22,17 @@ export class QueueResumption {
   constructor(sessions: ThreadSessions, settings: ServerSettings) {
     this.#sessions = sessions;
     this.#settings = settings;
+    const { takeOverAfterMs: initialDelayMs } = settings.limits;
+    const maxDelayMs = initialDelayMs * maxDelays;
+    this.#backoff = { maxAttempts: Number.POSITIVE_INFINITY, initialDelayMs, maxDelayMs, random: () => 1 };
   }
 
   /** Settles when each thread was tried once. Never rejects: what fails is reported, and costs no other thread. Idempotent. */
   start(): Promise<void> {
-    const { store, limits, onError } = this.#settings;
+    const { store, onError } = this.#settings;
     this.#first ??= (async () => {
       const threads = (await store.list()).filter(({ queued }) => queued !== undefined);
-      await this.#openAll(
-        threads.map(({ threadId }) => threadId),
-        limits.takeOverAfterMs,
-      );
+      await this.#openAll(threads.map(({ threadId }) => threadId));
     })().catch(onError);
     return this.#first;
   }
@@ -43,17 +45,15 @@ export class QueueResumption {
     await this.#round;
   }
 
-  async #openAll(threadIds: readonly string[], delayMs: number): Promise<void> {
-    const { clock, limits } = this.#settings;
+  async #openAll(threadIds: readonly string[], attempt = 1): Promise<void> {
     const locked: string[] = [];
     for (const threadId of threadIds) {
       if (this.#isClosed) return;
       if (!(await this.#open(threadId))) locked.push(threadId);
     }
     if (locked.length === 0 || this.#isClosed) return;
-    const nextMs = Math.min(delayMs * 2, limits.takeOverAfterMs * maxDelays);
-    this.#stopTimer = clock.after(delayMs, () => {
-      this.#round = this.#openAll(locked, nextMs);
+    this.#stopTimer = this.#settings.clock.after(backoffDelayMs(attempt, this.#backoff), () => {
+      this.#round = this.#openAll(locked, attempt + 1);
     });
   }
 

@@ -1,8 +1,10 @@
-import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
+import type { EventBody, Thread } from "@harnesskit/protocol/threads";
 import { type Clock, type CreateId, randomId, systemClock } from "@harnesskit/wire";
-import { archived, unarchived, withTitle } from "./edit-thread.ts";
+import { archived, unarchived, withoutQueued, withQueued, withTitle } from "./edit-thread.ts";
 import { seqOutOfRange, threadNotFound, turnActive } from "./errors.ts";
+import { toEvents } from "./event-log.ts";
 import { completeFork, isFork } from "./fork-thread.ts";
+import { lastSeqOf } from "./read-log.ts";
 import { readState } from "./read-state.ts";
 import { threadServerLimits } from "./server-settings.ts";
 import type { ThreadStore } from "./thread-store.ts";
@@ -25,9 +27,6 @@ const stored = async (store: ThreadStore, threadId: string): Promise<Thread> => 
   if (!thread) throw threadNotFound();
   return thread;
 };
-
-const lastSeqOf = async (store: ThreadStore, threadId: string): Promise<number> =>
-  (await store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
 
 const apply = (thread: Thread, change: ThreadChange, now: number): Thread => {
   if ("title" in change) return withTitle(thread, change.title);
@@ -55,7 +54,7 @@ export const changeStoredThread = async (
   const lease = await store.lease(threadId);
   try {
     // The former holder may have changed it.
-    const { queued: _, ...thread } = await stored(store, threadId);
+    const thread = withoutQueued(await stored(store, threadId));
     await complete(thread, store, clock);
     const state = await readState(store, thread, limits);
     const archives = "archived" in change && change.archived;
@@ -68,10 +67,8 @@ export const changeStoredThread = async (
       ...leaving.map((queued) => dequeued(queued, "archived", time)),
       { type: "thread.updated", data: { threadId, thread: changed } },
     ];
-    const events = bodies.map((body, index) => ({ seq: state.lastSeq + 1 + index, time, ...body }) as Event);
-    await store.append(threadId, events, { flush: true });
-    const left = state.queue.size - leaving.length;
-    const kept = left === 0 ? changed : { ...changed, queued: left };
+    await store.append(threadId, toEvents(bodies, state.lastSeq, time), { flush: true });
+    const kept = withQueued(changed, state.queue.size - leaving.length);
     await store.update(kept);
     return kept;
   } finally {

@@ -2,7 +2,7 @@ import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
 import { invalidParams, ProtocolError } from "@harnesskit/wire";
 import { Approvals } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
-import { archived, isSameThread } from "./edit-thread.ts";
+import { archived, isSameThread, withoutQueued, withQueued } from "./edit-thread.ts";
 import { isLocked, logChanged, type StoreError, turnActive } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import { completeFork, isFork } from "./fork-thread.ts";
@@ -181,7 +181,7 @@ export class ThreadSession {
     const edited = this.#editing.then(async () => {
       const thread = change(this.#thread);
       if (thread === this.#thread) return this.thread;
-      await this.turns.appendAll([{ type: "thread.updated", data: { threadId: thread.threadId, thread } }]);
+      await this.#log.append({ type: "thread.updated", data: { threadId: thread.threadId, thread } });
       // A turn may have used the thread meanwhile.
       this.#thread = { ...thread, time: { ...thread.time, updated: this.#thread.time.updated } };
       // The log has it by now; what is stored beside is stored again with the next turn, or when the thread is opened.
@@ -254,7 +254,7 @@ export class ThreadSession {
 
   async #begin(): Promise<void> {
     const { threadId } = this.#thread;
-    await this.turns.appendAll([{ type: "thread.created", data: { threadId, thread: this.#thread } }]);
+    await this.#log.append({ type: "thread.created", data: { threadId, thread: this.#thread } });
   }
 
   async #recover(): Promise<void> {
@@ -269,8 +269,3 @@ export class ThreadSession {
     await this.turns.recover();
   }
 }
-
-const withQueued = (thread: Thread, queued: number): Thread =>
-  queued === 0 ? thread : { ...thread, queued };
-
-const withoutQueued = ({ queued: _, ...thread }: Thread): Thread => thread;

@@ -113,7 +113,7 @@ export class ThreadTurns {
     const { turn: begun } = state;
     if (begun) {
       const plan = await planRecovery(state, settings, checkDirectory);
-      await this.appendAll(plan.endings);
+      await this.#appendAll(plan.endings);
       if (plan.waiting) {
         const turn = new ActiveTurn({ ...this.#parts(begun.turnId), begun });
         this.#active = turn;
@@ -194,11 +194,11 @@ export class ThreadTurns {
   /** Stores the end of the last turn as clients received it, where that could not be done at the time. */
   async storeEnd(): Promise<void> {
     if (!this.#unstoredEnd || this.#options.isLost()) return;
-    await this.appendAll(this.#unstoredEnd);
+    await this.#appendAll(this.#unstoredEnd);
     this.#unstoredEnd = undefined;
   }
 
-  async appendAll(bodies: readonly EventBody[]): Promise<void> {
+  async #appendAll(bodies: readonly EventBody[]): Promise<void> {
     await Promise.all(bodies.map((body) => this.#options.log.append(body)));
   }
 

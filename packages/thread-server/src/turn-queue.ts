@@ -52,7 +52,9 @@ export class TurnQueue {
 
   /** How many wait or are being stored. */
   get size(): number {
-    return this.waiting.length + this.#entering.size;
+    const { state, active } = this.#options;
+    const begins = state.queue.get(active()?.turnId ?? "") ? 1 : 0;
+    return state.queue.size - begins + this.#entering.size;
   }
 
   /** How many the log has, or will have: also the one whose start is being stored. */
@@ -147,10 +149,10 @@ export class TurnQueue {
   }
 
   #checkRoom(length: number): void {
-    const { maxQueuedTurns, maxQueuedLength } = this.#options.settings.limits;
+    const { settings, state, active } = this.#options;
+    const { maxQueuedTurns, maxQueuedLength } = settings.limits;
     if (this.size >= maxQueuedTurns) throw queueFull({ maxQueuedTurns });
-    let sum = length;
-    for (const queued of this.waiting) sum += inputLength(queued);
+    let sum = length + state.queue.lengthWithout(active()?.turnId);
     for (const entering of this.#entering.values()) sum += entering.length;
     if (sum > maxQueuedLength) throw queueFull({ maxQueuedLength });
   }
