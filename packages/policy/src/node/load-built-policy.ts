@@ -5,9 +5,8 @@ import { compilePolicy } from "../compile-policy.ts";
 import type { PolicyFile } from "../file/policy-schema.ts";
 import type { ParsePolicyOptions } from "../parse-policy.ts";
 import type { Policy } from "../policy.ts";
-import { secretFunctions } from "../secrets/secret-functions.ts";
 import { defaultPolicyFile } from "./default-policy-file.ts";
-import { ownFilesOf } from "./own-files.ts";
+import { withOwnFiles } from "./own-files.ts";
 
 const packageFile = createRequire(import.meta.url).resolve("@harnesskit/policy/package.json");
 /** The value of the shipped policy, which the build wrote, and the digest of the YAML that it was read from. */
@@ -51,16 +50,6 @@ export const loadBuiltPolicy = async (
 ): Promise<Policy | undefined> => {
   const built = await readBuilt();
   if (!built) return undefined;
-  const { workspace = process.cwd(), functions = [] } = options;
-  const ownFiles = await Promise.all([defaultPolicyFile, valueFile].map(ownFilesOf));
-  return compilePolicy(
-    built.value,
-    { text: built.text, file: defaultPolicyFile, problems: checked, isChecked: true },
-    {
-      ...options,
-      functions: [...secretFunctions, ...functions],
-      workspace,
-      ownFiles: [...new Set([...ownFiles.flat(), ...(options.ownFiles ?? [])])],
-    },
-  );
+  const source = { text: built.text, file: defaultPolicyFile, problems: checked, isChecked: true };
+  return compilePolicy(built.value, source, await withOwnFiles([defaultPolicyFile, valueFile], options));
 };

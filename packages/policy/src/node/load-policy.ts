@@ -3,8 +3,7 @@ import { type ParsePolicyOptions, parsePolicy } from "../parse-policy.ts";
 import type { Policy } from "../policy.ts";
 import { PolicyError, type PolicyErrorCode } from "../policy-error.ts";
 import { policyLimits } from "../policy-limits.ts";
-import { secretFunctions } from "../secrets/secret-functions.ts";
-import { ownFilesOf } from "./own-files.ts";
+import { withOwnFiles } from "./own-files.ts";
 
 /** Reads a file of `maxBytes` at most; its name may be a link. Throws `policy_unreadable` or `policy_too_large`. */
 const readBytes = async (file: string, maxBytes: number): Promise<Uint8Array> => {
@@ -46,14 +45,6 @@ export const loadPolicy = async (
   file: string,
   options: Omit<ParsePolicyOptions, "file"> = {},
 ): Promise<Policy> => {
-  const { workspace = process.cwd(), functions = [] } = options;
   const text = await readPolicyText(file, options.limits);
-  const ownFiles = await ownFilesOf(file);
-  return parsePolicy(text, {
-    ...options,
-    functions: [...secretFunctions, ...functions],
-    workspace,
-    file,
-    ownFiles: [...new Set([...ownFiles, ...(options.ownFiles ?? [])])],
-  });
+  return parsePolicy(text, { ...(await withOwnFiles([file], options)), file });
 };

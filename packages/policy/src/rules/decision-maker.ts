@@ -27,7 +27,7 @@ export class DecisionMaker {
   readonly #set: readonly (readonly [readonly string[], JsonTemplate])[];
   readonly #reason: Template | undefined;
   /** Whether the decision was checked when the file was read. */
-  readonly #isChecked: boolean;
+  readonly #isFixed: boolean;
 
   /** Problems are added to `problems`. */
   constructor(options: DecisionMakerOptions) {
@@ -50,7 +50,7 @@ export class DecisionMaker {
       compileJson(value, template, ["set", place]),
     ]);
     const open = this.#fields.filter(([, field]) => !field.isFixed).map(([key]) => key);
-    this.#isChecked = open.length === 0 && decision !== "modify";
+    this.#isFixed = open.length === 0 && decision !== "modify";
     if (source.set && (decision !== "modify" || source.modified_payload !== undefined))
       problems.add([...path, "set"], "set goes with modify, instead of modified_payload");
     if (options.isChecked) return;
@@ -74,7 +74,7 @@ export class DecisionMaker {
     }
     if (this.#reason && roomFor(event.event_type, decision).reason)
       decision.reason = this.#reason.toText(view);
-    const keys = this.#isChecked ? undefined : keysOfDecision(event.event_type, decision);
+    const keys = this.#isFixed ? undefined : keysOfDecision(event.event_type, decision);
     if (typeof keys === "string") throw new RuleError("policy_decision", keys);
     return decision;
   }
