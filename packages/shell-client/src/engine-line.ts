@@ -14,7 +14,7 @@ import { ChannelConnection, StreamLostError } from "./channel-connection.ts";
 import type { ShellDiagnostic } from "./shell-outcome.ts";
 import { ExchangeStreams } from "./streaming/exchange-stream.ts";
 import { FrameReader } from "./streaming/frame-reader.ts";
-import type { StreamCall } from "./streaming/stream-call.ts";
+import { ResumeAttempts, type StreamCall } from "./streaming/stream-call.ts";
 
 /** What goes with each attempt of a request. */
 export interface EngineCall {
@@ -95,9 +95,9 @@ const sessionLine = (engine: Transport | Channel, options: EngineLineOptions): E
     async post(requestId, message, call, stream) {
       if (!stream) return post(requestId, message, call);
       const reader = new FrameReader(requestId, stream.onFact);
-      let seq = reader.lastSeq;
-      // Connections are replaced as the session's backoff says; so many in a row may bring no frame.
-      for (let attempt = 1; ; attempt++) {
+      // Connections are replaced as the session's backoff says.
+      const attempts = new ResumeAttempts(reader, stream.backoff);
+      do {
         try {
           return await post(requestId, message, call, reader);
         } catch (error) {
@@ -105,10 +105,7 @@ const sessionLine = (engine: Transport | Channel, options: EngineLineOptions): E
           const isCut = HarnessError.isInstance(error) && error.code === "connection_closed";
           if (!isCut || reader.streamId === undefined || call.signal.aborted) throw error;
         }
-        if (reader.lastSeq > seq) attempt = 1;
-        seq = reader.lastSeq;
-        if (attempt > stream.backoff.maxAttempts) break;
-      }
+      } while (attempts.next() !== undefined);
       // The request has the same id, and is done once.
       stream.onFact({ type: "lost" });
       return post(requestId, message, call);

@@ -8,7 +8,13 @@ import {
 } from "@harnesskit/wire";
 import type { EngineCall } from "../engine-line.ts";
 import { FrameReader, type Step } from "./frame-reader.ts";
-import { cancelMessage, isCallersChoice, resumeMessage, type StreamCall } from "./stream-call.ts";
+import {
+  cancelMessage,
+  isCallersChoice,
+  ResumeAttempts,
+  resumeMessage,
+  type StreamCall,
+} from "./stream-call.ts";
 
 /** Reads frames until the response, a failure, a gap, or the end of the connection. */
 const readFrames = async (frames: MessageStream, reader: FrameReader): Promise<Step | undefined> => {
@@ -71,15 +77,14 @@ export class ExchangeStreams {
     { backoff, clock }: StreamCall,
   ): Promise<unknown> {
     let frames: MessageStream | undefined = opened;
-    let seq = reader.lastSeq;
-    for (let attempt = 1; ; attempt++) {
+    const attempts = new ResumeAttempts(reader, backoff);
+    for (;;) {
       const step: Step | undefined = frames && (await readFrames(frames, reader));
       if (step?.kind === "done") return step.response;
       const resume = resumeMessage(reader, request);
       if (call.signal.aborted || step?.kind === "failed" || resume === undefined) return undefined;
-      if (reader.lastSeq > seq) attempt = 1;
-      seq = reader.lastSeq;
-      if (attempt > backoff.maxAttempts) return undefined;
+      const attempt = attempts.next();
+      if (attempt === undefined) return undefined;
       await wait(backoffDelayMs(attempt, backoff), clock, call.signal);
       if (call.signal.aborted) return undefined;
       const answer: unknown = await this.#engine.handleStream(resume, call).catch(() => undefined);

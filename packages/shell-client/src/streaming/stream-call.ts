@@ -12,6 +12,28 @@ export interface StreamCall {
   readonly onFact: (fact: StreamFact) => void;
 }
 
+/** Counts attempts in a row to resume a stream without a frame that counts. */
+export class ResumeAttempts {
+  readonly #reader: FrameReader;
+  readonly #max: number;
+  #count = 0;
+  #seq: number;
+
+  constructor(reader: FrameReader, { maxAttempts }: Backoff) {
+    this.#reader = reader;
+    this.#max = maxAttempts;
+    this.#seq = reader.lastSeq;
+  }
+
+  /** The number of the next one, from 1; undefined where there were too many. */
+  next(): number | undefined {
+    const { lastSeq } = this.#reader;
+    this.#count = lastSeq > this.#seq ? 1 : this.#count + 1;
+    this.#seq = lastSeq;
+    return this.#count > this.#max ? undefined : this.#count;
+  }
+}
+
 /** Names a stream to the engine, as the one of its request. */
 const ofStream = (streamId: string, { request: { context, auth } }: ShellRequest) => ({
   stream_id: streamId,

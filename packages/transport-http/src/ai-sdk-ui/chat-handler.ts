@@ -4,6 +4,7 @@ import {
   HarnessError,
   InvalidArgumentError,
   type LimitsOf,
+  type MessageCodec,
   systemClock,
 } from "@harnesskit/wire";
 import { assertPath } from "../check-options.ts";
@@ -66,6 +67,7 @@ class ChatEndpoint<Principal> {
   readonly #options: ChatHandlerOptions<Principal>;
   readonly #limits: ChatHandlerLimits;
   readonly #parts: ReturnType<typeof createCore<Principal>>;
+  readonly #codec: MessageCodec;
   readonly #path: string;
   #inFlight = 0;
 
@@ -78,6 +80,8 @@ class ChatEndpoint<Principal> {
     this.#options = options;
     this.#path = path;
     this.#limits = chatHandlerLimits.resolve(options.limits);
+    const { maxBodyBytes, maxDepth } = this.#limits;
+    this.#codec = createMessageCodec({ maxFrameBytes: maxBodyBytes, maxDepth });
     this.#parts = createCore<Principal>(options, {
       routes: {},
       allowedHosts,
@@ -177,7 +181,7 @@ class ChatEndpoint<Principal> {
   }
 
   async #readBody(request: RequestView): Promise<{ readonly body: unknown } | { readonly refused: Answer }> {
-    const { maxBodyBytes, maxDepth, bodyTimeoutMs: timeoutMs } = this.#limits;
+    const { maxBodyBytes, bodyTimeoutMs: timeoutMs } = this.#limits;
     const clock = this.#options.clock ?? systemClock;
     if (!isJsonType(request.header("content-type")))
       return { refused: refuseWith(415, { accept: "application/json" }) };
@@ -187,7 +191,7 @@ class ChatEndpoint<Principal> {
       return { refused: refuseWith(status[read.problem]) };
     }
     try {
-      return { body: createMessageCodec({ maxFrameBytes: maxBodyBytes, maxDepth }).decode(read.bytes) };
+      return { body: this.#codec.decode(read.bytes) };
     } catch (error) {
       if (!HarnessError.isInstance(error)) throw error;
       return { refused: refuse(400, "invalid_message", "The body is not JSON, or nests too deep.") };

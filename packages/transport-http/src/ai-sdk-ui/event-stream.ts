@@ -1,12 +1,11 @@
 import { type Clock, callSafely } from "@harnesskit/wire";
+import { eventHeaders } from "../server/event-stream.ts";
 import { toChatFailure } from "./chat-failure.ts";
 
 /** The headers of a stream of UI messages, as the AI SDK knows it by. */
 export const eventStreamHeaders: Readonly<Record<string, string>> = {
-  "content-type": "text/event-stream",
+  ...eventHeaders,
   "x-vercel-ai-ui-message-stream": "v1",
-  // Keeps proxies from waiting for its end.
-  "x-accel-buffering": "no",
 };
 
 export interface EventStreamOptions {

@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:ht
 import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "@harnesskit/wire";
+import { maxTimerMs } from "@harnesskit/wire/time";
 import type { Answer, AnswerStream } from "../server/request-view.ts";
 
 /** How much of an unwanted body is still read, so that its sender receives the answer and not a reset. */
@@ -34,15 +35,12 @@ const endAfterBody = (request: IncomingMessage, response: ServerResponse, clock:
   request.resume();
 };
 
-/** What timers take. */
-const maxTimeoutMs = 2 ** 31 - 1;
-
 /** Sends a stream as fast as its client takes it, and cuts off a client that takes nothing: it would hold the stream for ever. */
 const writeStream = (response: ServerResponse, stream: AnswerStream): void => {
   const { signal, stallMs } = stream;
   const { socket } = response.req;
   // Over the socket nothing went for this time, of one piece either. Where nothing waits to go, this process was held up.
-  socket.setTimeout(Math.min(stallMs, maxTimeoutMs));
+  socket.setTimeout(Math.min(stallMs, maxTimerMs));
   response.on("timeout", () => {
     if (socket.writableLength > 0) response.destroy();
   });
