@@ -1,5 +1,5 @@
-import { setTimeout } from "node:timers/promises";
 import type { HubPlace } from "@harnesskit/hub/place";
+import { settleWithin } from "@harnesskit/wire/time";
 import { logFailure } from "../cli-error.ts";
 import type { ConversationView } from "../terminal/conversation-view.ts";
 import type { Spinner } from "../terminal/spinner.ts";
@@ -38,6 +38,8 @@ export const followQuestions = async ({
     onCancel: () => {},
     onError: (error) => logFailure(`${command}: the hub's inbox`, error),
   });
-  await Promise.race([questions.follow(session), setTimeout(startMs, undefined, { ref: false })]);
+  await settleWithin(questions.follow(session), {
+    ...{ name: "the hub's questions", timeoutMs: startMs, holdsProcess: false },
+  });
   return questions;
 };

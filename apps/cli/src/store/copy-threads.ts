@@ -1,7 +1,7 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import type { PostgresThreads } from "@harnesskit/store-postgres";
 import { StoreError, type ThreadLease, type ThreadStore } from "@harnesskit/thread-server";
-import { canonicalJson } from "@harnesskit/wire";
+import { canonicalJson, systemClock, wait } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { type Artifacts, copyArtifacts, verifyArtifacts } from "./copy-artifacts.ts";
@@ -39,7 +39,7 @@ const lease = async (store: ThreadStore, threadId: string): Promise<ThreadLease>
     } catch (cause) {
       if (!StoreError.isInstance(cause) || cause.code !== "thread_locked") throw cause;
       if (Date.now() < untilMs) {
-        await new Promise((resolve) => setTimeout(resolve, pollMs));
+        await wait(pollMs, systemClock, undefined);
         continue;
       }
       throw new CliError("copy_in_use", `the thread ${oneLine(threadId, 80)} is in use`, {

@@ -1,6 +1,6 @@
 import type { SignalDescriptor } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { digest, HarnessError } from "@harnesskit/wire";
+import { canonicalJson, HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { approvalRequestOf, toApprovalPayload } from "../ai-sdk/approval.ts";
 import type { PendingTurn } from "../harness-core.ts";
@@ -49,8 +49,8 @@ export const findAnswer = async (
     return { pause, payload: toPayload({ descriptor, output: answer.output }) };
   }
   const { tool, input, approved, reason } = answer;
-  const shown = typeof tool === "string" && isObject(input) ? await digest({ tool, input }) : undefined;
-  if (request === undefined || shown !== (await digest({ tool: request.tool, input: request.input })))
+  const shown = typeof tool === "string" && isObject(input) ? canonicalJson({ tool, input }) : undefined;
+  if (request === undefined || shown !== canonicalJson({ tool: request.tool, input: request.input }))
     throw refused(
       "approval_digest_mismatch",
       "The call that was answered is not the one that waits: load the chat again.",

@@ -1,4 +1,4 @@
-import { HarnessError } from "@harnesskit/wire";
+import { createDeferred, HarnessError } from "@harnesskit/wire";
 import type { HarnessUIMessage, HarnessUIMessageChunk } from "./message-types.ts";
 
 /** A turn that runs here: its chunks by number, for each reader from where it begins. */
@@ -10,7 +10,8 @@ export class LiveTurn {
   before: number | undefined;
   readonly #maxChars: number;
   readonly #chunks: HarnessUIMessageChunk[] = [];
-  readonly #waiting = new Set<() => void>();
+  /** Resolves when there is more to read, or the end. */
+  #news = createDeferred<void>();
   /** Chunks that only a reader of the whole message gets: what was before a pause. */
   #past = 0;
   #chars = 0;
@@ -48,7 +49,7 @@ export class LiveTurn {
     return new ReadableStream({
       pull: async (controller) => {
         while (at >= this.#chunks.length && !this.#isEnded && this.#chars <= this.#maxChars)
-          await new Promise<void>((resolve) => this.#waiting.add(resolve));
+          await this.#news.promise;
         if (this.#chars > this.#maxChars) {
           controller.error(new HarnessError("buffer_full", "The answer is too long to be streamed."));
           return;
@@ -61,8 +62,8 @@ export class LiveTurn {
   }
 
   #wake(): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const resolve of waiting) resolve();
+    const news = this.#news;
+    this.#news = createDeferred();
+    news.resolve();
   }
 }

@@ -1,5 +1,5 @@
 import { type ApprovalDecision, ThreadErrorCode } from "@harnesskit/protocol/threads";
-import { digest } from "@harnesskit/wire";
+import { canonicalJson } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { ThreadClient } from "../client-options.ts";
 import { ApprovalError, ThreadError } from "../errors.ts";
@@ -28,12 +28,9 @@ const settled = (requestId: string, cause?: unknown): ApprovalError =>
   );
 
 /** Refuses an answer to something else than what the server will do. */
-const checkShown = async ({ requestId, tool, input }: SentAnswer, asked: ApprovalData): Promise<void> => {
-  const [shown, real] = await Promise.all([
-    isObject(input) ? digest({ tool, input }) : undefined,
-    digest({ tool: asked.tool, input: asked.input }),
-  ]);
-  if (shown === real) return;
+const checkShown = ({ requestId, tool, input }: SentAnswer, asked: ApprovalData): void => {
+  const real = canonicalJson({ tool: asked.tool, input: asked.input });
+  if (isObject(input) && canonicalJson({ tool, input }) === real) return;
   const text = "The call that was answered is not the one that waits: load the chat again.";
   throw new ApprovalError("approval_digest_mismatch", requestId, text);
 };
@@ -56,7 +53,7 @@ export const answerApprovals = async (
     if (!asked) throw unknownApproval();
     known = answer.requestId;
     if (asked.isSettled) continue;
-    await checkShown(answer, asked.data);
+    checkShown(answer, asked.data);
     waiting.push({ answer, data: asked.data });
   }
   if (known === undefined) throw unknownApproval();

@@ -87,7 +87,7 @@ export class TurnReader {
     this.#held = [];
     for (;;) {
       if (chunks.isEnded) return { chunks: made, isLast: true };
-      if (chunks.isWaiting && this.#isCaughtUp) return { chunks: [...made, ...chunks.pause()], isLast: true };
+      if (this.#isCaughtUp && chunks.isWaiting) return { chunks: [...made, ...chunks.pause()], isLast: true };
       if (made.length > 0) return { chunks: made, isLast: false };
       const event = await this.#read();
       if (event === undefined) throw new HarnessError("thread_not_found", "The thread was deleted.");
