@@ -3,6 +3,7 @@ import {
   type CoreRefusal,
   CoreRefusalSchema,
   coreMessages,
+  isUsualCall,
   RUNTIME_PROTOCOL_VERSION,
   type RuntimeEnvelope,
   RuntimeEnvelopeSchema,
@@ -34,6 +35,7 @@ const isCoreType = (type: unknown): type is keyof typeof coreMessages =>
 
 /** Reads any message of a core: checks it against its schema, once. Never throws. */
 export const readCoreMessage = (value: unknown): CoreReading => {
+  if (isUsualCall(value)) return { kind: "message", message: value };
   const type = isObject(value) ? value.type : undefined;
   const message = isCoreType(type) ? coreMessages[type].safeParse(value).data : undefined;
   if (message && !(message.type === "core.welcome" && message.error)) return { kind: "message", message };

@@ -5,7 +5,10 @@ import type { ToolCall } from "./tool-call.ts";
 export class RunningCalls {
   readonly deadlines: TimerTable;
   readonly #clock: Clock;
-  readonly #calls = new Set<ToolCall>();
+  /** Tools that run. */
+  count = 0;
+  /** Those of them whose results were sent. */
+  abandoned = 0;
   #idleWaiters: (() => void)[] = [];
 
   constructor(clock: Clock) {
@@ -13,28 +16,27 @@ export class RunningCalls {
     this.deadlines = new TimerTable(clock);
   }
 
-  get count(): number {
-    return this.#calls.size;
-  }
-
-  /** Tools that still run although their results were sent. */
-  get abandoned(): number {
-    return [...this.#calls].filter((call) => call.isSettled).length;
-  }
-
   add(call: ToolCall): void {
-    this.#calls.add(call);
+    this.count++;
+    if (call.deadlineAt !== undefined) this.deadlines.set(call, call.deadlineAt);
   }
 
-  remove(call: ToolCall): void {
+  /** The call has its result; its tool may run on. */
+  settled(call: ToolCall): void {
+    this.abandoned++;
     this.deadlines.clear(call);
-    if (!this.#calls.delete(call) || this.#calls.size > 0) return;
+  }
+
+  /** The tool of a call that was settled has ended. */
+  remove(): void {
+    this.abandoned--;
+    if (--this.count > 0) return;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
   /** Settles when no tool runs, or after this time. */
   async idle(timeoutMs: number): Promise<void> {
-    if (this.#calls.size === 0) return;
+    if (this.count === 0) return;
     const idle = new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
     await settleWithin(idle, { name: "idle", timeoutMs, clock: this.#clock, holdsProcess: false });
   }

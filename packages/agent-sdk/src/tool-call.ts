@@ -11,7 +11,7 @@ import { encodeOutput } from "./output.ts";
 import { misfit, runtimeError, thrownError } from "./runtime-error.ts";
 import type { ResultPayload, SessionCalls } from "./session-calls.ts";
 import type { CompiledTool } from "./tool.ts";
-import { type CallOrigin, toolContext } from "./tool-context.ts";
+import { type CallOrigin, CallToolContext } from "./tool-context.ts";
 
 /** What a call asks for. */
 export type CallPayload = CoreToolCall["payload"];
@@ -43,6 +43,7 @@ export class ToolCall implements TimerEntry {
   /** When the call runs out of time. */
   readonly deadlineAt: number | undefined;
   dueAt = 0;
+  place: number | undefined;
   readonly #core: AgentCore;
   readonly #calls: SessionCalls;
   readonly #startedAt: number;
@@ -90,7 +91,6 @@ export class ToolCall implements TimerEntry {
   run(): Promise<void> {
     const { running } = this.#core;
     running.add(this);
-    if (this.deadlineAt !== undefined) running.deadlines.set(this, this.deadlineAt);
     const { call_id: callId, input, context } = this.payload;
     const parent = readTraceContext(context);
     this.#operation = currentTracer()?.start(
@@ -111,7 +111,7 @@ export class ToolCall implements TimerEntry {
       else if (this.#aborted)
         end = failedEnd(runtimeError(RuntimeErrorCode.Canceled, "the call was canceled"));
       else {
-        const returned = this.tool.run(input.value, toolContext(this));
+        const returned = this.tool.run(input.value, new CallToolContext(this));
         const value = isThenable(returned) ? await returned : returned;
         this.#hasReturned = true;
         const checked = this.tool.output?.validate(value) ?? { ok: true, value };
@@ -129,7 +129,7 @@ export class ToolCall implements TimerEntry {
     }
     if (this.#aborted) this.#settleAborted();
     else this.#settle(end);
-    this.#core.running.remove(this);
+    this.#core.running.remove();
   }
 
   /** The work is no longer wanted. The first abort says how the call ends; a later one can only shorten the grace. */
@@ -216,23 +216,26 @@ export class ToolCall implements TimerEntry {
     const outcome = this.#aborted?.outcome;
     const details = this.#hasReturned && { details: { returned: true } };
     if (outcome) this.#settle({ ...outcome, error: { ...outcome.error, ...details } });
-    else {
-      this.#isSettled = true;
+    else if (!this.#isSettled) {
+      this.#endOnce();
       this.#operation?.end(this.#aborted?.reason);
       this.#stream?.end();
     }
   }
 
+  #endOnce(): void {
+    this.#isSettled = true;
+    this.#core.running.settled(this);
+  }
+
   #settle({ outputBytes = 0, ...end }: End): void {
     if (this.#isSettled) return;
-    this.#isSettled = true;
+    this.#endOnce();
     this.#operation?.set({ status: end.status, code: end.error?.code, output: end.output });
     this.#operation?.end(end.error);
-    const { clock, running } = this.#core;
-    running.deadlines.clear(this);
     const stream = this.#stream;
     stream?.end();
-    const finishedAt = clock.now();
+    const finishedAt = this.#core.clock.now();
     const metrics: NonNullable<ResultPayload["metrics"]> = { duration_ms: finishedAt - this.#startedAt };
     if (stream) metrics.stream_messages = stream.sent;
     if (stream?.dropped) {

@@ -30,6 +30,10 @@ export class EntryFormatter {
   /** Of the entry that is being written. */
   readonly #marks = new Set<AuditMark>();
   #maxStringLength: number;
+  /** The last ids and the last action that were written as they are, by their fields: the next entry often has the same. */
+  readonly #lastPlain = new Map<string, string>();
+  /** The redactor's `added` when these were written. */
+  #plainSince = 0;
 
   constructor(redactor: Redactor, limits: AuditEntryLimits) {
     this.#redactor = redactor;
@@ -93,9 +97,23 @@ export class EntryFormatter {
     return "";
   }
 
+  /** Whether the field was written like this before, whole and without a mark. */
+  #isLast(field: string, value: unknown): boolean {
+    if (this.#plainSince !== this.#redactor.added) {
+      this.#plainSince = this.#redactor.added;
+      this.#lastPlain.clear();
+    }
+    const isSame = typeof value === "string" && this.#lastPlain.get(field) === value;
+    return isSame && value.length <= this.#maxStringLength;
+  }
+
   #action(action: unknown): string {
+    if (this.#isLast("action", action)) return `"${action as string}"`;
     const isValid = typeof action === "string" && action.length <= longestAction && actionShape.test(action);
-    if (isValid && this.#redactor.text(action) === action) return `"${action}"`;
+    if (isValid && this.#redactor.text(action) === action) {
+      this.#lastPlain.set("action", action);
+      return `"${action}"`;
+    }
     this.#invalid();
     return '"audit.invalid"';
   }
@@ -111,7 +129,12 @@ export class EntryFormatter {
   }
 
   #id(name: string, id: unknown): string {
-    if (typeof id === "string" && id !== "") return `,"${name}":${this.#text(id)}`;
+    if (this.#isLast(name, id)) return `,"${name}":"${id as string}"`;
+    if (typeof id === "string" && id !== "") {
+      const json = this.#text(id);
+      if (json === `"${id}"`) this.#lastPlain.set(name, id);
+      return `,"${name}":${json}`;
+    }
     this.#invalid();
     return typeof id === "number" ? `,"${name}":"${id}"` : "";
   }

@@ -48,6 +48,7 @@ export class Redactor {
   readonly #known = new SecretSet();
   readonly #values = new Set<string>();
   readonly #beforeRemoval = new Set<() => void>();
+  #added = 0;
 
   /** Throws `invalid_argument`. */
   constructor(options: RedactorOptions = {}) {
@@ -71,8 +72,14 @@ export class Redactor {
     if (this.#values.has(value)) return true;
     if (this.#values.size >= maxSecrets) return false;
     this.#values.add(value);
+    this.#added++;
     for (const spelling of spellingsOf(value)) this.#known.add(spelling);
     return true;
+  }
+
+  /** How many values were registered so far: strings that contained no secret before one more may do so now. */
+  get added(): number {
+    return this.#added;
   }
 
   /** Forgets a registered value, once it opens nothing any more. */

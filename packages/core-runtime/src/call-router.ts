@@ -1,7 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { InvalidArgumentError, isThenable } from "@harnesskit/wire";
+import { InvalidArgumentError, isThenable, nextUuid } from "@harnesskit/wire";
 import { isObject, isPlainObject, jsonProblem } from "@harnesskit/wire/json";
 import type { Agents } from "./agents.ts";
 import type { AuthorizationRequest } from "./authorize.ts";
@@ -57,7 +56,7 @@ export class CallRouter {
     const { session, tool } = found;
     const refused = refuseChanged(tool, options) ?? this.#refuseInput(found, input, options);
     if (refused) return refused;
-    const callId = randomUUID();
+    const callId = nextUuid();
     const asked = { tool, options, callId, causationId: callId, input: input as JsonObject };
     const verdict = async () => this.#ask(session, asked);
     return refusedBy(await verdict().catch(() => undefined));

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { AuditAction } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { nextUuid } from "@harnesskit/wire";
 import type { TimerEntry } from "@harnesskit/wire/time";
 import { currentTracer, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import type { CallOptions } from "./call-options.ts";
@@ -49,7 +49,7 @@ export type CallState =
 
 /** One call, from its acceptance on. Its session moves it from state to state; this settles it exactly once. */
 export class Call implements ToolCall, TimerEntry {
-  readonly callId = randomUUID();
+  readonly callId = nextUuid();
   readonly startedAt: number;
   readonly timeoutMs: number;
   readonly result: Promise<CallResult>;
@@ -67,6 +67,7 @@ export class Call implements ToolCall, TimerEntry {
   /** Called with the result that joined calls get, also when this call's own caller has left before. */
   onOutcome: ((result: CallResult, fromAgent: boolean) => void) | undefined;
   dueAt = 0;
+  place: number | undefined;
   readonly #calls: SessionCalls;
   readonly #context: CoreContext;
   #stream: CallStream | undefined;
@@ -161,7 +162,7 @@ export class Call implements ToolCall, TimerEntry {
 
 /** A call that ended before it began. */
 export const endedCall = (result: CallResult): ToolCall => ({
-  callId: randomUUID(),
+  callId: nextUuid(),
   result: Promise.resolve(result),
   stream: (async function* () {})(),
   cancel() {},

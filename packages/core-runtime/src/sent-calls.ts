@@ -1,36 +1,36 @@
+import { uuidCount } from "@harnesskit/wire";
+
 /** What a result is that no call waits for. */
 export type StrayKind = "late" | "duplicate" | "foreign" | "unknown";
 
-interface SentCall {
-  readonly sessionId: string;
-  isAnswered: boolean;
-}
-
-const maxRecent = 1024;
+/** Ids of calls and messages; a call has one of each. */
+const remembered = 4096;
 
 /**
- * The last 1024 to 2048 calls that were sent, of all sessions: classifies a result that no call waits for. Two
- * generations, because dropping the oldest entry of a map one by one costs more than a call may.
+ * The calls that were sent lately, of all sessions, at least 1024 of them: classifies a result that no call waits for.
+ * A ring by the count of a call's id, because objects that live as long as this remembers calls cost more than a call may.
  */
 export class SentCalls {
-  #recent = new Map<string, SentCall>();
-  #older: ReadonlyMap<string, SentCall> = new Map();
+  readonly #counts = new Float64Array(remembered);
+  readonly #sessions = new Array<string>(remembered).fill("");
+  readonly #answered = new Uint8Array(remembered);
 
   add(callId: string, sessionId: string): void {
-    if (this.#recent.size >= maxRecent) {
-      this.#older = this.#recent;
-      this.#recent = new Map();
-    }
-    this.#recent.set(callId, { sessionId, isAnswered: false });
+    const count = uuidCount(callId);
+    const at = count % remembered;
+    this.#counts[at] = count;
+    this.#sessions[at] = sessionId;
+    this.#answered[at] = 0;
   }
 
   /** A result came. Returns what it is if no call waits for it. */
   answer(callId: string, sessionId: string): StrayKind {
-    const call = this.#recent.get(callId) ?? this.#older.get(callId);
-    if (!call) return "unknown";
-    if (call.sessionId !== sessionId) return "foreign";
-    const kind = call.isAnswered ? "duplicate" : "late";
-    call.isAnswered = true;
+    const count = uuidCount(callId);
+    const at = count % remembered;
+    if (count === 0 || this.#counts[at] !== count) return "unknown";
+    if (this.#sessions[at] !== sessionId) return "foreign";
+    const kind = this.#answered[at] === 1 ? "duplicate" : "late";
+    this.#answered[at] = 1;
     return kind;
   }
 }

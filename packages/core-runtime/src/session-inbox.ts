@@ -5,6 +5,7 @@ import {
   AgentToolsRegisterSchema,
   agentMessages,
   type CoreMessageType,
+  isUsualResult,
   RUNTIME_PROTOCOL_VERSION,
   RuntimeErrorCode,
   type RuntimeMessageOf,
@@ -84,6 +85,7 @@ export class SessionInbox {
   }
 
   #parse(message: RawMessage, type: AgentMessageType): AgentMessage | undefined {
+    if (isUsualResult(message)) return message;
     if (type === "agent.tools.register") return parseRegistration(message);
     const isBulk = type === "agent.tool.result" || type === "agent.tool.stream";
     if (!isBulk && !isSmall(message)) return undefined;

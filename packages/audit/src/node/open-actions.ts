@@ -3,6 +3,8 @@ import type { EntrySnapshot } from "../snapshot.ts";
 
 /** Beginnings that wait for their ends; at one more, all that did not end are written. */
 const maxOpenActions = 4096;
+/** From so many on, those that ended are looked for. */
+const minOpenActions = 64;
 
 /** Writes an entry, at this time or now. */
 export type WriteEntry = (entry: unknown, timeMs?: number) => void;
@@ -49,15 +51,16 @@ export class OpenAction implements AuditAction {
 /** Actions in progress whose beginnings are not written yet, in the order of their beginnings. */
 export class OpenActions {
   readonly #write: WriteEntry;
-  /** Those that ended are still among them. */
+  /** Those that ended are still among them, for a while. */
   #open: OpenAction[] = [];
+  #tidyAt = minOpenActions;
 
   constructor(write: WriteEntry) {
     this.#write = write;
   }
 
   add(action: OpenAction): void {
-    if (this.#open.length >= maxOpenActions) this.writeAll();
+    if (this.#open.length >= this.#tidyAt) this.#tidy();
     this.#open.push(action);
   }
 
@@ -70,5 +73,12 @@ export class OpenActions {
       action.isRecorded = true;
       this.#write(action.entry, action.begunAt);
     }
+  }
+
+  /** Lets go of those that ended, so that they do not outlive their actions by much. */
+  #tidy(): void {
+    this.#open = this.#open.filter(({ isRecorded }) => !isRecorded);
+    if (this.#open.length >= maxOpenActions) this.writeAll();
+    this.#tidyAt = Math.min(maxOpenActions, 2 * this.#open.length + minOpenActions);
   }
 }

@@ -3,6 +3,7 @@ export { JsonRpcErrorCode } from "./error-codes.ts";
 export { type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
 export { jsonLength } from "./json-length.ts";
 export {
+  cleanBound,
   isPlainObject,
   type JsonProblem,
   type JsonWalked,

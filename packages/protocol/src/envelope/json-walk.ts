@@ -89,6 +89,46 @@ const kindOf = (value: unknown): string => {
   return typeof value === "object" ? "an instance of a class" : `a ${typeof value}`;
 };
 
+/** Bytes that a UTF-16 unit takes at most: six in `"\\u0000"`. */
+const maxUnitBytes = 6;
+/** Bytes that any number takes at most, and what stands around a key or an entry. */
+const maxNumberBytes = 32;
+
+/**
+ * @internal Bytes that a value of at most so many levels certainly does not exceed as JSON; Infinity where the walk would find something to
+ * refuse or to leave out, as in hardly any value. Much cheaper than the walk. Throws what a getter or a proxy throws.
+ */
+export const cleanBound = (value: unknown, maxDepth: number): number => {
+  switch (typeof value) {
+    case "string":
+      return value.length * maxUnitBytes + 2;
+    case "boolean":
+      return 5;
+    case "number":
+      return Number.isFinite(value) ? maxNumberBytes : Number.POSITIVE_INFINITY;
+    case "object":
+      break;
+    default:
+      return Number.POSITIVE_INFINITY;
+  }
+  if (value === null) return 4;
+  if (maxDepth === 0) return Number.POSITIVE_INFINITY;
+  let bound = 2;
+  if (Array.isArray(value)) {
+    // Ends at the first such value: one that holds itself twice has no end.
+    for (let index = 0; index < value.length && bound < Number.POSITIVE_INFINITY; index++) {
+      bound += 1 + cleanBound(value[index], maxDepth - 1);
+    }
+    return bound;
+  }
+  if (!isPlainObject(value)) return Number.POSITIVE_INFINITY;
+  for (const key of Object.keys(value)) {
+    if (key === "__proto__" || bound === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY;
+    bound += key.length * maxUnitBytes + 4 + cleanBound(value[key], maxDepth - 1);
+  }
+  return bound;
+};
+
 class JsonWalk {
   bytes = 0;
   nodes = 0;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isPlainObject, type JsonWalkOptions, maxMessageDepth, walkJson } from "./json-walk.ts";
+import { cleanBound, type JsonWalkOptions, maxMessageDepth, walkJson } from "./json-walk.ts";
 
 /** Any JSON value. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -13,37 +13,10 @@ interface JsonCheck extends Pick<JsonWalkOptions, "nonFinite"> {
   readonly isExact?: boolean;
 }
 
-/** Whether the walk would find nothing to refuse and nothing to leave out, as in nearly every value. */
-const isClean = (value: unknown, levels: number): boolean => {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return true;
-    case "number":
-      return Number.isFinite(value);
-    case "object":
-      break;
-    default:
-      return false;
-  }
-  if (value === null) return true;
-  if (levels === 0) return false;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) {
-      if (!isClean(value[index], levels - 1)) return false;
-    }
-    return true;
-  }
-  if (!isPlainObject(value)) return false;
-  for (const key of Object.keys(value)) {
-    if (key === "__proto__" || !isClean(value[key], levels - 1)) return false;
-  }
-  return true;
-};
-
-const isCleanJson = (value: unknown): boolean => {
+/** @internal Whether a value is JSON of which nothing is refused or left out. */
+export const isCleanJson = (value: unknown): boolean => {
   try {
-    return isClean(value, maxMessageDepth);
+    return cleanBound(value, maxMessageDepth) < Number.POSITIVE_INFINITY;
   } catch {
     // A getter or a proxy threw: the walk says where.
     return false;

@@ -90,3 +90,4 @@ export {
   ToolIdSchema,
   ToolNameSchema,
 } from "./tools.ts";
+export { isUsualCall, isUsualResult } from "./usual-messages.ts";

@@ -1,11 +1,16 @@
+const maxFirstBytes = 64 * 1024;
+
 /** Bytes that are collected. Grows by doubling, so that many small chunks stay linear. */
 export class ByteBuffer {
   readonly #minBytes: number;
+  /** Room that is made first: what the last bytes that were taken would have fitted in. */
+  #firstBytes: number;
   #bytes = new Uint8Array(0);
   #length = 0;
 
   constructor(minBytes = 256) {
     this.#minBytes = minBytes;
+    this.#firstBytes = minBytes;
   }
 
   get length(): number {
@@ -21,7 +26,7 @@ export class ByteBuffer {
   reserve(extra: number): Uint8Array {
     const needed = this.#length + extra;
     if (needed > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, this.#minBytes));
+      const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, this.#firstBytes));
       grown.set(this.#bytes.subarray(0, this.#length));
       this.#bytes = grown;
     }
@@ -40,6 +45,7 @@ export class ByteBuffer {
   /** Empties it and returns its bytes, with their memory. */
   take(): Uint8Array {
     const taken = this.view();
+    this.#firstBytes = Math.max(this.#minBytes, Math.min(2 * taken.length, maxFirstBytes));
     this.#bytes = new Uint8Array(0);
     this.#length = 0;
     return taken;
@@ -48,6 +54,6 @@ export class ByteBuffer {
   /** Empties it, and releases large memory. */
   clear(): void {
     this.#length = 0;
-    if (this.#bytes.length > 64 * 1024) this.#bytes = new Uint8Array(0);
+    if (this.#bytes.length > maxFirstBytes) this.#bytes = new Uint8Array(0);
   }
 }

@@ -1,7 +1,9 @@
 import {
+  cleanBound,
   type JsonProblem,
   type JsonValue,
   type JsonWalkOptions,
+  maxJsonDepth,
   walkJson,
 } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "../errors.ts";
@@ -52,8 +54,16 @@ export const freezeJson = <T>(value: T, bounds: JsonBounds = {}): T =>
   walked(value, { ...bounds, freeze: true }).value as T;
 
 /** Why a value is not JSON within the bounds; undefined where it is. Never throws. */
-export const jsonProblem = (value: unknown, bounds: JsonBounds = {}): JsonProblem | undefined =>
-  walkJson(value, bounds).problem;
+export const jsonProblem = (value: unknown, bounds: JsonBounds = {}): JsonProblem | undefined => {
+  const { maxDepth = maxJsonDepth, maxBytes = Number.POSITIVE_INFINITY } = bounds;
+  try {
+    const bound = cleanBound(value, maxDepth);
+    if (bound < Number.POSITIVE_INFINITY && bound <= maxBytes) return undefined;
+  } catch {
+    // A getter or a proxy threw: the walk says where.
+  }
+  return walkJson(value, bounds).problem;
+};
 
 /** True for an object that is neither null nor an array; use `isPlainObject` where its class matters. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
