@@ -18,6 +18,20 @@ const toHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
   return headers;
 };
 
+/** Undefined for a host, a target or a method that no web-standard request can have. */
+const readRequest = (incoming: IncomingMessage, signal: AbortSignal): Request | undefined => {
+  try {
+    return toRequest(incoming, signal);
+  } catch {
+    return undefined;
+  }
+};
+
+const endWith = (outgoing: ServerResponse, status: number): void => {
+  outgoing.writeHead(status, { "content-length": 0, connection: "close" });
+  outgoing.end();
+};
+
 const toRequest = (incoming: IncomingMessage, signal: AbortSignal): Request => {
   const { method = "GET", headers, socket } = incoming;
   // Express moves the mount path out of `url` and keeps the whole in `originalUrl`.
@@ -57,7 +71,7 @@ const writeResponse = async (
 /**
  * Mounts a web-standard handler in Express or on `node:http`. The request's signal aborts when the client goes away
  * before its answer is complete; a streamed answer stops then. A handler that fails is answered 500 without a word,
- * and `onError` receives the failure; what that throws is ignored.
+ * and `onError` receives the failure; what that throws is ignored. What cannot be a web-standard request is answered 400.
  * In Express, mount it before any parser of bodies.
  */
 export const toNodeHandler =
@@ -69,16 +83,14 @@ export const toNodeHandler =
     });
     incoming.on("error", () => {});
     const { remoteAddress } = incoming.socket;
+    const request = readRequest(incoming, abort.signal);
+    if (request === undefined) return endWith(outgoing, 400);
     try {
-      const request = toRequest(incoming, abort.signal);
       const response = await handler(request, remoteAddress === undefined ? {} : { remoteAddress });
       await writeResponse(response, outgoing, incoming);
     } catch (error) {
       if (!abort.signal.aborted) callSafely(() => onError(error));
       if (outgoing.headersSent) outgoing.destroy();
-      else {
-        outgoing.writeHead(500, { "content-length": 0, connection: "close" });
-        outgoing.end();
-      }
+      else endWith(outgoing, 500);
     }
   };
