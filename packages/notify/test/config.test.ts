@@ -26,6 +26,21 @@ test.each([
     /targets\.team\.url/,
   ],
   ["another scheme", withTarget('{ kind: slack, url: "file:///etc/passwd" }'), /targets\.team\.url/],
+  [
+    "a URL with a password",
+    withTarget('{ kind: ntfy, url: "https://ada:word@example.org/topic" }'),
+    /^targets\.team\.url must have no user and no password$/,
+  ],
+  [
+    "a secret without a key",
+    withTarget('{ kind: webhook, url: "https://example.org/x", secret: whsec_ }'),
+    /^targets\.team\.secret must be base64/,
+  ],
+  [
+    "a secret that is not base64",
+    withTarget('{ kind: webhook, url: "https://example.org/x", secret: "whsec_my secret!" }'),
+    /^targets\.team\.secret must be base64 behind whsec_$/,
+  ],
   ["a variable that is not set", withTarget("{ kind: slack, url: { env: NO_SUCH } }"), /NO_SUCH is not set/],
   [
     "an address that injects",
