@@ -425,6 +425,26 @@ describe("toNodeHandler", () => {
     expect(await client.status()).toBe(400);
     expect(failures).toEqual([]);
   });
+
+  it("says what is wrong where a parser has read the body before", async () => {
+    const failures: unknown[] = [];
+    const listener = toNodeHandler(
+      async () => new Response("handled"),
+      (error) => failures.push(error),
+    );
+    await using server = createServer(async (request, response) => {
+      for await (const _ of request);
+      await listener(request, response);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const { status } = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: "{}" });
+    expect(status).toBe(500);
+    expect(failures).toMatchObject([
+      { code: "invalid_argument", message: expect.stringContaining("before parsers of bodies") },
+    ]);
+  });
 });
 
 describe("close", () => {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
-import { callSafely } from "@harnesskit/wire";
+import { callSafely, InvalidArgumentError } from "@harnesskit/wire";
 
 /** A web-standard handler, as far as the adapter calls it. */
 export type WebHandler = (
@@ -32,6 +32,8 @@ const endWith = (outgoing: ServerResponse, status: number): void => {
   outgoing.end();
 };
 
+const mayHaveBody = ({ method }: IncomingMessage): boolean => method !== "GET" && method !== "HEAD";
+
 const toRequest = (incoming: IncomingMessage, signal: AbortSignal): Request => {
   const { method = "GET", headers, socket } = incoming;
   // Express moves the mount path out of `url` and keeps the whole in `originalUrl`.
@@ -39,7 +41,7 @@ const toRequest = (incoming: IncomingMessage, signal: AbortSignal): Request => {
   const target = typeof originalUrl === "string" ? originalUrl : (incoming.url ?? "/");
   const scheme = "encrypted" in socket ? "https" : "http";
   const url = new URL(target, `${scheme}://${headers.host ?? "localhost"}`);
-  const hasBody = method !== "GET" && method !== "HEAD";
+  const hasBody = mayHaveBody(incoming);
   return new Request(url, {
     method,
     headers: toHeaders(incoming),
@@ -72,7 +74,7 @@ const writeResponse = async (
  * Mounts a web-standard handler in Express or on `node:http`. The request's signal aborts when the client goes away
  * before its answer is complete; a streamed answer stops then. A handler that fails is answered 500 without a word,
  * and `onError` receives the failure; what that throws is ignored. What cannot be a web-standard request is answered 400.
- * In Express, mount it before any parser of bodies.
+ * In Express, mount it before any parser of bodies: a body that was read before is a failure, `invalid_argument`.
  */
 export const toNodeHandler =
   (handler: WebHandler, onError: (error: unknown) => void = () => {}) =>
@@ -83,9 +85,13 @@ export const toNodeHandler =
     });
     incoming.on("error", () => {});
     const { remoteAddress } = incoming.socket;
-    const request = readRequest(incoming, abort.signal);
-    if (request === undefined) return endWith(outgoing, 400);
     try {
+      if (mayHaveBody(incoming) && incoming.readableDidRead)
+        throw new InvalidArgumentError(
+          "the body was read before: mount the handler before parsers of bodies, such as express.json()",
+        );
+      const request = readRequest(incoming, abort.signal);
+      if (request === undefined) return endWith(outgoing, 400);
       const response = await handler(request, remoteAddress === undefined ? {} : { remoteAddress });
       await writeResponse(response, outgoing, incoming);
     } catch (error) {
