@@ -89,7 +89,9 @@ describe("a turn as chunks", () => {
 
   it("has a call whose input is no well-formed text, and so has the history", async () => {
     const input = { path: "half of a pair: \ud83d" };
-    const runner = { run: async (turn: TurnContext) => void (await turn.callTool({ tool: "read", input })) };
+    const runner = {
+      run: async (turn: TurnContext) => void (await turn.callTool({ tool: "read", input, callId: "c1" })),
+    };
     const { transport, threadId } = await setUp({}, { runner });
     const chat = new Chat({ id: threadId, transport: watched(transport).transport });
     await chat.sendMessage({ text: "read" });
