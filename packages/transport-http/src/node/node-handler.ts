@@ -19,7 +19,7 @@ const toHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
 };
 
 /** Undefined for a host, a target or a method that no web-standard request can have. */
-const readRequest = (incoming: IncomingMessage, signal: AbortSignal): Request | undefined => {
+const toRequestIfValid = (incoming: IncomingMessage, signal: AbortSignal): Request | undefined => {
   try {
     return toRequest(incoming, signal);
   } catch {
@@ -90,7 +90,7 @@ export const toNodeHandler =
         throw new InvalidArgumentError(
           "the body was read before: mount the handler before parsers of bodies, such as express.json()",
         );
-      const request = readRequest(incoming, abort.signal);
+      const request = toRequestIfValid(incoming, abort.signal);
       if (request === undefined) return endWith(outgoing, 400);
       const response = await handler(request, remoteAddress === undefined ? {} : { remoteAddress });
       await writeResponse(response, outgoing, incoming);
