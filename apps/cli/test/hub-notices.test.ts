@@ -64,6 +64,7 @@ it.each([
   ["a file that is not there", ["--notify", "none.yaml"], "ENOENT"],
   ["a file that is not valid", ["--notify", "bad.yaml"], "version"],
   ["a public URL that is none", ["--public-url", "hub.example.org"], "--public-url"],
+  ["a public URL with a path", ["--public-url", "https://example.org/hub"], "without a path"],
 ])("%s ends the command with code 2", async (_name, args, text) => {
   const cwd = await makeWorkspace();
   await writeFile(join(cwd, "bad.yaml"), "version: 3\n");

@@ -4,6 +4,7 @@ import { parseDocument } from "yaml";
 import * as z from "zod";
 import { NotifyError } from "./notify-error.ts";
 import { QuietHoursSchema } from "./quiet-hours.ts";
+import { secretPrefix } from "./targets/webhook.ts";
 
 /** A value, or the name of an environment variable that has it, so that no secret is in the file. */
 const SecretSchema = z.union([z.string().min(1).max(2000), z.strictObject({ env: z.string().min(1) })]);
@@ -61,9 +62,19 @@ const invalid = (problem: string) =>
 
 const checkUrl = (name: string, url: string): string => {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  // The requests of a platform's fetch carry no credentials of a URL.
+  if (parsed !== undefined && parsed.username + parsed.password !== "")
+    throw invalid(`targets.${name}.url must have no user and no password`);
   const isLocal = parsed !== undefined && ["127.0.0.1", "localhost", "[::1]"].includes(parsed.hostname);
   if (parsed?.protocol === "https:" || (parsed?.protocol === "http:" && isLocal)) return url;
   throw invalid(`targets.${name}.url must be an https: URL, or an http: URL of this machine`);
+};
+
+/** A secret that is not base64 would sign with another key than its receiver has, or with an empty one. */
+const checkSecret = (name: string, secret: unknown): void => {
+  if (typeof secret !== "string" || !secret.startsWith(secretPrefix)) return;
+  if (/^(?:[\w+/-]{4})*[\w+/-]{2,4}={0,2}$/.test(secret.slice(secretPrefix.length))) return;
+  throw invalid(`targets.${name}.secret must be base64 behind ${secretPrefix}`);
 };
 
 /** Puts values of the environment in the place of their names. */
@@ -81,6 +92,7 @@ const readSecrets = (
     });
     const read = Object.fromEntries(fields) as NotifyTarget;
     if (read.kind !== "email") checkUrl(name, String(read.url));
+    if (read.kind === "webhook") checkSecret(name, read.secret);
     return [name, read];
   });
   return { ...config, targets: Object.fromEntries(targets) };

@@ -11,7 +11,7 @@ const isZone = (timeZone: string): boolean => {
   }
 };
 
-/** From `from` to `to`, over midnight where `to` is earlier. `except`: risks that are sent all the same. */
+/** From `from` to `to`, over midnight where `to` is earlier, and a whole day where it is the same. `except`: risks that are sent all the same. */
 export const QuietHoursSchema = z.strictObject({
   from: TimeSchema,
   to: TimeSchema,
@@ -58,7 +58,7 @@ const isQuiet = ({ from, to, zone, days }: QuietHours, atMs: number): boolean =>
   const { day, minute } = localTime(atMs, zone);
   const [start, end] = [minuteOf(from), minuteOf(to)];
   const isDay = (name: string) => days === undefined || days.some((each) => each === name);
-  if (start <= end) return minute >= start && minute < end && isDay(day);
+  if (start < end) return minute >= start && minute < end && isDay(day);
   return (minute >= start && isDay(day)) || (minute < end && isDay(dayBefore(day)));
 };
 

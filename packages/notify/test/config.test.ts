@@ -26,6 +26,21 @@ test.each([
     /targets\.team\.url/,
   ],
   ["another scheme", withTarget('{ kind: slack, url: "file:///etc/passwd" }'), /targets\.team\.url/],
+  [
+    "a URL with a password",
+    withTarget('{ kind: ntfy, url: "https://ada:word@example.org/topic" }'),
+    /^targets\.team\.url must have no user and no password$/,
+  ],
+  [
+    "a secret without a key",
+    withTarget('{ kind: webhook, url: "https://example.org/x", secret: whsec_ }'),
+    /^targets\.team\.secret must be base64/,
+  ],
+  [
+    "a secret that is not base64",
+    withTarget('{ kind: webhook, url: "https://example.org/x", secret: "whsec_my secret!" }'),
+    /^targets\.team\.secret must be base64 behind whsec_$/,
+  ],
   ["a variable that is not set", withTarget("{ kind: slack, url: { env: NO_SUCH } }"), /NO_SUCH is not set/],
   [
     "an address that injects",
@@ -66,6 +81,11 @@ test.each([
     "on the days when it begins",
     { from: "22:00", to: "07:00", days: ["fri"] },
     ...["2026-03-07T03:00:00Z", "2026-03-07T07:00:00.000Z"],
+  ],
+  [
+    "for whole days",
+    { from: "00:00", to: "00:00", days: ["sat", "sun"] },
+    ...["2026-03-07T12:00:00Z", "2026-03-09T00:00:00.000Z"],
   ],
   [
     "not on other days",

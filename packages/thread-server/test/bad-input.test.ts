@@ -88,6 +88,15 @@ describe("requests that cannot be served", () => {
     await expectAlive(client);
   });
 
+  it.each([
+    ["thread.create", { title: "\ud83d", clientRequestId: "r1" }],
+    ["turn.start", { threadId: "x", input: [{ type: "text", text: "\ud83d" }], clientRequestId: "r1" }],
+  ])("%s with a name and half of a surrogate pair is -32602", async (method, params) => {
+    const { client } = start();
+    expect((await client.call(method, params)).error).toMatchObject({ code: -32602 });
+    await expectAlive(client);
+  });
+
   it("an unknown agent is -32602 and names those there are", async () => {
     verifies("THR-54");
     const { client } = start();

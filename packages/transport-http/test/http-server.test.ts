@@ -408,6 +408,43 @@ describe("toNodeHandler", () => {
     server.close();
     await once(server, "close");
   });
+
+  it.each([
+    ["a host that is none", "GET / HTTP/1.1\r\nhost: a b"],
+    ["a port that is none", "GET / HTTP/1.1\r\nhost: a:99999999"],
+    ["a target that is no URL", "GET http:// HTTP/1.1\r\nhost: a"],
+    ["a method that the web has not", "TRACE / HTTP/1.1\r\nhost: a"],
+  ])("answers %s with 400, and is no failure of the handler", async (_name, head) => {
+    const failures: unknown[] = [];
+    const handler = async () => new Response("handled");
+    await using server = createServer(toNodeHandler(handler, (error) => failures.push(error)));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    using client = await rawClient((server.address() as AddressInfo).port);
+    client.write(`${head}\r\n\r\n`);
+    expect(await client.status()).toBe(400);
+    expect(failures).toEqual([]);
+  });
+
+  it("says what is wrong where a parser has read the body before", async () => {
+    const failures: unknown[] = [];
+    const listener = toNodeHandler(
+      async () => new Response("handled"),
+      (error) => failures.push(error),
+    );
+    await using server = createServer(async (request, response) => {
+      for await (const _ of request);
+      await listener(request, response);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const { status } = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: "{}" });
+    expect(status).toBe(500);
+    expect(failures).toMatchObject([
+      { code: "invalid_argument", message: expect.stringContaining("before parsers of bodies") },
+    ]);
+  });
 });
 
 describe("close", () => {

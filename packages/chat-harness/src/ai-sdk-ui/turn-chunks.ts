@@ -1,5 +1,5 @@
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
-import { canonicalJson, HarnessError } from "@harnesskit/wire";
+import { HarnessError, jsonDifference } from "@harnesskit/wire";
 import type { ChatEvent } from "../ai-sdk/chat-events.ts";
 import { endCall, isOpenCall, partsOf, toCall, withPause } from "./message-parts.ts";
 import type { HarnessMessageMetadata, HarnessUIMessageChunk, HarnessUIPart } from "./message-types.ts";
@@ -31,7 +31,7 @@ export class TurnChunks {
   readonly #parts: PartChunks;
   /** The texts and the calls that were said. */
   readonly #saidTexts = new Set<string>();
-  readonly #saidCalls = new Map<string, string>();
+  readonly #saidCalls = new Map<string, readonly unknown[]>();
   readonly #endedCalls = new Set<string>();
   #step: number | undefined;
   #text: Text | undefined;
@@ -45,7 +45,7 @@ export class TurnChunks {
     for (const part of parts) {
       if (part.type === "text" || part.type === "reasoning") this.#saidTexts.add(part.text);
       if (part.type !== "dynamic-tool") continue;
-      this.#saidCalls.set(part.toolCallId, canonicalJson([part.toolName, part.input]));
+      this.#saidCalls.set(part.toolCallId, [part.toolName, part.input]);
       if (part.state.startsWith("output-")) this.#endedCalls.add(part.toolCallId);
     }
     return [...this.#parts.of(parts), ...this.#parts.close()];
@@ -127,8 +127,9 @@ export class TurnChunks {
   }
 
   #call(id: string, name: string, input: unknown): Chunk[] {
-    const said = canonicalJson([name, input]);
-    if (this.#saidCalls.get(id) === said) return [];
+    const said = [name, input];
+    const known = this.#saidCalls.get(id);
+    if (known && !jsonDifference(known, said)) return [];
     this.#saidCalls.set(id, said);
     return this.#parts.of([toCall(id, name, input)]);
   }

@@ -148,6 +148,14 @@ describe("a turn of a chat harness in useChat", () => {
     await validateUIMessages({ messages });
   });
 
+  it("streams a call whose input is no well-formed text", async () => {
+    const input = { path: "half of a pair: \ud83d" };
+    const { transport } = setUp([says("", { id: "c1", name: "read", input }), says("Done.")]);
+    const chat = open(transport);
+    await chat.sendMessage({ text: "what is there?" });
+    expect(callsOf(chat.lastMessage)).toMatchObject([{ toolName: "read", state: "output-available", input }]);
+  });
+
   it("comes whole without a feed, and with the application's data parts", async () => {
     const { harness } = setUp([says("Hello.")]);
     const transport = createHarnessChatTransport({

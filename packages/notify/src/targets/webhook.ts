@@ -2,7 +2,8 @@ import { createHmac } from "node:crypto";
 import type { Notice } from "../notice.ts";
 import type { Post } from "./post.ts";
 
-const secretPrefix = "whsec_";
+/** What a secret of Standard Webhooks in base64 begins with. */
+export const secretPrefix = "whsec_";
 
 /** A secret is base64 behind `whsec_`, as Standard Webhooks says, or any other string as it is. */
 const signingKey = (secret: string): Buffer =>

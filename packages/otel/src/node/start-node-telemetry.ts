@@ -17,10 +17,23 @@ interface Sdk {
 /** Longest wait for the last export. */
 const defaultTimeoutMs = 3000;
 
-const loadSdk = async (serviceName: string): Promise<Sdk | undefined> => {
+/** Arguments of the process hold what a user asked an agent for. */
+const commandArguments = "process.command_args";
+
+const loadSdk = async (serviceName: string, content: boolean): Promise<Sdk | undefined> => {
   try {
-    const { NodeSDK } = await import("@opentelemetry/sdk-node");
-    return new NodeSDK({ serviceName });
+    const { NodeSDK, resources } = await import("@opentelemetry/sdk-node");
+    const { envDetector, hostDetector, processDetector } = resources;
+    const processWithoutArguments: typeof processDetector = {
+      detect(config) {
+        const { [commandArguments]: _, ...attributes } = processDetector.detect(config).attributes ?? {};
+        return { attributes };
+      },
+    };
+    // What the SDK detects by itself, as long as the environment names nothing else.
+    const isDefault = !content && !process.env.OTEL_NODE_RESOURCE_DETECTORS;
+    const resourceDetectors = [envDetector, processWithoutArguments, hostDetector];
+    return new NodeSDK({ serviceName, ...(isDefault && { resourceDetectors }) });
   } catch (error) {
     const { code } = error as { readonly code?: unknown };
     if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") return undefined;
@@ -30,7 +43,8 @@ const loadSdk = async (serviceName: string): Promise<Sdk | undefined> => {
 
 /**
  * Has all roles of this process report to OpenTelemetry: to the SDK that runs already, or to `@opentelemetry/sdk-node`, which it starts as
- * the environment says (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER`, …). Rejects as the SDK does.
+ * the environment says (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER`, …). The arguments of the process are no
+ * attribute of its resource without `content`, unless `OTEL_NODE_RESOURCE_DETECTORS` asks for them. Rejects as the SDK does.
  *
  * @param serviceName the service, where `OTEL_SERVICE_NAME` names none
  */
@@ -42,7 +56,7 @@ export const startNodeTelemetry = async (
     registerOtel(options);
     return { sdk: "present", close: async () => unregisterOtel() };
   }
-  const sdk = await loadSdk(process.env.OTEL_SERVICE_NAME || serviceName);
+  const sdk = await loadSdk(process.env.OTEL_SERVICE_NAME || serviceName, options.content ?? false);
   if (sdk === undefined) return { sdk: "missing", close: async () => {} };
   sdk.start();
   registerOtel(options);

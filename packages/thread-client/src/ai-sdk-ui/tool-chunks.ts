@@ -1,5 +1,5 @@
 import type { ItemData, ItemOf } from "@harnesskit/protocol/threads";
-import { canonicalJson } from "@harnesskit/wire";
+import { jsonDifference } from "@harnesskit/wire";
 import type { ThreadUIMessageChunk, ToolLogData } from "./message-types.ts";
 import type { StepChunks } from "./step-chunks.ts";
 
@@ -17,7 +17,7 @@ const callFailureText = ({ status, error }: ItemData<"tool_exec">): string => {
 export class ToolChunks {
   readonly #steps: StepChunks;
   /** What was said of each call: its tool and its input, and whether it has its end. */
-  readonly #calls = new Map<string, { readonly said: string; isDone: boolean }>();
+  readonly #calls = new Map<string, { readonly said: readonly unknown[]; isDone: boolean }>();
   readonly #logs = new Map<string, Omit<ToolLogData, "text">>();
 
   constructor(steps: StepChunks) {
@@ -30,10 +30,10 @@ export class ToolChunks {
 
   /** Says what is called with which input, unless that was said already. */
   call(toolCallId: string, toolName: string, input: unknown, step?: number): Chunk[] {
-    const said = canonicalJson([toolName, input]);
-    if (this.#calls.get(toolCallId)?.said === said) return [];
-    const isKnown = this.#calls.has(toolCallId);
-    const begin = isKnown ? [] : this.#steps.enter(step, "call");
+    const said = [toolName, input];
+    const known = this.#calls.get(toolCallId);
+    if (known && !jsonDifference(known.said, said)) return [];
+    const begin = known ? [] : this.#steps.enter(step, "call");
     this.#calls.set(toolCallId, { said, isDone: false });
     const call = { toolCallId, toolName, input, dynamic: true, providerExecuted: true };
     return [...begin, { type: "tool-input-available", ...call }];

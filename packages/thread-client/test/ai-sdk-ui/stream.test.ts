@@ -1,3 +1,4 @@
+import type { TurnContext } from "@harnesskit/thread-server";
 import { readUIMessageStream } from "ai";
 import { describe, expect, it } from "vitest";
 import { toUiMessages } from "../../src/ai-sdk-ui/index.ts";
@@ -84,6 +85,19 @@ describe("a turn as chunks", () => {
     ]);
     expect(dataOf(chat.lastMessage, "plan")).toEqual([{ steps: ["look", "write"] }]);
     expect(dataOf(chat.lastMessage, "artifact")).toMatchObject([{ kind: "report", path: "report.md" }]);
+  });
+
+  it("has a call whose input is no well-formed text, and so has the history", async () => {
+    const input = { path: "half of a pair: \ud83d" };
+    const runner = {
+      run: async (turn: TurnContext) => void (await turn.callTool({ tool: "read", input, callId: "c1" })),
+    };
+    const { transport, threadId } = await setUp({}, { runner });
+    const chat = new Chat({ id: threadId, transport: watched(transport).transport });
+    await chat.sendMessage({ text: "read" });
+    expect(chat.error).toBeUndefined();
+    expect(callsOf(chat.lastMessage)).toMatchObject([{ toolName: "read", state: "output-error", input }]);
+    expect(callsOf((await transport.readMessages({ chatId: threadId }))[1])).toMatchObject([{ input }]);
   });
 
   it("is what readUIMessageStream of the AI SDK puts together as well", async () => {

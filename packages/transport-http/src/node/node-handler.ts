@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
-import { callSafely } from "@harnesskit/wire";
+import { callSafely, InvalidArgumentError } from "@harnesskit/wire";
 
 /** A web-standard handler, as far as the adapter calls it. */
 export type WebHandler = (
@@ -18,6 +18,22 @@ const toHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
   return headers;
 };
 
+/** Undefined for a host, a target or a method that no web-standard request can have. */
+const toRequestIfValid = (incoming: IncomingMessage, signal: AbortSignal): Request | undefined => {
+  try {
+    return toRequest(incoming, signal);
+  } catch {
+    return undefined;
+  }
+};
+
+const endWith = (outgoing: ServerResponse, status: number): void => {
+  outgoing.writeHead(status, { "content-length": 0, connection: "close" });
+  outgoing.end();
+};
+
+const mayHaveBody = ({ method }: IncomingMessage): boolean => method !== "GET" && method !== "HEAD";
+
 const toRequest = (incoming: IncomingMessage, signal: AbortSignal): Request => {
   const { method = "GET", headers, socket } = incoming;
   // Express moves the mount path out of `url` and keeps the whole in `originalUrl`.
@@ -25,7 +41,7 @@ const toRequest = (incoming: IncomingMessage, signal: AbortSignal): Request => {
   const target = typeof originalUrl === "string" ? originalUrl : (incoming.url ?? "/");
   const scheme = "encrypted" in socket ? "https" : "http";
   const url = new URL(target, `${scheme}://${headers.host ?? "localhost"}`);
-  const hasBody = method !== "GET" && method !== "HEAD";
+  const hasBody = mayHaveBody(incoming);
   return new Request(url, {
     method,
     headers: toHeaders(incoming),
@@ -57,8 +73,8 @@ const writeResponse = async (
 /**
  * Mounts a web-standard handler in Express or on `node:http`. The request's signal aborts when the client goes away
  * before its answer is complete; a streamed answer stops then. A handler that fails is answered 500 without a word,
- * and `onError` receives the failure; what that throws is ignored.
- * In Express, mount it before any parser of bodies.
+ * and `onError` receives the failure; what that throws is ignored. What cannot be a web-standard request is answered 400.
+ * In Express, mount it before any parser of bodies: a body that was read before is a failure, `invalid_argument`.
  */
 export const toNodeHandler =
   (handler: WebHandler, onError: (error: unknown) => void = () => {}) =>
@@ -70,15 +86,17 @@ export const toNodeHandler =
     incoming.on("error", () => {});
     const { remoteAddress } = incoming.socket;
     try {
-      const request = toRequest(incoming, abort.signal);
+      if (mayHaveBody(incoming) && incoming.readableDidRead)
+        throw new InvalidArgumentError(
+          "the body was read before: mount the handler before parsers of bodies, such as express.json()",
+        );
+      const request = toRequestIfValid(incoming, abort.signal);
+      if (request === undefined) return endWith(outgoing, 400);
       const response = await handler(request, remoteAddress === undefined ? {} : { remoteAddress });
       await writeResponse(response, outgoing, incoming);
     } catch (error) {
       if (!abort.signal.aborted) callSafely(() => onError(error));
       if (outgoing.headersSent) outgoing.destroy();
-      else {
-        outgoing.writeHead(500, { "content-length": 0, connection: "close" });
-        outgoing.end();
-      }
+      else endWith(outgoing, 500);
     }
   };
