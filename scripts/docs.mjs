@@ -7,6 +7,7 @@ import { buildApi } from "./lib/site/api.mjs";
 import { brokenLinks } from "./lib/site/built-links.mjs";
 import { withMessageTables } from "./lib/site/message-tables.mjs";
 import { sitePages, toSiteMarkdown } from "./lib/site/pages.mjs";
+import { serveSite } from "./lib/site/serve.mjs";
 
 /** The sources of the site, put together from the repository's files; a folder that can be removed. */
 const source = join(repositoryRoot, ".cache/site");
@@ -92,11 +93,12 @@ async function buildSite() {
   );
 }
 
-stopChildrenOnSignals();
-if (option("only", "site") === "sources") {
-  const { findings, packages } = await buildApi();
-  const pages = readPages(findings);
-  report("docs", findings, `${pages.length} pages and the reference of ${packages} packages`);
-} else if (process.argv.includes("--serve")) {
-  await run(process.execPath, [vitepress, "preview", source], { forward: true });
-} else await buildSite();
+if (process.argv.includes("--serve")) await serveSite(output);
+else {
+  stopChildrenOnSignals();
+  if (option("only", "site") === "sources") {
+    const { findings, packages } = await buildApi();
+    const pages = readPages(findings);
+    report("docs", findings, `${pages.length} pages and the reference of ${packages} packages`);
+  } else await buildSite();
+}
