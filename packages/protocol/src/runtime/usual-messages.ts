@@ -18,23 +18,13 @@ const isId = (value: unknown): boolean =>
 
 const isIdOrAbsent = (value: unknown): boolean => value === undefined || isId(value);
 
-let lastTime: unknown;
-
-/** Messages of one millisecond share their time. */
-const isTime = (value: unknown): boolean => {
-  if (value === lastTime) return true;
-  if (!isRfc3339(value)) return false;
-  lastTime = value;
-  return true;
-};
-
 const isCleanObject = (value: unknown): boolean => isFields(value) && isCleanJson(value);
 
 const isUsual = (message: Fields, type: string): boolean =>
   message.v === RUNTIME_PROTOCOL_VERSION &&
   message.type === type &&
   isId(message.id) &&
-  isTime(message.ts) &&
+  isRfc3339(message.ts) &&
   isIdOrAbsent(message.in_reply_to) &&
   isIdOrAbsent(message.request_id) &&
   isIdOrAbsent(message.correlation_id) &&
@@ -68,8 +58,8 @@ export const isUsualResult = (message: unknown): message is AgentToolResult => {
     isId(call_id) &&
     status === "succeeded" &&
     error === undefined &&
-    (started_at === undefined || isTime(started_at)) &&
-    (finished_at === undefined || isTime(finished_at)) &&
+    (started_at === undefined || isRfc3339(started_at)) &&
+    (finished_at === undefined || isRfc3339(finished_at)) &&
     (metrics === undefined || isCleanObject(metrics)) &&
     (output === undefined || isCleanObject(output))
   );
