@@ -76,8 +76,9 @@ const terminal = createHubClient({
 await terminal.connect();
 const page = () => terminal.call("timeline.page", { filter: { tool: "shell" } });
 const isOpen = ({ rows }) => rows.length < 2 || rows.some(({ state }) => state === "running");
+const untilMs = Date.now() + 10_000;
 let timeline = await page();
-for (; isOpen(timeline); timeline = await page()) await setTimeout(20);
+for (; isOpen(timeline) && Date.now() < untilMs; timeline = await page()) await setTimeout(20);
 const files = Object.fromEntries(["made.txt", "kept.txt"].map((file) => [file, existsSync(file)]));
 console.log(JSON.stringify({
   text,
@@ -111,9 +112,11 @@ export async function checkMastra(dir, pnpm, tarballs) {
   };
   const installed = await installConsumers(pnpm, dir, { mastra: dependencies }, tarballs);
   if (installed.code !== 0) {
-    const problem = `@mastra/core@${mastra} cannot be installed: ${installed.output.trim()}`;
-    if (isCi()) return [problem];
-    process.stdout.write(`skipped: ${guide}: ${problem.split("\n")[0]}\n`);
+    const name = `${guide}: @mastra/core@${mastra}`;
+    const output = installed.output.trim();
+    if (isCi()) return [`${name} cannot be installed: ${output}`];
+    const [reason] = /[^\n\s\W][^\n]*$/.exec(output) ?? ["no reason given"];
+    process.stdout.write(`skipped: ${name} cannot be installed (${reason})\n`);
     return [];
   }
   const cwd = join(dir, "mastra");
