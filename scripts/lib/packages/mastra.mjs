@@ -98,9 +98,9 @@ const ours = ["ahp-client", "approvals", "hub", "policy", "transport-uds"].map(
 );
 
 /**
- * Installs Mastra beside the packed packages below `dir`, on a machine with an older Node.js also that one, and runs the tool of
- * the guide in an agent, with a stand-in for the model. Returns findings. Where it cannot be installed and CI is not set, it prints a
- * line and is skipped.
+ * Runs the guide's tool in a Mastra agent, with a stand-in for the model, against the packed packages. Installs Mastra and, where this
+ * Node.js is older, Node 22 below `dir`. Returns findings. If they cannot be installed and CI is not set, prints a line that starts
+ * with `skipped: ` and returns none.
  */
 export async function checkMastra(dir, pnpm, tarballs) {
   const client = readFileSync(join(repositoryRoot, "packages/ahp-client/package.json"), "utf8");
@@ -115,7 +115,7 @@ export async function checkMastra(dir, pnpm, tarballs) {
     const name = `${guide}: @mastra/core@${mastra}`;
     const output = installed.output.trim();
     if (isCi()) return [`${name} cannot be installed: ${output}`];
-    const [reason] = /[^\n\s\W][^\n]*$/.exec(output) ?? ["no reason given"];
+    const [reason] = /\w[^\n]*$/.exec(output) ?? ["no reason given"];
     process.stdout.write(`skipped: ${name} cannot be installed (${reason})\n`);
     return [];
   }
