@@ -76,7 +76,7 @@ const calls: readonly [string, string, Call][] = [
 
 describe("a thread that the server does not know", () => {
   it.each(calls)("%s is thread_not_found", async (_name, requirement, call) => {
-    verifies(requirement, "THR-49");
+    verifies(requirement, "THR-98");
     const { client, threadId } = await connect();
     for (const id of ["ses_0", "../ses_1", "__proto__"])
       await refused(call(client, id), { code: "thread_not_found", rpcCode: -32001 });
