@@ -6,6 +6,7 @@ import { installConsumers, loadEntries, runFile } from "./lib/packages/consumers
 import { checkEmbedder, embedderDependencies } from "./lib/packages/embedder.mjs";
 import { installedSize } from "./lib/packages/install-sizes.mjs";
 import { manifestProblems, sharedKeywords } from "./lib/packages/manifest-rules.mjs";
+import { checkMastra } from "./lib/packages/mastra.mjs";
 import { pack } from "./lib/packages/pack.mjs";
 import { pageProblems } from "./lib/packages/page-rules.mjs";
 import { planOf } from "./lib/packages/plan.mjs";
@@ -85,7 +86,7 @@ async function checkSizes(dir, consumers) {
 }
 
 /** All that is looked at, as functions that return findings, the longest first. */
-function tasksOf(dir, packed, consumers) {
+function tasksOf(dir, packed, consumers, mastra) {
   const programs = consumers.filter(({ program }) => program !== undefined);
   const projects = writeTypeProjects(dir, consumers);
   const bins = chosen.flatMap((pkg) =>
@@ -99,6 +100,7 @@ function tasksOf(dir, packed, consumers) {
     .map(({ name, entries }) => ({ name, specifiers: entries.map(({ specifier }) => specifier) }));
   return [
     ...(isChosen("suites") ? [() => checkSuites(join(dir, "suites"))] : []),
+    ...(isChosen("mastra") ? [mastra] : []),
     () => checkTypes(dir, projects.alone, { judgesAll: true }),
     () => checkTypes(dir, projects.beside, { judgesAll: false }),
     ...(isChosen("embedder") ? [() => checkEmbedder(join(dir, "embedder"))] : []),
@@ -129,6 +131,7 @@ const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-pack
     base,
     packed.filter(({ pkg }) => chosen.includes(pkg)),
     consumers,
+    () => checkMastra(join(dir, "mastra"), pnpm, tarballs),
   );
   const results = await mapLimit(tasks, 2, (task) => task());
   return [
@@ -136,4 +139,8 @@ const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-pack
     ...results.flat(),
   ];
 });
-report("packages", findings, [...chosen.map(({ short }) => short), "embedder", "suites"].join(", "));
+report(
+  "packages",
+  findings,
+  [...chosen.map(({ short }) => short), "embedder", "suites", "mastra"].join(", "),
+);

@@ -6,7 +6,7 @@ import { skipReport, stages, testReport, vitestOnFiles } from "./lib/checks.mjs"
 import { option } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { mapLimit, run, stopChildrenOnSignals } from "./lib/run.mjs";
-import { unacceptedSkips } from "./lib/skips.mjs";
+import { isCi, unacceptedSkips } from "./lib/skips.mjs";
 import { countTests, failureLines, summaryLine } from "./lib/summary.mjs";
 import { withTempDir } from "./lib/temp.mjs";
 
@@ -17,7 +17,6 @@ const only = option("only", names.join(",")).split(",").filter(Boolean);
 const files = option("files", "").split(",").filter(Boolean);
 const isBare = process.argv.includes("--bare");
 const isRoot = process.getuid?.() === 0;
-const isCi = !["", "0", "false"].includes(process.env.CI ?? "");
 
 const readReport = (path) => {
   try {
@@ -52,7 +51,7 @@ function judgeTests({ code, ms }) {
   const skips = readReport(skipReport) ?? [];
   const isExplained =
     skips.length === counts.skipped && unacceptedSkips(skips, { isBare, isRoot }).length === 0;
-  const skipsFail = isCi && !isExplained;
+  const skipsFail = isCi() && !isExplained;
   add(counts);
   if (skipsFail) totals.failed += 1;
   const isOk = counts.failed === 0 && !skipsFail;
@@ -79,6 +78,8 @@ async function check(name, args, path) {
   const isOk = result.code === 0;
   add({ passed: isOk ? 1 : 0, failed: isOk ? 0 : 1, skipped: 0 });
   print(name, isOk, result.ms);
+  for (const line of result.stdout.split("\n").filter((text) => text.startsWith("skipped: ")))
+    process.stdout.write(`      ${line}\n`);
   if (!isOk) process.stdout.write(`\n${result.output.trimEnd()}\n\n`);
 }
 

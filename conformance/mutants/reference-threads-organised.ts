@@ -13,15 +13,18 @@ interface Parts {
   readonly threadOf: (params: Request) => KeptThread;
   readonly text: (value: unknown) => string;
   readonly all: () => Iterable<KeptThread>;
+  readonly isBusy: (threadId: string) => boolean;
   readonly keep: (thread: Request, events: Request[]) => void;
 }
 
 /** What the reference thread server does to organise threads. */
-export const organised = ({ skips, threadOf, text, all, keep }: Parts): Record<string, Method> => {
+export const organised = ({ skips, threadOf, text, all, isBusy, keep }: Parts): Record<string, Method> => {
   const archive =
     (archived: number | undefined): Method =>
     (params) => {
       const kept = threadOf(params);
+      if (archived !== undefined && isBusy(kept.thread.threadId) && !skips("archive-busy"))
+        throw new Refused(-32002, "busy");
       const { archived: _, ...time } = kept.thread.time;
       kept.thread = { ...kept.thread, time: archived === undefined ? time : { ...time, archived } };
       return { thread: kept.thread };
@@ -49,7 +52,7 @@ export const organised = ({ skips, threadOf, text, all, keep }: Parts): Record<s
     "thread.search": (params) => {
       const words = text(params?.query).toLowerCase().split(/\s+/).filter(Boolean);
       if (words.length === 0 && !skips("queries")) throw new Refused(-32602, "query");
-      const found = [...all()].filter(({ thread }) => [undefined, thread.threadId].includes(params.threadId));
+      const found = params.threadId === undefined ? [...all()] : [threadOf(params)];
       return { hits: found.flatMap((kept) => hits(kept, words)) };
     },
     "thread.fork": (params) => {

@@ -99,7 +99,14 @@ export const startReferenceThreads =
       if (!skips("meta")) writeFileSync(join(root, thread.threadId, "meta.json"), JSON.stringify(thread));
     };
     const methods: Record<string, Method> = {
-      ...organised({ skips, threadOf, text, all: () => threads.values(), keep }),
+      ...organised({
+        skips,
+        threadOf,
+        text,
+        all: () => threads.values(),
+        isBusy: (id) => live.has(id),
+        keep,
+      }),
       initialize: () => ({
         version: "1.0.0",
         capabilities: {

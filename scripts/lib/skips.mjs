@@ -9,3 +9,6 @@ const rootOnly = /^only root\b/;
  */
 export const unacceptedSkips = (skips, { isBare, isRoot }) =>
   skips.filter(({ reason }) => !(isBare && hidden.test(reason)) && !(!isRoot && rootOnly.test(reason)));
+
+/** True where CI is set: there, nothing is skipped that should run. */
+export const isCi = () => !["", "0", "false"].includes(process.env.CI ?? "");

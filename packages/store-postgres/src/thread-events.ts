@@ -1,11 +1,13 @@
-import type { Event, EventName } from "@harnesskit/protocol/threads";
-import type { ReadEventsOptions } from "@harnesskit/thread-server";
+import type { Event } from "@harnesskit/protocol/threads";
+import { isWantedEvent, type ReadEventsOptions } from "@harnesskit/thread-server";
 import type { Database } from "./database.ts";
 import { safeNumber, textIn } from "./rows.ts";
 
 /** How many events one statement reads at most, and about how many bytes. */
 const pageEvents = 500;
 const pageBytes = 4 * 1024 * 1024;
+/** How many checkpoints one statement goes beyond at most where a reader wants them. */
+const pageCheckpoints = 10;
 
 /** A part of a log: from one end of it, as many events as fit, at least one. */
 const readPage = async (
@@ -17,25 +19,26 @@ const readPage = async (
     maxEvents,
     maxBytes,
     types,
+    checkpointEvery,
   }: {
     after: number;
     before: number;
     maxEvents: number;
     maxBytes: number;
-    types?: readonly EventName[] | undefined;
-  },
+  } & Pick<ReadEventsOptions, "types" | "checkpointEvery">,
   direction: "ASC" | "DESC",
 ): Promise<Event[]> => {
   const rows = await database.query(
     `SELECT body FROM (
        SELECT seq, body, sum(bytes) OVER (ORDER BY seq ${direction}) - bytes AS so_far FROM (
          SELECT seq, bytes, body FROM store.thread_events
-         WHERE thread_id = $1 AND seq > $2 AND seq < $3 AND ($6::text[] IS NULL OR body LIKE ANY($6)) ORDER BY seq ${direction} LIMIT $4
+         WHERE thread_id = $1 AND seq > $2 AND seq < $3 AND ($6::text[] IS NULL OR body LIKE ANY($6) OR seq % $7 = 0) ORDER BY seq ${direction} LIMIT $4
        ) page
      ) counted WHERE so_far < $5 ORDER BY seq`,
     ...[threadId, after, before, maxEvents, maxBytes],
     // Finds all that have one of the types; the data of another event can look the same.
     types?.map((type) => `%"type":"${type}"%`) ?? null,
+    checkpointEvery ?? null,
   );
   return rows.map(({ body }) => JSON.parse(textIn(body)) as Event);
 };
@@ -44,23 +47,25 @@ const readPage = async (
 export async function* readStoredEvents(
   database: Database,
   threadId: string,
-  { afterSeq = 0, limit = Number.MAX_SAFE_INTEGER, types }: ReadEventsOptions,
+  { afterSeq = 0, limit = Number.MAX_SAFE_INTEGER, ...wanted }: ReadEventsOptions,
 ): AsyncIterable<Event> {
+  // Numbers have no gap: a part of a log that goes on holds a checkpoint, so an empty one is the end.
+  const reach = (wanted.checkpointEvery ?? Number.POSITIVE_INFINITY) * pageCheckpoints;
   let after = afterSeq;
   for (let left = limit; left > 0; ) {
     const page = {
       after,
-      before: Number.MAX_SAFE_INTEGER,
+      before: Math.min(after + 1 + reach, Number.MAX_SAFE_INTEGER),
       maxEvents: Math.min(left, pageEvents),
       maxBytes: pageBytes,
-      types,
+      ...wanted,
     };
     const events = await readPage(database, threadId, page, "ASC");
     const last = events.at(-1);
     if (last === undefined) return;
-    const wanted = types ? events.filter(({ type }) => types.includes(type)) : events;
-    yield* wanted;
-    left -= wanted.length;
+    const given = events.filter((event) => isWantedEvent(event, wanted));
+    yield* given;
+    left -= given.length;
     after = safeNumber(last.seq);
   }
 }

@@ -41,13 +41,14 @@ export {
   type ThreadChange,
 } from "./stored-threads.ts";
 export { createThreadServer, type ThreadServer } from "./thread-server.ts";
-export type {
-  ArtifactWriter,
-  KeptClaim,
-  ReadEventsOptions,
-  ThreadClaim,
-  ThreadLease,
-  ThreadStore,
+export {
+  type ArtifactWriter,
+  isWantedEvent,
+  type KeptClaim,
+  type ReadEventsOptions,
+  type ThreadClaim,
+  type ThreadLease,
+  type ThreadStore,
 } from "./thread-store.ts";
 export type { ObservedEnd, ObservedTurn, TurnObserver } from "./turn-observer.ts";
 export type {

@@ -2,12 +2,13 @@ import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { BoundedMap } from "@harnesskit/wire";
 import { checkArtifactName } from "./artifact-name.ts";
 import { StoreError } from "./errors.ts";
-import type {
-  ArtifactWriter,
-  KeptClaim,
-  ReadEventsOptions,
-  ThreadClaim,
-  ThreadStore,
+import {
+  type ArtifactWriter,
+  isWantedEvent,
+  type KeptClaim,
+  type ReadEventsOptions,
+  type ThreadClaim,
+  type ThreadStore,
 } from "./thread-store.ts";
 
 /** How many claims are remembered, and as many deleted threads. */
@@ -72,14 +73,14 @@ class MemoryThreadStore implements ThreadStore {
 
   async *events(
     threadId: string,
-    { afterSeq = 0, limit = Number.POSITIVE_INFINITY, types }: ReadEventsOptions = {},
+    { afterSeq = 0, limit = Number.POSITIVE_INFINITY, ...wanted }: ReadEventsOptions = {},
   ): AsyncIterable<Event> {
     const { events } = this.#stored(threadId);
     const { length } = events;
     let left = limit;
     for (let index = afterSeq; index < length && left > 0; index++) {
       const event = events[index];
-      if (!event || (types && !types.includes(event.type))) continue;
+      if (!event || !isWantedEvent(event, wanted)) continue;
       left--;
       yield structuredClone(event);
     }

@@ -19,6 +19,8 @@ const snippetBefore = 60;
 const snippetBehind = 140;
 
 const messageEvents: readonly EventName[] = ["item.completed"];
+/** After how many events the time is looked at where none is a message. */
+const checkpointEvery = 1000;
 
 export interface SearchSettings {
   readonly clock: Pick<Clock, "now">;
@@ -144,7 +146,8 @@ export const searchThreads = async (
       afterSeq = 0;
       if (hits.length >= limit) return { hits, nextCursor: cursorAt(afterSeq) };
     }
-    for await (const event of store.events(thread.threadId, { afterSeq, types: messageEvents })) {
+    const wanted = { afterSeq, types: messageEvents, checkpointEvery };
+    for await (const event of store.events(thread.threadId, wanted)) {
       afterSeq = event.seq;
       const message = searchedMessage(event);
       if (message && event.type === "item.completed") {

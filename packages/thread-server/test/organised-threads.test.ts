@@ -148,6 +148,7 @@ describe("thread.archive", () => {
   it.each(["thread.archive", "thread.unarchive", "thread.rename", "thread.fork", "queue.list"])(
     "%s is -32001 for ids that name no thread",
     async (method) => {
+      verifies("THR-98");
       const { client } = await setUp();
       for (const threadId of ["", "nope", "../ses_1", "ses_1\0", "__proto__", "x".repeat(100_000)])
         expect((await client.call(method, { threadId, title: "x" })).error?.code).toBe(-32001);

@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
-import { type Event, type EventName, EventSchema } from "@harnesskit/protocol/threads";
+import { type Event, EventSchema } from "@harnesskit/protocol/threads";
 import { newlineCodec } from "@harnesskit/wire";
-import type { ReadEventsOptions } from "../thread-store.ts";
+import { isWantedEvent, type ReadEventsOptions } from "../thread-store.ts";
 
 /** A line longer than any that this store writes is no event. */
 const codec = newlineCodec({ maxFrameBytes: 64 * 1024 * 1024, maxDepth: 256 });
@@ -11,14 +11,11 @@ const blockBytes = 64 * 1024;
 /** An event as it was written, fields of later versions included. */
 const isEvent = (value: unknown): value is Event => EventSchema.safeParse(value).success;
 
-const hasType = (value: unknown, types: readonly EventName[]): boolean =>
-  types.includes((value as Partial<Event> | null)?.type as EventName);
-
 /** The events from a place in the file on. A last line without its end is no event yet. */
 async function* readFrom(
   file: FileHandle,
   start: number,
-  types?: readonly EventName[],
+  wanted: Pick<ReadEventsOptions, "types" | "checkpointEvery"> = {},
 ): AsyncGenerator<Event> {
   const decoder = codec.createDecoder();
   for (let position = start; ; ) {
@@ -26,7 +23,8 @@ async function* readFrom(
     if (bytesRead === 0) return;
     position += bytesRead;
     for (const value of decoder.push(buffer.subarray(0, bytesRead))) {
-      if (types && !hasType(value, types)) continue;
+      // Checked by its schema only if it is given.
+      if (!isWantedEvent(Object(value), wanted)) continue;
       if (isEvent(value)) yield value;
     }
   }
@@ -88,12 +86,12 @@ const findSeq = async (file: FileHandle, seq: number): Promise<number> => {
  */
 export async function* readEvents(
   file: FileHandle,
-  { afterSeq = 0, limit = Number.POSITIVE_INFINITY, types }: ReadEventsOptions = {},
+  { afterSeq = 0, limit = Number.POSITIVE_INFINITY, ...wanted }: ReadEventsOptions = {},
 ): AsyncGenerator<Event> {
   let left = limit;
   let last = afterSeq;
   if (left <= 0) return;
-  for await (const event of readFrom(file, await findSeq(file, afterSeq + 1), types)) {
+  for await (const event of readFrom(file, await findSeq(file, afterSeq + 1), wanted)) {
     if (event.seq <= last) continue;
     last = event.seq;
     yield event;
