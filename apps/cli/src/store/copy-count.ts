@@ -1,4 +1,4 @@
-import { canonicalJson, digest } from "@harnesskit/wire";
+import { jsonDifference } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 
@@ -25,7 +25,6 @@ export const lost = (what: string, id: string): CliError =>
 /** A value as JSON has it. */
 const plainJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
+/** Whether both are the same JSON, whatever the order of their keys. */
 export const sameJson = (one: unknown, other: unknown): boolean =>
-  canonicalJson(plainJson(one)) === canonicalJson(plainJson(other));
-
-export const plainDigest = (value: unknown): Promise<string> => digest(plainJson(value));
+  jsonDifference(plainJson(one), plainJson(other)) === undefined;

@@ -1,11 +1,11 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import type { PostgresThreads } from "@harnesskit/store-postgres";
 import { StoreError, type ThreadLease, type ThreadStore } from "@harnesskit/thread-server";
-import { canonicalJson, systemClock, wait } from "@harnesskit/wire";
+import { systemClock, wait } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { type Artifacts, copyArtifacts, verifyArtifacts } from "./copy-artifacts.ts";
-import { type CopyCount, conflict, lost, plainDigest, sameJson } from "./copy-count.ts";
+import { type CopyCount, conflict, lost, sameJson } from "./copy-count.ts";
 
 /** Events that are written at once. */
 const batchEvents = 200;
@@ -27,8 +27,7 @@ const eventsOf = async (store: ThreadStore, threadId: string): Promise<Event[]> 
 };
 
 const isBeginning = (some: readonly Event[], all: readonly Event[]): boolean =>
-  some.length <= all.length &&
-  some.every((event, index) => canonicalJson(event) === canonicalJson(all[index]));
+  some.length <= all.length && some.every((event, index) => sameJson(event, all[index]));
 
 /** Takes a thread, and waits until a copy that was killed has lost it. */
 const lease = async (store: ThreadStore, threadId: string): Promise<ThreadLease> => {
@@ -117,17 +116,18 @@ export const verifyThreads = async (from: ThreadSource, to: PostgresThreads): Pr
   let verified = 0;
   for (const { threadId } of await from.threads.list()) {
     const [one, other] = await Promise.all(
-      [from.threads, to].map(async (store) =>
-        plainDigest({ thread: await store.get(threadId), events: await eventsOf(store, threadId) }),
-      ),
+      [from.threads, to].map(async (store) => ({
+        thread: await store.get(threadId),
+        events: await eventsOf(store, threadId),
+      })),
     );
-    if (one !== other) throw lost("the thread", threadId);
+    if (!sameJson(one, other)) throw lost("the thread", threadId);
     verified += 1 + (await verifyArtifacts(from.files, to, threadId));
   }
   const there = new Map((await to.grants()).map((grant) => [grant.grantId, grant]));
   for (const grant of await from.threads.grants()) {
     const found = there.get(grant.grantId);
-    if (found === undefined || (await plainDigest(found)) !== (await plainDigest(grant))) {
+    if (found === undefined || !sameJson(found, grant)) {
       throw lost("the grant", grant.grantId);
     }
     verified++;

@@ -22,7 +22,8 @@ const eventOf = (threadId: string, seq: number): Event => ({
     turnId: "t",
     itemId: "i",
     type: "assistant_message",
-    delta: `${seq} ${"x".repeat(2000)}`,
+    // Half of a surrogate pair, as a model may write it, has no canonical form.
+    delta: `${seq} \ud800 ${"x".repeat(2000)}`,
   },
 });
 
