@@ -142,4 +142,21 @@ describe("the directory of an agent", () => {
       message: expect.stringContaining("large"),
     });
   });
+
+  it("is refused with too many files, by the directory that has most of them and what to do", async () => {
+    await using directory = await temporaryDirectory();
+    const source = join(directory.path, "source");
+    const target = join(directory.path, "target");
+    for (const place of [target, join(source, "lib"), join(source, "server", "node_modules", "zod")])
+      await mkdir(place, { recursive: true });
+    await writeFile(join(source, "lib", "a"), "a");
+    for (const name of ["a", "b", "c", "d"])
+      await writeFile(join(source, "server", "node_modules", "zod", name), name);
+    const copying = copyAgentDirectory(source, target, { ...limits, maxFiles: 6 });
+    await expect(copying).rejects.toMatchObject({
+      code: "agent_unsafe",
+      message: "the agent holds more than 6 files: 3 of the first 6 are in server/node_modules",
+      hint: expect.stringContaining("Bundle the agent into one file"),
+    });
+  });
 });

@@ -97,7 +97,9 @@ describe("harness agents", () => {
     const done = await agents("enable", "com.example.one", "--yes", "--hash", agent?.hash ?? "");
     expect(done).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("harness core grant com.example.one side_effects"),
+      stdout: expect.stringContaining(
+        "Its tools are not known before it runs. If they do more than read, grant it: harness core grant com.example.one side_effects\n",
+      ),
     });
     expect((await lstat(join(path, "enabled.json"))).mode & 0o777).toBe(0o600);
     expect((await enabled()).found).toEqual([{ agentId: "com.example.one", directory: agent?.directory }]);

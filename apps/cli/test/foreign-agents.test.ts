@@ -110,6 +110,25 @@ describe("tools of any agent in harness run", () => {
     );
   });
 
+  it("go on without an agent that cannot start, and say why in its own words, safely", async () => {
+    const cwd = await makeWorkspace();
+    const broken = await makeWorkspace({
+      "opensentience.agent.json": JSON.stringify({
+        id: "com.example.broken",
+        version: "1.0.0",
+        command: ["node", "agent.mjs"],
+        restart: { policy: "never" },
+      }),
+      "agent.mjs": `throw new Error("no module \\u001b[31mhere, api_key=Zx81kdLq02mmPq77");`,
+    });
+    const { stderr } = await harness(["run", ...agentArgs(broken, helloAgent), "list files"], { cwd });
+    const [line = ""] = stderr.split("\n");
+    expect(line).toContain("harness run: the agent com.example.broken has ended");
+    expect(line).toContain("(its process ended with code 1: Error: no module");
+    expect(line).toContain("api_key=[redacted])");
+    for (const unsafe of ["\u001b", "Zx81kdLq02mmPq77"]) expect(stderr).not.toContain(unsafe);
+  });
+
   it("are told apart where two agents have tools of the same name; an unknown tool is said to be unknown", async () => {
     const cwd = await makeWorkspace();
     const one = await makeAgent("com.example.one", holding);

@@ -46,7 +46,9 @@ export function done(report: string): PartResult {
  * with a subject, like "reading `a.md`".
  */
 export function notDone(tool: string, action: string, outcome: ToolOutcome, partial = ""): PartResult {
-  const because = outcome.reason === undefined ? "." : `: ${inlineCode(outcome.reason, 300)}.`;
+  // A reason may be a whole sentence: the full stop is that of the report.
+  const reason = outcome.reason?.replace(/(?<!\.)\.$/, "");
+  const because = reason === undefined ? "." : `: ${inlineCode(reason, 300)}.`;
   const sentence = sentenceOf(outcome, action, tool) + because;
   return {
     status: outcome.status === "cancelled" ? "cancelled" : "not-done",

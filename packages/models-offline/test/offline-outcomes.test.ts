@@ -21,6 +21,11 @@ describe("a call that did not succeed", () => {
     ],
     ["rejected", { type: "execution-denied" }, "running `make` was refused."],
     ["rejected", { type: "execution-denied", reason: "too risky" }, "was refused: `too risky`."],
+    [
+      "rejected with a whole sentence",
+      { type: "execution-denied", reason: "This call was rejected by harness run." },
+      "was refused: `This call was rejected by harness run`.",
+    ],
     ["rejected", { type: "error-json", value: { code: "tool.rejected" } }, "was refused."],
     ["rejected", { type: "error-text", value: "The user rejected this call" }, "was refused: "],
     [
@@ -31,7 +36,7 @@ describe("a call that did not succeed", () => {
     [
       "not approved",
       { type: "execution-denied", reason: "This call was not approved in time." },
-      "was not approved: `This call was not approved in time.`",
+      "was not approved: `This call was not approved in time`.",
     ],
     [
       "blocked",

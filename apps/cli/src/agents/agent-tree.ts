@@ -21,10 +21,21 @@ const pathProblem = (path: string, limits: AgentTreeLimits): string | undefined 
   return displayText(path) === path ? undefined : "has characters that cannot be shown";
 };
 
+/** What to do about an agent that holds too much. */
+export const bundleHint = `Bundle the agent into one file, or pack it with the packages that it needs (npm pack with bundleDependencies). One file:
+  npx esbuild agent.mjs --bundle --platform=node --format=esm --outfile=bundle/agent.mjs
+  cp opensentience.agent.json bundle/
+  harness agents install ./bundle`;
+
+/** The directory that a path is counted for: the packages that it belongs to, or else the first one. */
+const countedFor = (path: string): string | undefined =>
+  /^(?:.*?\/)?node_modules(?=\/|$)/.exec(path)?.[0] ?? /^[^/]+(?=\/)/.exec(path)?.[0];
+
 /** Counts what an agent holds, and refuses what is unsafe or too much before it is read. */
 export class TreeMeter {
   readonly #limits: AgentTreeLimits;
   #files = 0;
+  readonly #filesOf = new Map<string, number>();
   #bytes = 0;
 
   constructor(limits: AgentTreeLimits) {
@@ -39,15 +50,29 @@ export class TreeMeter {
   path(path: string): void {
     const problem = pathProblem(path, this.#limits);
     if (problem !== undefined) throw unsafeAgent(`the path ${oneLine(path)} of the agent ${problem}`);
-    if (++this.#files > this.#limits.maxFiles) {
-      throw unsafeAgent(`the agent holds more than ${this.#limits.maxFiles} files`);
+    const { maxFiles } = this.#limits;
+    if (this.#files === maxFiles) {
+      throw unsafeAgent(`the agent holds more than ${maxFiles} files${this.#largest()}`, bundleHint);
     }
+    this.#files++;
+    const directory = countedFor(path);
+    if (directory !== undefined) this.#filesOf.set(directory, (this.#filesOf.get(directory) ?? 0) + 1);
+  }
+
+  /** The directory with most of what was counted. */
+  #largest(): string {
+    const [largest] = [...this.#filesOf].sort(([, a], [, b]) => b - a);
+    if (largest === undefined) return "";
+    const [directory, files] = largest;
+    return `: ${files} of the first ${this.#files} are in ${oneLine(directory)}`;
   }
 
   /** Throws a `CliError` `agent_unsafe`. */
   bytes(count: number): void {
     this.#bytes += count;
-    if (this.bytesLeft < 0) throw unsafeAgent(`the agent holds more than ${this.#limits.maxBytes} bytes`);
+    if (this.bytesLeft < 0) {
+      throw unsafeAgent(`the agent holds more than ${this.#limits.maxBytes} bytes`, bundleHint);
+    }
   }
 }
 

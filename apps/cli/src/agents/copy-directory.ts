@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { oneLine } from "../terminal/text.ts";
 import type { AgentTreeLimits } from "./agent-limits.ts";
-import { TreeMeter, TreeWriter, unsafeAgent } from "./agent-tree.ts";
+import { bundleHint, TreeMeter, TreeWriter, unsafeAgent } from "./agent-tree.ts";
 
 /** Not a part of an agent. */
 const leftOut = new Set([".git"]);
@@ -48,9 +48,8 @@ class Copier {
     const file = await openOwnFile(join(this.#source, path), { maxBytes: this.#meter.bytesLeft }).catch(
       (error) => {
         if (!UnsafeFileError.isInstance(error)) throw error;
-        throw unsafeAgent(
-          `${oneLine(path)} of the agent ${error.reason === "too_large" ? "is too large" : error.problem}`,
-        );
+        if (error.reason !== "too_large") throw unsafeAgent(`${oneLine(path)} of the agent ${error.problem}`);
+        throw unsafeAgent(`${oneLine(path)} of the agent is too large`, bundleHint);
       },
     );
     try {

@@ -95,7 +95,12 @@ export const enable = async (
     `Enabled ${oneLine(id, 200)} ${enabled.hash}; what is enabled is in ${oneLine(enabledFile(), 1000)}\n`,
   );
   const hint = grantCommand(enabled, granted);
-  if (hint !== undefined) out.write(`Enabling grants nothing. To grant what its tools may need: ${hint}\n`);
+  if (hint === undefined) return ExitCode.done;
+  const when =
+    enabled.tools === undefined
+      ? "Its tools are not known before it runs. If they do more than read, grant it"
+      : "To grant what its tools may need";
+  out.write(`Enabling grants nothing. ${when}: ${hint}\n`);
   return ExitCode.done;
 };
 

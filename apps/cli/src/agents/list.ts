@@ -46,8 +46,8 @@ export const listCommand = async ({ json }: { readonly json?: true }): Promise<E
       const has = grantedText(agent, granted);
       const command = grantCommand(agent, granted);
       if (has !== undefined) out.write(`  ${out.style.dim(`granted: ${has}`)}\n`);
-      if (command !== undefined)
-        out.write(`  ${out.style.dim(`not granted, what it may need: ${command}`)}\n`);
+      const when = agent.tools === undefined ? "needed if its tools do more than read" : "what it may need";
+      if (command !== undefined) out.write(`  ${out.style.dim(`not granted, ${when}: ${command}`)}\n`);
       await out.ready();
     }
   }

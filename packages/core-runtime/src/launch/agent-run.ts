@@ -1,6 +1,6 @@
 import { systemErrorCode } from "@harnesskit/node-kit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { HarnessError } from "@harnesskit/wire";
+import { displayText, HarnessError } from "@harnesskit/wire";
 import type { Admission, LaunchObserver } from "../launch-port.ts";
 import { type AgentEnd, type AgentProcess, startAgentProcess } from "./agent-process.ts";
 import { type AgentReason, SpawnError } from "./errors.ts";
@@ -70,7 +70,7 @@ export const startRun = async (
     const process = await startProcess(context, read, launchId, admission.token);
     const gone = process.gone.then(async (end) => {
       if (end.complete) await directory.forgetLaunch(launchId);
-      return end;
+      return { ...end, stderrTail: core.context.redactor.text(end.stderrTail) };
     });
     return { launchId, admission, process, gone };
   } catch (cause) {
@@ -93,4 +93,13 @@ export const endReason = ({ guardLost, notExecuted }: AgentEnd): AgentReason | u
   if (guardLost) return { code: "guard_lost", message: "its guard was killed, so that it was killed too" };
   if (notExecuted === undefined) return undefined;
   return { code: "start_failed", message: `the system could not run its command: ${notExecuted}` };
+};
+
+/** The line of its standard error that most likely says why it ended, as `LaunchedAgent.errorLine`. */
+export const errorLine = (end: AgentEnd | undefined): string | undefined => {
+  if (end === undefined || end.exit.code === 0) return undefined;
+  const lines = end.stderrTail.split("\n").filter((line) => line.trim() !== "");
+  // Node writes its version after the stack.
+  const line = lines.findLast((text) => /^[\w.]*(?:Error|Exception)\b/.test(text)) ?? lines.at(-1);
+  return line && displayText(line.trim(), { maxLength: 300 });
 };

@@ -2,7 +2,7 @@ import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { randomId } from "@harnesskit/wire";
 import type { LaunchObserver } from "../launch-port.ts";
 import type { AgentEnd } from "./agent-process.ts";
-import { type AgentRun, endReason, spawnReason, startRun } from "./agent-run.ts";
+import { type AgentRun, endReason, errorLine, spawnReason, startRun } from "./agent-run.ts";
 import { type AgentExit, type AgentReason, AgentStartError, SpawnError } from "./errors.ts";
 import type { LaunchContext } from "./launch-options.ts";
 import type { LaunchedAgent } from "./launched-agent.ts";
@@ -260,6 +260,7 @@ export class AgentSupervisor {
   #describe(): LaunchedAgent {
     const { phase, sinceMs, reason, restarts, deadlineMs } = this.#state;
     const running = this.#run;
+    const line = reason === undefined || reason.code === "stopped" ? undefined : errorLine(this.#end);
     return {
       agentId: this.agentId,
       directory: this.#read.directory,
@@ -272,6 +273,7 @@ export class AgentSupervisor {
       ...(reason && { reason: reason.message, reasonCode: reason.code }),
       ...(phase === "backoff" && deadlineMs !== undefined && { nextStartMs: deadlineMs }),
       ...(this.#lastExit && { lastExit: this.#lastExit }),
+      ...(line !== undefined && { errorLine: line }),
       ...(running && { pid: running.process.pid, launchId: running.launchId }),
       ...(this.#drift && { manifestDrift: this.#drift }),
     };

@@ -75,7 +75,7 @@ export class AgentStartError extends HarnessError {
   readonly reason: AgentReason;
   /** How its process ended, if there was one and it has ended. */
   readonly exit: AgentExit | undefined;
-  /** The last lines of its standard error, bounded, with everything invisible or misleading written out. */
+  /** The last lines of its standard error, bounded, without secrets and with everything invisible or misleading written out. */
   readonly stderrTail: string;
 
   constructor({ agentId, reason, exit, stderrTail = "" }: AgentStartErrorOptions) {

@@ -17,6 +17,11 @@ export interface LaunchedAgent extends SessionHealth {
   readonly nextStartMs?: number;
   /** How the last process that ended did so. */
   readonly lastExit?: AgentExit;
+  /**
+   * While it does not run because it failed: the last line of its standard error that names an error, or else the last one, of
+   * at most 300 characters. The agent wrote it; secrets, and what is invisible or misleading, are written otherwise.
+   */
+  readonly errorLine?: string;
   /** The running process. */
   readonly pid?: number;
   readonly launchId?: string;

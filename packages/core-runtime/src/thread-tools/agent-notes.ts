@@ -3,10 +3,11 @@ import type { LaunchedAgent } from "../launch/launched-agent.ts";
 
 /** A change of an agent that the user should know of, as one safe line. */
 export const noteOfAgent = (
-  { agentId, state, reason, reasonCode }: LaunchedAgent,
+  { agentId, state, reason, reasonCode, errorLine }: LaunchedAgent,
   wasReady: boolean,
 ): string | undefined => {
-  const why = reason === undefined ? "" : ` (${displayText(reason, { maxLength: 300 })})`;
+  const last = errorLine === undefined ? "" : `: ${errorLine}`;
+  const why = reason === undefined ? "" : ` (${displayText(reason, { maxLength: 300 })}${last})`;
   const agent = `the agent ${agentId}`;
   switch (state) {
     case "ready":

@@ -92,7 +92,12 @@ describe("an agent that does not come to serve", () => {
     const core = await cores.start({ agents: [agent.directory], audit });
     await expect(core.ready()).rejects.toMatchObject({ code: "agents_not_ready" });
     const health = await untilHealth(core, agent.id, ({ state }) => state === "crash_loop");
-    expect(health).toMatchObject({ restarts: 2, reasonCode: "crash_loop", lastExit: { code: 7 } });
+    expect(health).toMatchObject({
+      restarts: 2,
+      reasonCode: "crash_loop",
+      lastExit: { code: 7 },
+      errorLine: "cannot find my configuration",
+    });
     await expect(core.ready()).rejects.toMatchObject({ errors: [{ reason: { code: "crash_loop" } }] });
     expect(audit.actionsOf(agent.id).filter((action) => action === "agent.backoff").length).toBe(2);
     expect(audit.actionsOf(agent.id)).toContain("agent.crash_loop");
