@@ -168,6 +168,33 @@ describe("a harness in a child process that", () => {
       exitGraceMs: 50,
     });
 
+  it.each([
+    [["./missing-harness.mjs"], 1, "Error: Cannot find module"],
+    [["-e", "throw new TypeError('it has no policy')"], 1, "TypeError: it has no policy"],
+    [["-e", "console.error('no policy here'); process.exit(3)"], 3, "no policy here"],
+  ])(
+    "ends before the handshake (%j): connect() says how, and what it wrote last",
+    async (args, exit, text) => {
+      const transport = createChildTransport({ command: process.execPath, args, stderr: "ignore" });
+      const client = createAhpClient({ ...base, transport });
+      onTestFinished(() => client.close());
+      const failure = await ahpFailureOf(client.connect({ timeoutMs: longMs }));
+      expectReason(failure, "connection_lost");
+      expect(failure.message).toContain(`ended with code ${exit} while it was in use: ${text}`);
+      expect(failure.message).not.toContain("\n");
+    },
+  );
+
+  it("crashes later: the reason of a refusal says how it ended, and nothing that it wrote", async () => {
+    const client = createAhpClient({ ...base, transport: transportOf("crash"), reconnect: false });
+    onTestFinished(() => client.close());
+    await client.connect();
+    const { decision } = await client.decide("pre_action", payloads.pre_action);
+    expect(decision.decision).toBe("block");
+    expect(decision.reason).toContain("ended with code 7");
+    expect(decision.reason).not.toContain("its last words");
+  });
+
   it.each(Object.entries(processFaults))(
     "has the fault %s: no event is allowed",
     async (fault, expected) => {
