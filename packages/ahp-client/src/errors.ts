@@ -86,6 +86,7 @@ const failureCodes: Readonly<Record<string, FailureCode>> = {
   request_cancelled: "cancelled",
   connection_closed: "connection_lost",
   transport_failed: "connection_lost",
+  child_exited: "connection_lost",
   tls_failed: "unreachable",
   unavailable: "unreachable",
   server_error: "harness_error",
