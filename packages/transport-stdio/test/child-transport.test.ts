@@ -135,7 +135,7 @@ describe("a child that ends by itself", () => {
     const transport = createChildTransport({ command: "sh", args: ["-c", script], exitGraceMs: 20_000 });
     const channel = await transport.connect();
     await new Promise<void>((resolve) => {
-      channel.start({ message: () => resolve(), close: () => {} });
+      channel.start({ message: () => resolve(), error: () => {}, close: () => {} });
     });
     await expect(channel.send(1)).rejects.toMatchObject({
       code: "connection_closed",
