@@ -158,7 +158,7 @@ function NoRows({
         Each action of an agent becomes a row: what it did, which rule decided, who approved it, what came of
         it. Start one in a terminal:
       </p>
-      <CommandLine args={'run "what is in this directory?"'} />
+      <CommandLine args={'run "list files"'} />
     </Empty>
   );
 }
