@@ -122,7 +122,7 @@ export function SignedOut({ isRefused }: { readonly isRefused: boolean }) {
         The hub opens its page with a link that is valid once. To get a new one, run this in a terminal; a hub
         that runs already is used:
       </p>
-      <CommandLine command="harness hub --open" />
+      <CommandLine args="hub --open" />
     </main>
   );
 }

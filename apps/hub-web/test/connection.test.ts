@@ -71,7 +71,7 @@ describe("the access of the page", () => {
     await opened.page.getByText("Connected").waitFor();
     const again = await openPage(await tests.context(), link);
     await again.page.getByText("This link was used before, or is too old").waitFor();
-    await again.page.getByText("harness hub --open").waitFor();
+    await again.page.getByText("npx @harnesskit/cli hub --open").waitFor();
     const bare = await openPage(await tests.context(), hub.url);
     await bare.page.getByText("This page needs a link from the hub").waitFor();
     expectQuiet({ complaints: [...complaints, ...opened.complaints, ...bare.complaints], hub });

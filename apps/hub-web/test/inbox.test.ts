@@ -9,6 +9,7 @@ describe("an approval in the page", () => {
   it("shows what an agent waits for, and the answer reaches it by one key", async () => {
     const { page, cards, rows, hub, complaints } = await tests.open();
     await page.getByText("Nothing waits for you").waitFor();
+    await page.getByText('npx @harnesskit/cli run "write hello.txt: hi"').waitFor();
     const agent = await hub.agent("codex");
     const asking = agent.asks("bash", command("npm test"), "c1");
     await cards.first().waitFor();
@@ -31,6 +32,48 @@ describe("an approval in the page", () => {
     await panel.getByText("It was done.").waitFor();
     await rows.filter({ hasText: "npm test" }).filter({ hasText: "approved by ada" }).waitFor();
     await page.getByText("Nothing waits for you").waitFor();
+    expectQuiet({ complaints, hub });
+  });
+
+  it("is opened by a key that needs an opened one, and approved by none before it was shown", async () => {
+    const { page, cards, hub, complaints } = await tests.open();
+    for (const text of ["make a", "make b"])
+      await hub.ask({ subject: { tool: "bash", input: command(text) } });
+    await cards.nth(1).waitFor();
+    const shown = page.locator(".decision .code-command .code-body");
+    for (const key of ["a", "r", "w", "x"]) {
+      await page.keyboard.press(key);
+      await expect.poll(() => shown.textContent()).toBe("make a");
+      expect((await hub.approvals.page()).records.every(({ status }) => status === "pending")).toBe(true);
+      expect(await page.getByRole("form").count()).toBe(0);
+      await page.keyboard.press("Escape");
+      await shown.waitFor({ state: "detached" });
+    }
+    expectQuiet({ complaints, hub });
+  });
+
+  it("has a row that says who decided, at any width", async () => {
+    const { page, cards, rows, hub, complaints } = await tests.open();
+    const agent = await hub.agent("codex");
+    const [first, second] = ["npm test", "npm publish"].map((text, index) =>
+      agent.asks("bash", command(text), `c${index}`),
+    );
+    await cards.nth(1).waitFor();
+    for (const { id, digest, subject } of (await hub.approvals.page()).records) {
+      const decision = subject.input.command === "npm test" ? "approve" : "reject";
+      await hub.approvals.apply(id, { type: "answer", decision, by: "ada (page)", digest });
+    }
+    expect(await Promise.all([first, second])).toMatchObject([{ decision: "allow" }, { decision: "block" }]);
+    agent.did("bash", command("npm test"), "c0", { outcome: "success" });
+    for (const width of [1600, 900, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.goto(`${hub.url}/#/timeline`);
+      const approved = rows.filter({ hasText: "npm test" });
+      await approved.getByText("approved by ada (page)").waitFor();
+      await approved.getByText(/^took \d/).waitFor();
+      await rows.filter({ hasText: "npm publish" }).getByText("refused by ada (page)").waitFor();
+      for (const text of await rows.allTextContents()) expect(text).not.toMatch(/allowed|blocked/);
+    }
     expectQuiet({ complaints, hub });
   });
 

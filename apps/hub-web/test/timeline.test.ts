@@ -9,6 +9,7 @@ const tests = pageTests();
 it("has a row for each action, live and grouped by session, with everything in its detail", async () => {
   const { page, rows, timeline, hub, complaints } = await tests.open();
   await timeline.getByText("No agent has asked this hub yet").waitFor();
+  await timeline.getByText('npx @harnesskit/cli run "list files"').waitFor();
   const [codex, bot] = [await hub.agent("codex", "s1"), await hub.agent("bot", "s2")];
   await codex.asks("read", { path: "a.txt" }, "c1");
   codex.did("read", { path: "a.txt" }, "c1", { outcome: "success", result: "line one\nline two" });

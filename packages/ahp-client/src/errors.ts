@@ -86,6 +86,7 @@ const failureCodes: Readonly<Record<string, FailureCode>> = {
   request_cancelled: "cancelled",
   connection_closed: "connection_lost",
   transport_failed: "connection_lost",
+  child_exited: "connection_lost",
   tls_failed: "unreachable",
   unavailable: "unreachable",
   server_error: "harness_error",
@@ -117,6 +118,7 @@ interface Cause {
   readonly cause?: unknown;
   readonly closedBy?: unknown;
   readonly message?: unknown;
+  readonly stderrTail?: unknown;
 }
 
 /** An error and its causes, the innermost last. */
@@ -165,9 +167,13 @@ export const firstIssue = ({ issues }: { readonly issues: readonly Issue[] }): s
 
 const safeText = (text: string): string => displayText(text, { maxLength: 300 });
 
+/** The child process whose end ended the connection. */
+const childEnd = (thrown: unknown): Cause | undefined =>
+  causesOf(thrown).find(({ code }) => code === "child_exited");
+
 const describeThrown = (thrown: unknown): string => {
   if (!(thrown instanceof Error)) return "it failed without an error";
-  const ending = connectionEnd(thrown)?.text;
+  const ending = connectionEnd(thrown)?.text ?? childEnd(thrown)?.message;
   return ending === undefined || ending === thrown.message ? thrown.message : `${thrown.message}: ${ending}`;
 };
 
@@ -207,6 +213,23 @@ export const toOpenFailure = (thrown: unknown): AhpFailure => {
   const failure = toFailure(thrown);
   if (failure.code !== "connection_lost" && failure.code !== "invalid_answer") return failure;
   return new AhpFailure("unreachable", failure.message, { cause: thrown });
+};
+
+/** The line that names an error, or else the last one: the lines below an error are its stack. */
+const lastWords = (stderr: string): string | undefined => {
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "");
+  return lines.findLast((line) => /^[\w.]*(?:Error|Exception)\b.*:/.test(line)) ?? lines.at(-1);
+};
+
+/**
+ * A failure of `connect` with what a child process that ended had written last. For its caller only: the reason of a decision may
+ * reach a model, and must not have it.
+ */
+export const withStderr = (failure: AhpFailure): AhpFailure => {
+  const { stderrTail } = childEnd(failure) ?? {};
+  const words = typeof stderrTail === "string" ? lastWords(stderrTail) : undefined;
+  if (words === undefined) return failure;
+  return new AhpFailure(failure.code, `${failure.message}: ${safeText(words)}`, { cause: failure.cause });
 };
 
 /** True when the connection below the call is gone, or was never there. */

@@ -10,7 +10,15 @@ import {
   SharedRun,
 } from "@harnesskit/wire/rpc";
 import type { AhpClientOptions, HarnessEndpoint } from "./client-options.ts";
-import { AhpFailure, type FailureCode, isLoss, toFailure, toLineFailure, toOpenFailure } from "./errors.ts";
+import {
+  AhpFailure,
+  type FailureCode,
+  isLoss,
+  toFailure,
+  toLineFailure,
+  toOpenFailure,
+  withStderr,
+} from "./errors.ts";
 import { exchangeSource } from "./exchange-line.ts";
 import { shakeHands } from "./handshake.ts";
 import type { Line, LineSource, OnDropped } from "./line.ts";
@@ -123,7 +131,7 @@ export class HarnessSession {
     try {
       return (await shaken).introduction;
     } catch (error) {
-      throw this.#toFailure(error);
+      throw withStderr(this.#toFailure(error));
     }
   }
 

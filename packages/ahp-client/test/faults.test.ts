@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { createChildTransport } from "@harnesskit/transport-stdio";
+import type { Transport } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type AhpClient, type AhpFailure, createAhpClient, type FailureCode } from "../src/index.ts";
 import { ahpFailureOf, base } from "./support/client.ts";
@@ -167,6 +168,49 @@ describe("a harness in a child process that", () => {
       closeTimeoutMs: 50,
       exitGraceMs: 50,
     });
+
+  it.each([
+    [["./missing-harness.mjs"], 1, "Error: Cannot find module"],
+    [["-e", "throw new TypeError('it has no policy')"], 1, "TypeError: it has no policy"],
+    [["-e", "console.error('no policy here'); process.exit(3)"], 3, "no policy here"],
+  ])(
+    "ends before the handshake (%j): connect() says how, and what it wrote last",
+    async (args, exit, text) => {
+      const transport = createChildTransport({ command: process.execPath, args, stderr: "ignore" });
+      const client = createAhpClient({ ...base, transport });
+      onTestFinished(() => client.close());
+      const failure = await ahpFailureOf(client.connect({ timeoutMs: longMs }));
+      expectReason(failure, "connection_lost");
+      expect(failure.message).toContain(`ended with code ${exit} while it was in use: ${text}`);
+      expect(failure.message).not.toContain("\n");
+    },
+  );
+
+  it("is gone before the first message: no harness is there", async () => {
+    const child = createChildTransport({ command: process.execPath, args: ["-e", "process.exit(3)"] });
+    const transport: Transport = {
+      async connect(options) {
+        const channel = await child.connect(options);
+        await channel.context.exit;
+        return channel;
+      },
+    };
+    const client = createAhpClient({ ...base, transport });
+    onTestFinished(() => client.close());
+    expectReason(await ahpFailureOf(client.connect({ timeoutMs: longMs })), "connection_lost");
+  });
+
+  it("crashes later: the reason of a refusal says how it ended, and nothing that it wrote", async () => {
+    const client = createAhpClient({ ...base, transport: transportOf("crash"), reconnect: false });
+    onTestFinished(() => client.close());
+    await client.connect();
+    const { decision } = await client.decide("pre_action", payloads.pre_action);
+    expect(decision).toMatchObject({
+      decision: "block",
+      reason: expect.stringContaining("ended with code 7"),
+    });
+    expect(JSON.stringify(decision)).not.toContain("its last words");
+  });
 
   it.each(Object.entries(processFaults))(
     "has the fault %s: no event is allowed",

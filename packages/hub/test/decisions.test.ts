@@ -1,6 +1,9 @@
+import { createMemoryApprovalStore } from "@harnesskit/approvals";
+import { systemClock } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
 import { HubError } from "../src/client/index.ts";
+import { createMemoryTimelineStore } from "../src/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 
 const pendingOf = async (client: Awaited<ReturnType<Awaited<ReturnType<typeof openHub>>["client"]>>) => {
@@ -112,6 +115,27 @@ describe("an escalation", () => {
     expect((await client.call("timeline.page")).rows).toMatchObject([
       { state: "failed", outcome: "2 tests failed", approval: { status: "approved", by: "ada (page)" } },
     ]);
+  });
+
+  it("has the time of the action in its row, without the human's wait", async () => {
+    let laterMs = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + laterMs };
+    const [approvals, timeline] = [
+      createMemoryApprovalStore({ clock }),
+      createMemoryTimelineStore({ clock }),
+    ];
+    await using hub = await openHub({ approvals, timeline, clock });
+    const [agent, client] = [await hub.agent("codex"), await hub.client("page")];
+    const deciding = agent.decide("pre_action", call("npm test", "c1"));
+    const { id, digest } = await pendingOf(client);
+    laterMs = 65_000;
+    await client.call("inbox.answer", { id, digest, decision: "approve" });
+    expect((await deciding).decision).toMatchObject({ decision: "allow" });
+    agent.notify("post_action", { ...call("npm test", "c1"), outcome: "success" });
+    await until(async () => (await client.call("timeline.page")).rows[0]?.approval?.effect === "done");
+    const [row] = (await client.call("timeline.page")).rows;
+    expect((row?.endedAtMs ?? 0) - (row?.atMs ?? 0)).toBeGreaterThanOrEqual(65_000);
+    expect(row?.durationMs).toBeLessThan(60_000);
   });
 
   it("that is rejected is a block with the human's reason", async () => {

@@ -82,7 +82,11 @@ export class ChildPipe implements BytePipe {
   }
 
   write(data: Uint8Array | string, done: (error?: Error | null) => void): void {
-    this.#options.child.stdin.write(data, done);
+    this.#options.child.stdin.write(data, (error) => {
+      if (!error) return done();
+      // A child that no longer reads ends, or is ended: how it ended says more than that the write failed.
+      void this.exit.then(() => done(error));
+    });
   }
 
   end(): void {

@@ -130,6 +130,19 @@ describe("a child that ends by itself", () => {
     await expect(channel.send(1)).rejects.toMatchObject({ code: "connection_closed" });
   });
 
+  it("says how it ended to a message that it did not read", async () => {
+    const script = 'exec 0<&-; echo "[]"; sleep 0.1; exit 3';
+    const transport = createChildTransport({ command: "sh", args: ["-c", script], exitGraceMs: 20_000 });
+    const channel = await transport.connect();
+    await new Promise<void>((resolve) => {
+      channel.start({ message: () => resolve(), error: () => {}, close: () => {} });
+    });
+    await expect(channel.send(1)).rejects.toMatchObject({
+      code: "connection_closed",
+      cause: { code: "child_exited", exitCode: 3 },
+    });
+  });
+
   it("keeps its output for a channel that is started later", async () => {
     const channel = await startFixture("dying");
     await channel.context.exit;
@@ -178,7 +191,10 @@ describe("a child that misbehaves", () => {
     const channel = await startFixture("close-stdin", [], { exitGraceMs: 20, killTimeoutMs: 500 });
     const { log, untilMessages } = record(channel);
     await untilMessages(1);
-    await expect(channel.send("unheard")).rejects.toMatchObject({ code: "transport_failed" });
+    await expect(channel.send("unheard")).rejects.toMatchObject({
+      code: "connection_closed",
+      cause: { code: "transport_failed" },
+    });
     await channel.closed;
     expect(log.closed?.error).toBeInstanceOf(TransportError);
     expect(log.closed?.error).toMatchObject({ code: "transport_failed" });

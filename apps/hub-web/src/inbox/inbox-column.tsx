@@ -59,8 +59,14 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
   const listed = [...pending, ...ended];
   useKey("j", () => open(stepOf(openId === undefined ? pending : listed, openId, 1)));
   useKey("k", () => open(stepOf(openId === undefined ? pending : listed, openId, -1)));
+  // These keys answer what is shown: with none open, they open the first.
+  const openFirst = () => open(pending[0]?.id);
+  useKey("a", openFirst, openId === undefined);
+  useKey("r", openFirst, openId === undefined);
+  useKey("w", openFirst, openId === undefined);
   useKey("x", () => {
-    if (openId !== undefined && records.get(openId)?.status === "pending") toggle(openId);
+    if (openId === undefined) openFirst();
+    else if (records.get(openId)?.status === "pending") toggle(openId);
   });
   useKey("A", () => chosenRecords.length > 0 && setBulk("approve"));
   useKey("R", () => chosenRecords.length > 0 && setBulk("reject"));
@@ -112,7 +118,8 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
               An action that a rule escalates appears here, and waits until you answer. To try it, ask an
               agent through this hub:
             </p>
-            <CommandLine command="harness run &quot;create hello.txt&quot;" />
+            <CommandLine args={'run "write hello.txt: hi"'} />
+            <p class="small">Without an API key, an offline planner answers. The terminal asks you, too.</p>
           </Empty>
         )}
         {pending.length === 0 && !isLoaded && problem === undefined && <p class="loading dim">Loading …</p>}

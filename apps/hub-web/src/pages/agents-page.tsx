@@ -79,7 +79,7 @@ export function AgentsPage({ agents }: { readonly agents: Agents }) {
             An agent that speaks AHP connects to the hub's socket. <code>harness run</code>, <code>chat</code>{" "}
             and <code>engine</code> find a running hub by themselves:
           </p>
-          <CommandLine command="harness run &quot;what is in this directory?&quot;" />
+          <CommandLine args={'run "list files"'} />
         </Empty>
       )}
       {list.length > 0 && (

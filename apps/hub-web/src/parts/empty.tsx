@@ -19,8 +19,12 @@ export function Empty({ icon, title, children }: EmptyProps) {
   );
 }
 
-/** A command to run in a terminal, with a button that copies it. */
-export function CommandLine({ command }: { readonly command: string }) {
+/**
+ * A command of `harness` to run in a terminal, with a button that copies it. It names the package: where that is not installed,
+ * `npx harness` would run the package of another author.
+ */
+export function CommandLine({ args }: { readonly args: string }) {
+  const command = `npx @harnesskit/cli ${args}`;
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(command);

@@ -88,7 +88,7 @@ function Decided({ row, explanation }: Pick<TimelineDetail, "row" | "explanation
     <>
       <p>
         {rule === undefined ? `The ${source}` : <code>{line(rule, 200)}</code>}{" "}
-        <strong>{decisionWord(decision.decision)}</strong>
+        <strong>{source === "approval" ? "asked" : decisionWord(decision.decision)}</strong>
         {mode === "shadow" && " in shadow: it was recorded and not enforced"}
       </p>
       {reason !== undefined && (

@@ -1,4 +1,4 @@
-import type { RowApproval, RowDecision, RowState, TimelineRow } from "@harnesskit/protocol/hub";
+import type { RowApproval, RowState, TimelineRow } from "@harnesskit/protocol/hub";
 import { formatDuration, line } from "../format.ts";
 import { Icon, type IconName } from "../parts/icons.tsx";
 
@@ -58,24 +58,6 @@ export const decisionWords: Readonly<Record<string, string>> = {
 
 export const decisionWord = (decision: string): string => decisionWords[decision] ?? line(decision, 40);
 
-/** What decided, and how. */
-export function DecisionChip({ decision }: { readonly decision: RowDecision | undefined }) {
-  if (decision === undefined) return <span class="dim">–</span>;
-  const { rule, source, mode } = decision;
-  const by = rule === undefined ? (source === "rule" ? "policy" : source) : line(rule, 60);
-  return (
-    <span class="decision-chip">
-      <span class={`chip ${mode === "shadow" ? "" : (tones[decision.decision] ?? "")}`}>
-        {decisionWord(decision.decision)}
-        {mode === "shadow" && " (shadow)"}
-      </span>
-      <span class="clip dim" title={by}>
-        {by}
-      </span>
-    </span>
-  );
-}
-
 const approvalTones: Readonly<Record<RowApproval["status"], string>> = {
   pending: "warn",
   approved: "good",
@@ -86,23 +68,40 @@ const approvalTones: Readonly<Record<RowApproval["status"], string>> = {
 
 export const approvalText = ({ status, by, grantId }: RowApproval): string => {
   if (status === "pending") return "waits for you";
+  if (status === "expired" || status === "withdrawn") return status;
+  if (grantId !== undefined) return `allowed by a grant${by === undefined ? "" : ` of ${line(by, 60)}`}`;
   const who = by === undefined ? "" : ` by ${line(by, 60)}`;
-  if (grantId !== undefined) return `by a grant${by === undefined ? "" : ` of ${line(by, 60)}`}`;
-  return status === "rejected" ? `refused${who}` : `${status}${who}`;
+  return `${status === "rejected" ? "refused" : status}${who}`;
 };
 
-export function ApprovalChip({ approval }: { readonly approval: RowApproval | undefined }) {
-  if (approval === undefined) return null;
+/** Who decided, and how: the human or the grant that answered, or else the policy; then the rule. */
+export function DecisionChip({ row: { decision, approval } }: { readonly row: TimelineRow }) {
+  if (decision === undefined) return <span class="dim">–</span>;
+  const { rule, source, mode } = decision;
+  const by = rule === undefined ? (source === "rule" ? "policy" : source) : line(rule, 60);
+  const isAnswered = approval !== undefined && approval.status !== "pending";
   return (
-    <span class={`chip ${approvalTones[approval.status]}`} title={approvalText(approval)}>
-      <span class="clip">{approvalText(approval)}</span>
+    <span class="decision-chip">
+      {isAnswered ? (
+        <span class={`chip ${approvalTones[approval.status]}`} title={approvalText(approval)}>
+          <span class="clip">{approvalText(approval)}</span>
+        </span>
+      ) : (
+        <span class={`chip ${mode === "shadow" ? "" : (tones[decision.decision] ?? "")}`}>
+          {decisionWord(decision.decision)}
+          {mode === "shadow" && " (shadow)"}
+        </span>
+      )}
+      <span class="clip dim" title={by}>
+        {by}
+      </span>
     </span>
   );
 }
 
-/** What came of it: how long it took, or why it did not happen. */
+/** What came of it: how long the action took, without the wait for an answer, or why it did not happen. */
 export const effectText = ({ state, durationMs }: TimelineRow): string => {
   if (state === "done" || state === "failed")
-    return durationMs === undefined ? stateTexts[state] : formatDuration(durationMs);
+    return durationMs === undefined ? stateTexts[state] : `took ${formatDuration(durationMs)}`;
   return state === "noted" ? "" : stateTexts[state];
 };

@@ -158,7 +158,7 @@ function NoRows({
         Each action of an agent becomes a row: what it did, which rule decided, who approved it, what came of
         it. Start one in a terminal:
       </p>
-      <CommandLine command="harness run &quot;what is in this directory?&quot;" />
+      <CommandLine args={'run "list files"'} />
     </Empty>
   );
 }

@@ -2,7 +2,7 @@ import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { formatClock, formatDay, formatMoment, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
-import { ApprovalChip, DecisionChip, effectText, StateMark } from "./row-state.tsx";
+import { DecisionChip, effectText, StateMark } from "./row-state.tsx";
 
 interface PlaceProps {
   /** Pixels from the start of the list. */
@@ -55,7 +55,7 @@ export interface RowLineProps extends PlaceProps {
   readonly href: string;
 }
 
-/** One action: what, which rule, which approval, what came of it. */
+/** One action: what, who decided by which rule, what came of it. */
 export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
   const effect = effectText(row);
   const text = row.outcome !== undefined && row.state === "failed" ? row.outcome : withoutName(row);
@@ -77,10 +77,7 @@ export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
         </span>
       </span>
       <span class="row-rule">
-        <DecisionChip decision={row.decision} />
-      </span>
-      <span class="row-approval">
-        <ApprovalChip approval={row.approval} />
+        <DecisionChip row={row} />
       </span>
       <span class={`row-effect effect-${row.state}`}>{effect}</span>
     </a>

@@ -38,7 +38,7 @@ export const approvalRow = (
   const approval = rowApprovalOf(record);
   const state = stateOf(row, record);
   if (state === row.state && row.approval && !jsonDifference(row.approval, approval)) return undefined;
-  const { answer, status } = record;
+  const { answer, status, taken } = record;
   const isAnswered = answer !== undefined && (status === "approved" || status === "rejected");
   const decision = isAnswered && {
     decision: {
@@ -50,6 +50,9 @@ export const approvalRow = (
   };
   const ending = endings[status];
   const ended = state === "refused" || state === "done" || state === "failed";
+  // The outcome of the action was reported without a duration: it began when its answer was taken.
+  const isMeasured =
+    ended && taken !== undefined && row.endedAtMs !== undefined && row.durationMs === undefined;
   return {
     row: {
       approval,
@@ -57,6 +60,7 @@ export const approvalRow = (
       ...decision,
       ...(ending !== undefined && { outcome: ending }),
       ...(ended && row.endedAtMs === undefined && { endedAtMs: record.changedAtMs }),
+      ...(isMeasured && { durationMs: Math.max(0, record.changedAtMs - taken.atMs) }),
     },
   };
 };

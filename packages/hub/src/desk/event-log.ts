@@ -159,11 +159,15 @@ const rowEnd = (facts: EventFacts, nowMs: number) => {
   const { state, text } = reportedOutcome(facts);
   const { duration_ms: duration } = facts.payload;
   const said = typeof duration === "number" ? Math.round(duration) : -1;
-  return (row: Pick<NewRow, "atMs">): Partial<NewRow> => ({
+  // A row that its schema refuses would make its whole page unreadable.
+  const isSaid = Number.isSafeInteger(said) && said >= 0;
+  return (row: Pick<NewRow, "atMs" | "approval">): Partial<NewRow> => ({
     state,
     endedAtMs: nowMs,
-    // A row that its schema refuses would make its whole page unreadable.
-    durationMs: Number.isSafeInteger(said) && said >= 0 ? said : Math.max(0, nowMs - row.atMs),
+    // An approved action began when its answer was taken: `approvalRow` measures from there.
+    ...((isSaid || row.approval === undefined) && {
+      durationMs: isSaid ? said : Math.max(0, nowMs - row.atMs),
+    }),
     ...(text !== undefined && { outcome: redactedLine(text) }),
   });
 };
