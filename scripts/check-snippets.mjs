@@ -106,10 +106,10 @@ async function runPage(file, dir, modules) {
     }
   }
   const { expectsFailure } = pageFacts[basename(file)] ?? {};
-  for (const { bin, args, line } of commands) {
+  for (const { bin, args, line, exitCode = 0 } of commands) {
     const all = bin === undefined ? args : [join(modules, ".bin", bin), ...args];
     const { code, output } = await run(process.execPath, all, { cwd: dir, timeoutMs });
-    const isRight = expectsFailure === undefined ? code === 0 : output.includes(expectsFailure);
+    const isRight = expectsFailure === undefined ? code === exitCode : output.includes(expectsFailure);
     if (!isRight)
       findings.push(
         `${place}:${line}: ${bin ?? "node"} ${args.join(" ")} ends with ${code}\n  ${output.trimEnd()}`,

@@ -12,8 +12,8 @@ const wordsOf = (text) =>
 
 /**
  * The programs of a page: `files` are its fences with a name, such as ` ```js [client.mjs]`, and `commands` the lines of its shell
- * fences that start `node` or, as `bin`, a command of ours through `npx`, as arguments, in their order. A fence with `no-run`
- * has none.
+ * fences that start `node` or, as `bin`, a command of ours through `npx`, as arguments, in their order. A comment may end a line;
+ * `# … exit code N` gives the code that the command ends with. A fence with `no-run` has none.
  */
 export function pagePrograms(markdown) {
   const fences = fencesOf(markdown);
@@ -26,8 +26,11 @@ export function pagePrograms(markdown) {
     .flatMap(({ code, line }) => code.split("\n").map((text, index) => ({ text, line: line + index })))
     .filter(({ text }) => /^(?:node|npx harness(?:kit-conformance)?) /.test(text))
     .map(({ text, line }) => {
-      const [program, ...args] = wordsOf(text);
-      return program === "node" ? { line, args } : { line, bin: args[0], args: args.slice(1) };
+      const [command, comment = ""] = text.split(/\s+#\s(.*)$/);
+      const [program, ...args] = wordsOf(command);
+      const code = /exit code (\d+)/.exec(comment)?.[1];
+      const common = { line, ...(code !== undefined && { exitCode: Number(code) }) };
+      return program === "node" ? { ...common, args } : { ...common, bin: args[0], args: args.slice(1) };
     });
   return { files, commands };
 }

@@ -6,7 +6,7 @@ import { root } from "./support.ts";
 interface PagePrograms {
   pagePrograms(markdown: string): {
     files: { name: string; code: string; line: number; isProgram: boolean }[];
-    commands: { bin?: string; args: string[]; line: number }[];
+    commands: { bin?: string; args: string[]; line: number; exitCode?: number }[];
   };
 }
 
@@ -38,6 +38,14 @@ describe("the programs of a page", () => {
     expect(pagePrograms(page).commands).toEqual([
       { line: 3, args: ["a.mjs", "two words", "three"] },
       { line: 4, bin: "harness", args: ["core", "--input", '{"a":1}'] },
+    ]);
+  });
+
+  it("may have a comment, which may name the exit code", () => {
+    const page = fence("sh", "node a.mjs x#1 # calm", "npx harness check a.json   # blocked: exit code 3");
+    expect(pagePrograms(page).commands).toEqual([
+      { line: 2, args: ["a.mjs", "x#1"] },
+      { line: 3, bin: "harness", args: ["check", "a.json"], exitCode: 3 },
     ]);
   });
 

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { watchInterruption } from "./interruption.ts";
 import { main } from "./main.ts";
 import { startTelemetry } from "./telemetry.ts";
+import { assumeSize } from "./terminal/terminal.ts";
 
 /** The program, but for the hooks of other agents: runs the command line, writes what it has to say, and ends the process. */
 export const program = async (): Promise<void> => {
@@ -11,6 +12,8 @@ export const program = async (): Promise<void> => {
   };
 
   watchInterruption();
+  assumeSize(process.stdout);
+  assumeSize(process.stderr);
 
   const args = process.argv.slice(2);
   const telemetry = await startTelemetry(args[0]);

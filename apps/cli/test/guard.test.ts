@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { agentIds } from "../src/commands/options.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
 import { binPath, harness, startHarness, startProgram } from "./support/harness.ts";
+import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 const input = JSON.stringify({
   session_id: "s1",
@@ -209,6 +210,56 @@ describe("harness guard init, status and remove", () => {
     expect(errors.map(({ code }) => code)).toEqual([2, 2, 2]);
     expect(errors[0]?.stderr).toContain("unknown host emacs");
     expect(errors[1]?.stderr).toContain("--wait must be a number of seconds from 5 to 86400");
+  });
+
+  it("refuse a command that is not the hook's program, and report one that was written and answers no more", async () => {
+    const machine = await withAgent();
+    const program = join(machine.home, "harness");
+    const start = `#!/bin/sh\nexec '${process.execPath}' '${binPath}' "$@"\n`;
+    await writeFile(program, start);
+    await chmod(program, 0o755);
+    const init = (command: string) =>
+      machine.harness("guard", "init", "--agent", "codex", "--yes", "--command", command);
+    for (const wrong of [program, `${program} guard`, join(machine.home, "missing")]) {
+      expect(await init(wrong)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--command "harness guard hook"'),
+      });
+    }
+    await expect(readFile(join(machine.home, ".codex", "hooks.json"))).rejects.toMatchObject({
+      code: "ENOENT",
+    });
+    expect((await init(`${program} guard hook`)).stdout).toContain("Codex: written");
+    expect((await machine.harness("guard", "status")).code).toBe(0);
+    await writeFile(program, "#!/bin/sh\nexit 0\n");
+    expect(await machine.harness("guard", "status")).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/the hooks start .* does not answer as the hook's program/s),
+    });
+  });
+
+  it("say what is left to do: not to start the hub that runs, and which program is not on the PATH", async () => {
+    const machine = await withAgent();
+    const hub = "Start the hub";
+    expect((await machine.harness("guard", "init", "--yes")).stdout).toContain(hub);
+    expect((await machine.harness("guard", "remove", "--yes")).code).toBe(0);
+    await machine.startHub();
+    const again = await machine.harness("guard", "init", "--yes");
+    expect(again.stdout).toContain("Next:");
+    expect(again.stdout).not.toContain(hub);
+    expect((await machine.harness("guard", "status")).stdout).toContain("(codex is not on your PATH)");
+    expect((await machine.harness("guard", "init", "--help")).stdout).toContain("2 ");
+  });
+
+  it("ask in lines of 80 columns in a terminal without a size", async ({ skip }) => {
+    skip(!hasPseudoTerminal(), withoutPseudoTerminal);
+    const machine = await withAgent();
+    const place = { cwd: machine.project, env: machine.env, columns: 0 };
+    const asking = startInTerminal(["guard", "init"], place);
+    await asking.sees(/Write this file\?/);
+    await asking.sees(/No, change nothing/);
+    asking.write("\r");
+    expect((await asking.ended).code).toBe(3);
   });
 
   it("name the agents that agent-hooks knows", () => {

@@ -75,7 +75,7 @@ describe("a process that is killed while it waits for the hub", () => {
     const { code, stdout } = await refused.ended;
     expect(code).toBe(3);
     expect(stdout).toMatch(/rejected by \S+ \(page\)/);
-    expect(stdout).toMatch(/refused by \S+ \(page\): not now/);
+    expect(stdout).toMatch(/This prompt was rejected by \S+ \(page\): not now/);
   }, 300_000);
 
   it("harness engine: the same, for its shell, which says who answered", async () => {

@@ -85,6 +85,27 @@ describe("harness hub", () => {
     expect(agents.map(({ agent }) => agent)).toEqual(expect.arrayContaining(kinds));
   }, 60_000);
 
+  it("tells a run that a human refused, and not that a policy blocked; its policy has one name", async () => {
+    const cwd = await makeWorkspace();
+    const { env, client } = await startHub(cwd);
+    const running = startHarness(["run", "run the command: echo it works"], { cwd, env, input: "" });
+    const question = await pendingOf(client, "harness");
+    expect(question.rule).toMatchObject({
+      id: "commands",
+      reason: expect.stringContaining("asks before every command"),
+    });
+    await answer(client, question, "reject", "not now");
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/✗ refused: This call was rejected by \S+ \(page\): not now/);
+    expect(stdout).toMatch(/was refused/);
+    expect(stdout).toContain("⊘ ended: 1 call did not run: refused");
+    expect(stdout).toContain("under policy coding-agent: 0 allowed, 1 escalated, 0 blocked");
+    expect(stdout).not.toMatch(/blocked (?:by|:)/i);
+    const calm = await harness(["run", "hello"], { cwd, env, input: "" });
+    expect(calm.stdout).toContain("under policy coding-agent: 0 allowed");
+  }, 60_000);
+
   it("judges the calls of harness chat, which says who answered; --no-hub asks at the terminal", async () => {
     const cwd = await makeWorkspace();
     const { env, client } = await startHub(cwd);
@@ -100,7 +121,7 @@ describe("harness hub", () => {
     const { code, stdout, stderr } = await running.ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining("harness chat: the hub at ")]);
     expect(stdout).toMatch(/approved by \S+ \(page\)/);
-    expect(stdout).toMatch(/not run: refused by \S+ \(page\)/);
+    expect(stdout).toMatch(/not run: This call was rejected by \S+ \(page\)/);
     expect(existsSync(join(cwd, "more.txt"))).toBe(false);
     await vi.waitFor(
       async () => {

@@ -125,6 +125,30 @@ describe("a call under a policy", () => {
       { verdict: "block", reason: "no", code: "policy.blocked" },
     ],
     [
+      "block that a human has answered",
+      {
+        decision: "block",
+        reason: "refused by ada (page): not now",
+        metadata: { approval: { id: "a", status: "rejected", by: "ada (page)", note: "not now" } },
+      },
+      {
+        verdict: "block",
+        isRejection: true,
+        reason: "This call was rejected by ada (page): not now",
+        code: "tool.rejected",
+        judgement: { reason: "refused by ada (page): not now" },
+      },
+    ],
+    [
+      "block of a question that waits",
+      {
+        decision: "block",
+        reason: "approval a is pending",
+        metadata: { approval: { id: "a", status: "pending" } },
+      },
+      { verdict: "block", reason: "approval a is pending", code: "policy.blocked" },
+    ],
+    [
       "escalate",
       { decision: "escalate", reason: "sure? (rule careful)" },
       { verdict: "ask", reason: "sure? (rule careful)", judgement: { rule: "careful" } },

@@ -222,8 +222,9 @@ export class GatedStep<Subject, Change, Requested> {
     return this.#ask(judged, verdict.verdict === "ask" ? verdict.reason : this.#kind.texts.changed, onAsk);
   }
 
-  #blocked({ reason, code = `${this.#kind.prefix}.blocked` }: Block): Refusal {
-    return { status: "blocked", code, error: reason };
+  #blocked({ reason, code, isRejection }: Block): Refusal {
+    const status = isRejection ? "rejected" : "blocked";
+    return { status, code: code ?? `${this.#kind.prefix}.${status}`, error: reason };
   }
 
   #changed(): Refusal {

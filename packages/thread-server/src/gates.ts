@@ -33,8 +33,10 @@ export type FinalVerdict =
   | {
       readonly verdict: "block";
       readonly reason: string;
-      /** @default "tool.blocked" or "prompt.blocked" */
+      /** @default "tool.blocked" or "prompt.blocked"; "tool.rejected" or "prompt.rejected" for a human's */
       readonly code?: string;
+      /** A human said no where the gate asked: a call is `rejected`, not `blocked`. @default false */
+      readonly isRejection?: boolean;
       readonly judgement?: Judgement;
     };
 

@@ -53,6 +53,17 @@ describe("what a gate says of itself", () => {
     await server.close();
   });
 
+  it("is a rejection where a human said no to the gate", async () => {
+    const verdict = { verdict: "block", reason: "No.", isRejection: true, judgement: by } as const;
+    const { server, client, tool } = serve(() => verdict);
+    await runTurn(client);
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([
+      { status: "rejected", code: "tool.rejected", error: "No.", judgement: { decision: "block", ...by } },
+    ]);
+    await server.close();
+  });
+
   it("stands on a changed one, together with what was asked for", async () => {
     const { server, client, tool } = serve((command) =>
       command === "deploy"

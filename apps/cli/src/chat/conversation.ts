@@ -168,7 +168,8 @@ export class Conversation implements LineActions {
 
   async #ended(turn: ChatTurnOutcome): Promise<void> {
     const { view, waiting } = this.#options;
-    const isRefused = turn.outcome === "errored" && turn.error_category?.startsWith("policy.") === true;
+    const isRefused =
+      turn.outcome === "errored" && /^(?:policy\.|prompt\.rejected$)/.test(turn.error_category ?? "");
     if (isRefused) this.#hasRefused = true;
     else if (turn.outcome === "errored") this.#hasFailed = true;
     view.ended(turn);

@@ -37,7 +37,7 @@ export const addGuard = (program: Command, context: CommandContext): void => {
     .option("--socket <path>", "the guard's socket of a hub that does not run at its usual place")
     .option(
       "--command <words>",
-      "what the hooks start, in place of this program: the agent's id and options follow",
+      'what the hooks start, in place of this program, such as "harness guard hook"; it must answer as that does',
     )
     .option("--managed", "only show what an administrator would put where users cannot change it")
     .option("--dry-run", "only show the changes")
@@ -49,12 +49,15 @@ export const addGuard = (program: Command, context: CommandContext): void => {
   harness guard init
   harness guard init --agent codex --wait 600
   harness guard init --project --dry-run
+  harness guard init --command "harness guard hook"
 
 Every file is backed up, and changed in one step or not at all. What is in it stays as it is;
 harness guard remove restores it exactly. Managed settings are never touched.
-For --project the hooks start the program harness from the PATH of each user.
+For --project the hooks start the program harness from the PATH of each user. What --command
+names is started once, with --version, before anything is written.
 
-Exit codes: 0 written or nothing to do, 1 a file could not be changed, 3 you said no.`,
+Exit codes: 0 written or nothing to do, 1 a file could not be changed, 2 an option cannot be
+used, or there is no terminal to ask at and no --yes, 3 you said no.`,
     )
     .action(async (options) => {
       const { guardInit } = await import("../guard/init.ts");
@@ -72,7 +75,8 @@ Exit codes: 0 written or nothing to do, 1 a file could not be changed, 3 you sai
       `\nExample:
   harness guard status --json
 
-It asks Codex which of the hooks it trusts; it starts nothing else.
+It asks Codex which of the hooks it trusts, and starts what guard init has written into the
+settings once, with --version; it starts nothing else.
 Exit codes: 0 every agent that was found is guarded, 1 one is not.`,
     )
     .action(async (options) => {

@@ -11,6 +11,7 @@ import {
 import { usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { resolveWorkspace, stateDirectory } from "../workspace-directory.ts";
+import { hookProgramProblem } from "./hook-answers.ts";
 
 /** What the commands of the guard share. */
 export interface GuardCommandOptions {
@@ -49,6 +50,25 @@ export const guardContext = async ({ cwd, project, agent }: GuardCommandOptions)
 /** The path of the program that a hook starts. */
 const hookProgram = (binPath: string): Promise<string> => realpath(join(dirname(binPath), "guard-hook.cjs"));
 
+const commandHint = '--command "harness guard hook"';
+
+/** The words of `--command`. Throws a usage error where there are none. */
+const givenWords = (given: string): readonly [string, ...string[]] => {
+  const [first, ...rest] = given.trim().split(/\s+/);
+  if (!first) throw usageError("--command is empty", `Name the hook's program: ${commandHint}`);
+  return [first, ...rest];
+};
+
+/** Rejects with a usage error for a `--command` that does not answer as the hook's program does. */
+export const checkHookCommand = async (given: string, cwd: string): Promise<void> => {
+  const problem = await hookProgramProblem(givenWords(given), { cwd });
+  if (problem === undefined) return;
+  throw usageError(
+    `--command: ${JSON.stringify(oneLine(given, 300))} ${problem}: agents would run without their hooks`,
+    `Name the hook's program: ${commandHint}`,
+  );
+};
+
 /**
  * The words that start the hook's program. For a project they must hold on each machine. Throws a usage error where the
  * program lies in a place that does not stay.
@@ -58,18 +78,14 @@ export const hookWords = async (
   binPath: string,
   given: string | undefined,
 ): Promise<readonly [string, ...string[]]> => {
-  if (given !== undefined) {
-    const [first, ...rest] = given.trim().split(/\s+/);
-    if (!first) throw usageError("--command is empty");
-    return [first, ...rest];
-  }
+  if (given !== undefined) return givenWords(given);
   if (scope === "project") return ["harness", "guard", "hook"];
   const program = await hookProgram(binPath);
   const passing = [await realpath(tmpdir()).catch(() => tmpdir()), `${sep}_npx`];
   if (program.startsWith(`${passing[0]}${sep}`) || program.includes(`${passing[1]}${sep}`)) {
     throw usageError(
       `this program lies in ${oneLine(dirname(program), 300)}, which does not stay: agents would run without their hooks`,
-      "Install it first: npm install --global @harnesskit/cli; or name what the hooks start: --command",
+      `Install it in another place: npm install --global @harnesskit/cli; or name what the hooks start: ${commandHint}`,
     );
   }
   return [process.execPath, program];

@@ -15,6 +15,9 @@ const names: Readonly<Record<string, "socket" | "timeoutMs" | "event">> = {
 };
 const maxTimeoutMs = 2 ** 31 - 1;
 
+/** The first words of what `--version` answers: no other program does. */
+export const hookProgramTitle = "harness guard hook";
+
 const usage = "use: harness guard hook HOST [--socket PATH] [--timeout-ms N] [--event NAME]";
 
 /** The arguments, or what is wrong with them. */
@@ -48,9 +51,10 @@ const end = async ({ exitCode, stdout, stderr }: HookReply): Promise<never> => {
   process.exit(exitCode);
 };
 
-/** `harness guard hook HOST`: answers one call of a host's hook, and ends the process. */
+/** `harness guard hook HOST`: answers one call of a host's hook, and ends the process. `--version` says that it is this program. */
 export const hookProgram = async (args: readonly string[]): Promise<never> => {
   if (args[0] === "--help") return end({ exitCode: 0, stdout: `${usage}\n`, stderr: "" });
+  if (args[0] === "--version") return end({ exitCode: 0, stdout: `${hookProgramTitle} 1\n`, stderr: "" });
   const read = readArguments(args);
   if (typeof read === "string") {
     return end({ exitCode: 2, stdout: "", stderr: `harness guard hook: ${read}; ${usage}\n` });

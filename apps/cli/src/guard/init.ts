@@ -6,8 +6,10 @@ import {
   readHookState,
   toHookCommand,
 } from "@harnesskit/guard/settings";
+import { hubPlace } from "@harnesskit/hub/place";
 import { ExitCode, usageError } from "../cli-error.ts";
 import type { CommandContext } from "../commands/options.ts";
+import { listensAt } from "../hub/find-hub.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { safeJson, wrapText } from "../terminal/text.ts";
 import {
@@ -21,6 +23,7 @@ import {
 } from "./apply-changes.ts";
 import { settingsLines } from "./change-text.ts";
 import {
+  checkHookCommand,
   type GuardCommandOptions,
   type GuardContext,
   guardContext,
@@ -122,7 +125,7 @@ const showManaged = async (
   return ExitCode.done;
 };
 
-const reportText = (applied: readonly Applied[]): string => {
+const reportText = (applied: readonly Applied[], isHubRunning: boolean): string => {
   const steps = applied
     .filter(({ isWritten }) => isWritten)
     .flatMap(({ id }) => {
@@ -136,7 +139,9 @@ const reportText = (applied: readonly Applied[]): string => {
       ? [
           "",
           "Next:",
-          "- Start the hub: harness hub. Without it every tool call of these agents is refused.",
+          ...(isHubRunning
+            ? []
+            : ["- Start the hub: harness hub. Without it every tool call of these agents is refused."]),
           ...steps,
           "- See what each agent does when a hook fails: harness guard doctor",
           "- What an administrator would put where users cannot remove it: harness guard init --managed",
@@ -161,7 +166,9 @@ export const guardInit = async (
     else terminal.write("No coding agent was found on this machine. Name one to prepare it: --agent codex\n");
     return ExitCode.done;
   }
+  // What an administrator distributes need not be on this machine.
   if (options.managed) return showManaged(hosts, options, context, binPath);
+  if (options.command !== undefined) await checkHookCommand(options.command, context.places.project);
   if (context.scope === "project" && !(await findProgram(["harness"], process.env)) && !options.json) {
     terminal.write(
       "harness is not in the PATH here: the hooks of the project would fail on this machine.\n\n",
@@ -170,8 +177,10 @@ export const guardInit = async (
   const planned: Planned[] = [];
   for (const host of hosts) planned.push(await planFor(host, options, context, binPath));
   const applied = await applyChanges(planned, context, options);
-  terminal.write(
-    options.json ? appliedJson(applied) : wrapText(`${reportText(applied)}\n`, terminal.columns),
-  );
+  if (options.json) terminal.write(appliedJson(applied));
+  else {
+    const isHubRunning = await listensAt(options.socket ?? hubPlace().guardSocket);
+    terminal.write(wrapText(`${reportText(applied, isHubRunning)}\n`, terminal.columns));
+  }
   return exitCodeOf(applied);
 };

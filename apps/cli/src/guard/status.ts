@@ -1,15 +1,18 @@
 import { existsSync } from "node:fs";
-import { createConnection } from "node:net";
 import type { Host } from "@harnesskit/agent-hooks";
 import {
   type FoundAgent,
   findAgents,
+  type HookState,
+  hookProgramOf,
+  hostProgramNames,
   programOf,
   readCodexTrust,
   readHookState,
 } from "@harnesskit/guard/settings";
 import { hubPlace } from "@harnesskit/hub/place";
 import { ExitCode } from "../cli-error.ts";
+import { listensAt } from "../hub/find-hub.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { readDoctorReport } from "./doctor-report.ts";
@@ -19,6 +22,7 @@ import {
   guardContext,
   settingsProblem,
 } from "./guard-context.ts";
+import { hookProgramProblem } from "./hook-answers.ts";
 
 /** What is known of one agent. */
 interface AgentStatus {
@@ -31,19 +35,19 @@ interface AgentStatus {
   readonly proved: string | undefined;
 }
 
-const connectMs = 2000;
-
-const isListening = (path: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = createConnection({ path });
-    const end = (found: boolean) => {
-      socket.destroy();
-      resolve(found);
-    };
-    socket.setTimeout(connectMs, () => end(false));
-    socket.once("connect", () => end(true));
-    socket.once("error", () => end(false));
-  });
+/** Only what this user's `init` has written is started: the settings of a project may be another's. */
+const answerProblem = async (
+  { host, commands, record }: HookState,
+  { places }: GuardContext,
+): Promise<readonly string[]> => {
+  const command = commands.find((one) => one === record?.command);
+  const words = command === undefined ? undefined : hookProgramOf(command, host.id);
+  if (words === undefined) return [];
+  const problem = await hookProgramProblem(words, { cwd: places.project });
+  return problem === undefined
+    ? []
+    : [`the hooks start ${oneLine(words.join(" "), 300)}, which ${problem}: run harness guard init again`];
+};
 
 const trustProblem = async (
   { program }: FoundAgent,
@@ -71,7 +75,8 @@ const statusOf = async (
   const { host, program } = found;
   const about = { id: host.id, name: host.name, program, proved };
   try {
-    const { file, commands } = await readHookState(host, context.scope, context);
+    const state = await readHookState(host, context.scope, context);
+    const { file, commands } = state;
     const missing = commands
       .flatMap(programOf)
       .filter((path) => !existsSync(path))
@@ -83,7 +88,8 @@ const statusOf = async (
         ? [`the hooks are there ${commands.length} times: run harness guard init again`]
         : [];
     const trust = host.id === "codex" ? await trustProblem(found, commands, context) : [];
-    return { ...about, file: file.path, commands, problems: [...missing, ...several, ...trust] };
+    const silent = missing.length > 0 ? [] : await answerProblem(state, context);
+    return { ...about, file: file.path, commands, problems: [...missing, ...silent, ...several, ...trust] };
   } catch (error) {
     return { ...about, file: undefined, commands: [], problems: [settingsProblem(error)] };
   }
@@ -92,10 +98,11 @@ const statusOf = async (
 const isFound = ({ program, directory }: FoundAgent): boolean =>
   program !== undefined || directory !== undefined;
 
-const statusLines = ({ name, program, commands, file, problems, proved }: AgentStatus): string[] => {
+const statusLines = ({ id, name, program, commands, file, problems, proved }: AgentStatus): string[] => {
   const state =
     commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${oneLine(file ?? "", 500)}`;
-  const absent = program === undefined ? " (its program is not on your PATH)" : "";
+  const absent =
+    program === undefined ? ` (${hostProgramNames({ id }).join(" or ")} is not on your PATH)` : "";
   return [
     `${name}: ${state}${absent}`,
     ...problems.map((problem) => `  ${problem}`),
@@ -114,7 +121,7 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
     const status = await statusOf(found, context, provedOf(found.host));
     if (isFound(found) || status.commands.length > 0) agents.push(status);
   }
-  const isRunning = await isListening(socket);
+  const isRunning = await listensAt(socket);
   const isGuarded = agents.every(({ commands, problems }) => commands.length > 0 && problems.length === 0);
   const terminal = createTerminal();
   if (options.json) {

@@ -9,7 +9,7 @@ import { oneLine } from "../terminal/text.ts";
 const connectMs = 1000;
 
 /** Whether something takes connections at a socket. */
-const answers = (path: string): Promise<boolean> =>
+export const listensAt = (path: string): Promise<boolean> =>
   new Promise((settle) => {
     const socket = connect({ path });
     const end = (isThere: boolean) => {
@@ -42,7 +42,7 @@ const isOwnPlace = async ({ directory, socket }: HubPlace): Promise<boolean> => 
 /** The hub of this user that runs, by its socket; undefined if none does. Rejects with a `CliError` `insecure_directory`. */
 export const findHub = async (state?: string): Promise<HubPlace | undefined> => {
   const place = hubPlace({ state: state === undefined ? undefined : resolve(state) });
-  return (await isOwnPlace(place)) && (await answers(place.socket)) ? place : undefined;
+  return (await isOwnPlace(place)) && (await listensAt(place.socket)) ? place : undefined;
 };
 
 /** The same for a command that needs it. Rejects with a `CliError` `hub_unavailable` or `insecure_directory`. */

@@ -35,7 +35,7 @@ export class HubQuestions {
   /** Ends the question that is put; by approval. */
   readonly #put = new Map<string, AbortController>();
   #client: HubClient | undefined;
-  readonly #counts = { asked: 0, approved: 0, rejected: 0 };
+  readonly #counts = { asked: 0, approved: 0 };
 
   constructor(options: HubQuestionsOptions) {
     this.#options = options;
@@ -73,7 +73,7 @@ export class HubQuestions {
     }
   }
 
-  /** What was asked so far, and answered by a human. */
+  /** What was asked so far, and approved by a human. */
   get counts(): AskedAtHub {
     return { ...this.#counts };
   }
@@ -105,7 +105,7 @@ export class HubQuestions {
     }
     if (put === undefined || put.signal.aborted) return;
     put.abort(record);
-    if (record.status === "approved" || record.status === "rejected") this.#counts[record.status]++;
+    if (record.status === "approved") this.#counts.approved++;
     const { style, show } = this.#options;
     const by = record.answer === undefined ? "" : ` by ${oneLine(record.answer.by, 100)}`;
     const note = record.answer?.note === undefined ? "" : `: ${oneLine(record.answer.note, 500)}`;

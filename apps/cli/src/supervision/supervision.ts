@@ -145,10 +145,13 @@ const openHub = async (
   const { findHub, requireHub } = await import("../hub/find-hub.ts");
   const place = state === undefined ? await findHub() : await requireHub(state);
   if (place === undefined) return undefined;
-  const { createUnixTransport } = await import("@harnesskit/transport-uds");
+  const [{ createUnixTransport }, { hubPolicyName }] = await Promise.all([
+    import("@harnesskit/transport-uds"),
+    import("../hub/hub-policy-name.ts"),
+  ]);
   note(`the hub at ${oneLine(place.socket, 1000)} judges; approvals: its page, or harness inbox`);
   const transport = createUnixTransport({ path: place.socket, framing: "newline" });
-  return { endpoint: { transport }, waits: true, policyName: "of the hub", close: () => {} };
+  return { endpoint: { transport }, waits: true, policyName: await hubPolicyName(place), close: () => {} };
 };
 
 const openFile = async (

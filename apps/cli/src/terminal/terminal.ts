@@ -48,6 +48,13 @@ export interface Terminal {
   ready(): Promise<void>;
 }
 
+/** Gives a terminal that reports no size, such as a new pseudo-terminal, the usual one: libraries draw one letter a line there. */
+export const assumeSize = (stream: Pick<NodeJS.WriteStream, "isTTY" | "columns" | "rows">): void => {
+  if (!stream.isTTY || stream.columns > 0) return;
+  stream.columns = 80;
+  stream.rows ||= 24;
+};
+
 const maxColumns = 100;
 const minColumns = 20;
 

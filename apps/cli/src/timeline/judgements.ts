@@ -12,14 +12,13 @@ export interface JudgedSummary {
   readonly changed: number;
 }
 
-/** The questions of one session that a hub put to a human, and their answers. */
+/** The questions of one session that a hub put to a human, and what was approved of them. */
 export interface AskedAtHub {
   readonly asked: number;
   readonly approved: number;
-  readonly rejected: number;
 }
 
-const nothingAsked: AskedAtHub = { asked: 0, approved: 0, rejected: 0 };
+const nothingAsked: AskedAtHub = { asked: 0, approved: 0 };
 
 /** Counts what was judged in the events of a turn. */
 export class JudgedCounts {
@@ -38,17 +37,17 @@ export class JudgedCounts {
     if (item.type !== "tool_exec") return;
     if (judgement.decision === "allow") this.#counts.allowed++;
     if (judgement.decision === "ask") this.#counts.asked++;
-    if (judgement.decision === "block") this.#counts.blocked++;
+    // What a human refused at a hub was escalated.
+    if (judgement.decision === "block" && item.data?.status !== "rejected") this.#counts.blocked++;
   }
 
   /** @param atHub what a hub asked a human: it says only what came of it. @default nothing */
-  summary({ asked, approved, rejected }: AskedAtHub = nothingAsked): JudgedSummary | undefined {
+  summary({ asked, approved }: AskedAtHub = nothingAsked): JudgedSummary | undefined {
     if (this.#by === undefined) return undefined;
-    const { allowed, blocked, ...counts } = this.#counts;
+    const counts = this.#counts;
     return {
       ...{ by: this.#by, ...counts, asked: counts.asked + asked },
-      allowed: Math.max(0, allowed - approved),
-      blocked: Math.max(0, blocked - rejected),
+      allowed: Math.max(0, counts.allowed - approved),
     };
   }
 }

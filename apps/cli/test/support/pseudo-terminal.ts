@@ -9,13 +9,13 @@ export const withoutPseudoTerminal = "there is no `script` of util-linux to make
 
 const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** The program on a pseudo-terminal of 80 columns. Its output is what the terminal gets. */
+/** The program on a pseudo-terminal, of 80 columns where nothing else is said. Its output is what the terminal gets. */
 export const startInTerminal = (
   args: readonly string[],
-  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+  { cwd, env = {}, columns = 80 }: { cwd: string; env?: Record<string, string>; columns?: number },
 ): RunningProgram => {
   const line = [process.execPath, binPath, ...args].map(quoted).join(" ");
-  const command = `stty rows 40 cols 80; exec ${line}`;
+  const command = `stty rows ${columns === 0 ? 0 : 40} cols ${columns}; exec ${line}`;
   return startProgram("script", ["-qfec", command, "/dev/null"], {
     cwd,
     env: { TERM: "xterm-256color", SHELL: "/bin/sh", ...env },

@@ -6,7 +6,7 @@ import type { ClientVerdict } from "../judge.ts";
 export type SupervisionErrorCode =
   /** The harness's policy forbids it. */
   | "blocked"
-  /** The approver said no. */
+  /** The approver, or a human whom the harness asked, said no. */
   | "refused"
   /** No decision, or no answer to a confirmation, came in time. */
   | "timed_out"
@@ -65,7 +65,10 @@ export class SupervisionError extends HarnessError<SupervisionErrorCode> {
 
   constructor(code: SupervisionErrorCode, reason: string, details: SupervisionErrorDetails) {
     const { eventType, toolName, failure, retryAfterMs, cause } = details;
-    const text = reason === "" ? "" : `: ${displayText(reason, { maxLength: 1000 })}`;
+    const shown = displayText(reason, { maxLength: 1000 });
+    // Such as "refused by ada (page)": it says so itself.
+    const isSaid = code === "refused" && shown.startsWith("refused by ");
+    const text = isSaid ? shown.slice("refused".length) : reason === "" ? "" : `: ${shown}`;
     super(code, `${headline[code]}${text}`, cause === undefined ? undefined : { cause });
     this.reason = reason;
     this.eventType = eventType;

@@ -4,6 +4,7 @@ import { type Clock, displayText, jsonDifference, wait } from "@harnesskit/wire"
 import { isObject } from "@harnesskit/wire/json";
 import type { AhpClient } from "../client-options.ts";
 import type { FailureCode } from "../errors.ts";
+import { humanRefusalOf } from "../human-refusal.ts";
 import { describeLeftover, readModification } from "../modification.ts";
 import type { ThreadCall, ThreadJudgement, ThreadPrompt, ThreadVerdict } from "./thread-types.ts";
 
@@ -110,6 +111,14 @@ export class PolicyJudge {
     const judgement = this.#explain(decision);
     if (decision.decision === "escalate") {
       return { verdict: "ask", reason: safeReason(decision.reason), judgement };
+    }
+    const refusal = humanRefusalOf(decision);
+    if (refusal !== undefined) {
+      const { subject, changeable } = question;
+      const note = refusal.note === undefined ? "." : `: ${safeReason(refusal.note)}`;
+      const reason = `This ${subject} was rejected by ${displayText(refusal.by, { maxLength: 200 })}${note}`;
+      const code = changeable === "arguments" ? "tool.rejected" : "prompt.rejected";
+      return { verdict: "block", isRejection: true, reason, code, judgement };
     }
     if (decision.decision === "block") {
       return { verdict: "block", reason: safeReason(decision.reason), code: "policy.blocked", judgement };

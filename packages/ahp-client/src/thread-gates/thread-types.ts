@@ -56,6 +56,8 @@ export type ThreadVerdict<Change> =
       readonly verdict: "block";
       readonly reason: string;
       readonly code: string;
+      /** A human whom the harness asked said no. */
+      readonly isRejection?: true;
       readonly judgement: ThreadJudgement;
     }
   | ({ readonly verdict: "modify"; readonly judgement: ThreadJudgement } & Change);

@@ -225,6 +225,19 @@ describe("a tool of a call of no framework", () => {
 });
 
 describe("a tool of the OpenAI Agents SDK", () => {
+  it("is refused, and not blocked by the policy, where a human said no", async () => {
+    const approval = { id: "a", status: "rejected", by: "ada (page)" };
+    const harness = await startHarness({
+      pre_action: () => ({ decision: "block", reason: "refused by ada (page)", metadata: { approval } }),
+    });
+    const calling = createSupervisor(harness.client).runTool({ name: "shell", input: {}, run: () => "ran" });
+    await expect(calling).rejects.toMatchObject({
+      name: "SupervisionError",
+      code: "refused",
+      message: "Refused by ada (page)",
+    });
+  });
+
   it("runs behind the harness, and its model gets the reason where it does not", async () => {
     const harness = await startHarness({
       pre_action: ({ payload }) =>

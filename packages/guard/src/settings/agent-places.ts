@@ -84,9 +84,12 @@ export const findProgram = async (
   return undefined;
 };
 
+/** The names of a host's programs, such as "claude"; the first that is found is used. */
+export const hostProgramNames = ({ id }: Pick<Host, "id">): readonly string[] => programs[id]?.names ?? [];
+
 /** The program of a host. */
-export const findHostProgram = ({ id }: Host, env: SettingsPlaces["env"]): Promise<string | undefined> =>
-  findProgram(programs[id]?.names ?? [], env);
+export const findHostProgram = (host: Host, env: SettingsPlaces["env"]): Promise<string | undefined> =>
+  findProgram(hostProgramNames(host), env);
 
 /** All hosts, each with what was found of it. Runs nothing. */
 export const findAgents = (places: SettingsPlaces): Promise<readonly FoundAgent[]> =>

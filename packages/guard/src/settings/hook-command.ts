@@ -22,9 +22,22 @@ export const toHookCommand = ({ program, host, timeoutMs, socket }: HookCommandP
 export const isHookCommand = (command: string, host: string): boolean =>
   new RegExp(`(?:guard hook|guard-hook(?:\\.cjs)?)'? ${host}(?: |$)`).test(command);
 
+/** The words of a command line that {@link toHookCommand} has made. */
+const wordsOf = (command: string): string[] =>
+  [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(([, quoted, plain]) =>
+    quoted === undefined ? (plain ?? "") : quoted.replaceAll("'\\''", "'"),
+  );
+
 /** The file that a command line starts, if it names one by its absolute path; of `node FILE` the second. */
 export const programOf = (command: string): readonly string[] =>
-  [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)]
+  wordsOf(command)
     .slice(0, 2)
-    .map(([, quoted, plain]) => (quoted === undefined ? (plain ?? "") : quoted.replaceAll("'\\''", "'")))
     .filter((path) => path.startsWith("/"));
+
+/** The words before the host's id in a command line that {@link toHookCommand} has made; undefined in any other. */
+export const hookProgramOf = (command: string, host: string): readonly [string, ...string[]] | undefined => {
+  const words = wordsOf(command);
+  const end = words.findIndex((word, at) => word === host && words[at + 1] === "--timeout-ms");
+  const [first, ...rest] = words.slice(0, Math.max(0, end));
+  return first === undefined ? undefined : [first, ...rest];
+};

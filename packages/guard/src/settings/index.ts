@@ -3,12 +3,19 @@ export {
   findAgents,
   findHostProgram,
   findProgram,
+  hostProgramNames,
   type SettingsPlaces,
   type SettingsScope,
   settingsPath,
 } from "./agent-places.ts";
 export { type CodexHookTrust, type CodexTrustOptions, readCodexTrust } from "./codex-trust.ts";
-export { type HookCommandParts, isHookCommand, programOf, toHookCommand } from "./hook-command.ts";
+export {
+  type HookCommandParts,
+  hookProgramOf,
+  isHookCommand,
+  programOf,
+  toHookCommand,
+} from "./hook-command.ts";
 export { type InstallRecord, InstallRecords } from "./install-records.ts";
 export {
   applyChange,
