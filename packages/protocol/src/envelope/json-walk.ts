@@ -95,7 +95,7 @@ const maxUnitBytes = 6;
 const maxNumberBytes = 32;
 
 /**
- * @internal Bytes that a value of at most so many levels certainly does not exceed as JSON; Infinity where the walk would find something to
+ * Bytes that a value of at most so many levels certainly does not exceed as JSON; Infinity where the walk would find something to
  * refuse or to leave out, as in hardly any value. Much cheaper than the walk. Throws what a getter or a proxy throws.
  */
 export const cleanBound = (value: unknown, maxDepth: number): number => {

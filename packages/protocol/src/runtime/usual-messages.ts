@@ -33,7 +33,7 @@ const isUsual = (message: Fields, type: string): boolean =>
   message.error === undefined &&
   isFields(message.payload);
 
-/** @internal Whether a message, read by `JSON.parse`, is surely a `core.tool.call`. Fields that the schema leaves out are still in it. */
+/** Whether a message, read by `JSON.parse`, is surely a `core.tool.call`. Fields that the schema leaves out are still in it. */
 export const isUsualCall = (message: unknown): message is CoreToolCall => {
   if (!isFields(message) || !isUsual(message, "core.tool.call") || message.request_id === undefined)
     return false;
@@ -50,7 +50,7 @@ export const isUsualCall = (message: unknown): message is CoreToolCall => {
   );
 };
 
-/** @internal Whether a message, read by `JSON.parse`, is surely the `agent.tool.result` of a call that succeeded. Fields that the schema leaves out are still in it. */
+/** Whether a message, read by `JSON.parse`, is surely the `agent.tool.result` of a call that succeeded. Fields that the schema leaves out are still in it. */
 export const isUsualResult = (message: unknown): message is AgentToolResult => {
   if (!isFields(message) || !isUsual(message, "agent.tool.result")) return false;
   const { call_id, status, output, error, started_at, finished_at, metrics } = message.payload as Fields;
