@@ -3,11 +3,11 @@ import { uuidCount } from "@harnesskit/wire";
 /** What a result is that no call waits for. */
 export type StrayKind = "late" | "duplicate" | "foreign" | "unknown";
 
-/** Ids of calls and messages; a call has one of each. */
+/** Ids of calls and messages; a call has at least one of each. */
 const remembered = 4096;
 
 /**
- * The calls that were sent lately, of all sessions, at least 1024 of them: classifies a result that no call waits for.
+ * The calls that were sent lately, of all sessions, which are those with one of the last ids: classifies a result that no call waits for.
  * A ring by the count of a call's id, because objects that live as long as this remembers calls cost more than a call may.
  */
 export class SentCalls {

@@ -116,3 +116,15 @@ it("a value that holds itself, is too deep or is not JSON has no bound, and ends
     expect([value, cleanBound(value, 1)]).toEqual([value, Number.POSITIVE_INFINITY]);
   expect(cleanBound(twice, 80)).toBe(Number.POSITIVE_INFINITY);
 });
+
+it("a value that is larger than its limit has no bound, and is left at the limit", () => {
+  let shared: unknown = "x";
+  for (let depth = 0; depth < 60; depth++) shared = { left: shared, right: shared };
+  expect(cleanBound(shared, 64, 1024 * 1024)).toBe(Number.POSITIVE_INFINITY);
+  expect(walkJson(shared, { maxBytes: 1024 }).problem?.code).toBe("too_large");
+  for (const value of ["xxxx", [1, 2, 3], { a: { b: [true] } }]) {
+    const bound = cleanBound(value, 64);
+    expect(cleanBound(value, 64, bound)).toBe(bound);
+    expect(cleanBound(value, 64, bound - 1)).toBe(Number.POSITIVE_INFINITY);
+  }
+});

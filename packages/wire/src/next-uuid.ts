@@ -1,15 +1,19 @@
-const prefix = crypto.randomUUID().slice(0, 24);
+/** Made with the first id: pages without a secure origin have no `randomUUID`, and import this module too. */
+let prefix = "";
 let count = 0;
 
 /**
  * A UUID that only this process gives out: 24 characters are random, 12 are counted. For the ids of calls and their
  * messages, of which there are many; nothing may rely on an id being hard to guess.
  */
-export const nextUuid = (): string => prefix + (++count).toString(16).padStart(12, "0");
+export const nextUuid = (): string => {
+  prefix ||= crypto.randomUUID().slice(0, 24);
+  return prefix + (++count).toString(16).padStart(12, "0");
+};
 
 /** Which of the ids of {@link nextUuid} it is, from 1; 0 for another string. */
 export const uuidCount = (id: string): number => {
-  if (!id.startsWith(prefix)) return 0;
+  if (prefix === "" || !id.startsWith(prefix)) return 0;
   const digits = id.slice(prefix.length);
   return /^[0-9a-f]{12}$/.test(digits) ? Number.parseInt(digits, 16) : 0;
 };

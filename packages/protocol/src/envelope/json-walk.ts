@@ -95,10 +95,17 @@ const maxUnitBytes = 6;
 const maxNumberBytes = 32;
 
 /**
- * Bytes that a value of at most so many levels certainly does not exceed as JSON; Infinity where the walk would find something to
- * refuse or to leave out, as in hardly any value. Much cheaper than the walk. Throws what a getter or a proxy throws.
+ * Bytes that a value of at most so many levels certainly does not exceed as JSON. Infinity where that is more than `maxBytes`, and where the
+ * walk would find something to refuse or to leave out, as in hardly any value. Much cheaper than the walk. Throws what
+ * a getter or a proxy throws.
  */
-export const cleanBound = (value: unknown, maxDepth: number): number => {
+export const cleanBound = (value: unknown, maxDepth: number, maxBytes = Number.POSITIVE_INFINITY): number => {
+  const bound = boundOf(value, maxDepth, maxBytes);
+  return bound > maxBytes ? Number.POSITIVE_INFINITY : bound;
+};
+
+/** Ends where the bound is passed, and at the first value that has none: one that holds itself twice has no end. */
+const boundOf = (value: unknown, levels: number, max: number): number => {
   switch (typeof value) {
     case "string":
       return value.length * maxUnitBytes + 2;
@@ -112,22 +119,24 @@ export const cleanBound = (value: unknown, maxDepth: number): number => {
       return Number.POSITIVE_INFINITY;
   }
   if (value === null) return 4;
-  if (maxDepth === 0) return Number.POSITIVE_INFINITY;
+  if (levels === 0) return Number.POSITIVE_INFINITY;
   let bound = 2;
   if (Array.isArray(value)) {
-    // Ends at the first such value: one that holds itself twice has no end.
-    for (let index = 0; index < value.length && bound < Number.POSITIVE_INFINITY; index++) {
-      bound += 1 + cleanBound(value[index], maxDepth - 1);
+    for (let index = 0; index < value.length && isOpen(bound, max); index++) {
+      bound += 1 + boundOf(value[index], levels - 1, max - bound);
     }
     return bound;
   }
   if (!isPlainObject(value)) return Number.POSITIVE_INFINITY;
   for (const key of Object.keys(value)) {
-    if (key === "__proto__" || bound === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY;
-    bound += key.length * maxUnitBytes + 4 + cleanBound(value[key], maxDepth - 1);
+    if (key === "__proto__") return Number.POSITIVE_INFINITY;
+    if (!isOpen(bound, max)) return bound;
+    bound += key.length * maxUnitBytes + 4 + boundOf(value[key], levels - 1, max - bound);
   }
   return bound;
 };
+
+const isOpen = (bound: number, max: number): boolean => bound <= max && bound < Number.POSITIVE_INFINITY;
 
 class JsonWalk {
   bytes = 0;

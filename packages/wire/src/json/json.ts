@@ -55,10 +55,9 @@ export const freezeJson = <T>(value: T, bounds: JsonBounds = {}): T =>
 
 /** Why a value is not JSON within the bounds; undefined where it is. Never throws. */
 export const jsonProblem = (value: unknown, bounds: JsonBounds = {}): JsonProblem | undefined => {
-  const { maxDepth = maxJsonDepth, maxBytes = Number.POSITIVE_INFINITY } = bounds;
+  const { maxDepth = maxJsonDepth, maxBytes } = bounds;
   try {
-    const bound = cleanBound(value, maxDepth);
-    if (bound < Number.POSITIVE_INFINITY && bound <= maxBytes) return undefined;
+    if (cleanBound(value, maxDepth, maxBytes) < Number.POSITIVE_INFINITY) return undefined;
   } catch {
     // A getter or a proxy threw: the walk says where.
   }
