@@ -50,30 +50,53 @@ export interface CallOrigin {
 }
 
 /**
- * What the tool of a call receives. The stream and the signal are made when the tool uses them. An object of own
- * properties, so that a tool may copy it and hand it on.
+ * What the tool of a call receives. The stream and the signal are made when the tool uses them. All properties are its
+ * own, so that a tool may copy it and hand it on.
  */
-export const toolContext = (call: ToolCall): ToolContext => {
-  const { payload, origin, deadlineAt } = call;
-  return {
-    get signal() {
-      return call.signal;
-    },
-    stdout: (text) => call.stream.text("stdout", text),
-    stderr: (text) => call.stream.text("stderr", text),
-    log: (text) => call.stream.text("log", text),
-    status: (text) => call.stream.text("status", text),
-    partialResult: (json) => call.stream.partial(json),
-    callId: payload.call_id,
-    requestId: origin.request_id,
-    correlationId: origin.correlation_id,
-    causationId: origin.causation_id,
-    idempotencyKey: payload.idempotency_key,
-    caller: payload.caller,
-    actor: origin.actor,
-    deadline: deadlineAt === undefined ? undefined : new Date(deadlineAt),
-    projectRoot: payload.context?.project_root,
-    resourcePaths: payload.context?.resource_paths ?? [],
-    ui: payload.context?.ui,
-  };
+export class CallToolContext implements ToolContext {
+  readonly stdout = (text: string) => this.#call.stream.text("stdout", text);
+  readonly stderr = (text: string) => this.#call.stream.text("stderr", text);
+  readonly log = (text: string) => this.#call.stream.text("log", text);
+  readonly status = (text: string) => this.#call.stream.text("status", text);
+  readonly partialResult = (json: object) => this.#call.stream.partial(json);
+  readonly callId: string;
+  readonly requestId: string | undefined;
+  readonly correlationId: string | undefined;
+  readonly causationId: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly caller: Caller | undefined;
+  readonly actor: Actor | undefined;
+  readonly deadline: Date | undefined;
+  readonly projectRoot: string | undefined;
+  readonly resourcePaths: readonly string[];
+  readonly ui: JsonObject | undefined;
+  readonly #call: ToolCall;
+
+  constructor(call: ToolCall) {
+    const { payload, origin, deadlineAt } = call;
+    const { context } = payload;
+    Object.defineProperty(this, "signal", ownSignal);
+    this.#call = call;
+    this.callId = payload.call_id;
+    this.requestId = origin.request_id;
+    this.correlationId = origin.correlation_id;
+    this.causationId = origin.causation_id;
+    this.idempotencyKey = payload.idempotency_key;
+    this.caller = payload.caller;
+    this.actor = origin.actor;
+    this.deadline = deadlineAt === undefined ? undefined : new Date(deadlineAt);
+    this.projectRoot = context?.project_root;
+    this.resourcePaths = context?.resource_paths ?? [];
+    this.ui = context?.ui;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+}
+
+/** One getter for all contexts: with one each, the engine keeps a hidden class per call. */
+const ownSignal: PropertyDescriptor = {
+  ...Object.getOwnPropertyDescriptor(CallToolContext.prototype, "signal"),
+  enumerable: true,
 };
