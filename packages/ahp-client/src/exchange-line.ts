@@ -6,6 +6,7 @@ import {
   HarnessError,
   InvalidMessageError,
   ProtocolError,
+  RequestCancelledError,
 } from "@harnesskit/wire";
 import { maxTimerMs, within } from "@harnesskit/wire/time";
 import type { Line, LineRequestOptions, LineSource, OnDropped } from "./line.ts";
@@ -108,22 +109,25 @@ export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptio
   /** Posts one message. Settles by its deadline whatever the exchange does; a later reply is dropped. */
   const post = async (method: string, message: unknown, { timeoutMs, signal }: LineRequestOptions) => {
     const wholeMs = Math.min(Math.max(1, Math.ceil(timeoutMs)), maxTimerMs);
-    const closing = new AbortController();
-    inProgress.add(closing);
+    if (signal?.aborted) throw new RequestCancelledError(method, { cause: signal.reason });
+    const stop = new AbortController();
+    inProgress.add(stop);
+    const handled = (async () => exchange.handle(message, { timeoutMs: wholeMs, signal: stop.signal }))();
     try {
-      return await within((stop) => exchange.handle(message, { timeoutMs: wholeMs, signal: stop }), {
+      return await within(handled, {
         clock,
         name: method,
         timeoutMs,
-        signal: [signal, closing.signal],
+        signal: [signal, stop.signal],
         onLate: (reply) => {
           if (reply !== undefined) onDropped(replyError("came late"));
         },
       });
     } catch (error) {
+      stop.abort(error);
       throw toReplyError(error, message);
     } finally {
-      inProgress.delete(closing);
+      inProgress.delete(stop);
     }
   };
 
@@ -150,7 +154,7 @@ export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptio
     reopens: true,
     open: async () => ({ ...line }),
     async close() {
-      for (const closing of inProgress) closing.abort();
+      for (const stop of inProgress) stop.abort();
     },
   };
 };

@@ -1,6 +1,7 @@
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
 import { request as secureRequest, Agent as TlsAgent } from "node:https";
 import type { SecureContextOptions } from "node:tls";
+import { urlToHttpOptions } from "node:url";
 import { FrameTooLargeError } from "@harnesskit/wire";
 import { createExchangeClient, type Poster, type PostReply } from "../exchange-client.ts";
 import type { HttpExchange, HttpExchangeOptions } from "../exchange-options.ts";
@@ -59,10 +60,11 @@ const createNodePoster = (
   const pool = { keepAlive: true, maxSockets: maxConnections, timeout: keepAliveMs };
   const agent = isSecure ? new TlsAgent({ ...pool, ...tls }) : new PlainAgent(pool);
   const send = isSecure ? secureRequest : plainRequest;
+  const target = { ...urlToHttpOptions(url), method: "POST", agent };
   return {
     post: ({ headers, body, onStart }) =>
       new Promise((resolve, reject) => {
-        const request = send(url, { method: "POST", agent, headers });
+        const request = send({ ...target, headers });
         onStart(() => request.destroy());
         request.on("response", (response) => resolve(toPostReply(response)));
         request.on("error", reject);

@@ -65,7 +65,7 @@ export class Dispatcher<Context> {
   /**
    * Handles one message of an exchange. Resolves with its answer, or with undefined for a notification as soon as it is
    * accepted; where `answersRefusals` is set, a notification that is refused is answered too. The abort of the signal
-   * cancels a request. Never rejects.
+   * cancels a request; it is read only for one that is not answered at once. Never rejects.
    */
   receive(
     message: unknown,
@@ -73,8 +73,7 @@ export class Dispatcher<Context> {
     options: { readonly signal?: AbortSignal | undefined; readonly answersRefusals?: boolean } = {},
   ): Promise<RpcReply | undefined> {
     return new Promise((resolve) => {
-      const { signal, answersRefusals = false } = options;
-      const origin = this.open(context, { answersRefusals });
+      const origin = this.open(context, { answersRefusals: options.answersRefusals ?? false });
       let stopListening: (() => void) | undefined;
       let isDone = false;
       const done = (reply: RpcReply | undefined): void => {
@@ -83,7 +82,9 @@ export class Dispatcher<Context> {
         resolve(reply);
       };
       if (!origin.accept(message, done)) done(undefined);
-      if (isDone || !signal) return;
+      if (isDone) return;
+      const { signal } = options;
+      if (!signal) return;
       const cancel = () => origin.close(new RequestCancelledError("the request", { cause: signal.reason }));
       stopListening = () => signal.removeEventListener("abort", cancel);
       signal.addEventListener("abort", cancel, { once: true });
