@@ -27,8 +27,10 @@ export type Settled<T> =
 /** A promise, or an operation that may throw, hang, or ignore its signal. */
 export type Work<T> = PromiseLike<T> | ((signal: AbortSignal) => T | PromiseLike<T>);
 
-const signalList = (signal: WithinOptions["signal"]): readonly AbortSignal[] =>
-  [signal].flat().filter((each) => each !== undefined);
+const signalList = (signal: WithinOptions["signal"]): readonly AbortSignal[] => {
+  if (signal === undefined) return [];
+  return "aborted" in signal ? [signal] : signal.filter((each) => each !== undefined);
+};
 
 /**
  * Waits for work until it settles, its time is over or a signal aborts, and says which. Never rejects. Work that is given
