@@ -6,7 +6,7 @@ import { readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
 import { HarnessError } from "@harnesskit/wire";
 import { workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { unavailableError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { oneLine } from "../terminal/text.ts";
 import { thisUser } from "./core-files.ts";
@@ -88,8 +88,7 @@ export const connectCore = async (
   } catch (cause) {
     await client.close();
     const why = HarnessError.isInstance(cause) ? cause.message : "its token cannot be read";
-    throw new CliError("core_unavailable", `--agents ${oneLine(endpoint, 300)}: ${oneLine(why, 500)}`, {
-      exitCode: ExitCode.unavailable,
+    throw unavailableError("core_unavailable", `--agents ${oneLine(endpoint, 300)}: ${oneLine(why, 500)}`, {
       hint: `Start the core: harness core --agent DIR --serve ${oneLine(endpoint, 300)}`,
       cause,
     });

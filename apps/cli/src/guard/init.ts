@@ -28,6 +28,7 @@ import {
   type GuardContext,
   guardContext,
   hookWords,
+  isFound,
   settingsProblem,
 } from "./guard-context.ts";
 
@@ -80,10 +81,7 @@ const planFor = async (
 
 const hostsOf = async ({ places, named }: GuardContext): Promise<readonly Host[]> => {
   if (named) return named;
-  const found = await findAgents(places);
-  return found
-    .filter(({ program, directory }) => program !== undefined || directory !== undefined)
-    .map(({ host }) => host);
+  return (await findAgents(places)).filter(isFound).map(({ host }) => host);
 };
 
 const showManaged = async (
