@@ -58,8 +58,7 @@ export const core = (
       if (options.serve !== undefined) {
         const { openCoreSocket } = await import("./core-socket.ts");
         const onError = (error: unknown) => logFailure("harness core", error);
-        const socket = await openCoreSocket(options.serve, { core: running, version, onError });
-        defer(() => socket.close());
+        defer(await openCoreSocket(options.serve, running, version, onError));
       }
       return stay(running, options, out, signal);
     }

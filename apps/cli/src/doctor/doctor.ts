@@ -15,13 +15,14 @@ import {
 } from "./checks.ts";
 import { checkThreads } from "./thread-checks.ts";
 
-export interface DoctorOptions {
+/** `harness doctor`: what could keep the harness from working here, and what to do about it. Changes nothing. */
+export const doctor = async ({
+  cwd,
+  json,
+}: {
   readonly cwd: string;
   readonly json?: true;
-}
-
-/** `harness doctor`: what could keep the harness from working here, and what to do about it. Changes nothing. */
-export const doctor = async ({ cwd, json }: DoctorOptions): Promise<ExitCode> => {
+}): Promise<ExitCode> => {
   const workspace = await resolveWorkspace(cwd);
   const harness = harnessDirectory(workspace);
   const findings: Finding[] = [

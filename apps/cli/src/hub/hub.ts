@@ -88,15 +88,8 @@ const serve = async (
   for (const line of policyWarnings(loaded)) log.say(line);
   const told = notify === undefined ? undefined : await readNotifyFile(notify);
   const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
-  const retentionMs = keepDays * dayMs;
-  const {
-    approvals,
-    timeline,
-    place: storePlace,
-  } = await openHubStores({
-    ...{ store, retentionMs, defer },
-    directory: place.directory,
-  });
+  const stores = await openHubStores(store, place.directory, keepDays * dayMs, defer);
+  const { approvals, timeline } = stores;
   const audit = await openDefaultAuditLog("hub");
   defer(() => audit?.close());
   const policy = createPolicyHarness({
@@ -153,7 +146,7 @@ const serve = async (
   log.say(
     `agents: unix:${oneLine(place.socket, 1000)} and ${server.url}/ahp, with the token in ${oneLine(place.tokenFile, 1000)}`,
   );
-  if (storePlace !== undefined) log.say(`store: ${storePlace}, with all hubs that use it`);
+  if (stores.place !== undefined) log.say(`store: ${stores.place}, with all hubs that use it`);
   await showPage(server, log, open === true);
   if (origin !== undefined)
     log.say(`from elsewhere: ${server.openLink({ isPublic: true })} (valid once, for ten minutes)`);
