@@ -6,6 +6,7 @@ import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { findHost } from "@harnesskit/agent-hooks";
 import { runnableHosts, runProgram, startScriptedModel } from "@harnesskit/guard/doctor";
@@ -13,7 +14,8 @@ import { findHostProgram } from "@harnesskit/guard/settings";
 import { createHubClient } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { approve, launchChromium, until } from "./page.mjs";
+import { chromium } from "playwright-core";
+import { findChromium } from "../../../scripts/lib/find-chromium.mjs";
 
 const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const root = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
@@ -49,6 +51,29 @@ const say = (text) => process.stdout.write(`${text}\n`);
 const show = (command, output) => say(`\`\`\`console\n$ ${command}\n${shown(output)}\n\`\`\`\n`);
 const harness = async (...args) =>
   show(["harness", ...args].join(" "), await run(process.execPath, [bin, ...args]));
+
+/** Waits for a minute. */
+const until = async (found, what) => {
+  for (let round = 0; round < 1200; round++) {
+    const value = await found();
+    if (value) return value;
+    await sleep(50);
+  }
+  throw new Error(`${what} did not come`);
+};
+
+/** Answers what an agent asks, as a user does: reads to the end, then approves. */
+const approve = async (page, agent) => {
+  const inbox = page.getByRole("region", { name: "Inbox" });
+  await inbox.getByRole("listitem").filter({ hasText: agent }).first().click();
+  const body = page.getByLabel("What will be done");
+  const button = page.getByRole("button", { name: "Approve once" });
+  await until(async () => {
+    await body.evaluate((element) => element.scrollBy({ top: element.clientHeight }));
+    return (await button.count()) === 1 && (await button.isEnabled());
+  }, "the button");
+  await button.click();
+};
 
 const startHub = async () => {
   const hub = start(process.execPath, [bin, "hub"]);
@@ -204,7 +229,7 @@ try {
   say(
     `The hub is started again: ${pending.length} questions wait, as before. The models repeat their calls. A human approves them in the hub's page:\n`,
   );
-  const browser = await launchChromium();
+  const browser = await chromium.launch(findChromium());
   const page = await browser.newPage();
   await page.goto(/page: (\S+)/.exec(hub.output)[1]);
   for (const { origin } of pending) await approve(page, origin.agent);

@@ -41,6 +41,16 @@ export class CliError extends HarnessError {
 export const usageError = (message: string, hint?: string): CliError =>
   new CliError("usage", message, { exitCode: ExitCode.usage, ...(hint === undefined ? {} : { hint }) });
 
+type FailureOptions = Omit<CliErrorOptions, "exitCode">;
+
+/** What a command needs is not there, or cannot be used. */
+export const unavailableError = (code: string, message: string, options: FailureOptions = {}): CliError =>
+  new CliError(code, message, { ...options, exitCode: ExitCode.unavailable });
+
+/** The user, a policy or a rule said no. */
+export const refusedError = (code: string, message: string, options: FailureOptions = {}): CliError =>
+  new CliError(code, message, { ...options, exitCode: ExitCode.refused });
+
 /** Anything thrown, as an error of this command. A stack never reaches the user, a message only as safe text. */
 export const toCliError = (thrown: unknown): CliError => {
   if (CliError.isInstance(thrown)) return thrown;

@@ -1,5 +1,5 @@
 import { HarnessError } from "@harnesskit/wire";
-import { CliError, ExitCode, usageError } from "./cli-error.ts";
+import { CliError, ExitCode, unavailableError, usageError } from "./cli-error.ts";
 import { oneLine } from "./terminal/text.ts";
 
 const allowed = "An endpoint is unix:PATH, the path of a socket that only you can reach";
@@ -48,9 +48,5 @@ export const toSocketFailure = (thrown: unknown, option: string, advice: SocketA
   }
   if (code !== "address_in_use" && code !== "transport_failed") return thrown;
   const hint = code === "address_in_use" ? whenInUse : "Look into it: the same command with HARNESS_DEBUG=1";
-  return new CliError("unavailable", oneLine(message, 1000), {
-    exitCode: ExitCode.unavailable,
-    hint,
-    cause: thrown,
-  });
+  return unavailableError("unavailable", oneLine(message, 1000), { hint, cause: thrown });
 };

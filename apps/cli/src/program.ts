@@ -10,7 +10,7 @@ import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
 import { addGuard } from "./commands/guard.ts";
 import { addHub, addInbox } from "./commands/hub.ts";
-import { type CommandContext, cwdOption } from "./commands/options.ts";
+import { type CommandContext, cwdOption, loads } from "./commands/options.ts";
 import { addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
 import { addShell } from "./commands/shell.ts";
@@ -31,10 +31,7 @@ const addDoctor = (program: Command, context: CommandContext): void => {
     .addOption(cwdOption())
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness doctor --cwd ~/project")
-    .action(async (options) => {
-      const { doctor } = await import("./doctor/doctor.ts");
-      context.onExit(await doctor(options));
-    });
+    .action(loads(context, async () => (await import("./doctor/doctor.ts")).doctor));
 };
 
 /** By the names of the commands, in the order in which help lists them. `completion` needs all of them. */

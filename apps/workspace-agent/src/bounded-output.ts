@@ -1,3 +1,5 @@
+import { isContinuation } from "./text.ts";
+
 const mergedBytes = 512;
 
 /** Keeps the first and the last half of a byte stream within `maxBytes`, and counts the rest. */
@@ -85,5 +87,3 @@ function wholeLength(bytes: Buffer): number {
   }
   return bytes.length;
 }
-
-const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;

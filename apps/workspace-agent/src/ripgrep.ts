@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { ToolError } from "@harnesskit/agent-sdk";
 import { systemErrorCode } from "@harnesskit/node-kit";
 import type { Deadline } from "./deadline.ts";
@@ -85,10 +86,7 @@ export async function runRipgrep(run: RipgrepRun): Promise<RipgrepEnd> {
     error = (error + text).slice(0, maxErrorLength);
   });
   try {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", resolve);
-    });
+    const [code] = (await once(child, "close")) as [number | null];
     deadline.throwIfOver();
     if (stopped) return { code: 0, error, stopped };
     if (code === 0 || code === 1 || code === 2) return { code, error, stopped };

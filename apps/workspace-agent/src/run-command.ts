@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as delay } from "node:timers/promises";
@@ -97,10 +98,7 @@ async function startShell({ command, cwd, env }: CommandRequest): Promise<ChildP
     windowsHide: true,
     windowsVerbatimArguments: windows,
   });
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", reject);
-  });
+  await once(child, "spawn");
   // Later errors concern signals that cannot be sent; the group is ended by other means.
   child.on("error", () => undefined);
   return child;

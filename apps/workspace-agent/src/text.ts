@@ -34,7 +34,9 @@ export function characterStart(bytes: Uint8Array, end: number): number {
   return cut;
 }
 
-const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+/** Whether a byte of UTF-8 goes on with a character that began before it. */
+export const isContinuation = (byte: number | undefined): boolean =>
+  byte !== undefined && (byte & 0xc0) === 0x80;
 
 /** The first `maxLength` UTF-16 units of a string, with no character split, and `…` in place of the rest. */
 export function cutText(text: string, maxLength: number): string {

@@ -18,7 +18,7 @@ import {
 import { AgentIdSchema } from "@harnesskit/protocol/runtime";
 import { systemClock, wait } from "@harnesskit/wire/time";
 import * as z from "zod";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { CliError, ExitCode, unavailableError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { agentsDirectory, enabledFile } from "./agent-places.ts";
 
@@ -56,8 +56,7 @@ const stagingDirectory = (): string => join(agentsDirectory(), "staging");
 export const agentDirectory = (id: string): string => join(installedDirectory(), id, "agent");
 
 const unusableStore = (path: string, problem: string): CliError =>
-  new CliError("agents_unusable", `${oneLine(path, 1000)} ${problem}`, {
-    exitCode: ExitCode.unavailable,
+  unavailableError("agents_unusable", `${oneLine(path, 1000)} ${problem}`, {
     hint: `No installed agent is started until it is put right; to begin anew: remove ${oneLine(path, 1000)}`,
   });
 

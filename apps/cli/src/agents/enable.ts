@@ -1,5 +1,5 @@
 import { shellWord } from "@harnesskit/wire";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { CliError, ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { enabledFile } from "./agent-places.ts";
@@ -35,13 +35,10 @@ const confirm = async (
 ): Promise<boolean | undefined> => {
   if (options.yes) {
     if (options.hash === agent.hash) return true;
-    throw new CliError(
+    throw refusedError(
       "hash_mismatch",
       `the hash of ${agent.id} is ${agent.hash}, not the one that was given`,
-      {
-        exitCode: ExitCode.refused,
-        hint: `Look at it first: harness agents enable ${shellWord(agent.id)}`,
-      },
+      { hint: `Look at it first: harness agents enable ${shellWord(agent.id)}` },
     );
   }
   const columns = out.columns;
@@ -59,9 +56,7 @@ const enableShown = (shown: InstalledAgent): Promise<InstalledAgent> =>
     const enabled = await readEnabled();
     const agent = await readInstalled(shown.id, enabled);
     if (agent.hash !== shown.hash) {
-      throw new CliError("agent_changed", `the files of ${agent.id} changed while they were shown`, {
-        exitCode: ExitCode.refused,
-      });
+      throw refusedError("agent_changed", `the files of ${agent.id} changed while they were shown`);
     }
     const { id, hash, origin, manifest } = agent;
     const entry = { id, hash, version: manifest.version, origin, enabledAt: new Date().toISOString() };

@@ -1,6 +1,6 @@
 import { AgentIdSchema } from "@harnesskit/protocol/runtime";
 import { shellWord } from "@harnesskit/wire";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { type ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -36,10 +36,7 @@ const installMcp = (spec: string, options: InstallCommandOptions): Promise<strin
     const answer = options.start === true || (await ask("Start it?", "Yes, start it once", "No"));
     if (answer === undefined)
       throw usageError("an MCP server is started once to install it: --start allows it");
-    if (!answer)
-      throw new CliError("refused", "the MCP server was not started and not installed", {
-        exitCode: ExitCode.refused,
-      });
+    if (!answer) throw refusedError("refused", "the MCP server was not started and not installed");
     const stop = new AbortController();
     defer(onStopSignals(() => stop.abort()));
     return installMcpServer({

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { readManifest } from "@harnesskit/core-runtime";
 import { createMcpAgentDirectory, readMcpTools } from "@harnesskit/mcp-agent";
 import { HarnessError } from "@harnesskit/wire";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { CliError, refusedError, unavailableError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { agentTreeLimits } from "./agent-limits.ts";
 import {
@@ -58,13 +58,10 @@ const installCopy = async (kind: InstallRecord["kind"], origin: string, fill: Fi
     const { manifest } = await readManifest(copy);
     const { id } = manifest;
     if (isReservedId(id)) {
-      throw new CliError(
+      throw refusedError(
         "agent_reserved",
         `the id ${oneLine(id, 200)} is reserved: it looks like one of the harness`,
-        {
-          exitCode: ExitCode.refused,
-          hint: "Give the agent an id of its own, such as com.example.tools",
-        },
+        { hint: "Give the agent an id of its own, such as com.example.tools" },
       );
     }
     await hashTree(copy, agentTreeLimits.defaults);
@@ -111,7 +108,7 @@ export const installMcpServer = (options: InstallMcpOptions): Promise<string> =>
   return installCopy("mcp", spec, async (copy) => {
     const { tools, serverInfo } = await readMcpTools({ server, signal, onOutput }).catch((cause: unknown) => {
       if (!HarnessError.isInstance(cause)) throw cause;
-      throw new CliError(cause.code, oneLine(cause.message, 1000), { cause, exitCode: ExitCode.unavailable });
+      throw unavailableError(cause.code, oneLine(cause.message, 1000), { cause });
     });
     const acceptedTools = Object.fromEntries(tools.map(({ name, digest }) => [name, digest]));
     const permissions = [...new Set(tools.flatMap((tool) => tool.permissions))].sort();

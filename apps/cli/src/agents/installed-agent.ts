@@ -5,7 +5,7 @@ import { readOwnFile } from "@harnesskit/node-kit";
 import type { AgentManifest } from "@harnesskit/protocol/runtime";
 import { shellWord } from "@harnesskit/wire";
 import * as z from "zod";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { CliError, refusedError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { agentTreeLimits } from "./agent-limits.ts";
 import {
@@ -82,7 +82,7 @@ const inspectAgent = async (directory: string, kind: InstallRecord["kind"]) => {
   return { ...tree, manifest, ...(tools && { tools }) };
 };
 
-const notInstalled = (id: string): CliError =>
+export const notInstalled = (id: string): CliError =>
   new CliError("agent_not_installed", `no agent ${oneLine(id, 200)} is installed`, {
     hint: "See which are: harness agents list",
   });
@@ -97,9 +97,8 @@ export const readInstalled = async (
   const directory = agentDirectory(id);
   const found = await inspectAgent(directory, record.kind);
   if (found.manifest.id !== id) {
-    throw new CliError("agent_changed", `the manifest of ${id} is of another agent now`, {
+    throw refusedError("agent_changed", `the manifest of ${id} is of another agent now`, {
       hint: removeHint(id),
-      exitCode: ExitCode.refused,
     });
   }
   const grant = (enabled ?? (await readEnabled())).find((entry) => entry.id === id);

@@ -1,9 +1,9 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Removes the entries of a directory that were changed longest ago, so that at most `count` are left. */
-export const keepNewest = async (directory: string, count: number): Promise<void> => {
-  const names = await readdir(directory);
+/** Removes the entries of a directory that were changed longest ago, so that at most `count` with such names are left. */
+export const keepNewest = async (directory: string, count: number, named = /^/): Promise<void> => {
+  const names = (await readdir(directory)).filter((name) => named.test(name));
   if (names.length <= count) return;
   const entries = await Promise.all(
     names.map(async (name) => {

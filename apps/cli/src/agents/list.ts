@@ -1,8 +1,8 @@
-import { CliError, ExitCode } from "../cli-error.ts";
+import { ExitCode } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { displaceAgent, installedIds, readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
-import { type InstalledAgent, readInstalled } from "./installed-agent.ts";
+import { type InstalledAgent, notInstalled, readInstalled } from "./installed-agent.ts";
 import { grantCommand, grantedText, readGranted } from "./permissions.ts";
 import { listLine, toAgentJson } from "./review.ts";
 
@@ -13,11 +13,7 @@ export const removeCommand = async (id: string): Promise<void> => {
     const isEnabled = enabled.some((entry) => entry.id === id);
     if (isEnabled) await writeEnabled(enabled.filter((entry) => entry.id !== id));
     if ((await installedIds()).includes(id)) await displaceAgent(id);
-    else if (!isEnabled) {
-      throw new CliError("agent_not_installed", `no agent ${oneLine(id, 200)} is installed`, {
-        hint: "See which are: harness agents list",
-      });
-    }
+    else if (!isEnabled) throw notInstalled(id);
   });
   createTerminal().write(`Removed ${oneLine(id, 200)}\n`);
 };

@@ -1,6 +1,6 @@
 import { readAuditFile } from "@harnesskit/audit/node";
 import { type BacktestChange, type BacktestReport, backtest } from "@harnesskit/policy";
-import { CliError, ExitCode, toCliError } from "../cli-error.ts";
+import { ExitCode, toCliError, unavailableError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { byWhom, eventLine } from "./event-text.ts";
@@ -62,14 +62,10 @@ export const ahpBacktest = async (
   };
   const report = await backtest(policy, readAuditFile(file, { action: "ahp.event", onInvalidLine })).catch(
     (cause: unknown) => {
-      throw new CliError(
+      throw unavailableError(
         "audit_unreadable",
         `${oneLine(file, 1000)} cannot be read: ${toCliError(cause).message}`,
-        {
-          cause,
-          exitCode: ExitCode.unavailable,
-          hint: "Name the log of harness ahp serve --audit FILE --record-content",
-        },
+        { cause, hint: "Name the log of harness ahp serve --audit FILE --record-content" },
       );
     },
   );

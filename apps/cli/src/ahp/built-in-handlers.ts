@@ -1,20 +1,8 @@
 import type { AhpHandlers, AhpServer, RunState } from "@harnesskit/ahp-server";
 import type { ConfirmationDecision, Decision, IdleDecision, QueryResult } from "@harnesskit/protocol/ahp";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { isObject } from "@harnesskit/wire/json";
 import type { ShownEvent } from "./event-text.ts";
-
-const ofPayload = (payload: unknown, name: string): unknown =>
-  typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>)[name] : undefined;
-
-const stringIn = (payload: unknown, name: string): string | undefined => {
-  const value = ofPayload(payload, name);
-  return typeof value === "string" ? value : undefined;
-};
-
-const flagOf = (payload: unknown, name: string): boolean | undefined => {
-  const value = ofPayload(payload, name);
-  return typeof value === "boolean" ? value : undefined;
-};
 
 const toSummary = ({
   run_id,
@@ -63,19 +51,17 @@ const answerQuery = (
   payload: unknown,
 ): QueryResult | undefined => {
   const { state } = harness;
-  const sessionId = stringIn(payload, "session_id");
-  const session = sessionId === undefined ? {} : { sessionId };
+  const { session_id: sessionId, run_id: runId, is_finished: isFinished } = isObject(payload) ? payload : {};
+  const session = typeof sessionId === "string" ? { sessionId } : {};
   switch (type) {
     case "runs": {
-      const isFinished = flagOf(payload, "is_finished");
-      const runs = state.runs({ ...session, ...(isFinished === undefined ? {} : { isFinished }) });
+      const runs = state.runs({ ...session, ...(typeof isFinished === "boolean" && { isFinished }) });
       return { answer: runs.map(toSummary) };
     }
     case "run": {
-      const runId = stringIn(payload, "run_id");
-      const run = runId === undefined ? undefined : state.run(runId, session);
-      if (!run)
-        return { answer: null, reason: runId === undefined ? "payload.run_id is missing" : "no such run" };
+      if (typeof runId !== "string") return { answer: null, reason: "payload.run_id is missing" };
+      const run = state.run(runId, session);
+      if (!run) return { answer: null, reason: "no such run" };
       return { answer: toWhole(run) as unknown as JsonValue };
     }
     case "stats":

@@ -7,7 +7,7 @@ import { CliError, usageError } from "../cli-error.ts";
 import { toSocketFailure } from "../endpoint.ts";
 import { splitWords } from "../split-words.ts";
 import { oneLine } from "../terminal/text.ts";
-import type { HarnessAccess } from "./token.ts";
+import { type AccessOptions, type HarnessAccess, readAccess } from "./token.ts";
 
 /**
  * How long a harness that is a child may take to end. Less than a server of `harness run` has for its own end: were that
@@ -61,6 +61,25 @@ const openByScheme = (
     }
     default:
       return undefined;
+  }
+};
+
+/** The way to the harness of `--ahp`. Rejects with a usage error in the names of the options of that. */
+export const openAhpEndpoint = async (endpoint: string, access: AccessOptions): Promise<OpenEndpoint> => {
+  try {
+    return openEndpoint(endpoint, await readAccess(access));
+  } catch (error) {
+    if (!CliError.isInstance(error)) throw error;
+    const { code, message, hint, exitCode, cause } = error;
+    const named = (text: string) =>
+      text
+        .replace(/--to\b(?!-)/g, "--ahp")
+        .replace(/--(?=(?:token-file|api-key-file|credentials-in-query)\b)/g, "--ahp-");
+    throw new CliError(code, named(message), {
+      exitCode,
+      cause,
+      ...(hint !== undefined && { hint: named(hint) }),
+    });
   }
 };
 

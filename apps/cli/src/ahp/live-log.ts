@@ -1,10 +1,5 @@
 const maxWaitingBytes = 1024 * 1024;
 
-const two = (value: number): string => String(value).padStart(2, "0");
-
-const timeOf = (date: Date): string =>
-  `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-
 /** Lines on standard error that never hold up the server, nor fill its memory. */
 export interface LiveLog {
   say(line: string): void;
@@ -28,5 +23,5 @@ export const createLiveLog = (stream: NodeJS.WriteStream = process.stderr, name 
     dropped = 0;
     stream.write(`${missing}${name}: ${line}\n`);
   };
-  return { say, tell: (line) => say(`${timeOf(new Date())} ${line}`) };
+  return { say, tell: (line) => say(`${new Date().toTimeString().slice(0, "hh:mm:ss".length)} ${line}`) };
 };

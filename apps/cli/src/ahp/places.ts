@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from "node:os";
 import type { AhpServer } from "@harnesskit/ahp-server";
 import type { HttpServer } from "@harnesskit/transport-http/node";
 import { HarnessError } from "@harnesskit/wire";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { oneLine } from "../terminal/text.ts";
 import { readServerToken } from "./token.ts";
@@ -111,8 +111,7 @@ export const toHttpFailure = (thrown: unknown, option: string): unknown => {
     return usageError(`--token-file: ${oneLine(message, 1000)}`, "Name a file in a directory of your own");
   }
   if (code !== "address_in_use" && code !== "transport_failed") return thrown;
-  return new CliError("unavailable", `${option}: ${oneLine(message, 1000)}`, {
-    exitCode: ExitCode.unavailable,
+  return unavailableError("unavailable", `${option}: ${oneLine(message, 1000)}`, {
     hint: `Choose another port, or a free one: ${option} 0`,
     cause: thrown,
   });

@@ -22,18 +22,15 @@ import type { PolicyServer } from "./policy-server.ts";
 
 const statePathOf = (auditPath: string): string => auditPath.replace(/(\.jsonl)?$/, ".state.jsonl");
 
-export interface HarnessStateOptions {
-  readonly auditPath: string;
-  readonly sink: Pick<AuditSink, "record">;
-  readonly say: (line: string) => void;
-}
-
 /**
  * Opens the store of runs, task lists and verifications. Damaged entries are reported and recorded, and the rest is used; if
  * the file cannot be used at all, that is reported and recorded too, and the harness continues without it.
  */
-const openHarnessState = async (options: HarnessStateOptions): Promise<StateStore | undefined> => {
-  const { auditPath, sink, say } = options;
+const openHarnessState = async (
+  auditPath: string,
+  sink: AuditSink,
+  say: LiveLog["say"],
+): Promise<StateStore | undefined> => {
   const { openFileStateStore } = await import("@harnesskit/ahp-server/node");
   const report = ({ code, message }: HarnessError, rest = ""): void => {
     sink.record({ action: "ahp.state", outcome: "failed", details: { reason: code } });
@@ -48,16 +45,12 @@ const openHarnessState = async (options: HarnessStateOptions): Promise<StateStor
   }
 };
 
-interface SharedStateOptions {
-  readonly store: string;
-  readonly storeName: string | undefined;
-  readonly auditPath: string;
-  readonly say: (line: string) => void;
-}
-
 /** Opens the state of runs in a database. Rejects with a usage error, and with `store_unavailable`. */
 const openSharedState = async (
-  { store, storeName, auditPath, say }: SharedStateOptions,
+  store: string,
+  { storeName }: AhpServeOptions,
+  auditPath: string,
+  say: LiveLog["say"],
   defer: (cleanup: () => unknown) => void,
 ): Promise<StateStore> => {
   const { toLocation } = await import("../store/location.ts");
@@ -114,15 +107,12 @@ export const ahpServe = (options: AhpServeOptions, channel: Channel | undefined)
     const policy = await openNamedPolicy(options.policy);
     const { sink, path } = await openHarnessLog(options);
     defer(() => sink.close());
-    const keepsState = options.state !== false;
+    const { store, state: keepsState = true } = options;
     const stateStore = !keepsState
       ? undefined
-      : options.store !== undefined
-        ? await openSharedState(
-            { store: options.store, storeName: options.storeName, auditPath: path, say: log.say },
-            defer,
-          )
-        : await openHarnessState({ auditPath: path, sink, say: log.say });
+      : store === undefined
+        ? await openHarnessState(path, sink, log.say)
+        : await openSharedState(store, options, path, log.say, defer);
     const { harness, about, close } = await createHarness(options, policy, { audit: sink, stateStore }, log);
     defer(close);
     const auditLog = `audit log ${oneLine(path, 1000)}${options.recordContent ? " with content" : ""}`;

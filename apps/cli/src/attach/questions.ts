@@ -6,6 +6,7 @@ import {
   ThreadError,
 } from "@harnesskit/thread-client";
 import { digest, type HarnessError } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import { CliError } from "../cli-error.ts";
 import type { Approver } from "../run/approver.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -123,10 +124,7 @@ const digestMismatch = (requestId: string): CliError =>
   );
 
 const bindsDigests = ({ capabilities: { extensions } }: ThreadClient): boolean =>
-  typeof extensions === "object" &&
-  extensions !== null &&
-  "grants" in extensions &&
-  extensions.grants === true;
+  isObject(extensions) && extensions.grants === true;
 
 const isAnswered = (error: unknown): boolean =>
   ThreadError.isInstance(error) && error.code === "approval_not_found";

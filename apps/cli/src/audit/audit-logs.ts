@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import type { FileAuditSink } from "@harnesskit/audit/node";
 import { HarnessError } from "@harnesskit/wire";
-import { CliError, ExitCode, isDebugging, logFailure, usageError } from "../cli-error.ts";
+import { type CliError, isDebugging, logFailure, unavailableError, usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory, stateDirectory } from "../workspace-directory.ts";
 
@@ -30,9 +30,8 @@ const openAuditLog = async (path: string, limits: object = defaultLimits): Promi
 
 const unavailable = (place: string, cause: unknown): CliError => {
   const why = cause instanceof Error ? oneLine(cause.message, 300) : "unknown";
-  return new CliError("audit_unavailable", `the audit log ${oneLine(place)} cannot be used: ${why}`, {
+  return unavailableError("audit_unavailable", `the audit log ${oneLine(place)} cannot be used: ${why}`, {
     cause,
-    exitCode: ExitCode.unavailable,
     hint: "Name another file: --audit FILE",
   });
 };

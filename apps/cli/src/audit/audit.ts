@@ -1,6 +1,6 @@
 import { formatHead, parseHead } from "@harnesskit/audit";
 import { type AuditFilter, readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { ExitCode, unavailableError, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 
@@ -22,16 +22,18 @@ const expectedHead = (text: string | undefined) => {
   }
 };
 
+const unreadable = (file: string, cause: unknown): Error =>
+  unavailableError("audit_unreadable", `${oneLine(file, 1000)} cannot be read`, {
+    cause,
+    hint: "Logs of harness serve are in $XDG_STATE_HOME/harnesskit/audit, or ~/.local/state/harnesskit/audit.",
+  });
+
 /** `harness audit verify`: whether a log is as it was written; names the first wrong line. Returns the exit code. */
 export const verifyAudit = async (file: string, options: AuditVerifyOptions): Promise<ExitCode> => {
   const { open, json } = options;
   const wanted = { ...expectedHead(options.expect), allowOpenEnd: open === true };
   const found = await verifyAuditFile(file, wanted).catch((cause: unknown) => {
-    throw new CliError("audit_unreadable", `${oneLine(file, 1000)} cannot be read`, {
-      cause,
-      exitCode: ExitCode.unavailable,
-      hint: "Logs of harness serve are in $XDG_STATE_HOME/harnesskit/audit, or ~/.local/state/harnesskit/audit.",
-    });
+    throw unreadable(file, cause);
   });
   const terminal = createTerminal();
   if (json) {
@@ -90,11 +92,7 @@ export const showAudit = async (file: string, options: AuditShowOptions): Promis
       await terminal.ready();
     }
   } catch (cause) {
-    throw new CliError("audit_unreadable", `${oneLine(file, 1000)} cannot be read`, {
-      cause,
-      exitCode: ExitCode.unavailable,
-      hint: "Logs of harness serve are in $XDG_STATE_HOME/harnesskit/audit, or ~/.local/state/harnesskit/audit.",
-    });
+    throw unreadable(file, cause);
   }
   if (invalid > 0)
     err.write(`harness audit: ${invalid} lines are not entries; harness audit verify says more\n`);

@@ -1,6 +1,6 @@
 import { createModel, ModelError } from "@harnesskit/models";
 import type { LanguageModel } from "ai";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { unavailableError } from "../cli-error.ts";
 import { checkedModel, languageModelHint } from "../serve/models.ts";
 
 /** How long a conversation stays taken when its process died, in milliseconds. */
@@ -17,6 +17,6 @@ export const openModel = async (spec: string): Promise<LanguageModel> => {
     });
   } catch (cause) {
     if (!ModelError.isInstance(cause)) throw cause;
-    throw new CliError(cause.code, cause.message, { exitCode: ExitCode.unavailable, cause });
+    throw unavailableError(cause.code, cause.message, { cause });
   }
 };

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { type CommandContext, severalTimes } from "./options.ts";
+import { type CommandContext, loads, refuseWords, severalTimes } from "./options.ts";
 
 const exampleId = "com.example.hello";
 
 /** `harness agents` with `install`, `list`, `enable`, `disable` and `remove`. */
-export const addAgents = (program: Command, { onExit }: CommandContext): void => {
+export const addAgents = (program: Command, context: CommandContext): void => {
   const agents = program
     .command("agents")
     .description("install, review and enable agents of others, and MCP servers as agents")
@@ -35,24 +35,16 @@ export const addAgents = (program: Command, { onExit }: CommandContext): void =>
   harness agents install 'mcp:npx -y @modelcontextprotocol/server-everything'
   harness agents install mcp:https://example.com/mcp --header authorization=EXAMPLE_AUTH`,
     )
-    .action(async (source: string, options) => {
-      const { installCommand } = await import("../agents/install-command.ts");
-      onExit(await installCommand(source, options));
-    });
+    .action(loads(context, async () => (await import("../agents/install-command.ts")).installCommand));
 
   agents
     .command("list", { isDefault: true })
     .description("the installed agents, and which of them are enabled; also without the word list")
     .option("--json", "one JSON document")
     .allowExcessArguments()
+    .hook("preAction", refuseWords)
     .addHelpText("after", "\nExample:\n  harness agents list --json")
-    .action(async (options, command: Command) => {
-      // As the default command, it also gets words that name no command.
-      const [word] = command.args;
-      if (word !== undefined) command.error(`error: unknown command '${word}'`);
-      const { listCommand } = await import("../agents/list.ts");
-      onExit(await listCommand(options));
-    });
+    .action(loads(context, async () => (await import("../agents/list.ts")).listCommand));
 
   agents
     .command("enable")
@@ -62,28 +54,19 @@ export const addAgents = (program: Command, { onExit }: CommandContext): void =>
     .option("--hash <hash>", "the hash of what was reviewed: sha256:…")
     .option("--json", "one JSON document")
     .addHelpText("after", `\nExample:\n  harness agents enable ${exampleId}`)
-    .action(async (id: string, options) => {
-      const { enableCommand } = await import("../agents/enable.ts");
-      onExit(await enableCommand(id, options));
-    });
+    .action(loads(context, async () => (await import("../agents/enable.ts")).enableCommand));
 
   agents
     .command("disable")
     .description("offer its tools no more; it stays installed")
     .argument("<id>", "the agent's id")
     .addHelpText("after", `\nExample:\n  harness agents disable ${exampleId}`)
-    .action(async (id: string) => {
-      const { disableCommand } = await import("../agents/enable.ts");
-      await disableCommand(id);
-    });
+    .action(loads(context, async () => (await import("../agents/enable.ts")).disableCommand));
 
   agents
     .command("remove")
     .description("disable an agent and remove its copy")
     .argument("<id>", "the agent's id")
     .addHelpText("after", `\nExample:\n  harness agents remove ${exampleId}`)
-    .action(async (id: string) => {
-      const { removeCommand } = await import("../agents/list.ts");
-      await removeCommand(id);
-    });
+    .action(loads(context, async () => (await import("../agents/list.ts")).removeCommand));
 };

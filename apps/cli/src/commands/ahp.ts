@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { agentIds, type CommandContext, severalPorts, severalTimes, wholeNumber } from "./options.ts";
+import { agentIds, type CommandContext, loads, severalPorts, severalTimes, wholeNumber } from "./options.ts";
 import { databaseOption } from "./store.ts";
 
 /** `harness ahp` with `serve`, `send`, `check`, `test` and `backtest`. */
@@ -102,7 +102,7 @@ With --stdio alone it ends with its input, otherwise with SIGTERM or Ctrl-C.`,
     });
 };
 
-const addSend = (ahp: Command, { version, onExit }: CommandContext): void => {
+const addSend = (ahp: Command, context: CommandContext): void => {
   ahp
     .command("send")
     .description("send one event, batch or query to a harness, and print its decision")
@@ -141,15 +141,12 @@ Exit codes: 0 go on (allow, modify, approve, retry, queue; a notification that w
 answer to a query), 2 wrong usage, 3 the harness says no, not now or not this (block, reject,
 escalate, defer, skip, refine), 4 the harness gave no decision. The highest of a batch counts.`,
     )
-    .action(async (file: string, options) => {
-      const { ahpSend } = await import("../ahp/send.ts");
-      onExit(await ahpSend(file, options, { version }));
-    });
+    .action(loads(context, async () => (await import("../ahp/send.ts")).ahpSend));
 };
 
 const policyOption = ["--policy <file>", "the policy's file, or default for the shipped one"] as const;
 
-const addPolicyCommands = (ahp: Command, { onExit }: CommandContext): void => {
+const addPolicyCommands = (ahp: Command, context: CommandContext): void => {
   ahp
     .command("check")
     .description("show what a policy decides about events, by which rule and why")
@@ -174,10 +171,7 @@ else the policy's, else the working directory.
 Exit codes: 0 go on (allow, modify, approve, retry, queue), 2 wrong usage or a broken policy,
 3 the policy says no, not now or not this. The highest of several events counts.`,
     )
-    .action(async (files: readonly string[], options) => {
-      const { ahpCheck } = await import("../ahp/check.ts");
-      onExit(await ahpCheck(files, options));
-    });
+    .action(loads(context, async () => (await import("../ahp/check.ts")).ahpCheck));
 
   ahp
     .command("test")
@@ -197,10 +191,7 @@ policy.test.yaml then holds, for example:
 
 Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, a broken policy or broken cases.`,
     )
-    .action(async (file: string, options) => {
-      const { ahpTest } = await import("../ahp/test.ts");
-      onExit(await ahpTest(file, options));
-    });
+    .action(loads(context, async () => (await import("../ahp/test.ts")).ahpTest));
 
   ahp
     .command("backtest")
@@ -220,8 +211,5 @@ secrets decide differently.
 Exit codes: 0 done, 1 some lines are not entries, 2 wrong usage or a broken policy, 4 the log cannot
 be read.`,
     )
-    .action(async (file: string, options) => {
-      const { ahpBacktest } = await import("../ahp/backtest.ts");
-      onExit(await ahpBacktest(file, options));
-    });
+    .action(loads(context, async () => (await import("../ahp/backtest.ts")).ahpBacktest));
 };

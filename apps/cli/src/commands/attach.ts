@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
-import { approvals, type CommandContext, retryOption, wholeNumber } from "./options.ts";
+import { approvals, type CommandContext, loads, retryOption, wholeNumber } from "./options.ts";
 
 /** `harness attach`. */
-export const addAttach = (program: Command, { version, onExit }: CommandContext): void => {
+export const addAttach = (program: Command, context: CommandContext): void => {
   program
     .command("attach")
     .description("follow a thread of a running server, and answer its pending approvals")
@@ -23,8 +23,5 @@ export const addAttach = (program: Command, { version, onExit }: CommandContext)
       "\nExample:\n  harness attach unix:.harness/serve.sock --follow\n\n" +
         "Ctrl-C leaves; the turn continues.",
     )
-    .action(async (endpoint: string, options) => {
-      const { attach } = await import("../attach/attach.ts");
-      onExit(await attach(endpoint, options, { version }));
-    });
+    .action(loads(context, async () => (await import("../attach/attach.ts")).attach));
 };

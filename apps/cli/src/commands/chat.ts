@@ -5,13 +5,14 @@ import {
   type CommandContext,
   cwdOption,
   installedAgentsOption,
+  loads,
   modelForms,
   sessionOption,
 } from "./options.ts";
 import { storeOption } from "./store.ts";
 
 /** `harness chat`. */
-export const addChat = (program: Command, { version, onExit }: CommandContext): void => {
+export const addChat = (program: Command, context: CommandContext): void => {
   addHubOptions(program.command("chat"))
     .description("talk with a model that has tools; it asks before it writes files or runs commands")
     .addOption(cwdOption())
@@ -35,8 +36,5 @@ leave stay pending: harness chat --session ID shows them again, and you answer t
 While a hub runs (harness hub), it judges each prompt and call, and you answer there: in its page, or with
 harness inbox. --no-hub asks you here.`,
     )
-    .action(async (options) => {
-      const { chat } = await import("../chat/chat.ts");
-      onExit(await chat(options, { version }));
-    });
+    .action(loads(context, async () => (await import("../chat/chat.ts")).chat));
 };

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type CommandContext, severalTimes, wholeNumber } from "./options.ts";
+import { type CommandContext, loads, refuseWords, severalTimes, wholeNumber } from "./options.ts";
 
 const fileOption = (name: "grants" | "directives"): Option =>
   new Option("--file <file>", `the file of the ${name} (default: one in the user's state directory)`);
@@ -35,7 +35,7 @@ Example:
   addCoreDirectives(core, context);
 };
 
-const addCoreRun = (core: Command, { version, onExit }: CommandContext): void => {
+const addCoreRun = (core: Command, context: CommandContext): void => {
   const run = core
     .command("run", { isDefault: true })
     .description("run agents; also without the word run")
@@ -60,7 +60,8 @@ const addCoreRun = (core: Command, { version, onExit }: CommandContext): void =>
       "let other processes use the core on this socket, unix:PATH, with --agents unix:PATH",
     )
     .option("--json", "JSON instead of text; one line per change while it runs")
-    .allowExcessArguments();
+    .allowExcessArguments()
+    .hook("preAction", refuseWords);
   addAuditOptions(run)
     .addHelpText(
       "after",
@@ -74,16 +75,10 @@ an agent's health, and restarts agents that end; Ctrl-C ends it with its agents.
 With --serve, PATH.token has the token of its clients (0600). Their calls are those of the
 caller agent:harness.remote for you: harness core grant says what they may do.`,
     )
-    .action(async (options, command: Command) => {
-      // As the default command, it also gets words that name no command.
-      const [word] = command.args;
-      if (word !== undefined) command.error(`error: unknown command '${word}'`);
-      const { core } = await import("../core/core.ts");
-      onExit(await core(options, { version }));
-    });
+    .action(loads(context, async () => (await import("../core/core.ts")).core));
 };
 
-const addCoreGrants = (core: Command, { onExit }: CommandContext): void => {
+const addCoreGrants = (core: Command, context: CommandContext): void => {
   const grant = core.command("grant").description("let an agent do more than read");
   addAuditOptions(addScopeOptions(grant))
     .option(
@@ -96,10 +91,7 @@ const addCoreGrants = (core: Command, { onExit }: CommandContext): void => {
       "after",
       "\nExample:\n  harness core grant com.example.files fs.write --tool write --until 8h",
     )
-    .action(async (agent: string, permissions: string[], options) => {
-      const { grant } = await import("../core/grants.ts");
-      onExit(await grant(agent, permissions, options));
-    });
+    .action(loads(context, async () => (await import("../core/grants.ts")).grant));
 
   const revoke = core.command("revoke").description("take back what was granted");
   addAuditOptions(addScopeOptions(revoke))
@@ -113,10 +105,7 @@ const addCoreGrants = (core: Command, { onExit }: CommandContext): void => {
 Running cores see it at once. With --tool, a grant that lists tools keeps the others; one for all
 tools goes as a whole.`,
     )
-    .action(async (agent: string, permissions: string[], options) => {
-      const { revoke } = await import("../core/grants.ts");
-      onExit(await revoke(agent, permissions, options));
-    });
+    .action(loads(context, async () => (await import("../core/grants.ts")).revoke));
 
   core
     .command("grants")
@@ -125,13 +114,10 @@ tools goes as a whole.`,
     .addOption(fileOption("grants"))
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness core grants --json")
-    .action(async (options) => {
-      const { listGrants } = await import("../core/grants.ts");
-      onExit(await listGrants(options));
-    });
+    .action(loads(context, async () => (await import("../core/grants.ts")).listGrants));
 };
 
-const addCoreDirectives = (core: Command, { onExit }: CommandContext): void => {
+const addCoreDirectives = (core: Command, context: CommandContext): void => {
   const directive = core
     .command("directive")
     .description("issue, list and revoke directives")
@@ -155,10 +141,7 @@ const addCoreDirectives = (core: Command, { onExit }: CommandContext): void => {
 
 Inputs are kept as digests. Use it with harness core run --call TOOL --directive ID.`,
     )
-    .action(async (tool: string, options) => {
-      const { issueDirective } = await import("../core/directives.ts");
-      onExit(await issueDirective(tool, options));
-    });
+    .action(loads(context, async () => (await import("../core/directives.ts")).issueDirective));
 
   directive
     .command("list")
@@ -166,10 +149,7 @@ Inputs are kept as digests. Use it with harness core run --call TOOL --directive
     .addOption(fileOption("directives"))
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness core directive list --json")
-    .action(async (options) => {
-      const { listDirectives } = await import("../core/directives.ts");
-      onExit(await listDirectives(options));
-    });
+    .action(loads(context, async () => (await import("../core/directives.ts")).listDirectives));
 
   const revoke = directive
     .command("revoke")
@@ -179,14 +159,11 @@ Inputs are kept as digests. Use it with harness core run --call TOOL --directive
     .addOption(fileOption("directives"))
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness core directive revoke dir_0123456789abcdef0123456789abcdef")
-    .action(async (id: string, options) => {
-      const { revokeDirective } = await import("../core/directives.ts");
-      onExit(await revokeDirective(id, options));
-    });
+    .action(loads(context, async () => (await import("../core/directives.ts")).revokeDirective));
 };
 
 /** `harness audit` with `verify` and `show`. */
-export const addAudit = (program: Command, { onExit }: CommandContext): void => {
+export const addAudit = (program: Command, context: CommandContext): void => {
   const audit = program
     .command("audit")
     .description("read and verify audit logs")
@@ -200,10 +177,7 @@ export const addAudit = (program: Command, { onExit }: CommandContext): void => 
     .option("--open", "the log is being written: its end need not be sealed")
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness audit verify audit.jsonl --json")
-    .action(async (file: string, options) => {
-      const { verifyAudit } = await import("../audit/audit.ts");
-      onExit(await verifyAudit(file, options));
-    });
+    .action(loads(context, async () => (await import("../audit/audit.ts")).verifyAudit));
 
   audit
     .command("show")
@@ -217,8 +191,5 @@ export const addAudit = (program: Command, { onExit }: CommandContext): void => 
     .option("--limit <n>", "at most this many", wholeNumber("--limit"))
     .option("--json", "one JSON line per entry")
     .addHelpText("after", "\nExample:\n  harness audit show audit.jsonl --action 'tool.*'")
-    .action(async (file: string, options) => {
-      const { showAudit } = await import("../audit/audit.ts");
-      onExit(await showAudit(file, options));
-    });
+    .action(loads(context, async () => (await import("../audit/audit.ts")).showAudit));
 };

@@ -5,6 +5,7 @@ import {
   type CommandContext,
   cwdOption,
   installedAgentsOption,
+  loads,
   modelForms,
   portNumber,
   severalTimes,
@@ -12,7 +13,7 @@ import {
 import { storeOption } from "./store.ts";
 
 /** `harness engine`. */
-export const addEngine = (program: Command, { version, onExit }: CommandContext): void => {
+export const addEngine = (program: Command, context: CommandContext): void => {
   addHubOptions(program.command("engine"))
     .description(
       "serve OpenHarness to shells on this machine: one conversation each, with tools and approvals",
@@ -54,8 +55,5 @@ answer there and not in the shell, which shows what waits and who answered; --no
 Attachments are paths in --cwd (ref_id) or file: addresses in it. Images and text files reach the model.
 Files outside, files that hold secrets by their name and other types are refused; the user sees that.`,
     )
-    .action(async (options) => {
-      const { engine } = await import("../engine/engine.ts");
-      onExit(await engine(options, { version }));
-    });
+    .action(loads(context, async () => (await import("../engine/engine.ts")).engine));
 };

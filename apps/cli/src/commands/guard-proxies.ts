@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type CommandContext, severalTimes, wholeNumber } from "./options.ts";
+import { type CommandContext, loads, severalTimes, wholeNumber } from "./options.ts";
 
 const harnessOptions = (command: Command, waitSeconds: number): Command =>
   command
@@ -15,7 +15,6 @@ const harnessOptions = (command: Command, waitSeconds: number): Command =>
 
 /** `harness guard mcp`, `tools` and `acp`: the proxies that stand between two programs. */
 export const addGuardProxies = (guard: Command, context: CommandContext): void => {
-  const { onExit } = context;
   harnessOptions(
     guard
       .command("mcp")
@@ -42,10 +41,7 @@ hub every tool call is refused. A tool that is declared otherwise than before, o
 not offered until you accept it, in the inbox or with harness guard tools.
 Exit codes: 0 the client has ended, 1 the server has failed.`,
     )
-    .action(async (command: readonly string[], options) => {
-      const { guardMcp } = await import("../guard/mcp.ts");
-      onExit(await guardMcp(command, options, context));
-    });
+    .action(loads(context, async () => (await import("../guard/mcp.ts")).guardMcp));
 
   guard
     .command("tools")
@@ -57,10 +53,7 @@ Exit codes: 0 the client has ended, 1 the server has failed.`,
     )
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness guard tools\n  harness guard tools --accept sha256:…")
-    .action(async (options) => {
-      const { guardTools } = await import("../guard/tools.ts");
-      onExit(await guardTools(options));
-    });
+    .action(loads(context, async () => (await import("../guard/tools.ts")).guardTools));
 
   harnessOptions(
     guard
@@ -81,8 +74,5 @@ requests, writes of files, terminals and prompts are judged by the hub; without 
 refused. What the agent does without asking the editor is recorded, if it reports it.
 Exit codes: 0 the editor has ended, 1 the agent has failed.`,
     )
-    .action(async (command: readonly string[], options) => {
-      const { guardAcp } = await import("../guard/acp.ts");
-      onExit(await guardAcp(command, options, context));
-    });
+    .action(loads(context, async () => (await import("../guard/acp.ts")).guardAcp));
 };

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { addGuardProxies } from "./guard-proxies.ts";
-import { agentIds, type CommandContext, cwdOption, severalTimes, wholeNumber } from "./options.ts";
+import { agentIds, type CommandContext, cwdOption, loads, severalTimes, wholeNumber } from "./options.ts";
 
 const agentOption = (): Option =>
   new Option("--agent <id>", `only this agent: ${agentIds.join(", ")}; can be given several times`).argParser(
@@ -17,7 +17,6 @@ const scopeOptions = (command: Command): Command =>
 
 /** `harness guard` with `init`, `status`, `remove`, `doctor`, `hook`, and the proxies. */
 export const addGuard = (program: Command, context: CommandContext): void => {
-  const { onExit } = context;
   const guard = program
     .command("guard")
     .description("supervise the coding agents of other vendors: one policy, one inbox, one timeline")
@@ -59,10 +58,7 @@ names is started once, with --version, before anything is written.
 Exit codes: 0 written or nothing to do, 1 a file could not be changed, 2 an option cannot be
 used, or there is no terminal to ask at and no --yes, 3 you said no.`,
     )
-    .action(async (options) => {
-      const { guardInit } = await import("../guard/init.ts");
-      onExit(await guardInit(options, context));
-    });
+    .action(loads(context, async () => (await import("../guard/init.ts")).guardInit));
 
   scopeOptions(
     guard
@@ -79,10 +75,7 @@ It asks Codex which of the hooks it trusts, and starts what guard init has writt
 settings once, with --version; it starts nothing else.
 Exit codes: 0 every agent that was found is guarded, 1 one is not.`,
     )
-    .action(async (options) => {
-      const { guardStatus } = await import("../guard/status.ts");
-      onExit(await guardStatus(options));
-    });
+    .action(loads(context, async () => (await import("../guard/status.ts")).guardStatus));
 
   scopeOptions(
     guard
@@ -94,10 +87,7 @@ Exit codes: 0 every agent that was found is guarded, 1 one is not.`,
     .option("--yes", "write without asking")
     .option("--json", "one JSON document; without --yes it writes nothing")
     .addHelpText("after", "\nExample:\n  harness guard remove --agent codex")
-    .action(async (options) => {
-      const { guardRemove } = await import("../guard/remove.ts");
-      onExit(await guardRemove(options));
-    });
+    .action(loads(context, async () => (await import("../guard/remove.ts")).guardRemove));
 
   guard
     .command("doctor")
@@ -117,10 +107,7 @@ model on this machine that asks it to create one file there. Nothing leaves the 
 key is needed, and your settings are not read. It takes about a minute.
 Exit codes: 0 the hooks that answered were obeyed, 1 an agent did what its hook refused.`,
     )
-    .action(async (options) => {
-      const { guardDoctor } = await import("../guard/doctor.ts");
-      onExit(await guardDoctor(options, context));
-    });
+    .action(loads(context, async () => (await import("../guard/doctor.ts")).guardDoctor));
 
   guard
     .command("hook")

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
-import { type CommandContext, portNumber, severalTimes, wholeNumber } from "./options.ts";
+import { type CommandContext, loads, portNumber, severalTimes, wholeNumber } from "./options.ts";
 import { databaseOption } from "./store.ts";
 
 const stateOption = (): Option =>
   new Option("--state <dir>", "the directory of the hub (default: one of your state directory)");
 
 /** `harness hub`. */
-export const addHub = (program: Command, { version, onExit }: CommandContext): void => {
+export const addHub = (program: Command, context: CommandContext): void => {
   program
     .command("hub")
     .description(
@@ -49,14 +49,11 @@ tomorrow. Agents that run meanwhile are held or asked to repeat their call; an a
 harness run, chat, engine and serve find the hub by its socket; any agent that speaks AHP can use it.
 SIGTERM or Ctrl-C ends the hub. Questions stay, and are there when it runs again.`,
     )
-    .action(async (options) => {
-      const { hub } = await import("../hub/hub.ts");
-      onExit(await hub(options, { version }));
-    });
+    .action(loads(context, async () => (await import("../hub/hub.ts")).hub));
 };
 
 /** `harness inbox`. */
-export const addInbox = (program: Command, { version, onExit }: CommandContext): void => {
+export const addInbox = (program: Command, context: CommandContext): void => {
   program
     .command("inbox")
     .description("list, watch and answer what waits for you in the hub")
@@ -78,8 +75,5 @@ export const addInbox = (program: Command, { version, onExit }: CommandContext):
       "after",
       "\nExample:\n  harness inbox --watch\n  harness inbox --json | jq -r .id | xargs -n1 harness inbox --approve",
     )
-    .action(async (options) => {
-      const { inbox } = await import("../inbox/inbox.ts");
-      onExit(await inbox(options, { version }));
-    });
+    .action(loads(context, async () => (await import("../inbox/inbox.ts")).inbox));
 };

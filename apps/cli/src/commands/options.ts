@@ -9,6 +9,25 @@ export interface CommandContext {
   readonly onExit: (code: ExitCode) => void;
 }
 
+/**
+ * An action whose code is loaded when it is called: it gets the arguments, the options and the context, and returns the
+ * exit code, or nothing.
+ */
+export const loads =
+  (context: CommandContext, load: () => Promise<(...given: never[]) => Promise<unknown>>) =>
+  async (...given: unknown[]): Promise<void> => {
+    const run = await load();
+    // The last one is the command itself.
+    const code = await run(...([...given.slice(0, -1), context] as never[]));
+    if (code !== undefined) context.onExit(code as ExitCode);
+  };
+
+/** For a command that can be left out: it also gets words that name no command. */
+export const refuseWords = (_: Command, command: Command): void => {
+  const [word] = command.args;
+  if (word !== undefined) command.error(`error: unknown command '${word}'`);
+};
+
 export const modelForms = "offline, anthropic:MODEL, openai:MODEL or openai-compatible:URL#MODEL";
 
 export const approvals = ["ask", "once", "reject"];

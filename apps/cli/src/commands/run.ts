@@ -6,13 +6,14 @@ import {
   type CommandContext,
   cwdOption,
   installedAgentsOption,
+  loads,
   modelForms,
   retryOption,
   severalTimes,
 } from "./options.ts";
 
 /** `harness run`. */
-export const addRun = (program: Command, { binPath, version, onExit }: CommandContext): void => {
+export const addRun = (program: Command, context: CommandContext): void => {
   addPolicyOptions(program.command("run"))
     .description("give the agent a task and follow what it does")
     .argument(
@@ -71,8 +72,5 @@ export const addRun = (program: Command, { binPath, version, onExit }: CommandCo
 If standard input is not a terminal, no user can be asked: calls that need an approval do not
 run, and the exit code is 3. --approve once approves each call, for example in a script.`,
     )
-    .action(async (prompt: string | undefined, options) => {
-      const { run } = await import("../run/run.ts");
-      onExit(await run(prompt, options, { binPath, version }));
-    });
+    .action(loads(context, async () => (await import("../run/run.ts")).run));
 };

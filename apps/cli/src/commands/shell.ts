@@ -1,8 +1,15 @@
 import { type Command, Option } from "commander";
-import { approvals, type CommandContext, sessionOption, severalTimes, wholeNumber } from "./options.ts";
+import {
+  approvals,
+  type CommandContext,
+  loads,
+  sessionOption,
+  severalTimes,
+  wholeNumber,
+} from "./options.ts";
 
 /** `harness shell`. */
-export const addShell = (program: Command, { version, onExit }: CommandContext): void => {
+export const addShell = (program: Command, context: CommandContext): void => {
   program
     .command("shell")
     .description("a shell of an OpenHarness engine: sends messages, shows the answers, asks for approvals")
@@ -44,8 +51,5 @@ reported on standard error.
 Exit codes: 0 done, 1 the engine failed, was cancelled, or sent something that could not be shown,
 2 wrong usage, 3 refused, or an approval is pending or could not be asked, 4 the engine cannot be reached`,
     )
-    .action(async (intent: string | undefined, options) => {
-      const { shell } = await import("../shell/shell.ts");
-      onExit(await shell(intent, options, { version }));
-    });
+    .action(loads(context, async () => (await import("../shell/shell.ts")).shell));
 };

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type CommandContext, cwdOption } from "./options.ts";
+import { type CommandContext, cwdOption, loads } from "./options.ts";
 
 /** Where conversations are kept, for commands that use them. */
 export const storeOption = (what: string): Option =>
@@ -22,7 +22,7 @@ const addOptions = (command: Command): Command =>
     .option("--json", "one JSON document");
 
 /** `harness store` with `migrate`, `check`, `prune`, `stats` and `copy`. */
-export const addStore = (program: Command, { onExit }: CommandContext): void => {
+export const addStore = (program: Command, context: CommandContext): void => {
   const store = program
     .command("store")
     .description("look after the store of conversations and threads, or copy it to another one")
@@ -34,26 +34,17 @@ export const addStore = (program: Command, { onExit }: CommandContext): void => 
   addOptions(store.command("migrate"))
     .description("bring the store to the version of this program; safe beside running programs")
     .addHelpText("after", "\nExample:\n  harness store migrate --store postgres:")
-    .action(async (options) => {
-      const { migrateStore } = await import("../store/maintain.ts");
-      onExit(await migrateStore(options));
-    });
+    .action(loads(context, async () => (await import("../store/maintain.ts")).migrateStore));
 
   addOptions(store.command("check"))
     .description("whether this program can use the store; exit code 1 if it must be migrated")
     .addHelpText("after", "\nExample:\n  harness store check --store postgres: --json")
-    .action(async (options) => {
-      const { checkStore } = await import("../store/maintain.ts");
-      onExit(await checkStore(options));
-    });
+    .action(loads(context, async () => (await import("../store/maintain.ts")).checkStore));
 
   addOptions(store.command("stats"))
     .description("how much the store holds and what waits in it")
     .addHelpText("after", "\nExample:\n  harness store stats --store postgres: --json")
-    .action(async (options) => {
-      const { showStoreStats } = await import("../store/maintain.ts");
-      onExit(await showStoreStats(options));
-    });
+    .action(loads(context, async () => (await import("../store/maintain.ts")).showStoreStats));
 
   addOptions(store.command("prune"))
     .description("remove old conversations that nothing waits in, and what no program needs any more")
@@ -70,10 +61,7 @@ export const addStore = (program: Command, { onExit }: CommandContext): void => 
       "what harness ahp serve keeps of runs in PostgreSQL, under names last written longer ago than this (default: none)",
     )
     .addHelpText("after", "\nExample:\n  harness store prune --store postgres: --older-than 90d")
-    .action(async (options) => {
-      const { pruneStore } = await import("../store/maintain.ts");
-      onExit(await pruneStore(options));
-    });
+    .action(loads(context, async () => (await import("../store/maintain.ts")).pruneStore));
 
   store
     .command("copy")
@@ -94,8 +82,5 @@ continued by the same command. TO is never overwritten: content that differs end
 sqlite:FILE takes conversations only: what else postgres: has is named in the end.
 hub:DIR and runs:FILE are copied to postgres: only.`,
     )
-    .action(async (from: string, to: string, options) => {
-      const { copyStore } = await import("../store/copy.ts");
-      onExit(await copyStore(from, to, options));
-    });
+    .action(loads(context, async () => (await import("../store/copy.ts")).copyStore));
 };

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { cwdOption, wholeNumber } from "./options.ts";
+import { type CommandContext, cwdOption, loads, wholeNumber } from "./options.ts";
 
 const exampleId = "ses_0123456789abcdef0123456789abcdef";
 
@@ -12,61 +12,47 @@ const attachOption = (): Option =>
 const loadOrganising = () => import("../threads/organise.ts");
 
 /** The commands of `harness threads` that change what threads are called and where they are, and find them. */
-export const addOrganising = (threads: Command): void => {
-  threads
-    .command("search")
+export const addOrganising = (threads: Command, context: CommandContext): void => {
+  const placed = (name: string, ...argument: [name: string, description: string]) =>
+    threads
+      .command(name)
+      .argument(...argument)
+      .addOption(cwdOption())
+      .addOption(attachOption());
+  const ofThread = (name: string) => placed(name, "<id>", "the thread's id");
+
+  placed("search", "<words...>", "up to 16 words")
     .description("find titles and messages that contain each of some words, in any case")
-    .argument("<words...>", "up to 16 words")
-    .addOption(cwdOption())
-    .addOption(attachOption())
     .option("--thread <id>", "only in this thread")
     .option("--archived", "in archived threads too")
     .option("--limit <n>", "at most so many hits (default: 20)", wholeNumber("--limit"))
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness threads search flaky test")
-    .action(async (words: string[], options) => (await loadOrganising()).searchCommand(words, options));
+    .action(loads(context, async () => (await loadOrganising()).searchCommand));
 
-  threads
-    .command("rename")
+  ofThread("rename")
     .description("give a thread another title")
-    .argument("<id>", "the thread's id")
     .argument("<title>", "one line")
-    .addOption(cwdOption())
-    .addOption(attachOption())
     .addHelpText("after", `\nExample:\n  harness threads rename ${exampleId} "Release 2.1"`)
-    .action(async (id: string, title: string, options) =>
-      (await loadOrganising()).renameCommand(id, title, options),
-    );
+    .action(loads(context, async () => (await loadOrganising()).renameCommand));
 
-  threads
-    .command("archive")
+  ofThread("archive")
     .description("leave a thread out of lists; it takes no prompt until it is restored")
-    .argument("<id>", "the thread's id")
-    .addOption(cwdOption())
-    .addOption(attachOption())
     .addHelpText("after", `\nExample:\n  harness threads archive ${exampleId}`)
     .action(async (id: string, options) => (await loadOrganising()).archiveCommand(id, true, options));
 
-  threads
-    .command("unarchive")
+  ofThread("unarchive")
     .description("restore a thread from the archive")
-    .argument("<id>", "the thread's id")
-    .addOption(cwdOption())
-    .addOption(attachOption())
     .addHelpText("after", `\nExample:\n  harness threads unarchive ${exampleId}`)
     .action(async (id: string, options) => (await loadOrganising()).archiveCommand(id, false, options));
 
-  threads
-    .command("fork")
+  ofThread("fork")
     .description("begin a thread with the history of another one")
-    .argument("<id>", "the thread's id")
-    .addOption(cwdOption())
-    .addOption(attachOption())
     .option("--at <seq>", "up to and including this event (default: the last one)", wholeNumber("--at"))
     .option("--title <title>", "its title (default: that of the other one)")
     .option("--json", "one JSON document")
     .addHelpText("after", `\nExample:\n  harness threads fork ${exampleId} --at 120 --title "Another way"`)
-    .action(async (id: string, options) => (await loadOrganising()).forkCommand(id, options));
+    .action(loads(context, async () => (await loadOrganising()).forkCommand));
 
   threads
     .command("queue")
@@ -79,5 +65,5 @@ export const addOrganising = (threads: Command): void => {
       "after",
       `\nExample:\n  harness threads queue ${exampleId} --attach unix:.harness/serve.sock`,
     )
-    .action(async (id: string, options) => (await loadOrganising()).queueCommand(id, options));
+    .action(loads(context, async () => (await import("../threads/organise.ts")).queueCommand));
 };

@@ -1,15 +1,17 @@
 import type { Command } from "commander";
-import { type CommandContext, cwdOption, wholeNumber } from "./options.ts";
+import { type CommandContext, cwdOption, loads, refuseWords, wholeNumber } from "./options.ts";
 import { addOrganising } from "./threads-organise.ts";
 
 const exampleId = "ses_0123456789abcdef0123456789abcdef";
 
 /** `harness threads` and its commands. */
-export const addThreads = (program: Command, { onExit }: CommandContext): void => {
+export const addThreads = (program: Command, context: CommandContext): void => {
   const threads = program
     .command("threads")
     .description("read, search, organise and remove the threads that are kept in .harness")
     .addHelpText("after", "\nExample:\n  harness threads list");
+  const ofThread = (name: string) =>
+    threads.command(name).argument("<id>", "the thread's id").addOption(cwdOption());
 
   threads
     .command("list", { isDefault: true })
@@ -18,50 +20,27 @@ export const addThreads = (program: Command, { onExit }: CommandContext): void =
     .option("--archived", "those in the archive instead")
     .option("--json", "one JSON document")
     .allowExcessArguments()
+    .hook("preAction", refuseWords)
     .addHelpText("after", "\nExample:\n  harness threads list --json")
-    .action(async (options, command: Command) => {
-      // As the default command, it also gets words that name no command.
-      const [word] = command.args;
-      if (word !== undefined) command.error(`error: unknown command '${word}'`);
-      const { listThreads } = await import("../threads/threads.ts");
-      await listThreads(options);
-    });
+    .action(loads(context, async () => (await import("../threads/threads.ts")).listThreads));
 
-  threads
-    .command("show")
+  ofThread("show")
     .description("what happened in a thread")
-    .argument("<id>", "the thread's id")
-    .addOption(cwdOption())
     .addHelpText("after", `\nExample:\n  harness threads show ${exampleId}`)
-    .action(async (id: string, options) => {
-      const { showThread } = await import("../threads/threads.ts");
-      await showThread(id, options);
-    });
+    .action(loads(context, async () => (await import("../threads/threads.ts")).showThread));
 
-  addOrganising(threads);
+  addOrganising(threads, context);
 
-  threads
-    .command("export")
+  ofThread("export")
     .description("the events of a thread as JSON lines")
-    .argument("<id>", "the thread's id")
-    .addOption(cwdOption())
     .option("--json", "one JSON document with the thread and its events")
     .addHelpText("after", `\nExample:\n  harness threads export ${exampleId} > thread.jsonl`)
-    .action(async (id: string, options) => {
-      const { exportThread } = await import("../threads/threads.ts");
-      await exportThread(id, options);
-    });
+    .action(loads(context, async () => (await import("../threads/threads.ts")).exportThread));
 
-  threads
-    .command("delete")
+  ofThread("delete")
     .description("remove a thread with its log, its artifacts and its grants")
-    .argument("<id>", "the thread's id")
-    .addOption(cwdOption())
     .addHelpText("after", `\nExample:\n  harness threads delete ${exampleId}`)
-    .action(async (id: string, options) => {
-      const { deleteThread } = await import("../threads/threads.ts");
-      await deleteThread(id, options);
-    });
+    .action(loads(context, async () => (await import("../threads/threads.ts")).deleteThread));
 
   threads
     .command("prune")
@@ -72,14 +51,11 @@ export const addThreads = (program: Command, { onExit }: CommandContext): void =
     .option("--dry-run", "show what would be removed, and remove nothing")
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness threads prune --older-than 30d --keep 20 --dry-run")
-    .action(async (options) => {
-      const { pruneThreads } = await import("../threads/prune.ts");
-      onExit(await pruneThreads(options));
-    });
+    .action(loads(context, async () => (await import("../threads/prune.ts")).pruneThreads));
 };
 
 /** `harness grants` with `list` and `revoke`. */
-export const addGrants = (program: Command): void => {
+export const addGrants = (program: Command, context: CommandContext): void => {
   const grants = program
     .command("grants")
     .description("the calls that you have allowed for always")
@@ -91,10 +67,7 @@ export const addGrants = (program: Command): void => {
     .addOption(cwdOption())
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness grants list --json")
-    .action(async (options) => {
-      const { listGrants } = await import("../threads/threads.ts");
-      await listGrants(options);
-    });
+    .action(loads(context, async () => (await import("../threads/threads.ts")).listGrants));
 
   grants
     .command("revoke")
@@ -102,8 +75,5 @@ export const addGrants = (program: Command): void => {
     .argument("<id>", "the grant's id")
     .addOption(cwdOption())
     .addHelpText("after", "\nExample:\n  harness grants revoke grant_0123456789abcdef0123456789abcdef")
-    .action(async (id: string, options) => {
-      const { revokeGrant } = await import("../threads/threads.ts");
-      await revokeGrant(id, options);
-    });
+    .action(loads(context, async () => (await import("../threads/threads.ts")).revokeGrant));
 };

@@ -48,8 +48,16 @@ export const toUntil = (option: string, text: string): string => {
   );
 };
 
-/** What a store rejected, as the end of a command. */
-export const toFileFailure = (cause: unknown): unknown => {
+/** Works with a store; what it rejects is the end of a command. */
+export const withFile = async <T>(work: () => T | Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (cause) {
+    throw toFileFailure(cause);
+  }
+};
+
+const toFileFailure = (cause: unknown): unknown => {
   if (!HarnessError.isInstance(cause)) return cause;
   if (cause.code === "invalid_argument") return usageError(oneLine(cause.message, 500));
   const exitCode = cause.code === "directive_unknown" ? ExitCode.failed : ExitCode.unavailable;

@@ -6,7 +6,7 @@ import { readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
 import { HarnessError } from "@harnesskit/wire";
 import { workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { unavailableError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { oneLine } from "../terminal/text.ts";
 import { thisUser } from "./core-files.ts";
@@ -18,26 +18,16 @@ const connectTimeoutMs = 5_000;
 /** Beside the socket, closed to others like it. */
 const tokenFileOf = (path: string): string => `${path}.token`;
 
-export interface CoreSocketOptions {
-  readonly core: Pick<Core, "tools" | "watchTools" | "check" | "call">;
-  readonly version: string;
-  readonly onError: (error: unknown) => void;
-}
-
-export interface CoreSocket {
-  readonly path: string;
-  readonly tokenFile: string;
-  close(): Promise<void>;
-}
-
 /**
  * Lets the processes of this user use a core: on a socket that only they reach, with the token of a private file beside it.
- * Their calls are those of `agent:harness.remote` for this user. Rejects with a `CliError`.
+ * Their calls are those of `agent:harness.remote` for this user. Returns what ends that. Rejects with a `CliError`.
  */
 export const openCoreSocket = async (
   endpoint: string,
-  { core, version, onError }: CoreSocketOptions,
-): Promise<CoreSocket> => {
+  core: Core,
+  version: string,
+  onError: (error: unknown) => void,
+): Promise<() => Promise<void>> => {
   const path = socketPathOf(endpoint, "--serve");
   const tokenFile = tokenFileOf(path);
   const token = randomBytes(32).toString("base64url");
@@ -64,7 +54,7 @@ export const openCoreSocket = async (
       await close();
       throw error;
     });
-    return { path, tokenFile, close };
+    return close;
   } catch (error) {
     throw toFailure(error);
   }
@@ -88,8 +78,7 @@ export const connectCore = async (
   } catch (cause) {
     await client.close();
     const why = HarnessError.isInstance(cause) ? cause.message : "its token cannot be read";
-    throw new CliError("core_unavailable", `--agents ${oneLine(endpoint, 300)}: ${oneLine(why, 500)}`, {
-      exitCode: ExitCode.unavailable,
+    throw unavailableError("core_unavailable", `--agents ${oneLine(endpoint, 300)}: ${oneLine(why, 500)}`, {
       hint: `Start the core: harness core --agent DIR --serve ${oneLine(endpoint, 300)}`,
       cause,
     });

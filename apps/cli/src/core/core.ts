@@ -9,7 +9,7 @@ import {
 } from "@harnesskit/core-runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
-import { CliError, ExitCode, isDebugging, logFailure, usageError } from "../cli-error.ts";
+import { ExitCode, isDebugging, logFailure, unavailableError, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
@@ -52,18 +52,17 @@ export const core = (
     defer(() => log?.close());
     defer(onStopSignals(() => stop.abort()));
     const audit = createCoreAudit(log, (line) => err.write(`harness core: ${line}\n`));
-    const running = await start({ version, audit, err, options });
+    const running = await start(version, audit, err, options);
     defer(() => running.close());
     if (!options.list && options.call === undefined) {
       if (options.serve !== undefined) {
         const { openCoreSocket } = await import("./core-socket.ts");
         const onError = (error: unknown) => logFailure("harness core", error);
-        const socket = await openCoreSocket(options.serve, { core: running, version, onError });
-        defer(() => socket.close());
+        defer(await openCoreSocket(options.serve, running, version, onError));
       }
-      return stay(running, options, { out, signal });
+      return stay(running, options, out, signal);
     }
-    return once(running, options, { input, out, err, signal });
+    return once(running, options, input, { out, err, signal });
   });
 
 const readCallInput = (options: CoreCommandOptions): unknown => {
@@ -85,14 +84,12 @@ const readCallInput = (options: CoreCommandOptions): unknown => {
   }
 };
 
-interface Start {
-  readonly version: string;
-  readonly audit: AuditSink;
-  readonly err: Terminal;
-  readonly options: CoreCommandOptions;
-}
-
-const start = ({ version, audit, err, options }: Start): Promise<RunningCore> =>
+const start = (
+  version: string,
+  audit: AuditSink,
+  err: Terminal,
+  options: CoreCommandOptions,
+): Promise<RunningCore> =>
   startCore({
     audit,
     coreVersion: version,
@@ -108,9 +105,8 @@ const launchAll = async (running: RunningCore, directories: readonly string[]): 
     await Promise.all(directories.map((directory) => running.launch(directory)));
   } catch (cause) {
     if (!HarnessError.isInstance(cause)) throw cause;
-    throw new CliError(cause.code, cause.message, {
+    throw unavailableError(cause.code, cause.message, {
       cause,
-      exitCode: ExitCode.unavailable,
       ...(cause.code === "agent_start_failed" && {
         hint: "HARNESS_DEBUG=1 shows what agents write to their standard output and error.",
       }),
@@ -118,15 +114,12 @@ const launchAll = async (running: RunningCore, directories: readonly string[]): 
   }
 };
 
-interface Once {
-  readonly input: unknown;
-  readonly out: Terminal;
-  readonly err: Terminal;
-  readonly signal: AbortSignal;
-}
-
-const once = async (running: RunningCore, options: CoreCommandOptions, given: Once): Promise<ExitCode> => {
-  const { input, out, err, signal } = given;
+const once = async (
+  running: RunningCore,
+  options: CoreCommandOptions,
+  input: unknown,
+  { out, err, signal }: { readonly out: Terminal; readonly err: Terminal; readonly signal: AbortSignal },
+): Promise<ExitCode> => {
   const aborted = new Promise<"aborted">((resolve) => {
     if (signal.aborted) resolve("aborted");
     signal.addEventListener("abort", () => resolve("aborted"), { once: true });
@@ -137,17 +130,15 @@ const once = async (running: RunningCore, options: CoreCommandOptions, given: On
     return ExitCode.failed;
   }
   if (options.call !== undefined) {
-    const json = options.json === true;
-    const timeoutMs = options.timeout * 1000;
     return callAndShow(running, {
       toolId: options.call,
       input,
-      timeoutMs,
+      timeoutMs: options.timeout * 1000,
       ...(options.project !== undefined && { projectRoot: await resolveWorkspace(options.project) }),
       grants: options.grants,
       directives: options.directives,
       directiveId: options.directive,
-      json,
+      json: options.json === true,
       signal,
       out,
       err,
@@ -163,13 +154,12 @@ const once = async (running: RunningCore, options: CoreCommandOptions, given: On
   return ExitCode.done;
 };
 
-interface Stay {
-  readonly out: Terminal;
-  readonly signal: AbortSignal;
-}
-
-const stay = async (running: RunningCore, options: CoreCommandOptions, given: Stay): Promise<ExitCode> => {
-  const { out, signal } = given;
+const stay = async (
+  running: RunningCore,
+  options: CoreCommandOptions,
+  out: Terminal,
+  signal: AbortSignal,
+): Promise<ExitCode> => {
   const directory = dirname(running.socketPath);
   if (options.json) out.write(`${safeJson({ type: "core", directory, socket: running.socketPath })}\n`);
   else if (options.serve !== undefined) {

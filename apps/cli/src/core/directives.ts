@@ -10,7 +10,7 @@ import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
-import { coreFile, thisUser, toFileFailure, toUntil } from "./core-files.ts";
+import { coreFile, thisUser, toUntil, withFile } from "./core-files.ts";
 import { parseExactJson } from "./exact-json.ts";
 
 export interface DirectivesOptions {
@@ -52,9 +52,7 @@ const changing = async (
 ): Promise<Directive> => {
   const sink = await openCoreAuditLog(options.audit);
   try {
-    return await change(createDirectives({ store: openStore(options), audit: sink }));
-  } catch (cause) {
-    throw toFileFailure(cause);
+    return await withFile(() => change(createDirectives({ store: openStore(options), audit: sink })));
   } finally {
     await sink?.close();
   }
@@ -96,12 +94,7 @@ export const revokeDirective = async (id: string, options: DirectiveChangeOption
 
 /** `harness core directive list`: those that can be used, and the last that ended. */
 export const listDirectives = async (options: DirectivesOptions): Promise<ExitCode> => {
-  let directives: readonly Directive[];
-  try {
-    directives = await openStore(options).list();
-  } catch (cause) {
-    throw toFileFailure(cause);
-  }
+  const directives = await withFile(() => openStore(options).list());
   const terminal = createTerminal();
   const file = coreFile("directives", options.file);
   if (options.json) terminal.write(`${safeJson({ file, directives })}\n`);

@@ -5,7 +5,7 @@ import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
-import { coreFile, thisUser, toFileFailure, toParty, toUntil } from "./core-files.ts";
+import { coreFile, thisUser, toParty, toUntil, withFile } from "./core-files.ts";
 
 export interface GrantsOptions {
   readonly file?: string;
@@ -76,9 +76,7 @@ export const grant = async (
 ): Promise<ExitCode> => {
   const store = createFileGrants({ path: coreFile("grants", options.file) });
   const request = { agent_id: agentId, permissions, granted_by: thisUser(), ...scopeOf(agentId, options) };
-  const added = await addGrants(store, request).catch((cause: unknown) => {
-    throw toFileFailure(cause);
-  });
+  const added = await withFile(() => addGrants(store, request));
   await record("grant.added", added, options);
   show("granted", added, options);
   return ExitCode.done;
@@ -94,17 +92,12 @@ export const revoke = async (
   const { tools, caller, actor } = scopeOf(agentId, options);
   const isSame = (wanted: Caller | undefined, found: Caller | undefined) =>
     wanted === undefined || party(wanted) === (found && party(found));
-  const removed = await removeGrants(
-    store,
-    (each) =>
-      each.agent_id === agentId &&
-      permissions.includes(each.permission) &&
-      isSame(caller, each.caller) &&
-      isSame(actor, each.actor),
-    tools,
-  ).catch((cause: unknown) => {
-    throw toFileFailure(cause);
-  });
+  const isMeant = (each: Grant) =>
+    each.agent_id === agentId &&
+    permissions.includes(each.permission) &&
+    isSame(caller, each.caller) &&
+    isSame(actor, each.actor);
+  const removed = await withFile(() => removeGrants(store, isMeant, tools));
   await record("grant.revoked", removed, options);
   if (removed.length > 0 || options.json) show("revoked", removed, options);
   else createTerminal(process.stderr).write("harness core: there is no such grant\n");
@@ -114,12 +107,7 @@ export const revoke = async (
 /** `harness core grants`: what is granted, by agent and permission. */
 export const listGrants = async ({ file, json }: GrantsOptions): Promise<ExitCode> => {
   const path = coreFile("grants", file);
-  let grants: readonly Grant[];
-  try {
-    grants = await createFileGrants({ path }).list();
-  } catch (cause) {
-    throw toFileFailure(cause);
-  }
+  const grants = await withFile(() => createFileGrants({ path }).list());
   const terminal = createTerminal();
   if (json) terminal.write(`${safeJson({ file: path, grants })}\n`);
   else if (grants.length === 0) terminal.write("Nothing is granted: agents may only read.\n");

@@ -1,18 +1,28 @@
+import { readEnabledAgents } from "../agents/enabled-agents.ts";
 import { ExitCode } from "../cli-error.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { safeJson, wrapText } from "../terminal/text.ts";
+import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { harnessDirectory, resolveWorkspace } from "../workspace-directory.ts";
-import { checkAgents } from "./agent-checks.ts";
-import { checkDirectory, checkKeys, checkNode, checkPolicy, checkRipgrep, type Finding } from "./checks.ts";
+import {
+  checkDirectory,
+  checkKeys,
+  checkNode,
+  checkPolicy,
+  checkRipgrep,
+  type Finding,
+  ok,
+  problem,
+} from "./checks.ts";
 import { checkThreads } from "./thread-checks.ts";
 
-export interface DoctorOptions {
+/** `harness doctor`: what could keep the harness from working here, and what to do about it. Changes nothing. */
+export const doctor = async ({
+  cwd,
+  json,
+}: {
   readonly cwd: string;
   readonly json?: true;
-}
-
-/** `harness doctor`: what could keep the harness from working here, and what to do about it. Changes nothing. */
-export const doctor = async ({ cwd, json }: DoctorOptions): Promise<ExitCode> => {
+}): Promise<ExitCode> => {
   const workspace = await resolveWorkspace(cwd);
   const harness = harnessDirectory(workspace);
   const findings: Finding[] = [
@@ -33,6 +43,17 @@ export const doctor = async ({ cwd, json }: DoctorOptions): Promise<ExitCode> =>
     terminal.write(`\n${verdict}\n`);
   }
   return problems === 0 ? ExitCode.done : ExitCode.failed;
+};
+
+/** Whether the agents that are enabled are as they were then; nothing where none is. */
+const checkAgents = async (): Promise<Finding[]> => {
+  const leftOut: string[] = [];
+  const enabled = await readEnabledAgents((line) => leftOut.push(line));
+  const names = enabled.map(({ agentId }) => oneLine(agentId, 200)).join(", ");
+  return [
+    ...(enabled.length === 0 ? [] : [ok("agents", `enabled: ${names}`)]),
+    ...leftOut.map((line) => problem("agents", line, "See what is installed: harness agents list")),
+  ];
 };
 
 const hang = " ".repeat(13);

@@ -78,23 +78,23 @@ const checkThread = async (harness: string, root: string, name: string): Promise
   findings.push(...(await checkThreadFile(shown, join(directory, "meta.json"), maxSmallBytes)));
   const log = await checkThreadFile(shown, join(directory, "events.jsonl"), maxLogBytes);
   if (log.length > 0) return [...findings, ...log];
-  const { holder, finding } = await checkLock(join(directory, "lock.json"), oneLine(name, 80));
+  const { holder, finding } = await checkLock(join(directory, "lock.json"), shown);
   if (finding) findings.push(finding);
   if (holder === "held") return findings;
-  const repair = `The server repairs it when the thread goes on: harness run --thread ${oneLine(name, 80)} "PROMPT"`;
+  const repair = `The server repairs it when the thread goes on: harness run --thread ${shown} "PROMPT"`;
   if (await isTorn(join(directory, "events.jsonl"))) {
-    findings.push(problem("log", `${oneLine(name, 80)}: the last line of its log is torn`, repair));
+    findings.push(problem("log", `${shown}: the last line of its log is torn`, repair));
   }
-  findings.push(...(await checkLog(oneLine(name, 80), join(directory, "events.jsonl"))));
+  findings.push(...(await checkLog(shown, join(directory, "events.jsonl"))));
   findings.push(...(await checkMeta(harness, name)));
   const state = await lastTurn(harness, name);
   if (state !== undefined) {
     const what = state === "waits" ? "waits for an answer to an approval" : "was interrupted";
     const fix =
       state === "waits"
-        ? `Answer it: harness run --thread ${oneLine(name, 80)}`
-        : `No process holds it. Continue it: harness run --thread ${oneLine(name, 80)} "PROMPT"`;
-    findings.push(problem("turn", `${oneLine(name, 80)}: its last turn has no end, it ${what}`, fix));
+        ? `Answer it: harness run --thread ${shown}`
+        : `No process holds it. Continue it: harness run --thread ${shown} "PROMPT"`;
+    findings.push(problem("turn", `${shown}: its last turn has no end, it ${what}`, fix));
   }
   return findings;
 };

@@ -5,7 +5,7 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { allowAnyone } from "@harnesskit/transport-http";
 import { createHttpServer, type FallbackHandler } from "@harnesskit/transport-http/node";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { unavailableError } from "../cli-error.ts";
 
 /** The engine that the page talks with. */
 export interface PageEngine {
@@ -40,8 +40,7 @@ const pageDirectory = (): string => {
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((path) => existsSync(join(path, "index.html")));
   if (found !== undefined) return found;
-  throw new CliError("page_missing", "--open: the page of this program was not built", {
-    exitCode: ExitCode.unavailable,
+  throw unavailableError("page_missing", "--open: the page of this program was not built", {
     hint: "In a clone of the repository: npm run build",
   });
 };

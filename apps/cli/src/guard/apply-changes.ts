@@ -1,6 +1,6 @@
 import { applyChange, type SettingsChange } from "@harnesskit/guard/settings";
 import { ask } from "../agents/ask.ts";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { changeDiff, changeLines } from "./change-text.ts";
@@ -39,7 +39,7 @@ const isAllowed = async (count: number, { yes, dryRun, json }: ApplyOptions): Pr
   );
   if (answer === undefined)
     throw usageError("there is no terminal to ask at", "Look with --dry-run, then: --yes");
-  if (!answer) throw new CliError("refused", "nothing was changed", { exitCode: ExitCode.refused });
+  if (!answer) throw refusedError("refused", "nothing was changed");
   return true;
 };
 

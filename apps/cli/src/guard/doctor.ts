@@ -9,7 +9,7 @@ import { createTerminal, note, type Style } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { doctorReportFile, writeDoctorReport } from "./doctor-report.ts";
-import { type GuardCommandOptions, guardContext } from "./guard-context.ts";
+import { type GuardCommandOptions, guardContext, isFound } from "./guard-context.ts";
 
 /** What a hook does in a run, as people read it. */
 const probeNames: Readonly<Record<DoctorRow["probe"], string>> = {
@@ -77,9 +77,7 @@ export const guardDoctor = (
   withCleanup(async (defer) => {
     const { places, named } = await guardContext({ ...options, cwd: process.cwd() });
     const found = await findAgents(places);
-    const agents = named
-      ? found.filter(({ host }) => named.includes(host))
-      : found.filter(({ program, directory }) => program !== undefined || directory !== undefined);
+    const agents = named ? found.filter(({ host }) => named.includes(host)) : found.filter(isFound);
     const terminal = createTerminal();
     if (agents.length === 0) {
       terminal.write(

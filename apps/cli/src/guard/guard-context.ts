@@ -3,6 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { findHost, HookError, type Host } from "@harnesskit/agent-hooks";
 import {
+  type FoundAgent,
   InstallRecords,
   SettingsError,
   type SettingsPlaces,
@@ -38,6 +39,10 @@ const hostOf = (id: string): Host => {
     throw error;
   }
 };
+
+/** Whether an agent is on this machine. */
+export const isFound = ({ program, directory }: FoundAgent): boolean =>
+  program !== undefined || directory !== undefined;
 
 /** Throws a usage error for options that cannot be used. */
 export const guardContext = async ({ cwd, project, agent }: GuardCommandOptions): Promise<GuardContext> => ({

@@ -1,12 +1,6 @@
 import { execFile } from "node:child_process";
 import { hookProgramTitle } from "./hook-program.ts";
 
-export interface HookAnswersOptions {
-  readonly cwd: string;
-  /** @default 10000 */
-  readonly timeoutMs?: number;
-}
-
 const maxOutputBytes = 4096;
 
 /**
@@ -15,7 +9,7 @@ const maxOutputBytes = 4096;
  */
 export const hookProgramProblem = (
   [program, ...args]: readonly [string, ...string[]],
-  { cwd, timeoutMs = 10_000 }: HookAnswersOptions,
+  { cwd, timeoutMs = 10_000 }: { readonly cwd: string; readonly timeoutMs?: number },
 ): Promise<string | undefined> =>
   new Promise((resolve) => {
     const options = { cwd, timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: maxOutputBytes } as const;

@@ -4,6 +4,7 @@ import {
   findProgram,
   planInstallation,
   readHookState,
+  type SettingsScope,
   toHookCommand,
 } from "@harnesskit/guard/settings";
 import { hubPlace } from "@harnesskit/hub/place";
@@ -28,6 +29,7 @@ import {
   type GuardContext,
   guardContext,
   hookWords,
+  isFound,
   settingsProblem,
 } from "./guard-context.ts";
 
@@ -41,16 +43,16 @@ export interface GuardInitOptions extends GuardCommandOptions, ApplyOptions {
 const minWaitSeconds = 5;
 const maxWaitSeconds = 86_400;
 
-const hookCommandOf = async (
-  host: Host,
-  options: GuardInitOptions,
-  { scope }: GuardContext,
-  binPath: string,
-) => {
-  const timeoutMs = options.wait * 1000;
-  const program = await hookWords(scope, binPath, options.command);
-  return { command: toHookCommand({ program, host: host.id, timeoutMs, socket: options.socket }), timeoutMs };
+/** What a host's hooks start. Rejects with a usage error. */
+const commandFor = ({ wait, command, socket }: GuardInitOptions, scope: SettingsScope, binPath: string) => {
+  const timeoutMs = wait * 1000;
+  return async ({ id: host }: Host) => {
+    const program = await hookWords(scope, binPath, command);
+    return { command: toHookCommand({ program, host, timeoutMs, socket }), timeoutMs };
+  };
 };
+
+type CommandOf = ReturnType<typeof commandFor>;
 
 /** What each agent's user still has to do, or should know. */
 const nextSteps: Readonly<Record<string, string>> = {
@@ -61,15 +63,10 @@ const nextSteps: Readonly<Record<string, string>> = {
   "copilot-cli": "Copilot CLI runs the hooks of a project only in folders that you trust",
 };
 
-const planFor = async (
-  host: Host,
-  options: GuardInitOptions,
-  context: GuardContext,
-  binPath: string,
-): Promise<Planned> => {
+const planFor = async (host: Host, commandOf: CommandOf, context: GuardContext): Promise<Planned> => {
   const about = { id: host.id, name: host.name, path: undefined };
   try {
-    const planned = await hookCommandOf(host, options, context, binPath);
+    const planned = await commandOf(host);
     const state = await readHookState(host, context.scope, context);
     const change = await planInstallation(state, planned, context);
     return { ...about, path: state.file.path, ...(change && { change }) };
@@ -80,29 +77,19 @@ const planFor = async (
 
 const hostsOf = async ({ places, named }: GuardContext): Promise<readonly Host[]> => {
   if (named) return named;
-  const found = await findAgents(places);
-  return found
-    .filter(({ program, directory }) => program !== undefined || directory !== undefined)
-    .map(({ host }) => host);
+  return (await findAgents(places)).filter(isFound).map(({ host }) => host);
 };
 
 const showManaged = async (
   hosts: readonly Host[],
-  options: GuardInitOptions,
-  context: GuardContext,
-  binPath: string,
+  commandOf: CommandOf,
+  json: true | undefined,
 ): Promise<ExitCode> => {
   const terminal = createTerminal();
   const shown = await Promise.all(
-    hosts.map(async (host) => ({
-      host,
-      managed: managedSettings(
-        host,
-        await hookCommandOf(host, options, { ...context, scope: "user" }, binPath),
-      ),
-    })),
+    hosts.map(async (host) => ({ host, managed: managedSettings(host, await commandOf(host)) })),
   );
-  if (options.json) {
+  if (json) {
     const agents = shown.map(({ host, managed }) => ({
       agent: host.id,
       place: managed?.place ?? null,
@@ -167,7 +154,7 @@ export const guardInit = async (
     return ExitCode.done;
   }
   // What an administrator distributes need not be on this machine.
-  if (options.managed) return showManaged(hosts, options, context, binPath);
+  if (options.managed) return showManaged(hosts, commandFor(options, "user", binPath), options.json);
   if (options.command !== undefined) await checkHookCommand(options.command, context.places.project);
   if (context.scope === "project" && !(await findProgram(["harness"], process.env)) && !options.json) {
     terminal.write(
@@ -175,7 +162,8 @@ export const guardInit = async (
     );
   }
   const planned: Planned[] = [];
-  for (const host of hosts) planned.push(await planFor(host, options, context, binPath));
+  const commandOf = commandFor(options, context.scope, binPath);
+  for (const host of hosts) planned.push(await planFor(host, commandOf, context));
   const applied = await applyChanges(planned, context, options);
   if (options.json) terminal.write(appliedJson(applied));
   else {

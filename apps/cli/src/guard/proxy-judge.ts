@@ -2,9 +2,8 @@ import { type AhpClient, createAhpClient, type HarnessEndpoint } from "@harnessk
 import { ActionJudge } from "@harnesskit/guard/acp";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { openEndpoint } from "../ahp/endpoint.ts";
-import { readAccess } from "../ahp/token.ts";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { openAhpEndpoint } from "../ahp/endpoint.ts";
+import { ExitCode, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 
 /** The options that choose the harness of a proxy. */
@@ -40,25 +39,6 @@ const handshakeMs = 10_000;
 const flushMs = 1000;
 const hubAttempts = 20;
 
-const openNamed = async (endpoint: string, { ahpTokenFile, ahpApiKeyFile }: ProxyHarnessOptions) => {
-  try {
-    return openEndpoint(endpoint, await readAccess({ tokenFile: ahpTokenFile, apiKeyFile: ahpApiKeyFile }));
-  } catch (error) {
-    if (!CliError.isInstance(error)) throw error;
-    const named = (text: string) =>
-      text.replace(
-        /--(to|token-file|api-key-file)\b/g,
-        (_, name) => `--ahp${name === "to" ? "" : `-${name}`}`,
-      );
-    const { code, message, hint, exitCode, cause } = error;
-    throw new CliError(code, named(message), {
-      exitCode,
-      cause,
-      ...(hint !== undefined && { hint: named(hint) }),
-    });
-  }
-};
-
 interface ProxyHarness {
   readonly client: AhpClient;
   /** Sends what waits, and closes the way to the harness. */
@@ -87,7 +67,7 @@ const openProxyHarness = async (
           endpoint: { transport: createUnixTransport({ path: place.socket, framing: "newline" }) },
           close: () => {},
         }
-      : await openNamed(ahp, options);
+      : await openAhpEndpoint(ahp, { tokenFile: options.ahpTokenFile, apiKeyFile: options.ahpApiKeyFile });
   let isAway = false;
   const client = createAhpClient({
     ...opened.endpoint,

@@ -20,6 +20,7 @@ import {
   type GuardCommandOptions,
   type GuardContext,
   guardContext,
+  isFound,
   settingsProblem,
 } from "./guard-context.ts";
 import { hookProgramProblem } from "./hook-answers.ts";
@@ -94,9 +95,6 @@ const statusOf = async (
     return { ...about, file: undefined, commands: [], problems: [settingsProblem(error)] };
   }
 };
-
-const isFound = ({ program, directory }: FoundAgent): boolean =>
-  program !== undefined || directory !== undefined;
 
 const statusLines = ({ id, name, program, commands, file, problems, proved }: AgentStatus): string[] => {
   const state =

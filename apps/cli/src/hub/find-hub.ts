@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { resolve } from "node:path";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
 import { privatePathProblem } from "@harnesskit/node-kit";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { unavailableError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 
 const connectMs = 1000;
@@ -34,9 +34,7 @@ const isOwnPlace = async ({ directory, socket }: HubPlace): Promise<boolean> => 
   if (!isThere) return false;
   const problem = privatePathProblem(await stat(directory), { kind: "directory", othersMay: "nothing" });
   if (problem === undefined) return true;
-  throw new CliError("insecure_directory", `the hub's directory ${oneLine(directory, 1000)} ${problem}`, {
-    exitCode: ExitCode.unavailable,
-  });
+  throw unavailableError("insecure_directory", `the hub's directory ${oneLine(directory, 1000)} ${problem}`);
 };
 
 /** The hub of this user that runs, by its socket; undefined if none does. Rejects with a `CliError` `insecure_directory`. */
@@ -50,8 +48,7 @@ export const requireHub = async (state?: string): Promise<HubPlace> => {
   const found = await findHub(state);
   if (found !== undefined) return found;
   const { socket } = hubPlace({ state: state === undefined ? undefined : resolve(state) });
-  throw new CliError("hub_unavailable", `no hub runs at ${oneLine(socket, 1000)}`, {
-    exitCode: ExitCode.unavailable,
+  throw unavailableError("hub_unavailable", `no hub runs at ${oneLine(socket, 1000)}`, {
     hint: "Start one in another terminal: harness hub --open",
   });
 };

@@ -17,18 +17,16 @@ export interface HubStores {
   readonly place: string | undefined;
 }
 
-export interface HubStoresOptions {
-  /** `postgres:` or a URL of PostgreSQL. @default files in `directory` */
-  readonly store: string | undefined;
-  readonly directory: string;
-  readonly retentionMs: number;
-  /** Closes what is open, the last first. */
-  readonly defer: (cleanup: () => unknown) => void;
-}
-
-/** Opens the stores of a hub. Rejects with a usage error for a store that hubs do not have, and with `store_unavailable`. */
-export const openHubStores = async (options: HubStoresOptions): Promise<HubStores> => {
-  const { store, directory, retentionMs, defer } = options;
+/**
+ * Opens the stores of a hub: `postgres:` or a URL of PostgreSQL, else files in `directory`; `defer` closes them. Rejects with a usage error for a store that hubs do not have, and with
+ * `store_unavailable`.
+ */
+export const openHubStores = async (
+  store: string | undefined,
+  directory: string,
+  retentionMs: number,
+  defer: (cleanup: () => unknown) => void,
+): Promise<HubStores> => {
   if (store !== undefined) {
     const location = toLocation(store);
     if (location.kind !== "postgres") {

@@ -1,4 +1,6 @@
 import { join, resolve } from "node:path";
+import { hosts } from "@harnesskit/agent-hooks";
+import { createGuard, createHookHandler, createHookListener } from "@harnesskit/guard";
 import { createHub } from "@harnesskit/hub";
 import { type ServedHub, serveHub } from "@harnesskit/hub/node";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
@@ -9,9 +11,8 @@ import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
 import { openPolicy, policyOptions } from "../ahp/policy-file.ts";
 import { describePolicyError, policyWarnings } from "../ahp/policy-text.ts";
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
-import { CliError, describeFailure, ExitCode } from "../cli-error.ts";
+import { CliError, describeFailure, ExitCode, unavailableError } from "../cli-error.ts";
 import { protectionLine } from "../guard/doctor-report.ts";
-import { createHubGuard } from "../guard/hub-guard.ts";
 import { onStopSignals } from "../interruption.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -48,8 +49,7 @@ const toHubFailure = (error: unknown, { directory, socket }: HubPlace): unknown 
   if (!HarnessError.isInstance(error)) return error;
   const text = oneLine(error.message, 1000);
   if (error.code === "file_locked" || error.code === "address_in_use") {
-    return new CliError("hub_running", `another hub uses ${oneLine(directory, 1000)}: ${text}`, {
-      exitCode: ExitCode.unavailable,
+    return unavailableError("hub_running", `another hub uses ${oneLine(directory, 1000)}: ${text}`, {
       hint: "Open its page: harness hub --open",
       cause: error,
     });
@@ -88,15 +88,8 @@ const serve = async (
   for (const line of policyWarnings(loaded)) log.say(line);
   const told = notify === undefined ? undefined : await readNotifyFile(notify);
   const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
-  const retentionMs = keepDays * dayMs;
-  const {
-    approvals,
-    timeline,
-    place: storePlace,
-  } = await openHubStores({
-    ...{ store, retentionMs, defer },
-    directory: place.directory,
-  });
+  const stores = await openHubStores(store, place.directory, keepDays * dayMs, defer);
+  const { approvals, timeline } = stores;
   const audit = await openDefaultAuditLog("hub");
   defer(() => audit?.close());
   const policy = createPolicyHarness({
@@ -118,11 +111,12 @@ const serve = async (
   });
   defer(() => served.close());
   await served.start();
-  const guard = createHubGuard({ hub: served, place, version, onError });
+  const guard = createGuard({ harness: served.exchange, version, onError });
+  const hooks = createHookListener({ guard, path: place.guardSocket, onError });
   const server = await serveHub({
     hub: served,
     place,
-    handlers: guard.handlers,
+    handlers: Object.fromEntries(hosts.map(({ id }) => [`/hooks/${id}`, createHookHandler(guard, id)])),
     onError,
     audit: (entry) => {
       audit?.record(entry);
@@ -144,14 +138,15 @@ const serve = async (
     });
     defer(() => notices.close());
   }
-  await guard.listen();
-  defer(() => guard.close());
+  await hooks.listen();
+  // The hooks that wait refuse, and their questions stay.
+  defer(() => hooks.close());
   if (policyName !== "default") watch(policy, loaded.file, log, defer);
   log.say(`policy ${oneLine(loaded.name, 100)} from ${oneLine(loaded.file, 1000)}`);
   log.say(
     `agents: unix:${oneLine(place.socket, 1000)} and ${server.url}/ahp, with the token in ${oneLine(place.tokenFile, 1000)}`,
   );
-  if (storePlace !== undefined) log.say(`store: ${storePlace}, with all hubs that use it`);
+  if (stores.place !== undefined) log.say(`store: ${stores.place}, with all hubs that use it`);
   await showPage(server, log, open === true);
   if (origin !== undefined)
     log.say(`from elsewhere: ${server.openLink({ isPublic: true })} (valid once, for ten minutes)`);

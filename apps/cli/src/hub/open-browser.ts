@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 
 const programs: Readonly<Record<string, readonly string[]>> = {
   darwin: ["open"],
@@ -17,12 +18,10 @@ export const openBrowser = (url: string, env: NodeJS.ProcessEnv = process.env): 
   const own = env.BROWSER === undefined || env.BROWSER === "" ? undefined : [env.BROWSER];
   if (own === undefined && !hasDisplay(env)) return Promise.resolve(false);
   const [command = "xdg-open", ...args] = own ?? programs[process.platform] ?? ["xdg-open"];
-  return new Promise((settle) => {
-    const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
-    child.once("error", () => settle(false));
-    child.once("spawn", () => {
-      child.unref();
-      settle(true);
-    });
-  });
+  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
+  child.unref();
+  return once(child, "spawn").then(
+    () => true,
+    () => false,
+  );
 };

@@ -1,7 +1,7 @@
 import type { HubPlace } from "@harnesskit/hub/place";
 import { readOwnFile } from "@harnesskit/node-kit";
 import { hubPaths, SocketTicketSchema } from "@harnesskit/protocol/hub";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { unavailableError } from "../cli-error.ts";
 import { findHub } from "./find-hub.ts";
 import { openBrowser } from "./open-browser.ts";
 
@@ -28,8 +28,7 @@ const linkOf = async ({ serverFile, tokenFile }: HubPlace): Promise<string> => {
 export const openRunningHub = async (place: HubPlace): Promise<boolean> => {
   if ((await findHub(place.directory)) === undefined) return false;
   const link = await linkOf(place).catch((cause: unknown) => {
-    throw new CliError("hub_unavailable", "a hub runs, and gives no link to its page", {
-      exitCode: ExitCode.unavailable,
+    throw unavailableError("hub_unavailable", "a hub runs, and gives no link to its page", {
       hint: "End it, and start it again: harness hub --open",
       cause,
     });

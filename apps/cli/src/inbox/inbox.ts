@@ -1,7 +1,7 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
 import { createHubClient, type HubClient, HubError } from "@harnesskit/hub/client";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { requireHub } from "../hub/find-hub.ts";
 import { Interrupts } from "../interruption.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
@@ -67,10 +67,7 @@ export const inbox = async (
     return await run(client, options, interrupts.signal);
   } catch (error) {
     if (!HubError.isInstance(error)) throw error;
-    throw new CliError(error.code, oneLine(describeEnd(error), 1000), {
-      exitCode: ExitCode.refused,
-      cause: error,
-    });
+    throw refusedError(error.code, oneLine(describeEnd(error), 1000), { cause: error });
   } finally {
     interrupts.dispose();
     await client.close();

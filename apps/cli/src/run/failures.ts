@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { displayText, HarnessError, ProtocolError, shellWord } from "@harnesskit/wire";
-import { CliError, ExitCode, toCliError } from "../cli-error.ts";
+import { CliError, ExitCode, toCliError, unavailableError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { oneLine } from "../terminal/text.ts";
 import { failureIn, withoutNotes } from "./server-output.ts";
@@ -65,7 +65,7 @@ const foreignCodes: ReadonlySet<string> = new Set([
 ]);
 
 const unavailable = (message: string, hint: string, cause: unknown): CliError =>
-  new CliError("unavailable", message, { exitCode: ExitCode.unavailable, hint, cause });
+  unavailableError("unavailable", message, { hint, cause });
 
 const dataFields = (data: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } =>
   typeof data === "object" && data !== null && !Array.isArray(data) ? data : {};
@@ -112,7 +112,7 @@ const toServerRefusal = (cause: ProtocolError): CliError => {
   const { reason, agents } = dataFields(cause.data);
   const message = displayText(cause.message, { maxLength: 500 });
   if (reason === "model.missing_key" || reason === "model.missing_package") {
-    return new CliError(reason, message, { exitCode: ExitCode.unavailable, cause });
+    return unavailableError(reason, message, { cause });
   }
   if (Array.isArray(agents)) {
     const hint = `Use --agent with one of: ${displayText(agents.join(", "), { maxLength: 300 })}`;

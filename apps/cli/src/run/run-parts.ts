@@ -2,7 +2,7 @@ import type { ApprovalRequest } from "@harnesskit/thread-client";
 import type { Transport } from "@harnesskit/wire";
 import { sharedServer, type WithServerOptions, withServer } from "../attach/connection.ts";
 import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts";
-import { CliError, ExitCode, logFailure } from "../cli-error.ts";
+import { type CliError, logFailure, refusedError } from "../cli-error.ts";
 import type { Interrupts } from "../interruption.ts";
 import { ErrorNotes } from "../terminal/line-budget.ts";
 import type { OpenProse } from "../terminal/prose.ts";
@@ -142,11 +142,8 @@ export const settleTurn = async (
 };
 
 const approvalWaiting = (threadId: string): CliError =>
-  new CliError(
+  refusedError(
     "approval_waiting",
     `The last turn of ${oneLine(threadId, 80)} has not ended: it waits for an answer, and there is no terminal to ask in`,
-    {
-      exitCode: ExitCode.refused,
-      hint: "Answer it: the same command in a terminal, or with --approve once or --approve reject",
-    },
+    { hint: "Answer it: the same command in a terminal, or with --approve once or --approve reject" },
   );

@@ -54,8 +54,10 @@ export const runPrompt = async (
     openProse: json ? undefined : await proseFor(createTerminal()),
   });
   const questions = await openQuestions(place, parts);
+  const placeOf = (id: string) =>
+    attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   try {
-    return await runTurns(prompt, workspace, options, parts, questions);
+    return await runTurns(prompt, options, Object.assign(parts, { questions, placeOf }));
   } catch (error) {
     // The loss of a server that was asked to quit is expected.
     await place.quitting();
@@ -94,64 +96,65 @@ const openQuestions = async (
   });
 };
 
+/** What shows the thread, what it asks at the hub, and where it is found again. */
+type RunParts = ThreadParts & {
+  readonly questions: HubQuestions | undefined;
+  readonly placeOf: (threadId: string) => Pick<RunSummary, "log" | "again">;
+};
+
 const runTurns = async (
   prompt: string | undefined,
-  workspace: string,
   options: RunOptions,
-  parts: ThreadParts,
-  questions: HubQuestions | undefined,
+  parts: RunParts,
 ): Promise<ExitCode> => {
-  const { attach, thread: threadId } = options;
-  const placeOf = (id: string): Pick<RunSummary, "log" | "again"> =>
-    attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
+  const { thread: threadId } = options;
   if (prompt !== undefined) {
-    const exitCode = await startTurn(prompt, options, parts, placeOf, questions);
+    const exitCode = await startTurn(prompt, options, parts);
     if (exitCode !== "busy") return exitCode;
   }
-  if (threadId !== undefined) void questions?.follow(threadId);
+  if (threadId !== undefined) void parts.questions?.follow(threadId);
   const settled = threadId === undefined ? undefined : await settleTurn(threadId, parts);
   const isDone = prompt !== undefined && (!settled || settled.result.status === "completed");
-  if (!isDone || prompt === undefined) return endWith(settled, parts, placeOf, questions);
-  const exitCode = await startTurn(prompt, options, parts, placeOf, questions);
+  if (!isDone || prompt === undefined) return endWith(settled, parts);
+  const exitCode = await startTurn(prompt, options, parts);
   if (exitCode !== "busy") return exitCode;
   throw new CliError("turn_busy", "Another client has begun a turn in this thread", {
     hint: "Try again when it has ended",
   });
 };
 
-type PlaceOf = (threadId: string) => Pick<RunSummary, "log" | "again">;
-
-const endWith = (
-  settled: FollowedTurn | undefined,
-  { output, breakLine }: ThreadParts,
-  placeOf: PlaceOf,
-  questions: HubQuestions | undefined,
+/** Shows how a turn ended. */
+const summarise = (
+  { output, questions, placeOf }: RunParts,
+  { turnId, result, exitCode }: FollowedTurn,
+  unasked = 0,
 ): ExitCode => {
-  breakLine();
+  const { threadId } = result.turn;
+  const askedAtHub = questions?.counts;
+  output.summary({ threadId, turnId, result, exitCode, unasked, askedAtHub, ...placeOf(threadId) });
+  return exitCode;
+};
+
+const endWith = (settled: FollowedTurn | undefined, parts: RunParts): ExitCode => {
+  parts.breakLine();
   if (!settled) {
     throw usageError("Nothing waits in this thread", 'Say what to do: harness run --thread ID "PROMPT"');
   }
-  const { turnId, result, exitCode } = settled;
-  const { threadId } = result.turn;
-  const askedAtHub = questions?.counts;
-  output.summary({ threadId, turnId, result, exitCode, unasked: 0, askedAtHub, ...placeOf(threadId) });
-  return exitCode;
+  return summarise(parts, settled);
 };
 
 const startTurn = async (
   prompt: string,
   options: RunOptions,
-  parts: ThreadParts,
-  placeOf: PlaceOf,
-  questions: HubQuestions | undefined,
+  parts: RunParts,
 ): Promise<ExitCode | "busy"> => {
   try {
     return await withServer({ ...parts.connecting, onError: parts.notes.tell }, async (client) => {
       const thread = await openThread(client, prompt, options, parts.interrupts);
       parts.threadId = thread.threadId;
       parts.approver.directory = thread.directory;
-      if (options.thread === undefined) void questions?.follow(thread.threadId);
-      return followTurn(await beginTurn(client, thread, prompt, options, parts), parts, placeOf, questions);
+      if (options.thread === undefined) void parts.questions?.follow(thread.threadId);
+      return followTurn(await beginTurn(client, thread, prompt, options, parts), parts);
     });
   } catch (error) {
     if (options.thread !== undefined && isTurnOpen(error)) return "busy";
@@ -181,12 +184,8 @@ const beginTurn = async (
     ...(model === undefined ? {} : { model: toModelReference(model) }),
   });
 
-const followTurn = async (
-  turn: TurnHandle,
-  { terminal, output, approver }: ThreadParts,
-  placeOf: PlaceOf,
-  questions: HubQuestions | undefined,
-): Promise<ExitCode> => {
+const followTurn = async (turn: TurnHandle, parts: RunParts): Promise<ExitCode> => {
+  const { terminal, output, approver } = parts;
   const refused = new RefusedCalls();
   if (turn.position !== undefined) noteQueued(turn);
   for await (const event of turn) {
@@ -197,12 +196,8 @@ const followTurn = async (
     await terminal.ready();
   }
   const result = await turn.result;
-  const exitCode = exitCodeOf(result, refused);
-  const unasked = refused.count("unattended");
-  const { threadId, turnId } = turn;
-  const askedAtHub = questions?.counts;
-  output.summary({ threadId, turnId, result, exitCode, unasked, askedAtHub, ...placeOf(threadId) });
-  return exitCode;
+  const ended = { turnId: turn.turnId, result, exitCode: exitCodeOf(result, refused) };
+  return summarise(parts, ended, refused.count("unattended"));
 };
 
 const noteQueued = ({ position, threadId, turnId }: TurnHandle): void =>

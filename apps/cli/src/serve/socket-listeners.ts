@@ -38,25 +38,15 @@ const watchSocket = (path: string, onGone: () => void): (() => void) => {
   return stop;
 };
 
-/** The sockets of a server. */
-export interface SocketListeners {
-  readonly endpoints: readonly string[];
-  close(): Promise<void>;
-}
-
-export interface SocketListenerHandlers {
-  readonly accept: (channel: Channel) => void;
-  readonly onGone: (endpoint: string) => void;
-}
-
 /**
  * Listens on each `unix:PATH`, or on none: when one cannot be opened, the others are closed. Rejects with a usage
  * error, or one that says `unavailable`.
  */
 export const openSocketListeners = async (
   endpoints: readonly string[],
-  { accept, onGone }: SocketListenerHandlers,
-): Promise<SocketListeners> => {
+  accept: (channel: Channel) => void,
+  onGone: (endpoint: string) => void,
+): Promise<{ readonly endpoints: readonly string[]; close(): Promise<void> }> => {
   const paths = endpoints.map((endpoint) => socketPathOf(endpoint, "--listen"));
   const open: ReturnType<typeof createUnixListener>[] = [];
   let watches: (() => void)[] = [];

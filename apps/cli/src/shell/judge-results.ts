@@ -1,13 +1,6 @@
 import type { DirectiveResult } from "@harnesskit/shell-client";
 import { oneLine } from "../terminal/text.ts";
 
-/** What did not reach the user of what an engine sent. */
-export interface Judged {
-  readonly hasRefused: boolean;
-  readonly isUnshown: boolean;
-  readonly lines: readonly string[];
-}
-
 type End = "shown" | "refused" | "unasked" | "lost" | "unshown" | "none";
 
 /**
@@ -38,7 +31,7 @@ const directiveEnd = ({ outcome, directive, value, shownInstead }: DirectiveResu
 };
 
 /** Says of the results of one answer what the user did not get. */
-export const judgeResults = (results: readonly DirectiveResult[]): Judged => {
+export const judgeResults = (results: readonly DirectiveResult[]) => {
   const ends = results.map(directiveEnd);
   const lines = results.flatMap(({ outcome, directive, error }, index) => {
     const type = oneLine(directive.action_type, 100);

@@ -1,10 +1,10 @@
-import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory, readOwnFile, sha256Hex, writeFileAtomic } from "@harnesskit/node-kit";
 import { ActionDirectiveSchema, ContinuationSchema } from "@harnesskit/protocol/openharness";
 import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
 import { isObject } from "@harnesskit/wire/json";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { keepNewest } from "../agents/keep-newest.ts";
+import { type CliError, unavailableError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 
 /** What is kept of a conversation between two calls. */
@@ -41,10 +41,10 @@ const toKept = (value: unknown, sessionId: string): KeptConversation | undefined
 const hash = (text: string): string => sha256Hex(text).slice(0, 32);
 
 const stateFailure = (path: string, cause: unknown): CliError =>
-  new CliError(
+  unavailableError(
     "state_unavailable",
     `the conversation cannot be kept in ${oneLine(path, 500)}: ${cause instanceof Error ? oneLine(cause.message, 300) : "unknown"}`,
-    { exitCode: ExitCode.unavailable, hint: "Name another place with XDG_STATE_HOME", cause },
+    { hint: "Name another place with XDG_STATE_HOME", cause },
   );
 
 /** The conversations of this user with one engine, in files that only this user reads: they hold continuation tokens. */
@@ -71,7 +71,7 @@ export class ShellState {
       await makeDirectory(this.#directory);
       await this.#write(hash(sessionId), kept);
       await this.#write(lastFile, sessionId);
-      await this.#prune();
+      await keepNewest(this.#directory, maxConversations, /^[0-9a-f]{32}\.json$/);
     } catch (cause) {
       throw stateFailure(this.#directory, cause);
     }
@@ -88,18 +88,5 @@ export class ShellState {
 
   #write(name: string, value: unknown): Promise<void> {
     return writeFileAtomic(join(this.#directory, `${name}.json`), `${JSON.stringify(value)}\n`);
-  }
-
-  async #prune(): Promise<void> {
-    const names = (await readdir(this.#directory)).filter((name) => /^[0-9a-f]{32}\.json$/.test(name));
-    if (names.length <= maxConversations) return;
-    const aged = await Promise.all(
-      names.map(async (name) => {
-        const path = join(this.#directory, name);
-        return { path, usedAtMs: (await lstat(path).catch(() => undefined))?.mtimeMs ?? 0 };
-      }),
-    );
-    aged.sort((a, b) => b.usedAtMs - a.usedAtMs);
-    for (const { path } of aged.slice(maxConversations)) await rm(path, { force: true });
   }
 }

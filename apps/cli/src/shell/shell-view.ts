@@ -2,6 +2,7 @@ import { type ActionDirective, misfitTextOf, type RiskTier } from "@harnesskit/p
 import type { PendingApproval } from "@harnesskit/shell-client";
 import {
   type ChartModel,
+  cardField,
   type FormModel,
   readChart,
   readForm,
@@ -84,14 +85,9 @@ const formLines = ({ fields }: FormModel, style: Style): string[] => [
 ];
 
 const stringField = (value: unknown, name: string): string | undefined => {
-  const isObject = typeof value === "object" && value !== null && Object.hasOwn(value, name);
-  const text = isObject ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+  const text = cardField(value, name);
   return typeof text === "string" ? text : undefined;
 };
-
-/** A result that its title sums up. */
-const isCollapsed = (data: unknown): boolean =>
-  typeof data === "object" && data !== null && (data as { collapsed?: unknown }).collapsed === true;
 
 const wordsOf = (data: unknown): string | undefined =>
   typeof data === "string" ? data : (stringField(data, "text") ?? stringField(data, "message"));
@@ -126,7 +122,8 @@ export class ShellView extends ConversationView {
       return { isShown: text !== undefined };
     }
     const title = stringField(payload, "title");
-    if (component === "text" && title !== undefined && isCollapsed(payload.data)) {
+    // A result that its title sums up.
+    if (component === "text" && title !== undefined && cardField(payload.data, "collapsed") === true) {
       const { style, columns = 200 } = this.terminal;
       this.line(`${style.cyan("●")} ${oneLine(title, Math.max(20, columns - 4))} ${style.green("✓")}`);
       return { isShown: true };

@@ -1,6 +1,6 @@
 import type { HubPlace } from "@harnesskit/hub/place";
 import { toAttachmentRef } from "@harnesskit/shell-client";
-import { createHttpExchange, type HttpExchange } from "@harnesskit/transport-http/node";
+import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { HarnessError, randomId, shellWord } from "@harnesskit/wire";
 import { readClientToken } from "../ahp/token.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
@@ -22,18 +22,6 @@ import { StreamPreview } from "./stream-preview.ts";
 
 const tokenVariable = "HARNESS_ENGINE_TOKEN";
 
-/** A way to an engine, and what it is known by. */
-export interface EngineAccess {
-  readonly url: string;
-  readonly exchange: HttpExchange;
-}
-
-export interface EngineAccessOptions {
-  readonly engine: string;
-  readonly tokenFile: string | undefined;
-  readonly timeoutMs: number;
-}
-
 const isLocalHost = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 
@@ -50,7 +38,7 @@ const engineUrlOf = (text: string): URL => {
 };
 
 /** Opens the way to an engine; nothing is sent yet. Throws a usage error for a URL or a token that cannot be used. */
-const openEngine = async ({ engine, tokenFile, timeoutMs }: EngineAccessOptions): Promise<EngineAccess> => {
+const openEngine = async (engine: string, tokenFile: string | undefined, timeoutMs: number) => {
   const url = engineUrlOf(engine);
   const token = await readClientToken(tokenFile, { variable: tokenVariable });
   if (token !== undefined && url.protocol === "http:" && !isLocalHost(url.hostname)) {
@@ -134,7 +122,7 @@ export const shell = async (
   const timeoutMs = timeout * 1000;
   const running = await engineOf(options);
   const { url: engine, tokenFile } = running;
-  const { url, exchange } = await openEngine({ engine, tokenFile, timeoutMs });
+  const { url, exchange } = await openEngine(engine, tokenFile, timeoutMs);
   const state = new ShellState(stateDirectory("shell"), url);
   const sessionId = await sessionIdOf(options, state);
   const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };

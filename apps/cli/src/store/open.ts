@@ -3,17 +3,16 @@ import type { GraphStore } from "@harnesskit/graph";
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "@harnesskit/store-postgres";
 import { openContinuationStore, openSqliteStore, StoreError } from "@harnesskit/store-sqlite";
 import { HarnessError } from "@harnesskit/wire";
-import { CliError, ExitCode, logFailure, usageError } from "../cli-error.ts";
+import { type CliError, logFailure, unavailableError, usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { describeLocation, type StoreLocation } from "./location.ts";
 
 const unavailable = (location: StoreLocation, cause: unknown): CliError => {
   const message = cause instanceof Error ? cause.message : String(cause);
-  return new CliError(
+  return unavailableError(
     "store_unavailable",
     `the store ${describeLocation(location)} cannot be used: ${oneLine(message, 500)}`,
     {
-      exitCode: ExitCode.unavailable,
       hint:
         location.kind === "postgres" ? "Check it: harness store check" : "Name another file: --store FILE",
       cause,

@@ -2,7 +2,6 @@ import { createAhpClient, type HarnessEndpoint } from "@harnesskit/ahp-client";
 import { createThreadGates, type ThreadGates } from "@harnesskit/ahp-client/thread-gates";
 import { type Clock, HarnessError, systemClock } from "@harnesskit/wire";
 import { workspaceAgentId } from "@harnesskit/workspace-agent/declarations";
-import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { createLocalPolicy } from "./local-policy.ts";
 import type { PolicyChoice } from "./policy-choice.ts";
@@ -167,28 +166,9 @@ const openFile = async (
   return { endpoint: { exchange }, close, policyName: policy?.name ?? shippedPolicyName };
 };
 
+/** Loaded only if needed: it imports every transport. */
 const openNamed = async ({
   endpoint,
   ...access
-}: Extract<PolicyChoice, { kind: "endpoint" }>): Promise<OpenedHarness> => {
-  // Loaded only if needed: it imports every transport.
-  const [{ openEndpoint }, { readAccess }] = await Promise.all([
-    import("../ahp/endpoint.ts"),
-    import("../ahp/token.ts"),
-  ]);
-  try {
-    return openEndpoint(endpoint, await readAccess(access));
-  } catch (error) {
-    if (!CliError.isInstance(error)) throw error;
-    const { code, message, hint, exitCode, cause } = error;
-    const named = (text: string) =>
-      text
-        .replace(/--to\b(?!-)/g, "--ahp")
-        .replace(/--(?=(?:token-file|api-key-file|credentials-in-query)\b)/g, "--ahp-");
-    throw new CliError(code, named(message), {
-      exitCode,
-      cause,
-      ...(hint !== undefined && { hint: named(hint) }),
-    });
-  }
-};
+}: Extract<PolicyChoice, { kind: "endpoint" }>): Promise<OpenedHarness> =>
+  (await import("../ahp/endpoint.ts")).openAhpEndpoint(endpoint, access);

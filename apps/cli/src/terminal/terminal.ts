@@ -1,40 +1,24 @@
 import { once } from "node:events";
+import { inspect } from "node:util";
 import { wrapText } from "./text.ts";
 
 /** Adds colour to a string, or leaves it as it is. */
 export type Paint = (text: string) => string;
 
-export interface Style {
-  readonly bold: Paint;
-  readonly dim: Paint;
-  readonly italic: Paint;
-  readonly underline: Paint;
-  readonly red: Paint;
-  readonly green: Paint;
-  readonly yellow: Paint;
-  readonly cyan: Paint;
-}
+const styles = ["bold", "dim", "italic", "underline", "red", "green", "yellow", "cyan"] as const;
 
-const colour = (open: number, close: number): Paint => {
+export type Style = Readonly<Record<(typeof styles)[number], Paint>>;
+
+const paint = (style: (typeof styles)[number]): Paint => {
+  const [open, close] = inspect.colors[style] ?? [];
   return (text) => (text === "" ? "" : `\u001b[${open}m${text}\u001b[${close}m`);
 };
 
-const plain: Paint = (text) => text;
-
 /** The styles of a stream: colours on a terminal that wants them, nothing elsewhere. */
-export const createStyle = (isColoured: boolean): Style => {
-  const paint = (open: number, close: number) => (isColoured ? colour(open, close) : plain);
-  return {
-    bold: paint(1, 22),
-    dim: paint(2, 22),
-    italic: paint(3, 23),
-    underline: paint(4, 24),
-    red: paint(31, 39),
-    green: paint(32, 39),
-    yellow: paint(33, 39),
-    cyan: paint(36, 39),
-  };
-};
+export const createStyle = (isColoured: boolean): Style =>
+  Object.fromEntries(
+    styles.map((style) => [style, isColoured ? paint(style) : (text: string) => text]),
+  ) as Style;
 
 /** True for a terminal, unless `NO_COLOR` is set to something or the terminal can do nothing. */
 export const wantsColour = (stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean =>

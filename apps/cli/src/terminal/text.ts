@@ -24,13 +24,11 @@ const cutToWidth = (text: string, maxWidth: number): string => {
 
 const unsafe = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 
-const unicodeEscape = (character: string): string => {
-  let text = "";
-  for (let index = 0; index < character.length; index++) {
-    text += `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`;
-  }
-  return text;
-};
+const unicodeEscape = (character: string): string =>
+  character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
 
 /** JSON with the same meaning as that of `JSON.stringify`, harmless on a terminal too: one line, or with `indent` lines of its own. */
 export const safeJson = (value: unknown, indent = 0): string =>

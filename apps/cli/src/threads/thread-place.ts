@@ -9,7 +9,7 @@ import { createThreadClient, type ThreadClient, UnsupportedError } from "@harnes
 import { StoreError } from "@harnesskit/thread-server";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { displayText, ProtocolError } from "@harnesskit/wire";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { CliError, unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { threadNotFound } from "../run/failures.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -102,8 +102,7 @@ const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown =
   }
   if (UnsupportedError.isInstance(error)) {
     const message = `The server cannot do this: ${displayText(error.message, { maxLength: 300 })}`;
-    return new CliError("unsupported", message, {
-      exitCode: ExitCode.unavailable,
+    return unavailableError("unsupported", message, {
       hint: "It must be a harness serve of this version",
       cause: error,
     });

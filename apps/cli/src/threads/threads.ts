@@ -9,11 +9,9 @@ import { toolSubject } from "../timeline/tool-title.ts";
 import { logFile } from "../workspace-directory.ts";
 import { noteUnreadable, openStoredThreads, unreadableOf } from "./stored-threads.ts";
 
-export interface ThreadsListOptions {
-  readonly cwd: string;
+interface ThreadsListOptions extends PlaceOptions {
   /** Only those in the archive. @default only those that are not */
   readonly archived?: true;
-  readonly json?: true;
 }
 
 /** `harness threads list`: the threads below a directory, the one used last first. */
@@ -46,12 +44,13 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
   }
 };
 
-export interface ThreadsShowOptions {
+interface PlaceOptions {
   readonly cwd: string;
+  readonly json?: true;
 }
 
 /** `harness threads show`: the timeline of a stored thread. */
-export const showThread = async (threadId: string, { cwd }: ThreadsShowOptions): Promise<void> => {
+export const showThread = async (threadId: string, { cwd }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const { title, directory, time, forkedFrom, queued } = await stored.get(threadId);
   const terminal = createTerminal();
@@ -79,13 +78,8 @@ export const showThread = async (threadId: string, { cwd }: ThreadsShowOptions):
   write(style.dim(`\nlog  ${oneLine(logFile(stored.workspace, threadId), 1000)}\n`));
 };
 
-export interface ThreadsExportOptions {
-  readonly cwd: string;
-  readonly json?: true;
-}
-
 /** `harness threads export`: the events as JSON lines, or with `--json` one document `{ thread, events }`. */
-export const exportThread = async (threadId: string, { cwd, json }: ThreadsExportOptions): Promise<void> => {
+export const exportThread = async (threadId: string, { cwd, json }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const thread = await stored.get(threadId);
   const terminal = createTerminal();
@@ -100,12 +94,8 @@ export const exportThread = async (threadId: string, { cwd, json }: ThreadsExpor
   if (json) terminal.write("\n]}\n");
 };
 
-export interface ThreadsDeleteOptions {
-  readonly cwd: string;
-}
-
 /** `harness threads delete`: removes a thread with what belongs to it. Throws where a server writes it. */
-export const deleteThread = async (threadId: string, { cwd }: ThreadsDeleteOptions): Promise<void> => {
+export const deleteThread = async (threadId: string, { cwd }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const outcome = await stored.remove(threadId);
   if (outcome === "gone") throw threadNotFound(threadId, stored.workspace);
@@ -118,13 +108,8 @@ export const deleteThread = async (threadId: string, { cwd }: ThreadsDeleteOptio
   createTerminal().write(`Removed ${shown} with its log, artifacts and grants\n`);
 };
 
-export interface GrantsOptions {
-  readonly cwd: string;
-  readonly json?: true;
-}
-
 /** `harness grants list`: what was allowed for always, the last answer first. */
-export const listGrants = async ({ cwd, json }: GrantsOptions): Promise<void> => {
+export const listGrants = async ({ cwd, json }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const grants = (await stored.grants()).sort((a, b) => b.time - a.time);
   const terminal = createTerminal();
@@ -153,7 +138,7 @@ const reachOf = ({ scope, threadId, directory }: Grant): string =>
     : `in every thread of ${oneLine(directory, 1000)}`;
 
 /** `harness grants revoke`: revokes a grant. Throws if it does not exist. */
-export const revokeGrant = async (grantId: string, { cwd }: GrantsOptions): Promise<void> => {
+export const revokeGrant = async (grantId: string, { cwd }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const shown = oneLine(grantId, 80);
   if (await stored.revokeGrant(grantId)) {

@@ -1,4 +1,5 @@
 import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
+import { isObject } from "@harnesskit/wire/json";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { blockLines } from "./approval-lines.ts";
@@ -76,11 +77,8 @@ const signed = (sign: string, text: string): string =>
     .map((line) => `${sign}${line}`)
     .join("\n");
 
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const differences = (requested: unknown, actual: unknown): string => {
-  if (!isFields(requested) || !isFields(actual)) {
+  if (!isObject(requested) || !isObject(actual)) {
     return `${signed("-", asText(requested))}\n${signed("+", asText(actual))}`;
   }
   const names = [...new Set([...Object.keys(requested), ...Object.keys(actual)])];

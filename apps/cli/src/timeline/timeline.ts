@@ -75,12 +75,6 @@ export class Timeline {
       case "turn.dequeued":
         this.#note(`a prompt that waited was taken back (${event.data.reason})`);
         break;
-      case "thread.created":
-      case "thread.updated":
-      case "turn.queued":
-      case "turn.started":
-      case "approval.requested":
-        break;
     }
   }
 

@@ -15,7 +15,6 @@ export const toolSubject = (tool: string, input: Input): string => {
     case "edit":
       return asText(input.path);
     case "glob":
-      return `${asText(input.pattern)}${inPath(input)}`;
     case "grep":
       return `${asText(input.pattern)}${inPath(input)}`;
     default:
