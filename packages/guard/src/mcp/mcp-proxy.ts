@@ -14,10 +14,16 @@ import { BesideWork } from "../proxy/beside-work.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { idKey, isRpcId, objectOf, type RpcMessage, readRpc, rpcError } from "../proxy/rpc-message.ts";
 import type { ProxiedAction } from "../proxy/rulings.ts";
-import { callOutcome } from "./call-outcome.ts";
 import { ContinuedCalls } from "./continued-calls.ts";
 import { McpSides } from "./mcp-sides.ts";
-import { calledAction, forwardedCall, readToolCall, refusedCall, type ToolCall } from "./tool-call.ts";
+import {
+  calledAction,
+  callOutcome,
+  forwardedCall,
+  readToolCall,
+  refusedCall,
+  type ToolCall,
+} from "./tool-call.ts";
 import { ToolList } from "./tool-list.ts";
 import type { ToolPins } from "./tool-pins.ts";
 import { ToolReviews } from "./tool-reviews.ts";
