@@ -11,10 +11,7 @@ const plainText = (text: string) => ({ type: "plain_text", text, emoji: false })
 
 /** Values stand in plain text, in which nothing is a mark; only the links, which are ours, are `mrkdwn`. */
 const sections = (item: NoticeItem) => {
-  const shown = [
-    link(item.link, "See it"),
-    ...(item.answerLink ? [link(item.answerLink, "Answer it")] : []),
-  ];
+  const shown = [link(item.link, "See it"), ...(item.answerLink ? [link(item.answerLink, "Answer it")] : [])];
   return [
     { type: "section", text: plainText(factLines(item).join("\n")) },
     { type: "section", text: { type: "mrkdwn", verbatim: true, text: shown.join("  ") } },
