@@ -7,7 +7,7 @@ import {
   presentGrant,
 } from "@harnesskit/approvals";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { line } from "../format.ts";
 import { Select } from "../parts/controls.tsx";
 import { Icon } from "../parts/icons.tsx";
@@ -107,6 +107,7 @@ interface AlwaysFormProps {
 export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }: AlwaysFormProps) {
   const { input, tool } = record.subject;
   const first = useRef<HTMLInputElement>(null);
+  const durationId = useId();
   const [reach, setReach] = useState<Always["reach"]>("session");
   const [isPattern, setPattern] = useState(false);
   const [forMs, setForMs] = useState(Math.min(24 * hourMs, grantMs));
@@ -173,9 +174,9 @@ export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }:
             calls like this one
           </label>
         </fieldset>
-        <label class="field">
+        <label class="field" for={durationId}>
           <span>How long</span>
-          <Select value={forMs} options={offered} onChange={setForMs} />
+          <Select id={durationId} value={forMs} options={offered} onChange={setForMs} />
         </label>
       </div>
       {isPattern && (

@@ -168,9 +168,7 @@ export function DecisionPanel({
           <p class="reason">
             <SafeText text={view.reason} />
           </p>
-          {view.risk.reasons.length > 0 && (
-            <TextList className="reasons" texts={view.risk.reasons} />
-          )}
+          {view.risk.reasons.length > 0 && <TextList className="reasons" texts={view.risk.reasons} />}
         </div>
         <SubjectView view={view} onShowAll={isCutHere ? () => setAll(true) : undefined} />
         {!view.isWhole && (

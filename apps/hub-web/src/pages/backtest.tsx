@@ -5,7 +5,7 @@ import {
   type PolicyProblem,
   PolicyProblemSchema,
 } from "@harnesskit/protocol/hub";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import * as z from "zod";
 import { formatClock, formatCount, formatDay, line, plural } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
@@ -106,6 +106,7 @@ export function Backtest({ link, text: inForce }: { readonly link: HubLink; read
   const [text, setText] = useState(inForce);
   const [periodMs, setPeriodMs] = useState<number>(24 * hourMs);
   const [isRunning, setRunning] = useState(false);
+  const periodId = useId();
   const [result, setResult] = useState<BacktestResult>();
   const [problems, setProblems] = useState<readonly PolicyProblem[]>([]);
   useEffect(() => setText(inForce), [inForce]);
@@ -146,9 +147,9 @@ export function Backtest({ link, text: inForce }: { readonly link: HubLink; read
           />
         </label>
         <div class="actions">
-          <label class="inline-field">
+          <label class="inline-field" for={periodId}>
             <span class="dim">on</span>
-            <Select label="Period" value={periodMs} options={periods} onChange={setPeriodMs} />
+            <Select id={periodId} label="Period" value={periodMs} options={periods} onChange={setPeriodMs} />
           </label>
           <button type="submit" class="button primary" disabled={isRunning || text.trim() === ""}>
             {isRunning ? "Running …" : "Run the backtest"}

@@ -21,33 +21,33 @@ function Rules({ rules, nowMs }: { readonly rules: readonly RuleHits[]; readonly
   const most = Math.max(1, ...rules.map(({ hits }) => hits));
   return (
     <Table columns={["Rule", "Decided", "Hits", "Last hit"]} numbers={["Hits"]}>
-        {rules.map(({ name, kind, hits, lastHitAtMs, decisions, isInForce }) => (
-          <tr key={`${kind} ${name}`} class={isInForce ? "" : "over"}>
-            <th scope="row">
-              <code>{line(name, 100)}</code>
-              <span class="dim small">
-                {kindTexts[kind]}
-                {isInForce ? "" : ", no longer in the policy"}
-              </span>
-            </th>
-            <td data-label="Decided">
-              <span class="chips">
-                {Object.entries(decisions).map(([decision, count]) => (
-                  <span key={decision} class="chip">
-                    {decisionWord(decision)} {formatCount(count)}
-                  </span>
-                ))}
-              </span>
-            </td>
-            <td data-label="Hits" class="number-cell">
-              <meter class="bar" min={0} max={most} value={hits} aria-label={`${hits} hits`} />
-              {formatCount(hits)}
-            </td>
-            <td data-label="Last hit">
-              {lastHitAtMs === undefined ? <span class="dim">never</span> : formatAge(lastHitAtMs, nowMs)}
-            </td>
-          </tr>
-        ))}
+      {rules.map(({ name, kind, hits, lastHitAtMs, decisions, isInForce }) => (
+        <tr key={`${kind} ${name}`} class={isInForce ? "" : "over"}>
+          <th scope="row">
+            <code>{line(name, 100)}</code>
+            <span class="dim small">
+              {kindTexts[kind]}
+              {isInForce ? "" : ", no longer in the policy"}
+            </span>
+          </th>
+          <td data-label="Decided">
+            <span class="chips">
+              {Object.entries(decisions).map(([decision, count]) => (
+                <span key={decision} class="chip">
+                  {decisionWord(decision)} {formatCount(count)}
+                </span>
+              ))}
+            </span>
+          </td>
+          <td data-label="Hits" class="number-cell">
+            <meter class="bar" min={0} max={most} value={hits} aria-label={`${hits} hits`} />
+            {formatCount(hits)}
+          </td>
+          <td data-label="Last hit">
+            {lastHitAtMs === undefined ? <span class="dim">never</span> : formatAge(lastHitAtMs, nowMs)}
+          </td>
+        </tr>
+      ))}
     </Table>
   );
 }
@@ -75,7 +75,9 @@ function PolicyView({ policy, nowMs }: { readonly policy: PolicyState; readonly 
       </section>
       <details class="more panel">
         <summary>The policy's file</summary>
-        <CodeBlock part={{ kind: "prompt", label: line(policy.file, 300), lines: plainLines(policy.text, 1_000_000) }} />
+        <CodeBlock
+          part={{ kind: "prompt", label: line(policy.file, 300), lines: plainLines(policy.text, 1_000_000) }}
+        />
       </details>
     </>
   );

@@ -22,7 +22,9 @@ export function CloseButton({ onClose }: { readonly onClose: () => void }) {
 }
 
 interface SelectProps<T> {
-  /** @default the label around it */
+  /** For the label that names it. */
+  readonly id?: string;
+  /** @default it has a label */
   readonly label?: string;
   readonly className?: string;
   readonly value: T;
@@ -32,6 +34,7 @@ interface SelectProps<T> {
 
 /** A choice of one value. */
 export function Select<T extends string | number>({
+  id,
   label,
   className = "input",
   value,
@@ -40,6 +43,7 @@ export function Select<T extends string | number>({
 }: SelectProps<T>) {
   return (
     <select
+      id={id}
       class={className}
       aria-label={label}
       value={value}

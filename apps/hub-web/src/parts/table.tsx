@@ -27,7 +27,13 @@ export function Table({ columns, numbers = [], children }: TableProps) {
 }
 
 /** Safe texts, one below the other. */
-export function TextList({ texts, className }: { readonly texts: readonly string[]; readonly className?: string }) {
+export function TextList({
+  texts,
+  className,
+}: {
+  readonly texts: readonly string[];
+  readonly className?: string;
+}) {
   return (
     <ul class={className}>
       {texts.map((text) => (
