@@ -13,17 +13,10 @@ import type { ActionJudge } from "../proxy/action-judge.ts";
 import { BesideWork } from "../proxy/beside-work.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { idKey, isRpcId, objectOf, type RpcMessage, readRpc, rpcError } from "../proxy/rpc-message.ts";
-import type { ProxiedAction } from "../proxy/rulings.ts";
+import { callOutcome, type ProxiedAction } from "../proxy/rulings.ts";
 import { ContinuedCalls } from "./continued-calls.ts";
 import { McpSides } from "./mcp-sides.ts";
-import {
-  calledAction,
-  callOutcome,
-  forwardedCall,
-  readToolCall,
-  refusedCall,
-  type ToolCall,
-} from "./tool-call.ts";
+import { calledAction, forwardedCall, readToolCall, refusedCall, type ToolCall } from "./tool-call.ts";
 import { ToolList } from "./tool-list.ts";
 import type { ToolPins } from "./tool-pins.ts";
 import { ToolReviews } from "./tool-reviews.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { objectOf, type RpcId, type RpcMessage } from "../proxy/rpc-message.ts";
-import { type ActionOutcome, boundedResult, errorOutcome, type ProxiedAction } from "../proxy/rulings.ts";
+import type { ProxiedAction } from "../proxy/rulings.ts";
 
 /** A `tools/call` of the client. */
 export interface ToolCall {
@@ -65,12 +65,3 @@ export const refusedCall = ({ id, meta }: ToolCall, reason: string): RpcMessage 
     ...(meta["io.modelcontextprotocol/protocolVersion"] !== undefined && { resultType: "complete" }),
   },
 });
-
-/** What came of a call, by the server's answer. */
-export const callOutcome = ({ error, result }: RpcMessage, maxReportBytes: number): ActionOutcome => {
-  if (error !== undefined) return errorOutcome(error);
-  const shown = boundedResult(result ?? null, maxReportBytes);
-  return objectOf(result).isError === true
-    ? { outcome: "error", error: "the tool reports an error", result: shown }
-    : { outcome: "success", result: shown };
-};

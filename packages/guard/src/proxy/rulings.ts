@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { objectOf } from "./rpc-message.ts";
+import { objectOf, type RpcMessage } from "./rpc-message.ts";
 
 /** The target of an escalation by which a policy lets the agent ask its own user, where it can. */
 export const terminalTarget = "terminal";
@@ -70,6 +70,15 @@ export const boundedResult = (result: JsonValue, maxBytes: number): JsonValue =>
 export const errorOutcome = (error: JsonValue): ActionOutcome => {
   const { message } = objectOf(error);
   return { outcome: "error", error: typeof message === "string" ? message.slice(0, 2000) : "error" };
+};
+
+/** What came of a call of an MCP server, by its answer. */
+export const callOutcome = ({ error, result }: RpcMessage, maxReportBytes: number): ActionOutcome => {
+  if (error !== undefined) return errorOutcome(error);
+  const shown = boundedResult(result ?? null, maxReportBytes);
+  return objectOf(result).isError === true
+    ? { outcome: "error", error: "the tool reports an error", result: shown }
+    : { outcome: "success", result: shown };
 };
 
 export interface DecideOptions {

@@ -25,7 +25,7 @@ import type { Recorder } from "../timeline/recorder.ts";
 import type { TimelineStore } from "../timeline/timeline-store.ts";
 import type { AnswerBudget } from "./answer-budget.ts";
 import { notFound, rateLimited, toApiError } from "./api-errors.ts";
-import { toDetail } from "./timeline-detail.ts";
+import { defined, toDetail } from "./timeline-detail.ts";
 import { Watches } from "./watches.ts";
 
 export interface HubApiOptions {
@@ -249,7 +249,3 @@ export class HubApi {
     }
   }
 }
-
-/** Without fields that are undefined. */
-const defined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as never;
