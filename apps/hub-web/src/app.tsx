@@ -18,7 +18,7 @@ import type { Timeline } from "./state/timeline.ts";
 import { OpenRow } from "./timeline/open-row.tsx";
 import { TimelineColumn } from "./timeline/timeline-column.tsx";
 
-export interface AppProps {
+interface AppProps {
   readonly link: HubLink;
   readonly router: Router;
   readonly inbox: Inbox;

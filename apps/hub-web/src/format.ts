@@ -1,3 +1,4 @@
+import type { ViewLine } from "@harnesskit/approvals";
 import { displayText } from "@harnesskit/wire";
 
 const minuteMs = 60_000;
@@ -10,6 +11,12 @@ export const line = (text: string, maxLength = 300): string => displayText(text,
 /** Untrusted text as safe lines. */
 export const block = (text: string, maxLength = 50_000): string =>
   displayText(text, { multiline: true, maxLength }).replaceAll("\t", "    ");
+
+/** The same as lines of a view's part. */
+export const plainLines = (text: string, maxLength?: number): ViewLine[] =>
+  block(text, maxLength)
+    .split("\n")
+    .map((each) => ({ kind: "plain", text: each }));
 
 /** A length of time as people say it: "3 min", "23 h 59 min", "5 d". */
 export const formatSpan = (ms: number): string => {

@@ -1,5 +1,6 @@
 import { plural } from "./format.ts";
 import type { Notifier, NotifyState } from "./notify.ts";
+import { IconButton } from "./parts/controls.tsx";
 import { Icon, type IconName } from "./parts/icons.tsx";
 import type { LinkState } from "./state/hub-link.ts";
 import { type PageName, type Route, routeHash } from "./state/route.ts";
@@ -26,7 +27,7 @@ const narrowTabs: readonly Tab[] = [
   ...wideTabs.slice(1),
 ];
 
-export interface TabsProps {
+interface TabsProps {
   readonly route: Route;
   readonly waiting: number;
   readonly isNarrow: boolean;
@@ -72,7 +73,7 @@ const notifyTexts: Readonly<Record<NotifyState, string>> = {
   unsupported: "This browser has no notifications",
 };
 
-export interface HeaderProps {
+interface HeaderProps {
   readonly route: Route;
   readonly waiting: number;
   readonly linkState: LinkState;
@@ -103,35 +104,15 @@ export function Header({ route, waiting, linkState, hubName, notifier, onHelp }:
         >
           {stateTexts[linkState]}
         </span>
-        <button
-          type="button"
-          class="button quiet icon"
+        <IconButton
+          icon={notify === "on" ? "bell" : "bellOff"}
+          label={notifyTexts[notify]}
           aria-pressed={notify === "on"}
-          aria-label={notifyTexts[notify]}
-          title={notifyTexts[notify]}
           disabled={notify === "unsupported" || notify === "denied"}
           onClick={() => void notifier.toggle()}
-        >
-          <Icon name={notify === "on" ? "bell" : "bellOff"} />
-        </button>
-        <button
-          type="button"
-          class="button quiet icon"
-          aria-label={`Theme: ${shownTheme}`}
-          title={`Theme: ${shownTheme}`}
-          onClick={nextTheme}
-        >
-          <Icon name="theme" />
-        </button>
-        <button
-          type="button"
-          class="button quiet icon only-wide"
-          aria-label="Keys"
-          title="Keys (?)"
-          onClick={onHelp}
-        >
-          <Icon name="help" />
-        </button>
+        />
+        <IconButton icon="theme" label={`Theme: ${shownTheme}`} onClick={nextTheme} />
+        <IconButton icon="help" label="Keys" title="Keys (?)" className="only-wide" onClick={onHelp} />
       </div>
     </header>
   );

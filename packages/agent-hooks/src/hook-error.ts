@@ -17,13 +17,8 @@ export type HookErrorCode =
   | "settings_shape";
 
 /** What a host sent, or the content of its settings, cannot be used. */
-export class HookError extends HarnessError {
+export class HookError extends HarnessError<HookErrorCode> {
   override readonly name = "HookError";
-  declare readonly code: HookErrorCode;
-
-  constructor(code: HookErrorCode, message: string, options?: { cause?: unknown }) {
-    super(code, message, options);
-  }
 
   static override isInstance(value: unknown): value is HookError {
     return HarnessError.isInstance(value) && value.name === "HookError";

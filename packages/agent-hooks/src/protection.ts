@@ -19,6 +19,10 @@ export interface FailureFact {
 
 export type FailureFacts = Readonly<Record<HookFailure, FailureFact>>;
 
+/** The same fact for each failure. */
+export const alike = (fact: FailureFact): FailureFacts =>
+  Object.fromEntries(hookFailures.map((failure) => [failure, fact])) as FailureFacts;
+
 /**
  * What supervision by hooks gives, for every host: each call that reaches a hook is checked and recorded. It does not
  * confine the agent: a hook that fails lets calls pass on most hosts, and an agent can do by one tool what it was refused

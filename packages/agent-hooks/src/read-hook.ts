@@ -4,6 +4,7 @@ import { HarnessError, systemClock } from "@harnesskit/wire";
 import { copyJson, isObject, measureJson, utf8Length } from "@harnesskit/wire/json";
 import * as z from "zod";
 import { type Action, toAction } from "./actions.ts";
+import { withoutUndefined } from "./fields.ts";
 import { HookError } from "./hook-error.ts";
 import type { HookEventRule, HookInput, Host } from "./host.ts";
 import { type HookLimits, hookLimits } from "./limits.ts";
@@ -52,22 +53,17 @@ const jsonErrors = {
 
 const parseHook = (host: Host, text: string, limits: HookLimits): JsonObject => {
   if (text.length > limits.maxInputBytes || utf8Length(text) > limits.maxInputBytes) {
-    throw new HookError(
-      "hook_too_large",
-      `${host.name}: a hook's input exceeds ${limits.maxInputBytes} bytes`,
-    );
+    const message = `${host.name}: a hook's input exceeds ${limits.maxInputBytes} bytes`;
+    throw new HookError("hook_too_large", message);
   }
   let value: unknown;
   try {
     // Some shells of Windows begin what they write with a byte order mark.
     value = copyJson(JSON.parse(text.replace(/^\ufeff/, "")), { maxDepth: limits.maxInputDepth });
   } catch (cause) {
-    const code = HarnessError.isInstance(cause)
-      ? jsonErrors[cause.code as keyof typeof jsonErrors]
-      : undefined;
-    throw new HookError(code ?? "hook_not_json", `${host.name}: a hook's input is not readable JSON`, {
-      cause,
-    });
+    const code = HarnessError.isInstance(cause) && jsonErrors[cause.code as keyof typeof jsonErrors];
+    const message = `${host.name}: a hook's input is not readable JSON`;
+    throw new HookError(code || "hook_not_json", message, { cause });
   }
   if (isObject(value)) return value as JsonObject;
   throw new HookError("hook_invalid", `${host.name}: a hook's input must be an object`);
@@ -91,11 +87,6 @@ const resultFields = (result: JsonValue, limits: HookLimits): JsonObject => {
   const { bytes } = measureJson(result);
   return bytes <= limits.maxResultBytes ? { result } : { result_omitted_bytes: bytes };
 };
-
-const withoutUndefined = (fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
-  Object.fromEntries(
-    Object.entries(fields).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
-  );
 
 const eventPayload = (input: HookInput, action: Action | undefined, limits: HookLimits): JsonObject => {
   const { tool, prompt, result, failed } = input;

@@ -1,12 +1,12 @@
+import type { Always, ApprovalRecord, Grant } from "@harnesskit/protocol/hub";
 import type { CreateId } from "@harnesskit/wire";
 import { freezeJson, maxMessageDepth } from "@harnesskit/wire/json";
 import type { AskResult } from "./approval-store.ts";
 import type { ApprovalTable } from "./approval-table.ts";
 import { ApprovalError, refusalError } from "./errors.ts";
-import { type Always, findGrant, type Grant, grantProblem, grantTerms, isInForce } from "./grant.ts";
+import { findGrant, grantProblem, grantTerms, isInForce } from "./grant.ts";
 import type { ApprovalLimits } from "./limits.ts";
 import { newRecord, type ReadQuestion } from "./question.ts";
-import type { ApprovalRecord } from "./record.ts";
 import { findRepeat } from "./repeat.ts";
 import { awaited, type Steps } from "./steps.ts";
 import { type ApprovalEvent, lapse, transition } from "./transition.ts";

@@ -1,5 +1,10 @@
-import type { Grant } from "./grant.ts";
-import type { ApprovalQuestion, ApprovalRecord, ApprovalStatus, Effect } from "./record.ts";
+import type {
+  ApprovalQuestion,
+  ApprovalRecord,
+  ApprovalStatus,
+  Effect,
+  Grant,
+} from "@harnesskit/protocol/hub";
 import type { ApprovalEvent } from "./transition.ts";
 
 /** What became of a question. */

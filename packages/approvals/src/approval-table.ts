@@ -1,6 +1,5 @@
+import type { ApprovalRecord, Grant } from "@harnesskit/protocol/hub";
 import type { ApprovalFilter } from "./approval-store.ts";
-import type { Grant } from "./grant.ts";
-import type { ApprovalRecord } from "./record.ts";
 import type { MaybePromise } from "./steps.ts";
 
 /** The records of one session of one agent with one digest. */

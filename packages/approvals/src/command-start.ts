@@ -1,4 +1,4 @@
-import { displayText } from "@harnesskit/wire";
+import { quoted } from "./view-lines.ts";
 
 interface Wrapper {
   /** The options before the program; a name that ends with `=` takes a value. */
@@ -85,9 +85,6 @@ const subcommands: ReadonlyMap<string, readonly string[]> = new Map(
 
 /** Programs that take the name of any installed program for a subcommand. */
 const runsInstalled: ReadonlySet<string> = new Set(["pnpm", "yarn", "bun"]);
-
-const quoted = (text: string): string =>
-  displayText(JSON.stringify(text), { maxLength: Number.POSITIVE_INFINITY });
 
 /** A program's name without its directory, version and `.exe`. */
 const programOf = (word: string): string => {

@@ -1,20 +1,20 @@
-import { GrantSchema } from "@harnesskit/protocol/hub";
+import {
+  type ApprovalRecord,
+  ApprovalRecordSchema,
+  ApprovalStatusSchema,
+  EffectSchema,
+  type Grant,
+  GrantSchema,
+  IdSchema,
+} from "@harnesskit/protocol/hub";
 import { type Clock, type CreateId, checkNumber, randomId, systemClock } from "@harnesskit/wire";
 import { activeTrace } from "@harnesskit/wire/trace";
 import * as z from "zod";
 import { ApprovalRules } from "./approval-rules.ts";
 import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 import type { ApprovalBacking, ApprovalTable } from "./approval-table.ts";
-import type { Grant } from "./grant.ts";
 import { type ApprovalLimits, approvalLimits } from "./limits.ts";
 import { parseBounded, parseValue, readQuestion } from "./question.ts";
-import {
-  type ApprovalRecord,
-  ApprovalRecordSchema,
-  ApprovalStatusSchema,
-  EffectSchema,
-  IdSchema,
-} from "./record.ts";
 import { awaited, type MaybePromise, runSteps, type Steps } from "./steps.ts";
 import { traceApproval } from "./traced-approval.ts";
 import { ApprovalEventSchema } from "./transition.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { ApprovalSubject } from "./record.ts";
+import type { ApprovalSubject } from "@harnesskit/protocol/hub";
 import { safeLine } from "./view-lines.ts";
 
 /** A part of an action, its text not yet safe. */
@@ -98,19 +98,14 @@ export const describeCall = (
             ? { kind: "diff", label: "changes", text: preview }
             : { kind: "prompt", label: "preview", text: preview },
         ];
+  const besides = (names: readonly string[]) => inputPart(without(input, names), "and with");
   if (typeof input.command === "string") {
     const part: TextPart = { kind: "command", label: "command", text: input.command };
-    return {
-      title: `${name}: run this command`,
-      parts: [part, ...diff, ...inputPart(without(input, ["command"]), "and with")],
-    };
+    return { title: `${name}: run this command`, parts: [part, ...diff, ...besides(["command"])] };
   }
   if (tool === "prompt" && typeof input.text === "string") {
     const part: TextPart = { kind: "prompt", label: "prompt", text: input.text };
-    return {
-      title: "give this prompt to the model",
-      parts: [part, ...diff, ...inputPart(without(input, ["text"]), "and with")],
-    };
+    return { title: "give this prompt to the model", parts: [part, ...diff, ...besides(["text"])] };
   }
   const pathField = stringAt(input, pathFields);
   const path = pathField === undefined ? undefined : String(input[pathField]);
@@ -135,18 +130,12 @@ export const describeCall = (
       text: String(input[fields[0]]),
       by: String(input[fields[1]]),
     };
-    return {
-      title: `${name}: change ${place}`,
-      parts: [part, ...inputPart(without(input, [...fields, ...titled]), "and with")],
-    };
+    return { title: `${name}: change ${place}`, parts: [part, ...besides([...fields, ...titled])] };
   }
   const content = stringAt(input, contentFields);
   if (content !== undefined && path !== undefined) {
     const part: TextPart = { kind: "diff", label: "writes", text: "", by: String(input[content]) };
-    return {
-      title: `${name}: write ${place}`,
-      parts: [part, ...inputPart(without(input, [content, ...titled]), "and with")],
-    };
+    return { title: `${name}: write ${place}`, parts: [part, ...besides([content, ...titled])] };
   }
   return { title: `${name}: call it with this input`, parts: inputPart(input, "input") };
 };

@@ -1,5 +1,5 @@
+import type { ApprovalRecord } from "@harnesskit/protocol/hub";
 import { HarnessError } from "@harnesskit/wire";
-import type { ApprovalRecord } from "./record.ts";
 
 /** Why an event does not change a record. */
 export type RefusalCode =
@@ -28,15 +28,16 @@ export type RefusalCode =
 export type ApprovalErrorCode = RefusalCode | "not_found" | "store_full" | "store_closed";
 
 /** A store of approvals did not do what it was asked to. Nothing was changed. */
-export class ApprovalError extends HarnessError {
+export class ApprovalError extends HarnessError<ApprovalErrorCode> {
   override readonly name = "ApprovalError";
-  declare readonly code: ApprovalErrorCode;
-  /** The record as it is; undefined for `not_found`, `store_full` and `store_closed`. */
-  readonly record: ApprovalRecord | undefined;
 
-  constructor(code: ApprovalErrorCode, message: string, record?: ApprovalRecord) {
+  constructor(
+    code: ApprovalErrorCode,
+    message: string,
+    /** The record as it is; undefined for `not_found`, `store_full` and `store_closed`. */
+    readonly record: ApprovalRecord | undefined = undefined,
+  ) {
     super(code, message);
-    this.record = record;
   }
 
   static override isInstance(value: unknown): value is ApprovalError {

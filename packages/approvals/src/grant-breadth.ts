@@ -1,6 +1,6 @@
 import type { FieldPattern, GrantTerms } from "@harnesskit/protocol/hub";
-import { displayText } from "@harnesskit/wire";
 import { commandProblem } from "./command-start.ts";
+import { quoted } from "./view-lines.ts";
 
 /** Fields whose value a shell or an interpreter runs. */
 const runFields: ReadonlySet<string> = new Set(["command", "cmd", "script", "code"]);
@@ -8,18 +8,15 @@ const runFields: ReadonlySet<string> = new Set(["command", "cmd", "script", "cod
 const webAddress = /^[a-z][a-z\d+.-]*:\/\//i;
 const wholeHost = /^[a-z][a-z\d+.-]*:\/\/[^/@\s]+\//i;
 
-const quoted = (text: string): string =>
-  displayText(JSON.stringify(text), { maxLength: Number.POSITIVE_INFINITY });
-
-/** `under` with a path that a value cannot begin with. */
-const isPlainDirectory = (path: string): boolean =>
+/** Whether a path is not read as another one. */
+export const isPlainPath = (path: string): boolean =>
   !/[\\\p{Cc}]|\/\//u.test(path) && !path.split("/").some((part) => part === ".." || part === ".");
 
 const fieldProblem = (name: string, pattern: FieldPattern): string | undefined => {
   const isRun = runFields.has(name);
   if ("any" in pattern) return isRun ? "it is every command: the policy is the place for that" : undefined;
   if ("under" in pattern) {
-    if (!isPlainDirectory(pattern.under)) return "under must be a path without //, . and ..";
+    if (!isPlainPath(pattern.under)) return "under must be a path without //, . and ..";
     return pattern.under === "/" ? "it is every path of the machine" : undefined;
   }
   if (!("startsWith" in pattern)) return undefined;

@@ -1,26 +1,19 @@
-import type { Always, FieldPattern, Grant, GrantTerms, InputPattern } from "@harnesskit/protocol/hub";
+import type {
+  Always,
+  ApprovalOrigin,
+  ApprovalRecord,
+  ApprovalSubject,
+  FieldPattern,
+  Grant,
+  GrantTerms,
+  InputPattern,
+} from "@harnesskit/protocol/hub";
 import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { canonicalJson } from "@harnesskit/wire";
 import { type ApprovalError, refusalError } from "./errors.ts";
-import { breadthProblem } from "./grant-breadth.ts";
-import type { ApprovalOrigin, ApprovalRecord, ApprovalSubject } from "./record.ts";
-
-export {
-  type Always,
-  AlwaysSchema,
-  type FieldPattern,
-  FieldPatternSchema,
-  type Grant,
-  GrantSchema,
-  type GrantTerms,
-  GrantTermsSchema,
-  type InputPattern,
-  InputPatternSchema,
-} from "@harnesskit/protocol/hub";
+import { breadthProblem, isPlainPath } from "./grant-breadth.ts";
 
 const plainRest = /^[A-Za-z0-9 _./:=@,+-]*$/;
-const isPlainPath = (path: string): boolean =>
-  !/[\\\p{Cc}]|\/\//u.test(path) && !path.split("/").some((part) => part === ".." || part === ".");
 
 const fieldMatches = (pattern: FieldPattern, value: unknown): boolean => {
   if ("any" in pattern) return true;

@@ -1,45 +1,6 @@
-export type {
-  ApprovalFilter,
-  ApprovalPage,
-  ApprovalStore,
-  AskResult,
-  PageOptions,
-  WatchOptions,
-} from "./approval-store.ts";
-export type { ApprovalBacking, ApprovalTable, IdenticalKey } from "./approval-table.ts";
-export { codeKind } from "./code-kind.ts";
-export { type ApprovalStoreOptions, createApprovalStore } from "./create-approval-store.ts";
-export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
-export { foldEmpty } from "./fold-empty.ts";
 export {
   type Always,
   AlwaysSchema,
-  type Asked,
-  type FieldPattern,
-  FieldPatternSchema,
-  findGrant,
-  type Grant,
-  GrantSchema,
-  type GrantTerms,
-  GrantTermsSchema,
-  grantCovers,
-  grantProblem,
-  grantTerms,
-  type InputPattern,
-  InputPatternSchema,
-} from "./grant.ts";
-export { type ApprovalLimits, approvalLimits } from "./limits.ts";
-export { lineTokens, type Token } from "./line-tokens.ts";
-export { createMemoryApprovalStore } from "./memory-approval-store.ts";
-export {
-  type ApprovalView,
-  type Presented,
-  type PresentOptions,
-  presentApproval,
-  type ViewPart,
-} from "./present.ts";
-export { presentGrant } from "./present-grant.ts";
-export {
   type ApprovalAnswer,
   ApprovalAnswerSchema,
   type ApprovalOrigin,
@@ -58,9 +19,42 @@ export {
   ApprovalSubjectSchema,
   type Effect,
   EffectSchema,
+  type FieldPattern,
+  FieldPatternSchema,
+  type Grant,
+  GrantSchema,
+  type GrantTerms,
+  GrantTermsSchema,
+  type InputPattern,
+  InputPatternSchema,
   type RiskLevel,
   RiskLevelSchema,
-} from "./record.ts";
+} from "@harnesskit/protocol/hub";
+export type {
+  ApprovalFilter,
+  ApprovalPage,
+  ApprovalStore,
+  AskResult,
+  PageOptions,
+  WatchOptions,
+} from "./approval-store.ts";
+export type { ApprovalBacking, ApprovalTable, IdenticalKey } from "./approval-table.ts";
+export { codeKind } from "./code-kind.ts";
+export { type ApprovalStoreOptions, createApprovalStore } from "./create-approval-store.ts";
+export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
+export { foldEmpty } from "./fold-empty.ts";
+export { type Asked, findGrant, grantCovers, grantProblem, grantTerms } from "./grant.ts";
+export { type ApprovalLimits, approvalLimits } from "./limits.ts";
+export { lineTokens, type Token } from "./line-tokens.ts";
+export { createMemoryApprovalStore } from "./memory-approval-store.ts";
+export {
+  type ApprovalView,
+  type Presented,
+  type PresentOptions,
+  presentApproval,
+  type ViewPart,
+} from "./present.ts";
+export { presentGrant } from "./present-grant.ts";
 export { findRepeat } from "./repeat.ts";
 export type { MaybePromise } from "./steps.ts";
 export { type CallResult, describeResult, summarizeResult } from "./summarize-result.ts";

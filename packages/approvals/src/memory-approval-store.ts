@@ -1,9 +1,8 @@
+import type { ApprovalRecord, Grant } from "@harnesskit/protocol/hub";
 import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 import type { ApprovalBacking, ApprovalTable } from "./approval-table.ts";
 import { type ApprovalStoreOptions, createApprovalStore } from "./create-approval-store.ts";
 import { ApprovalError } from "./errors.ts";
-import type { Grant } from "./grant.ts";
-import type { ApprovalRecord } from "./record.ts";
 import { dueAtMs } from "./transition.ts";
 
 const matches = ({ status, effect, origin }: ApprovalRecord, filter: ApprovalFilter): boolean =>

@@ -1,15 +1,13 @@
-import { canonicalJson, displayText } from "@harnesskit/wire";
-import type { FieldPattern, GrantTerms } from "./grant.ts";
+import type { FieldPattern, GrantTerms } from "@harnesskit/protocol/hub";
+import { canonicalJson } from "@harnesskit/wire";
 import { breadthWarnings } from "./grant-breadth.ts";
-
-const wholeText = (text: string): string => displayText(text, { maxLength: Number.POSITIVE_INFINITY });
+import { quoted, wholeText } from "./view-lines.ts";
 
 const describeField = (pattern: FieldPattern): string => {
   if ("any" in pattern) return "anything, or absent";
   if ("is" in pattern) return `exactly ${wholeText(canonicalJson(pattern.is))}`;
-  if ("under" in pattern) return `a path in ${wholeText(JSON.stringify(pattern.under))} or below`;
-  const start = wholeText(JSON.stringify(pattern.startsWith));
-  return `starts with ${start} and goes on with letters, digits, spaces or _ . / : = @ , + -`;
+  if ("under" in pattern) return `a path in ${quoted(pattern.under)} or below`;
+  return `starts with ${quoted(pattern.startsWith)} and goes on with letters, digits, spaces or _ . / : = @ , + -`;
 };
 
 /** What a grant allows, whole, as safe lines to show before it is given and in lists. */

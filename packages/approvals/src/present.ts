@@ -1,6 +1,6 @@
+import type { ApprovalRecord, ApprovalRisk } from "@harnesskit/protocol/hub";
 import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { describeCall } from "./describe-call.ts";
-import type { ApprovalRecord, ApprovalRisk } from "./record.ts";
 import { type LineOptions, replacedLines, safeLine, toViewLines, type ViewLine } from "./view-lines.ts";
 
 export interface PresentOptions extends LineOptions {

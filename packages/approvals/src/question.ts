@@ -1,9 +1,9 @@
+import { ApprovalQuestionSchema, type ApprovalRecord, type Grant } from "@harnesskit/protocol/hub";
 import { canonicalJson, digest, displayText, InvalidArgumentError } from "@harnesskit/wire";
 import { copyJson } from "@harnesskit/wire/json";
 import type * as z from "zod";
-import type { Asked, Grant } from "./grant.ts";
+import type { Asked } from "./grant.ts";
 import type { ApprovalLimits } from "./limits.ts";
-import { ApprovalQuestionSchema, type ApprovalRecord } from "./record.ts";
 
 /** A question that was checked and copied, with its digest. */
 export type ReadQuestion = z.output<typeof ApprovalQuestionSchema> & Asked;

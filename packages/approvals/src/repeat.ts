@@ -1,4 +1,4 @@
-import type { ApprovalRecord } from "./record.ts";
+import type { ApprovalRecord } from "@harnesskit/protocol/hub";
 
 const isOver = ({ status }: ApprovalRecord): boolean => status === "expired" || status === "withdrawn";
 

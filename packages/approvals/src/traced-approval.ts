@@ -1,5 +1,5 @@
+import type { ApprovalRecord } from "@harnesskit/protocol/hub";
 import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
-import type { ApprovalRecord } from "./record.ts";
 
 /**
  * Reports an approval that has its answer, from its question to its answer, whichever processes were there meanwhile. It belongs to

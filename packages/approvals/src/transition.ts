@@ -1,7 +1,13 @@
+import {
+  AlwaysSchema,
+  type ApprovalRecord,
+  DigestSchema,
+  DurationMsSchema,
+  IdSchema,
+  WordsSchema,
+} from "@harnesskit/protocol/hub";
 import * as z from "zod";
 import type { RefusalCode } from "./errors.ts";
-import { AlwaysSchema } from "./grant.ts";
-import { type ApprovalRecord, DigestSchema, DurationMsSchema, IdSchema, WordsSchema } from "./record.ts";
 
 /** What can happen to a record. */
 export const ApprovalEventSchema = z.discriminatedUnion("type", [

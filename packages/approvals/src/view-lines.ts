@@ -28,6 +28,12 @@ const shortenRuns = (text: string): string =>
     )
     .replace(manyMarks, (_all, kept: string, more: string) => `${kept}⟨${[...more].length} more marks⟩`);
 
+/** Untrusted text as one safe line, whole. */
+export const wholeText = (text: string): string => displayText(text, { maxLength: Number.POSITIVE_INFINITY });
+
+/** The same in quotes. */
+export const quoted = (text: string): string => wholeText(JSON.stringify(text));
+
 /** Untrusted text as one safe line. */
 export const safeLine = (text: string, maxLength = 500): string =>
   shortenRuns(displayText(text, { maxLength }));

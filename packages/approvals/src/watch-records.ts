@@ -1,9 +1,9 @@
+import type { ApprovalRecord } from "@harnesskit/protocol/hub";
 import { type Clock, checkNumber } from "@harnesskit/wire";
 import type { ApprovalStore, WatchOptions } from "./approval-store.ts";
 import type { ApprovalBacking } from "./approval-table.ts";
 import { ApprovalError } from "./errors.ts";
 import type { ApprovalLimits } from "./limits.ts";
-import type { ApprovalRecord } from "./record.ts";
 
 interface WatchContext {
   /** Called after each write of this store: one entry for each watcher. */

@@ -22,6 +22,18 @@ export interface AuditActor {
  */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
+/** The fields in which an entry names what it is about. */
+export const idFields = [
+  "agent_id",
+  "tool_id",
+  "call_id",
+  "session_id",
+  "request_id",
+  "correlation_id",
+  "causation_id",
+] as const;
+type IdField = (typeof idFields)[number];
+
 /** What a caller records. Spelled as the runtime protocol spells it, here and in the file. */
 export interface AuditEntryInput {
   /** What happened, in words with dots: `agent.launched`, `tool.call`. */
@@ -50,13 +62,10 @@ export const AuditEntrySchema = z.object({
   action: z.string().regex(/^\w[\w-]*(?:\.[\w-]+)*$/),
   outcome: AuditOutcomeSchema.optional(),
   actor: z.object({ type: z.string(), id: z.string() }).optional(),
-  agent_id: id.optional(),
-  tool_id: id.optional(),
-  call_id: id.optional(),
-  session_id: id.optional(),
-  request_id: id.optional(),
-  correlation_id: id.optional(),
-  causation_id: id.optional(),
+  ...(Object.fromEntries(idFields.map((field) => [field, id.optional()])) as Record<
+    IdField,
+    z.ZodOptional<typeof id>
+  >),
   duration_ms: z.number().nonnegative().optional(),
   details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
   marks: z.array(AuditMarkSchema).optional(),

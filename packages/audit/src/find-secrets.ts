@@ -1,4 +1,5 @@
 import { createRedactor } from "./redactor.ts";
+import { redacted } from "./secret-shapes.ts";
 
 export type SecretKind = "private-key" | "token" | "header" | "url" | "assignment";
 
@@ -13,9 +14,6 @@ export interface FoundSecret {
 }
 
 const redactor = createRedactor();
-
-/** What stands in the place of a secret. */
-export const placeholder = "[redacted]";
 
 const kindOf = (text: string, at: number, value: string): SecretKind => {
   if (value.startsWith("-----BEGIN")) return "private-key";
@@ -50,7 +48,7 @@ export const isCertainSecret = (value: string, kind: SecretKind = "assignment"):
 export const findSecrets = (text: string): readonly FoundSecret[] => {
   const clean = redactor.text(text);
   if (clean === text) return [];
-  const kept = clean.split(placeholder);
+  const kept = clean.split(redacted);
   const found: FoundSecret[] = [];
   let at = kept[0]?.length ?? 0;
   kept.slice(1).forEach((next, index) => {
@@ -59,7 +57,7 @@ export const findSecrets = (text: string): readonly FoundSecret[] => {
     const end = last ? text.length - next.length : next === "" ? at + 1 : text.indexOf(next, at + 1);
     const stop = end === -1 ? text.length : end;
     const value = text.slice(at, stop);
-    if (value !== "" && value !== placeholder) {
+    if (value !== "" && value !== redacted) {
       const kind = kindOf(text, at, value);
       found.push({ kind, at, length: value.length, certain: isCertainSecret(value, kind) });
     }
@@ -81,7 +79,7 @@ export const redactSecrets = (text: string, { certainOnly = false }: RedactSecre
   let from = 0;
   for (const { at, length, certain } of findSecrets(text)) {
     if (!certain) continue;
-    clean += text.slice(from, at) + placeholder;
+    clean += text.slice(from, at) + redacted;
     from = at + length;
   }
   return from === 0 ? text : clean + text.slice(from);

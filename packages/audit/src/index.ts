@@ -13,7 +13,6 @@ export {
   findSecrets,
   isCertainSecret,
   isSecretKey,
-  placeholder as redactedPlaceholder,
   type RedactSecretsOptions,
   redactSecrets,
   type SecretKind,
@@ -21,6 +20,7 @@ export {
 export { type AuditEntryLimits, entryLimits, type MemoryAuditLimits, memoryLimits } from "./limits.ts";
 export { createMemoryAuditSink, type MemoryAuditSink, type MemoryAuditSinkOptions } from "./memory-sink.ts";
 export { createRedactor, type Redactor, type RedactorOptions } from "./redactor.ts";
+export { redacted as redactedPlaceholder } from "./secret-shapes.ts";
 export type { AuditAction, AuditActionEnd, AuditSink } from "./sink.ts";
 export type { LogSource } from "./split-lines.ts";
 export { verifyLines } from "./verify-lines.ts";

@@ -1,27 +1,11 @@
 import { BoundedMap } from "@harnesskit/wire";
 
 const maxRememberedLength = 256;
-const words = new Set([
-  "password",
-  "passwords",
-  "passwd",
-  "pwd",
-  "passphrase",
-  "passcode",
-  "pin",
-  "otp",
-  "secret",
-  "secrets",
-  "token",
-  "authorization",
-  "cookie",
-  "cookies",
-  "credential",
-  "credentials",
-  "creds",
-  "bearer",
-  "jwt",
-]);
+const words = new Set(
+  "password passwords passwd pwd passphrase passcode pin otp secret secrets token authorization cookie cookies credential credentials creds bearer jwt".split(
+    " ",
+  ),
+);
 
 const inside =
   /password|passwd|passphrase|secret|credential|authorization|cookie|api_?key|access_?key|private_?key|signing_?key|encryption_?key|(?:access|auth|refresh|id|session|bearer)_?token|connection_?string/;

@@ -1,15 +1,4 @@
-/** What a command does at worst, from harmless to worst. */
-export type CommandVerdict =
-  | "read"
-  | "write"
-  | "network"
-  | "execute"
-  | "unknown"
-  | "exfiltration"
-  | "privilege"
-  | "destructive";
-
-const order: readonly CommandVerdict[] = [
+const order = [
   "read",
   "write",
   "network",
@@ -18,7 +7,10 @@ const order: readonly CommandVerdict[] = [
   "exfiltration",
   "privilege",
   "destructive",
-];
+] as const;
+
+/** What a command does at worst, from harmless to worst. */
+export type CommandVerdict = (typeof order)[number];
 
 /** The severity of a verdict: 0 for `read`, 7 for `destructive`. What is not known ranks below what is known to be bad. */
 export const verdictRank = (verdict: CommandVerdict): number => order.indexOf(verdict);

@@ -16,7 +16,7 @@ import { activeTrace, readTraceContext, type TracedOperation, traced } from "@ha
 import { type GuardHarness, HarnessLine } from "./harness-line.ts";
 import { type GuardLimits, guardLimits } from "./limits.ts";
 import { ModifiedCalls } from "./modified-calls.ts";
-import { terminalTarget } from "./terminal-target.ts";
+import { terminalTarget } from "./proxy/rulings.ts";
 
 export interface GuardOptions {
   /** The harness that decides. */

@@ -3,4 +3,4 @@ export type { GuardHarness, HarnessAnswer, HookContext } from "./harness-line.ts
 export { createHookHandler, type HookHandler, type HookHandlerOptions } from "./hook-handler.ts";
 export { createHookListener, type HookListenerOptions } from "./hook-listener.ts";
 export { type GuardLimits, guardLimits } from "./limits.ts";
-export { terminalTarget } from "./terminal-target.ts";
+export { terminalTarget } from "./proxy/rulings.ts";

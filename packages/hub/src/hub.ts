@@ -3,17 +3,16 @@ import { type ApprovalRecord, approvalLimits } from "@harnesskit/approvals";
 import { parsePolicy } from "@harnesskit/policy";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { RowState } from "@harnesskit/protocol/hub";
-import { callSafely, joinKey, randomId, systemClock } from "@harnesskit/wire";
-import { askerOf } from "./agents/asker.ts";
+import { callSafely, joinKey, principalKey, randomId, systemClock } from "@harnesskit/wire";
 import { type AgentLink, Presence } from "./agents/presence.ts";
 import { AnswerBudget } from "./api/answer-budget.ts";
 import { HubApi } from "./api/hub-api.ts";
 import { ApprovalDesk } from "./desk/approval-desk.ts";
 import { Escalation } from "./desk/escalation.ts";
 import { EventLog } from "./desk/event-log.ts";
-import { QuestionBudget } from "./desk/question-budget.ts";
+import { shortId } from "./desk/event-text.ts";
+import { type Asker, QuestionBudget } from "./desk/question-budget.ts";
 import { type AnyEvent, isHookEvent, originOf } from "./desk/read-event.ts";
-import { shortId } from "./desk/short-id.ts";
 import { Supervisor } from "./desk/supervisor.ts";
 import type { AgentContext, Hub, HubOptions, TransportContext } from "./hub-options.ts";
 import { hubLimits } from "./limits.ts";
@@ -55,6 +54,11 @@ export const createHub = (options: HubOptions): Hub => {
   const supervisor = new Supervisor({ policy, desk, escalation, log });
   const httpLink = presence.open("http", new AbortController().signal);
 
+  /** Who asks over a link. Exchanges have no connection: what they authenticate with is their client. */
+  const askerOf = ({ link, principal }: AgentContext): Asker => {
+    const credential = `${link.transport} ${principalKey(principal)}`;
+    return { client: link === httpLink ? credential : link.name, credential };
+  };
   const handle = (type: AhpEventType) => {
     const asks = ahpEvents[type].blocking;
     return (
@@ -66,11 +70,7 @@ export const createHub = (options: HubOptions): Hub => {
       if (!asks) return supervisor.note(event);
       // A signal is made when it is read: only a question that waits needs one.
       const signals = () => [call.signal, context.link.gone];
-      return supervisor.decide(event, {
-        signals,
-        batchIndex,
-        asker: () => askerOf(context.link, context.principal, httpLink),
-      });
+      return supervisor.decide(event, { signals, batchIndex, asker: () => askerOf(context) });
     };
   };
   const handlers = Object.fromEntries(
@@ -171,14 +171,12 @@ export const createHub = (options: HubOptions): Hub => {
       server.connect({
         start: (handlers) =>
           channel.start({
-            message: (message) => handlers.message(message),
-            error: (error) => handlers.error(error),
+            ...handlers,
             end() {
               gone.abort();
               if (handlers.end) handlers.end();
               else void channel.close();
             },
-            close: (reason) => handlers.close(reason),
           }),
         send: (message) => channel.send(message),
         close: (error) => channel.close(error),

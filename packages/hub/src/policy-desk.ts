@@ -8,7 +8,7 @@ import type {
   TimelineRow,
 } from "@harnesskit/protocol/hub";
 import type { Clock } from "@harnesskit/wire";
-import type { RuleTally, StoredRow, TimelineStore } from "./timeline/timeline-store.ts";
+import type { StoredRow, TimelineStore } from "./timeline/timeline-store.ts";
 
 export interface PolicyDeskOptions {
   readonly policy: PolicyHarness;
@@ -35,7 +35,6 @@ interface Seen {
 }
 
 const pageSize = 200;
-const hitKey = (kind: string, name: string): string => JSON.stringify([kind, name]);
 
 /** What the policy of an event's time decided, before any human. */
 const firstDecisionOf = ({ row }: StoredRow): string | undefined =>
@@ -64,19 +63,23 @@ export class PolicyDesk {
   async state(): Promise<PolicyState> {
     this.checkReload();
     const { name, file, mode, text, warnings, rules, limits } = this.#policy;
-    const tallies = await this.#options.timeline.rules();
     const hits = new Map<string, RuleHits>();
-    const empty = (kind: RuleHits["kind"], rule: string, isInForce: boolean): RuleHits => ({
-      name: rule,
-      kind,
-      hits: 0,
-      decisions: {},
-      isInForce,
-    });
-    for (const rule of rules) hits.set(hitKey("rule", rule), empty("rule", rule, true));
-    for (const limit of limits) hits.set(hitKey("limit", limit), empty("limit", limit, true));
-    hits.set(hitKey("default", "default"), empty("default", "default", true));
-    for (const tally of tallies) this.#add(hits, tally, empty);
+    const put = (kind: string, rule: string, hit: Partial<RuleHits>): void => {
+      const key = JSON.stringify([kind, rule]);
+      const empty = { name: rule, kind: kind as RuleHits["kind"], hits: 0, decisions: {}, isInForce: false };
+      hits.set(key, { ...(hits.get(key) ?? empty), ...hit });
+    };
+    for (const rule of rules) put("rule", rule, { isInForce: true });
+    for (const limit of limits) put("limit", limit, { isInForce: true });
+    put("default", "default", { isInForce: true });
+    for (const { kind, name: rule, decision, ...counted } of await this.#options.timeline.rules()) {
+      const before = hits.get(JSON.stringify([kind, rule]));
+      put(kind, rule, {
+        hits: (before?.hits ?? 0) + counted.hits,
+        lastHitAtMs: Math.max(before?.lastHitAtMs ?? 0, counted.lastHitAtMs),
+        decisions: { ...before?.decisions, [decision]: (before?.decisions[decision] ?? 0) + counted.hits },
+      });
+    }
     return {
       name,
       file,
@@ -86,21 +89,6 @@ export class PolicyDesk {
       warnings: warnings.map(({ message, line, column }) => ({ message, line, column })),
       rules: [...hits.values()],
     };
-  }
-
-  #add(
-    hits: Map<string, RuleHits>,
-    { kind, name, decision, hits: count, lastHitAtMs }: RuleTally,
-    empty: (kind: RuleHits["kind"], rule: string, isInForce: boolean) => RuleHits,
-  ): void {
-    const key = hitKey(kind, name);
-    const before = hits.get(key) ?? empty(kind as RuleHits["kind"], name, false);
-    hits.set(key, {
-      ...before,
-      hits: before.hits + count,
-      lastHitAtMs: Math.max(before.lastHitAtMs ?? 0, lastHitAtMs),
-      decisions: { ...before.decisions, [decision]: (before.decisions[decision] ?? 0) + count },
-    });
   }
 
   /** Throws `PolicyError` for a policy that cannot be used. */
@@ -116,11 +104,7 @@ export class PolicyDesk {
       maxChanges,
     });
     return {
-      decided: report.decided,
-      withoutEvent: report.withoutEvent,
-      cut: report.cut,
-      same: report.same,
-      changed: report.changed,
+      ...report,
       transitions: { ...report.transitions },
       changes: report.changes.map(({ seq, was, now, explanation, time }) => {
         const row = seen.rows.get(seq);

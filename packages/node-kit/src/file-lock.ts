@@ -38,9 +38,8 @@ export interface FileLock {
  * The lock was not acquired: `file_locked` where another process holds it, or one of another host that cannot be judged
  * from here; `lock_unreadable` where the file names no process.
  */
-export class FileLockError extends HarnessError {
+export class FileLockError extends HarnessError<"file_locked" | "lock_unreadable"> {
   override readonly name = "FileLockError";
-  declare readonly code: "file_locked" | "lock_unreadable";
 
   constructor(
     code: "file_locked" | "lock_unreadable",

@@ -27,4 +27,4 @@ export { isOwnedByUser, type PrivatePathOptions, privatePathProblem } from "./pr
 export { isAlive, isGone, type ProcessIdentity, processStart, thisProcess } from "./process-identity.ts";
 export { sha256Digest, sha256Hex } from "./sha256.ts";
 export { syncDirectory } from "./sync-directory.ts";
-export { isExisting, isMissing, systemErrorCode } from "./system-error.ts";
+export { ifPresent, isExisting, isMissing, systemErrorCode } from "./system-error.ts";

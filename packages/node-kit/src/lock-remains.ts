@@ -1,7 +1,7 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isLockOwnerDead, readFileLock } from "./file-lock.ts";
-import { isMissing } from "./system-error.ts";
+import { ifPresent } from "./system-error.ts";
 
 /** What follows the name of a lock: the mark of a takeover, a file that is not in its place yet, or both. */
 const remains = /^(?:\.[\w-]{1,64}\.stale)?(?:\.tmp_[0-9a-f]+)?$/;
@@ -26,11 +26,7 @@ export const removeLockRemains = async (path: string): Promise<void> => {
   for (const found of await readdir(directory)) {
     if (found === name || !found.startsWith(name) || !remains.test(found.slice(name.length))) continue;
     const file = join(directory, found);
-    try {
-      if (await isLeft(file)) await rm(file, { force: true });
-    } catch (error) {
-      // Its own process has removed it meanwhile.
-      if (!isMissing(error)) throw error;
-    }
+    // Its own process may have removed it meanwhile.
+    if (await ifPresent(isLeft(file))) await rm(file, { force: true });
   }
 };

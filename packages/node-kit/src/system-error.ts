@@ -15,3 +15,10 @@ export const isMissing = (error: unknown): boolean => systemErrorCode(error) ===
 
 /** True for the error of a file that exists already. */
 export const isExisting = (error: unknown): boolean => systemErrorCode(error) === "EEXIST";
+
+/** What work on a file resolves with; undefined where it rejects because nothing is there. */
+export const ifPresent = <T>(work: Promise<T>): Promise<T | undefined> =>
+  work.catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });

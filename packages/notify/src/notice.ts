@@ -64,23 +64,20 @@ export const headlineOf = ({ items: [first], total }: Notice): string => {
   return first.risk === "unknown" ? "An approval waits" : `An approval waits (${first.risk} risk)`;
 };
 
-/** Lines of plain text about one approval. */
-export const itemLines = ({
-  title,
-  risk,
-  agent,
-  session,
-  reason,
-  expiresAtMs,
-  ...links
-}: NoticeItem): string[] => [
+/** What one approval is about, in lines of plain text. */
+export const factLines = ({ title, risk, agent, session, reason, expiresAtMs }: NoticeItem): string[] => [
   title,
   `Agent: ${agent}, session ${session}`,
   `Risk: ${risk}`,
   `Why it asks: ${reason}`,
   `Expires: ${new Date(expiresAtMs).toISOString()}`,
-  `See it: ${links.link}`,
-  ...(links.answerLink === undefined ? [] : [`Answer it: ${links.answerLink}`]),
+];
+
+/** The same with its links. */
+export const itemLines = (item: NoticeItem): string[] => [
+  ...factLines(item),
+  `See it: ${item.link}`,
+  ...(item.answerLink === undefined ? [] : [`Answer it: ${item.answerLink}`]),
 ];
 
 /** What a notice does not list. */

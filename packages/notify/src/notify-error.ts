@@ -7,9 +7,8 @@ import { HarnessError } from "@harnesskit/wire";
 export type NotifyErrorCode = "target_refused" | "target_unreachable" | "target_timeout" | "invalid_config";
 
 /** A notice could not be delivered, or a configuration could not be read. Its message never holds an address or a secret. */
-export class NotifyError extends HarnessError {
+export class NotifyError extends HarnessError<NotifyErrorCode> {
   override readonly name = "NotifyError";
-  declare readonly code: NotifyErrorCode;
 
   constructor(
     code: NotifyErrorCode,

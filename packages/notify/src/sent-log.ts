@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isMissing, writeFileAtomic } from "@harnesskit/node-kit";
+import { ifPresent, writeFileAtomic } from "@harnesskit/node-kit";
 import { BoundedSet } from "@harnesskit/wire";
 
 /** Which notices were delivered, so that a restart does not send them again. */
@@ -20,36 +20,31 @@ const readKeys = (text: string): string[] => {
   }
 };
 
-/** In memory: lives as long as its process. */
-export const createSentLog = (): SentLog => {
+const sentLog = (known: readonly string[], keep: (sent: BoundedSet<string>) => Promise<void>): SentLog => {
   const sent = new BoundedSet<string>({ maxSize: maxSent });
+  for (const key of known) sent.add(key);
   return {
     has: (key) => sent.has(key),
-    async add(keys) {
+    add(keys) {
       for (const key of keys) sent.add(key);
+      return keep(sent);
     },
   };
 };
+
+/** In memory: lives as long as its process. */
+export const createSentLog = (): SentLog => sentLog([], async () => {});
 
 /**
  * In a file of one writer, mode 0600; the newest 10,000 keys. A file that cannot be understood counts as empty: then notices of what
  * still waits are sent once more. Rejects as the system does.
  */
 export const openSentLog = async (path: string): Promise<SentLog> => {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    if (isMissing(error)) return "[]";
-    throw error;
-  });
-  const sent = new BoundedSet<string>({ maxSize: maxSent });
-  for (const key of readKeys(text)) sent.add(key);
+  const text = await ifPresent(readFile(path, "utf8"));
   let writing = Promise.resolve();
-  return {
-    has: (key) => sent.has(key),
-    add(keys) {
-      for (const key of keys) sent.add(key);
-      const written = writing.then(() => writeFileAtomic(path, JSON.stringify([...sent])));
-      writing = written.catch(() => {});
-      return written;
-    },
-  };
+  return sentLog(readKeys(text ?? "[]"), (sent) => {
+    const written = writing.then(() => writeFileAtomic(path, JSON.stringify([...sent])));
+    writing = written.catch(() => {});
+    return written;
+  });
 };

@@ -1,3 +1,5 @@
+import { isObject } from "@harnesskit/wire/json";
+
 /** Characters of an attribute that is a name or an id; peers choose some of them. */
 const maxNameLength = 256;
 
@@ -19,21 +21,9 @@ export const boundedContent = (value: unknown, maxLength: number): string | unde
   }
 };
 
-interface Part {
-  readonly type?: unknown;
-  readonly text?: unknown;
-  readonly toolCallId?: unknown;
-  readonly toolName?: unknown;
-  readonly input?: unknown;
-  readonly output?: unknown;
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const messagePart = (part: unknown): unknown => {
-  if (!isRecord(part)) return { type: "text", content: String(part) };
-  const { type, text, toolCallId: id, toolName: name, input, output } = part as Part;
+  if (!isObject(part)) return { type: "text", content: String(part) };
+  const { type, text, toolCallId: id, toolName: name, input, output } = part;
   switch (type) {
     case "text":
     case "reasoning":
@@ -56,7 +46,7 @@ const toParts = (content: unknown): unknown[] =>
  */
 export const toGenAiMessages = (value: unknown, role: "user" | "assistant"): unknown => {
   const list = Array.isArray(value) ? value : [value];
-  const isMessages = list.some((entry) => isRecord(entry) && typeof entry.role === "string");
+  const isMessages = list.some((entry) => isObject(entry) && typeof entry.role === "string");
   if (!isMessages) return [{ role, parts: toParts(list) }];
-  return list.filter(isRecord).map((message) => ({ role: message.role, parts: toParts(message.content) }));
+  return list.filter(isObject).map((message) => ({ role: message.role, parts: toParts(message.content) }));
 };

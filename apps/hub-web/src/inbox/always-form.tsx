@@ -7,20 +7,22 @@ import {
   presentGrant,
 } from "@harnesskit/approvals";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { line } from "../format.ts";
+import { Select } from "../parts/controls.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
+import { TextList } from "../parts/table.tsx";
 
 const hourMs = 3_600_000;
-const durations = [
-  { label: "1 hour", ms: hourMs },
-  { label: "8 hours", ms: 8 * hourMs },
-  { label: "1 day", ms: 24 * hourMs },
-  { label: "7 days", ms: 7 * 24 * hourMs },
-  { label: "30 days", ms: 30 * 24 * hourMs },
-] as const;
+const durations: readonly (readonly [number, string])[] = [
+  [hourMs, "1 hour"],
+  [8 * hourMs, "8 hours"],
+  [24 * hourMs, "1 day"],
+  [7 * 24 * hourMs, "7 days"],
+  [30 * 24 * hourMs, "30 days"],
+];
 
 type FieldKind = "is" | "startsWith" | "under" | "any";
 
@@ -68,21 +70,12 @@ function FieldRow({ name, value, choice, isRefused, onChange }: FieldRowProps) {
   return (
     <div class="field-row">
       <code class="clip">{shown}</code>
-      <select
-        class="input"
-        aria-label={`What ${shown} may be`}
+      <Select
+        label={`What ${shown} may be`}
         value={choice.kind}
-        onChange={({ currentTarget }) => {
-          const kind = currentTarget.value as FieldKind;
-          onChange({ kind, text: startText(kind, value, isRefused) });
-        }}
-      >
-        {kinds.map((kind) => (
-          <option key={kind} value={kind}>
-            {kindTexts[kind]}
-          </option>
-        ))}
-      </select>
+        options={kinds.map((kind) => [kind, kindTexts[kind]])}
+        onChange={(kind) => onChange({ kind, text: startText(kind, value, isRefused) })}
+      />
       {choice.kind === "startsWith" || choice.kind === "under" ? (
         <input
           class="input mono"
@@ -101,7 +94,7 @@ function FieldRow({ name, value, choice, isRefused, onChange }: FieldRowProps) {
   );
 }
 
-export interface AlwaysFormProps {
+interface AlwaysFormProps {
   readonly record: ApprovalRecord;
   readonly grantMs: number;
   readonly nowMs: number;
@@ -114,10 +107,12 @@ export interface AlwaysFormProps {
 export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }: AlwaysFormProps) {
   const { input, tool } = record.subject;
   const first = useRef<HTMLInputElement>(null);
+  const durationId = useId();
   const [reach, setReach] = useState<Always["reach"]>("session");
   const [isPattern, setPattern] = useState(false);
-  const offered = durations.filter(({ ms }) => ms <= grantMs);
   const [forMs, setForMs] = useState(Math.min(24 * hourMs, grantMs));
+  const offered = durations.filter(([ms]) => ms <= grantMs);
+  if (!offered.some(([ms]) => ms === forMs)) offered.push([forMs, "as long as the hub allows"]);
   const [openedMs] = useState(nowMs);
   const exact: Readonly<Record<string, FieldChoice>> = Object.fromEntries(
     Object.keys(input).map((name) => [name, { kind: "is", text: "" }]),
@@ -179,22 +174,9 @@ export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }:
             calls like this one
           </label>
         </fieldset>
-        <label class="field">
+        <label class="field" for={durationId}>
           <span>How long</span>
-          <select
-            class="input"
-            value={forMs}
-            onChange={({ currentTarget }) => setForMs(Number(currentTarget.value))}
-          >
-            {offered.map(({ label, ms }) => (
-              <option key={ms} value={ms}>
-                {label}
-              </option>
-            ))}
-            {!offered.some(({ ms }) => ms === forMs) && (
-              <option value={forMs}>as long as the hub allows</option>
-            )}
-          </select>
+          <Select id={durationId} value={forMs} options={offered} onChange={setForMs} />
         </label>
       </div>
       {isPattern && (
@@ -220,13 +202,7 @@ export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }:
       )}
       <div class="grant-text" role="status" aria-label="The grant">
         <strong>The grant, whole</strong>
-        <ul>
-          {presentGrant(terms).map((text) => (
-            <li key={text}>
-              <SafeText text={text} />
-            </li>
-          ))}
-        </ul>
+        <TextList texts={presentGrant(terms)} />
       </div>
       {problem !== undefined && (
         <Note tone="warn">

@@ -15,7 +15,7 @@ import { RefuseForm } from "./refuse-form.tsx";
 import { useArmed } from "./use-armed.ts";
 import { useSeenToEnd } from "./use-seen-to-end.ts";
 
-export interface BulkDialogProps {
+interface BulkDialogProps {
   readonly records: readonly ApprovalRecord[];
   readonly decision: "approve" | "reject";
   readonly link: HubLink;

@@ -1,14 +1,17 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
+import type { ComponentProps } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatAge, formatMoment, formatSpan, line } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { AgentName } from "../parts/agent-name.tsx";
+import { CloseButton } from "../parts/controls.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
 import { ScrollArea } from "../parts/scroll-area.tsx";
 import { SubjectView } from "../parts/subject-view.tsx";
+import { TextList } from "../parts/table.tsx";
 import type { Hello, LinkState } from "../state/hub-link.ts";
 import type { Answer, AnswerState } from "../state/inbox.ts";
 import { AlwaysForm } from "./always-form.tsx";
@@ -17,7 +20,7 @@ import { RefuseForm } from "./refuse-form.tsx";
 import { useArmed } from "./use-armed.ts";
 import { useSeenToEnd } from "./use-seen-to-end.ts";
 
-export interface DecisionPanelProps {
+interface DecisionPanelProps {
   readonly record: ApprovalRecord;
   readonly answerState: AnswerState | undefined;
   readonly hello: Hello | undefined;
@@ -34,45 +37,43 @@ export interface DecisionPanelProps {
 const everything = { maxLines: 2_000_000, maxLength: 2_000_000 };
 const maxShownId = 200;
 
+function Fact({ name, ...value }: ComponentProps<"dd"> & { readonly name: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd {...value} />
+    </div>
+  );
+}
+
 function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) {
   const { origin, createdAtMs, expiresAtMs, status } = record;
-  const facts: [string, string][] = [
-    ["Session", line(origin.session, maxShownId)],
-    ...(origin.callId === undefined
-      ? []
-      : ([["Call", line(origin.callId, maxShownId)]] as [string, string][])),
-    ...(origin.correlationId === undefined
-      ? []
-      : ([["Work", line(origin.correlationId, maxShownId)]] as [string, string][])),
-  ];
+  const ids = { Session: origin.session, Call: origin.callId, Work: origin.correlationId };
   return (
     <dl class="facts">
-      <div>
-        <dt>Agent</dt>
-        <dd>
-          <AgentName name={origin.agent} />
-        </dd>
-      </div>
-      <div>
-        <dt>Asked</dt>
-        <dd title={formatMoment(createdAtMs)}>{formatAge(createdAtMs, nowMs)}</dd>
-      </div>
+      <Fact name="Agent">
+        <AgentName name={origin.agent} />
+      </Fact>
+      <Fact name="Asked" title={formatMoment(createdAtMs)}>
+        {formatAge(createdAtMs, nowMs)}
+      </Fact>
       {status === "pending" && (
-        <div>
-          <dt>Expires</dt>
-          <dd title={formatMoment(expiresAtMs)} class={expiresAtMs - nowMs < 60_000 ? "soon" : ""}>
-            in {formatSpan(expiresAtMs - nowMs)}
-          </dd>
-        </div>
+        <Fact
+          name="Expires"
+          title={formatMoment(expiresAtMs)}
+          class={expiresAtMs - nowMs < 60_000 ? "soon" : ""}
+        >
+          in {formatSpan(expiresAtMs - nowMs)}
+        </Fact>
       )}
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <SafeText text={value} />
-          </dd>
-        </div>
-      ))}
+      {Object.entries(ids).map(
+        ([name, id]) =>
+          id !== undefined && (
+            <Fact key={name} name={name}>
+              <SafeText text={line(id, maxShownId)} />
+            </Fact>
+          ),
+      )}
     </dl>
   );
 }
@@ -148,11 +149,7 @@ export function DecisionPanel({
   return (
     <section ref={panel} class={`decision risk-edge-${risk.level}`} tabIndex={-1} aria-labelledby={titleId}>
       <header class="decision-head">
-        {onClose !== undefined && (
-          <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
-            <Icon name="close" />
-          </button>
-        )}
+        {onClose !== undefined && <CloseButton onClose={onClose} />}
         <div class="decision-title">
           <h1 id={titleId}>
             <SafeText text={view.title} />
@@ -171,15 +168,7 @@ export function DecisionPanel({
           <p class="reason">
             <SafeText text={view.reason} />
           </p>
-          {view.risk.reasons.length > 0 && (
-            <ul class="reasons">
-              {view.risk.reasons.map((reason) => (
-                <li key={reason}>
-                  <SafeText text={reason} />
-                </li>
-              ))}
-            </ul>
-          )}
+          {view.risk.reasons.length > 0 && <TextList className="reasons" texts={view.risk.reasons} />}
         </div>
         <SubjectView view={view} onShowAll={isCutHere ? () => setAll(true) : undefined} />
         {!view.isWhole && (

@@ -30,7 +30,7 @@ const glimpseOf = (
   return { view, first: filled.slice(0, 2) };
 };
 
-export interface InboxCardProps {
+interface InboxCardProps {
   readonly record: ApprovalRecord;
   readonly answerState: AnswerState | undefined;
   readonly isOpen: boolean;

@@ -13,7 +13,7 @@ import { useStore } from "../state/store.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
 import { InboxCard } from "./inbox-card.tsx";
 
-export interface InboxColumnProps {
+interface InboxColumnProps {
   readonly inbox: Inbox;
   readonly link: HubLink;
   readonly router: Router;

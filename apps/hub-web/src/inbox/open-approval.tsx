@@ -8,7 +8,7 @@ import type { Router } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
 import { DecisionPanel } from "./decision-panel.tsx";
 
-export interface OpenApprovalProps {
+interface OpenApprovalProps {
   readonly id: string;
   readonly link: HubLink;
   readonly router: Router;

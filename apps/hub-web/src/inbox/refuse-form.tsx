@@ -3,7 +3,7 @@ import { Icon } from "../parts/icons.tsx";
 
 const maxReasonLength = 4000;
 
-export interface RefuseFormProps {
+interface RefuseFormProps {
   readonly isBusy: boolean;
   /** How many are refused, where it is several. */
   readonly count?: number;

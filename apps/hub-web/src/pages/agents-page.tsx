@@ -3,6 +3,7 @@ import { formatAge, formatCount, formatMoment, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { CommandLine, Empty } from "../parts/empty.tsx";
 import { Note } from "../parts/note.tsx";
+import { Table } from "../parts/table.tsx";
 import type { Agents } from "../state/agents.ts";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
@@ -83,27 +84,14 @@ export function AgentsPage({ agents }: { readonly agents: Agents }) {
         </Empty>
       )}
       {list.length > 0 && (
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Agent</th>
-              <th scope="col">State</th>
-              <th scope="col">Last seen</th>
-              <th scope="col">Protection</th>
-              <th scope="col" class="number-cell">
-                Actions
-              </th>
-              <th scope="col" class="number-cell">
-                Waiting
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.map((agent) => (
-              <AgentRow key={agent.agent} agent={agent} nowMs={nowMs} />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          columns={["Agent", "State", "Last seen", "Protection", "Actions", "Waiting"]}
+          numbers={["Actions", "Waiting"]}
+        >
+          {list.map((agent) => (
+            <AgentRow key={agent.agent} agent={agent} nowMs={nowMs} />
+          ))}
+        </Table>
       )}
     </main>
   );

@@ -1,24 +1,30 @@
 import { HubError } from "@harnesskit/hub/client";
-import type { BacktestChange, BacktestResult, PolicyProblem } from "@harnesskit/protocol/hub";
-import { PolicyProblemSchema } from "@harnesskit/protocol/hub";
-import { useEffect, useState } from "preact/hooks";
+import {
+  type BacktestChange,
+  type BacktestResult,
+  type PolicyProblem,
+  PolicyProblemSchema,
+} from "@harnesskit/protocol/hub";
+import { useEffect, useId, useState } from "preact/hooks";
 import * as z from "zod";
 import { formatClock, formatCount, formatDay, line, plural } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
+import { Select } from "../parts/controls.tsx";
 import { Note } from "../parts/note.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
+import { Table } from "../parts/table.tsx";
 import { failureText } from "../state/failures.ts";
 import type { HubLink } from "../state/hub-link.ts";
 import { routeHash } from "../state/route.ts";
 import { decisionWord } from "../timeline/row-state.tsx";
 
 const hourMs = 3_600_000;
-const periods = [
-  { label: "the last hour", ms: hourMs },
-  { label: "the last 24 hours", ms: 24 * hourMs },
-  { label: "the last 7 days", ms: 7 * 24 * hourMs },
-  { label: "all that is kept", ms: 0 },
-] as const;
+const periods: readonly (readonly [number, string])[] = [
+  [hourMs, "the last hour"],
+  [24 * hourMs, "the last 24 hours"],
+  [7 * 24 * hourMs, "the last 7 days"],
+  [0, "all that is kept"],
+];
 
 const problemsOf = (error: unknown): readonly PolicyProblem[] | undefined => {
   if (!HubError.isInstance(error)) return undefined;
@@ -82,21 +88,11 @@ function Result({ result }: { readonly result: BacktestResult }) {
         </Note>
       )}
       {changes.length > 0 && (
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Action</th>
-              <th scope="col">Was</th>
-              <th scope="col">Would be</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
-          <tbody>
-            {changes.map((change) => (
-              <ChangeRow key={change.rowId} change={change} />
-            ))}
-          </tbody>
-        </table>
+        <Table columns={["Action", "Was", "Would be", "Why"]}>
+          {changes.map((change) => (
+            <ChangeRow key={change.rowId} change={change} />
+          ))}
+        </Table>
       )}
       {changes.length < changed && (
         <p class="dim small">The first {formatCount(changes.length)} are listed.</p>
@@ -110,6 +106,7 @@ export function Backtest({ link, text: inForce }: { readonly link: HubLink; read
   const [text, setText] = useState(inForce);
   const [periodMs, setPeriodMs] = useState<number>(24 * hourMs);
   const [isRunning, setRunning] = useState(false);
+  const periodId = useId();
   const [result, setResult] = useState<BacktestResult>();
   const [problems, setProblems] = useState<readonly PolicyProblem[]>([]);
   useEffect(() => setText(inForce), [inForce]);
@@ -150,20 +147,9 @@ export function Backtest({ link, text: inForce }: { readonly link: HubLink; read
           />
         </label>
         <div class="actions">
-          <label class="inline-field">
+          <label class="inline-field" for={periodId}>
             <span class="dim">on</span>
-            <select
-              class="input"
-              aria-label="Period"
-              value={periodMs}
-              onChange={({ currentTarget }) => setPeriodMs(Number(currentTarget.value))}
-            >
-              {periods.map(({ label, ms }) => (
-                <option key={label} value={ms}>
-                  {label}
-                </option>
-              ))}
-            </select>
+            <Select id={periodId} label="Period" value={periodMs} options={periods} onChange={setPeriodMs} />
           </label>
           <button type="submit" class="button primary" disabled={isRunning || text.trim() === ""}>
             {isRunning ? "Running …" : "Run the backtest"}

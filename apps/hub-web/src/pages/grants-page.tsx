@@ -5,7 +5,7 @@ import { AgentName } from "../parts/agent-name.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Note } from "../parts/note.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
+import { TextList } from "../parts/table.tsx";
 import { failureText } from "../state/failures.ts";
 import type { HubLink } from "../state/hub-link.ts";
 import { useNow } from "../state/now.ts";
@@ -48,13 +48,7 @@ function GrantCard({ listed: { grant, lines }, nowMs, onRevoke }: GrantCardProps
           </button>
         )}
       </header>
-      <ul class="lines">
-        {lines.map((text) => (
-          <li key={text}>
-            <SafeText text={text} />
-          </li>
-        ))}
-      </ul>
+      <TextList className="lines" texts={lines} />
       <p class="dim small">
         Given by {line(grant.by, 60)}, {formatAge(grant.createdAtMs, nowMs)}, with{" "}
         <a href={routeHash({ page: "inbox", id: grant.approvalId, filter: {} })}>this approval</a>
@@ -71,6 +65,9 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
   const grants = [...(value?.grants ?? [])].reverse();
   const inForce = grants.filter(({ grant }) => isInForce(grant, nowMs));
   const over = grants.filter(({ grant }) => !isInForce(grant, nowMs));
+  const card = (listed: Listed, onRevoke: (() => void) | undefined) => (
+    <GrantCard key={listed.grant.id} listed={listed} nowMs={nowMs} onRevoke={onRevoke} />
+  );
   const revoke = async (id: string) => {
     setRevoking(undefined);
     try {
@@ -101,22 +98,13 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
         </Empty>
       )}
       <ul class="stack" aria-label="Grants in force">
-        {inForce.map((listed) => (
-          <GrantCard
-            key={listed.grant.id}
-            listed={listed}
-            nowMs={nowMs}
-            onRevoke={() => setRevoking(listed)}
-          />
-        ))}
+        {inForce.map((listed) => card(listed, () => setRevoking(listed)))}
       </ul>
       {over.length > 0 && (
         <>
           <h2 class="cards-head">Over</h2>
           <ul class="stack" aria-label="Grants that are over">
-            {over.map((listed) => (
-              <GrantCard key={listed.grant.id} listed={listed} nowMs={nowMs} onRevoke={undefined} />
-            ))}
+            {over.map((listed) => card(listed, undefined))}
           </ul>
         </>
       )}
@@ -135,13 +123,7 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
             </>
           }
         >
-          <ul class="lines">
-            {revoking.lines.map((text) => (
-              <li key={text}>
-                <SafeText text={text} />
-              </li>
-            ))}
-          </ul>
+          <TextList className="lines" texts={revoking.lines} />
           <p class="dim">Approvals that it has given and that no agent has taken yet are withdrawn.</p>
         </Dialog>
       )}

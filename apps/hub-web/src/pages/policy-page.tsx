@@ -1,7 +1,8 @@
 import type { PolicyState, RuleHits } from "@harnesskit/protocol/hub";
-import { block, formatAge, formatCount, line } from "../format.ts";
+import { formatAge, formatCount, line, plainLines } from "../format.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { Note } from "../parts/note.tsx";
+import { Table } from "../parts/table.tsx";
 import type { HubLink } from "../state/hub-link.ts";
 import { useNow } from "../state/now.ts";
 import { decisionWord } from "../timeline/row-state.tsx";
@@ -19,54 +20,39 @@ const kindTexts: Readonly<Record<RuleHits["kind"], string>> = {
 function Rules({ rules, nowMs }: { readonly rules: readonly RuleHits[]; readonly nowMs: number }) {
   const most = Math.max(1, ...rules.map(({ hits }) => hits));
   return (
-    <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">Rule</th>
-          <th scope="col">Decided</th>
-          <th scope="col" class="number-cell">
-            Hits
+    <Table columns={["Rule", "Decided", "Hits", "Last hit"]} numbers={["Hits"]}>
+      {rules.map(({ name, kind, hits, lastHitAtMs, decisions, isInForce }) => (
+        <tr key={`${kind} ${name}`} class={isInForce ? "" : "over"}>
+          <th scope="row">
+            <code>{line(name, 100)}</code>
+            <span class="dim small">
+              {kindTexts[kind]}
+              {isInForce ? "" : ", no longer in the policy"}
+            </span>
           </th>
-          <th scope="col">Last hit</th>
+          <td data-label="Decided">
+            <span class="chips">
+              {Object.entries(decisions).map(([decision, count]) => (
+                <span key={decision} class="chip">
+                  {decisionWord(decision)} {formatCount(count)}
+                </span>
+              ))}
+            </span>
+          </td>
+          <td data-label="Hits" class="number-cell">
+            <meter class="bar" min={0} max={most} value={hits} aria-label={`${hits} hits`} />
+            {formatCount(hits)}
+          </td>
+          <td data-label="Last hit">
+            {lastHitAtMs === undefined ? <span class="dim">never</span> : formatAge(lastHitAtMs, nowMs)}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {rules.map(({ name, kind, hits, lastHitAtMs, decisions, isInForce }) => (
-          <tr key={`${kind} ${name}`} class={isInForce ? "" : "over"}>
-            <th scope="row">
-              <code>{line(name, 100)}</code>
-              <span class="dim small">
-                {kindTexts[kind]}
-                {isInForce ? "" : ", no longer in the policy"}
-              </span>
-            </th>
-            <td data-label="Decided">
-              <span class="chips">
-                {Object.entries(decisions).map(([decision, count]) => (
-                  <span key={decision} class="chip">
-                    {decisionWord(decision)} {formatCount(count)}
-                  </span>
-                ))}
-              </span>
-            </td>
-            <td data-label="Hits" class="number-cell">
-              <meter class="bar" min={0} max={most} value={hits} aria-label={`${hits} hits`} />
-              {formatCount(hits)}
-            </td>
-            <td data-label="Last hit">
-              {lastHitAtMs === undefined ? <span class="dim">never</span> : formatAge(lastHitAtMs, nowMs)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
 
 function PolicyView({ policy, nowMs }: { readonly policy: PolicyState; readonly nowMs: number }) {
-  const lines = block(policy.text, 1_000_000)
-    .split("\n")
-    .map((text) => ({ kind: "plain" as const, text }));
   return (
     <>
       <header class="page-head">
@@ -89,7 +75,9 @@ function PolicyView({ policy, nowMs }: { readonly policy: PolicyState; readonly 
       </section>
       <details class="more panel">
         <summary>The policy's file</summary>
-        <CodeBlock part={{ kind: "prompt", label: line(policy.file, 300), lines }} />
+        <CodeBlock
+          part={{ kind: "prompt", label: line(policy.file, 300), lines: plainLines(policy.text, 1_000_000) }}
+        />
       </details>
     </>
   );

@@ -73,7 +73,7 @@ function DiffLines({ lines }: { readonly lines: readonly ViewLine[] }) {
   );
 }
 
-export interface CodeBlockProps {
+interface CodeBlockProps {
   readonly part: Pick<ViewPart, "kind" | "label" | "lines">;
 }
 

@@ -1,6 +1,6 @@
 import { line } from "../format.ts";
 import { useKey } from "../keys.ts";
-import { Icon } from "./icons.tsx";
+import { CloseButton } from "./controls.tsx";
 
 /** In the place of what is open: that it is being read, or why it cannot be shown. */
 export function DetailMessage({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
@@ -8,9 +8,7 @@ export function DetailMessage({ text, onClose }: { readonly text: string; readon
   return (
     <section class="decision" aria-live="polite">
       <header class="decision-head">
-        <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <CloseButton onClose={onClose} />
       </header>
       <p class="loading dim">{line(text, 500)}</p>
     </section>

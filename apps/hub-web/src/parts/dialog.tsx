@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { Icon } from "./icons.tsx";
+import { CloseButton } from "./controls.tsx";
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly footer?: ComponentChildren;
@@ -33,9 +33,7 @@ export function Dialog({ title, onClose, footer, children }: DialogProps) {
     >
       <header>
         <h2 id={id}>{title}</h2>
-        <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <CloseButton onClose={onClose} />
       </header>
       <div class="dialog-body">{children}</div>
       {footer !== undefined && <footer>{footer}</footer>}

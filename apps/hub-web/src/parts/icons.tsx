@@ -28,7 +28,7 @@ const outlines = {
 
 export type IconName = keyof typeof outlines;
 
-export interface IconProps {
+interface IconProps {
   readonly name: IconName;
   readonly size?: number;
 }

@@ -6,7 +6,7 @@ const icons = { plain: "help", warn: "warning", bad: "warning", good: "check" } 
   IconName
 >;
 
-export interface NoteProps {
+interface NoteProps {
   readonly tone?: keyof typeof icons;
   readonly children: ComponentChildren;
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-export interface ScrollAreaProps {
+interface ScrollAreaProps {
   readonly label: string;
   readonly className: string;
   readonly element?: RefObject<HTMLElement | null>;

@@ -3,7 +3,7 @@ import { CodeBlock } from "./code-block.tsx";
 import { Note } from "./note.tsx";
 import { hasWrittenOut } from "./safe-text.tsx";
 
-export interface SubjectViewProps {
+interface SubjectViewProps {
   readonly view: Pick<ApprovalView, "title" | "parts">;
   /** Shows what was cut; absent where all is shown that there is. */
   readonly onShowAll?: (() => void) | undefined;

@@ -1,13 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { line } from "../format.ts";
 import { useKey } from "../keys.ts";
+import { Select } from "../parts/controls.tsx";
 import { Icon } from "../parts/icons.tsx";
 import type { TimelineFilter } from "../state/route.ts";
 import { decisionWords } from "./row-state.tsx";
 
 const typingMs = 250;
 
-export interface FilterBarProps {
+interface FilterBarProps {
   readonly filter: TimelineFilter;
   readonly agents: readonly string[];
   readonly tools: readonly string[];
@@ -73,19 +74,13 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
       ? options
       : [...options, [value, line(value, 60)] as const];
   return (
-    <select
-      class={`input filter ${value === undefined ? "" : "set"}`}
-      aria-label={label}
+    <Select
+      label={label}
+      className={`input filter ${value === undefined ? "" : "set"}`}
       value={value ?? ""}
-      onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
-    >
-      <option value="">{label}</option>
-      {all.map(([each, text]) => (
-        <option key={each} value={each}>
-          {text}
-        </option>
-      ))}
-    </select>
+      options={[["", label], ...all]}
+      onChange={(chosen) => onChange(chosen || undefined)}
+    />
   );
 }
 

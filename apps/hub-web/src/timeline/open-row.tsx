@@ -8,7 +8,7 @@ import { useStore } from "../state/store.ts";
 import type { Timeline } from "../state/timeline.ts";
 import { RowDetail } from "./row-detail.tsx";
 
-export interface OpenRowProps {
+interface OpenRowProps {
   readonly id: string;
   readonly link: HubLink;
   readonly router: Router;

@@ -1,22 +1,24 @@
 import { presentApproval } from "@harnesskit/approvals";
-import type { RowContent, TimelineDetail, TimelineRow } from "@harnesskit/protocol/hub";
+import type { RowContent, TimelineDetail } from "@harnesskit/protocol/hub";
+import { isObject } from "@harnesskit/wire/json";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import { block, formatAge, formatClock, formatDuration, formatMoment, line } from "../format.ts";
+import { block, formatAge, formatClock, formatDuration, formatMoment, line, plainLines } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
+import { CloseButton } from "../parts/controls.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
 import { ScrollArea } from "../parts/scroll-area.tsx";
 import { useNow } from "../state/now.ts";
-import { approvalText, decisionWord, StateMark, stateTexts } from "./row-state.tsx";
+import { approvalText, approvalTones, decisionWord, StateMark, states } from "./row-state.tsx";
 
 interface StepProps {
   readonly title: string;
-  readonly tone?: string;
+  readonly tone?: string | undefined;
   readonly children: ComponentChildren;
 }
 
@@ -30,33 +32,24 @@ function Step({ title, tone = "", children }: StepProps) {
   );
 }
 
-const jsonLines = (value: unknown) =>
-  block(JSON.stringify(value, null, 2) ?? "")
-    .split("\n")
-    .map((text) => ({ kind: "plain" as const, text }));
-
-const textLines = (value: string) =>
-  block(value)
-    .split("\n")
-    .map((text) => ({ kind: "plain" as const, text }));
+function CutNote() {
+  return <p class="dim small">The hub kept a part of it: the rest was too large.</p>;
+}
 
 /** Content in the place where it is read best: a string as lines, everything else as JSON. */
 function Content({ label, content }: { readonly label: string; readonly content: RowContent }) {
   const { value, isCut } = content;
-  const part =
+  const [kind, text] =
     typeof value === "string"
-      ? { kind: "prompt" as const, label, lines: textLines(value) }
-      : { kind: "input" as const, label, lines: jsonLines(value) };
+      ? (["prompt", value] as const)
+      : (["input", JSON.stringify(value, null, 2) ?? ""] as const);
   return (
     <>
-      <CodeBlock part={part} />
-      {isCut && <p class="dim small">The hub kept a part of it: the rest was too large.</p>}
+      <CodeBlock part={{ kind, label, lines: plainLines(text) }} />
+      {isCut && <CutNote />}
     </>
   );
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The input as an approval shows it: a command as a command, a change as a diff. */
 function Input({ detail: { row, input, approval } }: { readonly detail: TimelineDetail }) {
@@ -73,9 +66,7 @@ function Input({ detail: { row, input, approval } }: { readonly detail: Timeline
       {parts.map((part, index) => (
         <CodeBlock key={`${index}`} part={part} />
       ))}
-      {approval === undefined && input?.isCut && (
-        <p class="dim small">The hub kept a part of it: the rest was too large.</p>
-      )}
+      {approval === undefined && input?.isCut && <CutNote />}
     </>
   );
 }
@@ -110,27 +101,7 @@ function Decided({ row, explanation }: Pick<TimelineDetail, "row" | "explanation
   );
 }
 
-const stepTones: Readonly<Record<TimelineRow["state"], string>> = {
-  noted: "",
-  waiting: "warn",
-  running: "accent",
-  done: "good",
-  failed: "bad",
-  refused: "bad",
-  unknown: "warn",
-};
-
-const effectTexts: Readonly<Record<TimelineRow["state"], string>> = {
-  noted: "It was only noted.",
-  waiting: "It waits for an answer.",
-  running: "It was allowed. The agent has not reported an outcome yet.",
-  done: "The agent did it.",
-  failed: "The agent tried it, and it failed.",
-  refused: "It did not happen.",
-  unknown: "It was allowed, and the agent was lost or said nothing: it may have been done, in part or whole.",
-};
-
-export interface RowDetailProps {
+interface RowDetailProps {
   readonly detail: TimelineDetail;
   readonly approvalHref: (id: string) => string;
   readonly onClose: () => void;
@@ -155,9 +126,7 @@ export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetai
   return (
     <section ref={panel} class="decision row-detail" tabIndex={-1} aria-labelledby={titleId}>
       <header class="decision-head">
-        <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <CloseButton onClose={onClose} />
         <div class="decision-title">
           <StateMark state={row.state} />
           <h1 id={titleId}>
@@ -190,18 +159,7 @@ export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetai
           <Step title="Rule" tone={row.decision === undefined ? "" : "accent"}>
             <Decided row={row} explanation={detail.explanation} />
           </Step>
-          <Step
-            title="Approval"
-            tone={
-              approval === undefined
-                ? ""
-                : approval.status === "pending"
-                  ? "warn"
-                  : approval.status === "approved"
-                    ? "good"
-                    : "bad"
-            }
-          >
+          <Step title="Approval" tone={approval && (approvalTones[approval.status] || "bad")}>
             {approval === undefined ? (
               <p class="dim">No human was asked.</p>
             ) : (
@@ -220,9 +178,9 @@ export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetai
               </>
             )}
           </Step>
-          <Step title="Effect" tone={stepTones[row.state]}>
+          <Step title="Effect" tone={states[row.state].tone}>
             <p>
-              {effectTexts[row.state]}
+              {states[row.state].effect}
               {durationMs !== undefined && <span class="dim"> It took {formatDuration(durationMs)}.</span>}
             </p>
             {outcome !== undefined && error === undefined && (
@@ -252,7 +210,7 @@ export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetai
           </details>
         )}
         <p class="dim small">
-          Row {id} · {stateTexts[row.state]}
+          Row {id} · {states[row.state].text}
           {row.callId !== undefined && ` · call ${line(row.callId, 200)}`}
         </p>
       </ScrollArea>

@@ -2,36 +2,44 @@ import type { RowApproval, RowState, TimelineRow } from "@harnesskit/protocol/hu
 import { formatDuration, line } from "../format.ts";
 import { Icon, type IconName } from "../parts/icons.tsx";
 
-export const stateTexts: Readonly<Record<RowState, string>> = {
-  noted: "noted",
-  waiting: "waiting",
-  running: "running",
-  done: "done",
-  failed: "failed",
-  refused: "refused",
-  unknown: "outcome unknown",
-};
+interface ShownState {
+  readonly text: string;
+  /** @default a dot */
+  readonly icon?: IconName;
+  readonly tone: string;
+  /** What it says of the action, in a sentence. */
+  readonly effect: string;
+}
 
-const stateIcons: Readonly<Record<RowState, IconName>> = {
-  noted: "down",
-  waiting: "clock",
-  running: "clock",
-  done: "check",
-  failed: "cross",
-  refused: "cross",
-  unknown: "help",
+const allowed = "It was allowed";
+
+export const states: Readonly<Record<RowState, ShownState>> = {
+  noted: { text: "noted", tone: "", effect: "It was only noted." },
+  waiting: { text: "waiting", icon: "clock", tone: "warn", effect: "It waits for an answer." },
+  running: {
+    text: "running",
+    icon: "clock",
+    tone: "accent",
+    effect: `${allowed}. The agent has not reported an outcome yet.`,
+  },
+  done: { text: "done", icon: "check", tone: "good", effect: "The agent did it." },
+  failed: { text: "failed", icon: "cross", tone: "bad", effect: "The agent tried it, and it failed." },
+  refused: { text: "refused", icon: "cross", tone: "bad", effect: "It did not happen." },
+  unknown: {
+    text: "outcome unknown",
+    icon: "help",
+    tone: "warn",
+    effect: `${allowed}, and the agent was lost or said nothing: it may have been done, in part or whole.`,
+  },
 };
 
 /** Where an action stands, as a picture; the words are for those who hear it. */
 export function StateMark({ state }: { readonly state: RowState }) {
+  const { text, icon } = states[state];
   return (
-    <span class={`state state-${state}`} title={stateTexts[state]}>
-      {state === "noted" ? (
-        <span class="dot" aria-hidden="true" />
-      ) : (
-        <Icon name={stateIcons[state]} size={14} />
-      )}
-      <span class="hidden">{stateTexts[state]}</span>
+    <span class={`state state-${state}`} title={text}>
+      {icon === undefined ? <span class="dot" aria-hidden="true" /> : <Icon name={icon} size={14} />}
+      <span class="hidden">{text}</span>
     </span>
   );
 }
@@ -58,7 +66,7 @@ export const decisionWords: Readonly<Record<string, string>> = {
 
 export const decisionWord = (decision: string): string => decisionWords[decision] ?? line(decision, 40);
 
-const approvalTones: Readonly<Record<RowApproval["status"], string>> = {
+export const approvalTones: Readonly<Record<RowApproval["status"], string>> = {
   pending: "warn",
   approved: "good",
   rejected: "bad",
@@ -102,6 +110,6 @@ export function DecisionChip({ row: { decision, approval } }: { readonly row: Ti
 /** What came of it: how long the action took, without the wait for an answer, or why it did not happen. */
 export const effectText = ({ state, durationMs }: TimelineRow): string => {
   if (state === "done" || state === "failed")
-    return durationMs === undefined ? stateTexts[state] : `took ${formatDuration(durationMs)}`;
-  return state === "noted" ? "" : stateTexts[state];
+    return durationMs === undefined ? states[state].text : `took ${formatDuration(durationMs)}`;
+  return state === "noted" ? "" : states[state].text;
 };

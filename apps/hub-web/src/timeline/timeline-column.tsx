@@ -18,7 +18,7 @@ import { useVirtualList } from "./use-virtual-list.ts";
 /** Items before the end at which the next page is asked for. */
 const readAhead = 100;
 
-export interface TimelineColumnProps {
+interface TimelineColumnProps {
   readonly timeline: Timeline;
   readonly agents: Agents;
   readonly router: Router;

@@ -15,7 +15,7 @@ const rowStyle = ({ start, size }: PlaceProps) => ({
   height: `${size}px`,
 });
 
-export interface GroupHeadProps extends PlaceProps {
+interface GroupHeadProps extends PlaceProps {
   readonly row: TimelineRow;
   readonly isNewDay: boolean;
   readonly onSession: (() => void) | undefined;
@@ -49,7 +49,7 @@ const withoutName = ({ summary, tool, type }: TimelineRow): string => {
   return summary.slice(name.length).replace(/^:? /, "");
 };
 
-export interface RowLineProps extends PlaceProps {
+interface RowLineProps extends PlaceProps {
   readonly row: TimelineRow;
   readonly isOpen: boolean;
   readonly href: string;

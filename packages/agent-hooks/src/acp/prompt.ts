@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { canonicalJson, isObject, utf8Length } from "@harnesskit/wire/json";
+import { withoutAbsent } from "../fields.ts";
 
 /** A prompt of the editor's user, as policies see it. */
 export interface AcpPrompt {
@@ -30,8 +31,7 @@ const described = (block: JsonObject, digest: (text: string) => string): JsonObj
   }
   const binary = data ?? inner.blob;
   if (typeof binary === "string") shown.base64_omitted_bytes = binary.length;
-  const known = Object.entries(shown).filter((one): one is [string, JsonValue] => one[1] != null);
-  return { ...Object.fromEntries(known), digest: digest(canonicalJson(block)) };
+  return { ...withoutAbsent(shown), digest: digest(canonicalJson(block)) };
 };
 
 const isTextBlock = (block: JsonObject): block is JsonObject & { text: string } =>

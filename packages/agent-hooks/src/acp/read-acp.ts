@@ -116,9 +116,6 @@ const promptOf = (blocks: readonly JsonObject[], { digest }: ReadAcpOptions): Ac
   }
 };
 
-const callTitle = (call: AcpToolCall): JsonObject =>
-  typeof call.title === "string" ? { title: call.title.slice(0, 1000) } : {};
-
 /**
  * Reads a request of ACP version 1 (schema 1.7.0) that a policy decides about. Throws {@link HookError} (`hook_invalid`) for parameters
  * that are not those of the method.
@@ -142,15 +139,9 @@ export const readAcp = (
       return { ...base, action: undefined, prompt: promptOf(read.prompt as JsonObject[], options) };
     case "session/request_permission": {
       const call = read.toolCall as unknown as AcpToolCall;
-      const { toolCallId } = call;
-      const action = acpAction(call, options);
-      return {
-        ...base,
-        action,
-        prompt: undefined,
-        toolCallId,
-        metadata: { ...metadata, ...callTitle(call) },
-      };
+      const { toolCallId, title } = call;
+      const shown = typeof title === "string" ? { ...metadata, title: title.slice(0, 1000) } : metadata;
+      return { ...base, action: acpAction(call, options), prompt: undefined, toolCallId, metadata: shown };
     }
     default: {
       const call =

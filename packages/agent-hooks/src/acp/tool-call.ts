@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { isObject } from "@harnesskit/wire/json";
 import { readMcpName, type ToolRules } from "../actions.ts";
+import { withoutAbsent } from "../fields.ts";
 import type { HostToolCall } from "../host.ts";
 import { acpAgentFacts } from "./acp-agents.ts";
 import { commandLine } from "./command-line.ts";
@@ -109,11 +110,7 @@ const text = (value: JsonValue | undefined): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
 /** What is known of a call that no table knows: all that a human can go by. */
-const described = (call: AcpToolCall): JsonObject => {
-  const { toolCallId: _, ...others } = call;
-  const known = Object.entries(others).filter((entry): entry is [string, JsonValue] => entry[1] != null);
-  return Object.fromEntries(known);
-};
+const described = ({ toolCallId: _, ...others }: AcpToolCall): JsonObject => withoutAbsent({ ...others });
 
 /** The call as a table of tools can read it. An MCP tool is one by its `name`: a title may be what the model has written. */
 export const toHostCall = (

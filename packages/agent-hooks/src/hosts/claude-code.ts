@@ -1,5 +1,6 @@
 import { readMcpName } from "../actions.ts";
 import type { Host } from "../host.ts";
+import { alike } from "../protection.ts";
 import { type HookCommand, hooksText, matcherEntries, toSeconds } from "../settings/host-settings.ts";
 import { readSnakeCase } from "./snake-case-input.ts";
 
@@ -52,26 +53,18 @@ export const claudeCode: Host = {
     if (event === "UserPromptSubmit") {
       return verdict.kind === "modify" ? undefined : { decision: "block", reason: verdict.reason };
     }
-    const answer =
+    const [permissionDecision, permissionDecisionReason] =
       verdict.kind === "modify"
-        ? {
-            permissionDecision: "allow",
-            permissionDecisionReason: "changed by the guard",
-            updatedInput: verdict.input,
-          }
-        : {
-            permissionDecision: verdict.kind === "ask" ? "ask" : "deny",
-            permissionDecisionReason: verdict.reason,
-          };
-    return { hookSpecificOutput: { hookEventName: event, ...answer } };
+        ? ["allow", "changed by the guard"]
+        : [verdict.kind === "ask" ? "ask" : "deny", verdict.reason];
+    const changed = verdict.kind === "modify" && { updatedInput: verdict.input };
+    const decided = { permissionDecision, permissionDecisionReason, ...changed };
+    return { hookSpecificOutput: { hookEventName: event, ...decided } };
   },
   timing: { defaultMs: 600_000, field: "timeout", unit: "s" },
   failures: {
-    crash: { documented: "runs", withSettings: "blocked" },
+    ...alike({ documented: "runs", withSettings: "blocked" }),
     silent_exit: { documented: "blocked", withSettings: "blocked" },
-    garbage: { documented: "runs", withSettings: "blocked" },
-    timeout: { documented: "runs", withSettings: "blocked" },
-    missing: { documented: "runs", withSettings: "blocked" },
     untrusted: { documented: "runs" },
   },
   settings: {

@@ -1,6 +1,6 @@
 import { readMcpName } from "../actions.ts";
 import type { Host } from "../host.ts";
-import type { FailureFact } from "../protection.ts";
+import { alike } from "../protection.ts";
 import { type HookCommand, toSeconds } from "../settings/host-settings.ts";
 import { readSnakeCase } from "./snake-case-input.ts";
 
@@ -31,7 +31,6 @@ const requirementsText = ({ command, timeoutMs }: Required<HookCommand>): string
 };
 
 const version = "0.169.0";
-const runs: FailureFact = { documented: "runs", observed: { effect: "runs", version } };
 
 /** Codex. Its own words: https://developers.openai.com/codex/hooks */
 export const codex: Host = {
@@ -55,33 +54,16 @@ export const codex: Host = {
   write(verdict, event) {
     // Codex fails the hook, and runs the tool, for an `ask`, an `allow` without `updatedInput` and a refusal without a reason.
     if (verdict.kind === "pass") return undefined;
-    if (verdict.kind === "modify") {
-      return {
-        hookSpecificOutput: {
-          hookEventName: event,
-          permissionDecision: "allow",
-          updatedInput: verdict.input,
-        },
-      };
-    }
-    if (event === "UserPromptSubmit") return { decision: "block", reason: verdict.reason };
-    return {
-      hookSpecificOutput: {
-        hookEventName: event,
-        permissionDecision: "deny",
-        permissionDecisionReason: verdict.reason,
-      },
-    };
+    if (verdict.kind !== "modify" && event === "UserPromptSubmit")
+      return { decision: "block", reason: verdict.reason };
+    const decided =
+      verdict.kind === "modify"
+        ? { permissionDecision: "allow", updatedInput: verdict.input }
+        : { permissionDecision: "deny", permissionDecisionReason: verdict.reason };
+    return { hookSpecificOutput: { hookEventName: event, ...decided } };
   },
   timing: { defaultMs: 600_000, field: "timeout", unit: "s" },
-  failures: {
-    crash: runs,
-    silent_exit: runs,
-    garbage: runs,
-    timeout: runs,
-    missing: runs,
-    untrusted: runs,
-  },
+  failures: alike({ documented: "runs", observed: { effect: "runs", version } }),
   settings: {
     kind: "json",
     files: ["~/.codex/hooks.json", ".codex/hooks.json"],

@@ -1,8 +1,7 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import { type JsonObject, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import * as z from "zod";
 import type { HookInput, Host } from "../host.ts";
-import type { FailureEffect, FailureFact } from "../protection.ts";
+import { alike, type FailureEffect, type FailureFact } from "../protection.ts";
 import { type HookCommand, hooksText, plainEntries, toSeconds } from "../settings/host-settings.ts";
 import { parseObjectText } from "./json-text.ts";
 import { readSnakeCase } from "./snake-case-input.ts";
@@ -110,12 +109,10 @@ export const copilotCli: Host = {
   },
   timing: { defaultMs: 30_000, field: "timeoutSec", unit: "s" },
   failures: {
+    ...alike(fact("runs")),
     crash: fact("blocked"),
     silent_exit: fact("blocked"),
-    garbage: fact("runs"),
-    timeout: fact("runs"),
     missing: fact("blocked"),
-    untrusted: fact("runs"),
   },
   settings: {
     kind: "json",

@@ -1,7 +1,7 @@
 import { JsonValueSchema } from "@harnesskit/protocol/envelope";
 import * as z from "zod";
 import type { Host, HostToolCall } from "../host.ts";
-import type { FailureFact } from "../protection.ts";
+import { alike } from "../protection.ts";
 import { type HookCommand, hooksText, plainEntries, toSeconds } from "../settings/host-settings.ts";
 import { parseObjectText } from "./json-text.ts";
 
@@ -46,7 +46,6 @@ const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
     failClosed: true,
   });
 
-const runs: FailureFact = { documented: "runs", withSettings: "blocked" };
 const header = { version: 1 };
 
 /** Cursor. Its own words: https://cursor.com/docs/agent/hooks */
@@ -109,11 +108,9 @@ export const cursor: Host = {
   },
   timing: { defaultMs: 30_000, field: "timeout", unit: "s" },
   failures: {
-    crash: runs,
+    ...alike({ documented: "runs", withSettings: "blocked" }),
     silent_exit: { documented: "blocked" },
     garbage: { documented: "unknown", withSettings: "blocked" },
-    timeout: runs,
-    missing: runs,
     untrusted: { documented: "unknown" },
   },
   settings: {

@@ -1,6 +1,6 @@
 import { isObject } from "@harnesskit/wire/json";
 import type { Host } from "../host.ts";
-import type { FailureEffect, FailureFact } from "../protection.ts";
+import { alike, type FailureEffect, type FailureFact } from "../protection.ts";
 import { type HookCommand, hooksText, matcherEntries } from "../settings/host-settings.ts";
 import { readSnakeCase } from "./snake-case-input.ts";
 
@@ -64,12 +64,9 @@ export const geminiCli: Host = {
   },
   timing: { defaultMs: 60_000, field: "timeout", unit: "ms" },
   failures: {
-    crash: fact("runs"),
+    ...alike(fact("runs")),
     silent_exit: fact("blocked", "runs"),
-    garbage: fact("runs"),
-    timeout: fact("runs"),
     missing: fact("runs", "blocked"),
-    untrusted: fact("runs"),
   },
   settings: {
     kind: "json",

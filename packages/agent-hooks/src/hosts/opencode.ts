@@ -1,7 +1,7 @@
 import { JsonValueSchema } from "@harnesskit/protocol/envelope";
 import * as z from "zod";
 import type { Host } from "../host.ts";
-import type { FailureFact } from "../protection.ts";
+import { alike } from "../protection.ts";
 import { opencodePlugin } from "./opencode-plugin.ts";
 
 const text = z.string().nullish();
@@ -18,8 +18,6 @@ const OpencodeInputSchema = z.object({
 });
 
 const path = { filePath: "path" };
-/** The plugin refuses the call for every failure of its command. */
-const blocked: FailureFact = { documented: "unknown", withSettings: "blocked" };
 
 /** opencode, through a plugin file. Its own words: https://opencode.ai/docs/plugins */
 export const opencode: Host = {
@@ -64,12 +62,9 @@ export const opencode: Host = {
     }
   },
   timing: { defaultMs: 30_000, field: "timeoutMs in the plugin file", unit: "ms" },
+  // The plugin refuses the call for every failure of its command.
   failures: {
-    crash: blocked,
-    silent_exit: blocked,
-    garbage: blocked,
-    timeout: blocked,
-    missing: blocked,
+    ...alike({ documented: "unknown", withSettings: "blocked" }),
     untrusted: { documented: "unknown" },
   },
   settings: {

@@ -1,6 +1,6 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import { type JsonObject, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import * as z from "zod";
+import { withoutAbsent } from "../fields.ts";
 import type { HookInput } from "../host.ts";
 
 const text = z.string().nullish();
@@ -23,7 +23,10 @@ const SnakeCaseInputSchema = z.object({
   last_assistant_message: JsonValueSchema.optional(),
   error: JsonValueSchema.optional(),
   mcp_context: z.object({ server_name: z.string(), tool_name: z.string() }).nullish(),
-  // What goes into the metadata.
+});
+
+/** What of it goes into the metadata. */
+const DetailsSchema = z.object({
   model: JsonValueSchema.optional(),
   permission_mode: text,
   turn_id: text,
@@ -32,30 +35,11 @@ const SnakeCaseInputSchema = z.object({
   source: text,
   reason: text,
 });
-type SnakeCaseInput = z.infer<typeof SnakeCaseInputSchema>;
-
-const detailNames = [
-  "model",
-  "permission_mode",
-  "turn_id",
-  "agent_id",
-  "agent_type",
-  "source",
-  "reason",
-] as const;
-
-const detailsOf = (input: SnakeCaseInput): JsonObject => {
-  const details: JsonObject = {};
-  for (const name of detailNames) {
-    const value = input[name];
-    if (value !== undefined && value !== null) details[name] = value;
-  }
-  return details;
-};
 
 /** Reads the form; throws a `ZodError` for anything else. */
 export const readSnakeCase = (value: JsonObject): HookInput => {
   const input = SnakeCaseInputSchema.parse(value);
+  const details = DetailsSchema.parse(value);
   const { tool_name: name, mcp_context: mcp } = input;
   const result =
     input.tool_response ??
@@ -78,6 +62,6 @@ export const readSnakeCase = (value: JsonObject): HookInput => {
     prompt: input.prompt ?? undefined,
     result: result ?? undefined,
     failed: input.error !== undefined && input.error !== null ? true : undefined,
-    details: detailsOf(input),
+    details: withoutAbsent(details),
   };
 };

@@ -1,6 +1,6 @@
+import type { ApprovalRecord } from "@harnesskit/protocol/hub";
 import { checkRejects } from "@harnesskit/wire/testing";
 import { ApprovalError } from "../errors.ts";
-import type { ApprovalRecord } from "../record.ts";
 
 /** Throws `contract_broken` unless it rejects with this code; returns the record that the error holds. */
 export const checkRefused = async (

@@ -1,6 +1,6 @@
+import type { Always } from "@harnesskit/protocol/hub";
 import { checkEqual } from "@harnesskit/wire/testing";
 import type { ApprovalStore } from "../approval-store.ts";
-import type { Always } from "../grant.ts";
 import type { ApprovalCase } from "./approval-store-contract.ts";
 import { checkRefused } from "./check-refused.ts";
 import { approveBy, sampleQuestion, takeBy } from "./samples.ts";

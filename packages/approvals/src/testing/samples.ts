@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, ApprovalRecord } from "../record.ts";
+import type { ApprovalQuestion, ApprovalRecord } from "@harnesskit/protocol/hub";
 
 /** A question about a shell command. */
 export const sampleQuestion = (

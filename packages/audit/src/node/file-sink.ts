@@ -210,13 +210,15 @@ export class FileSink implements FileAuditSink {
       previous_seq: previous.seq,
       previous_hash: previous.hash,
     };
-    this.#builder.append(
-      this.#formatter.formatOwn("audit.opened", details, this.#builder.seq + 1, this.#now()),
-    );
+    this.#appendOwn("audit.opened", details);
   }
 
   #recordOwn(action: `audit.${string}`, details: AuditDetails): void {
     this.#prepare();
+    this.#appendOwn(action, details);
+  }
+
+  #appendOwn(action: `audit.${string}`, details: AuditDetails): void {
     this.#builder.append(this.#formatter.formatOwn(action, details, this.#builder.seq + 1, this.#now()));
   }
 

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isMissing, openOwnFile, syncDirectory, UnsafeFileError } from "@harnesskit/node-kit";
+import { ifPresent, openOwnFile, syncDirectory, UnsafeFileError } from "@harnesskit/node-kit";
 import { AuditError } from "../audit-error.ts";
 import type { AuditFileSystem } from "./file-system.ts";
 import { listNumbered, numberedPath } from "./log-names.ts";
@@ -95,24 +95,12 @@ export class LogFile {
     await this.sync();
     const target = numberedPath(this.#path, number);
     // A rename would replace a file that is there.
-    if (await this.#exists(target)) {
-      throw new AuditError(
-        "audit_write_failed",
-        `a file ${number} of the log is there already: move it away`,
-      );
+    if ((await ifPresent(this.#fileSystem.lstat(target))) !== undefined) {
+      const message = `a file ${number} of the log is there already: move it away`;
+      throw new AuditError("audit_write_failed", message);
     }
     await this.#fileSystem.rename(this.#path, target);
     this.#isRenamed = true;
-  }
-
-  async #exists(path: string): Promise<boolean> {
-    try {
-      await this.#fileSystem.lstat(path);
-      return true;
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
-    }
   }
 
   /** Removes the oldest files beyond `maxFiles`; gives how many. */

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { isMissing } from "@harnesskit/node-kit";
+import { ifPresent } from "@harnesskit/node-kit";
 import type { AuditFileSystem } from "./file-system.ts";
 
 /** A file that the log was rotated to. */
@@ -14,13 +14,7 @@ export const numberedPath = (path: string, number: number): string => `${path}.$
 export const listNumbered = async (fileSystem: AuditFileSystem, path: string): Promise<NumberedFile[]> => {
   const directory = dirname(path);
   const prefix = `${basename(path)}.`;
-  let names: string[];
-  try {
-    names = await fileSystem.readdir(directory);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  const names = (await ifPresent(fileSystem.readdir(directory))) ?? [];
   return names
     .filter((name) => name.startsWith(prefix) && /^[1-9]\d{0,14}$/.test(name.slice(prefix.length)))
     .map((name) => ({ number: Number(name.slice(prefix.length)), path: join(directory, name) }))

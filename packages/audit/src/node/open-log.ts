@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { isMissing, openOwnFile } from "@harnesskit/node-kit";
+import { ifPresent, openOwnFile } from "@harnesskit/node-kit";
 import { type AuditHead, genesis } from "../audit-head.ts";
 import type { AuditFileSystem } from "./file-system.ts";
 import { openForAppend } from "./log-file.ts";
@@ -23,15 +23,6 @@ export interface OpenedLog {
   readonly wasClosed: boolean;
 }
 
-const openExisting = async (fileSystem: AuditFileSystem, path: string): Promise<FileHandle | undefined> => {
-  try {
-    return await openForAppend(fileSystem, path, false);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-};
-
 /** The head of the newest file that the log was rotated to. */
 const headBefore = async (fileSystem: AuditFileSystem, path: string | undefined): Promise<AuditHead> => {
   if (path === undefined) return genesis;
@@ -50,7 +41,7 @@ const headBefore = async (fileSystem: AuditFileSystem, path: string | undefined)
 export const openLog = async (fileSystem: AuditFileSystem, path: string): Promise<OpenedLog> => {
   const numbered = await listNumbered(fileSystem, path);
   const newest = numbered.at(-1);
-  const existing = await openExisting(fileSystem, path);
+  const existing = await ifPresent(openForAppend(fileSystem, path, false));
   const file = existing ?? (await openForAppend(fileSystem, path, true));
   try {
     const { size } = await file.stat();

@@ -1,5 +1,5 @@
 import { AuditError } from "../audit-error.ts";
-import { type AuditEntry, AuditEntrySchema } from "../entry.ts";
+import { type AuditEntry, AuditEntrySchema, idFields } from "../entry.ts";
 import { splitLines } from "../split-lines.ts";
 import { chunksOf, openFiles } from "./open-files.ts";
 
@@ -28,16 +28,7 @@ export interface AuditFilter {
 }
 
 const maxLineBytes = 2 * 1024 * 1024;
-const texts = [
-  "outcome",
-  "agent_id",
-  "tool_id",
-  "call_id",
-  "session_id",
-  "request_id",
-  "correlation_id",
-  "causation_id",
-] as const;
+const texts = ["outcome", ...idFields] as const;
 
 const isWanted = (entry: AuditEntry, filter: AuditFilter): boolean => {
   const { action, afterSeq = 0, fromMs, beforeMs } = filter;

@@ -15,10 +15,7 @@ const classOf = (text: string, at: number): { source: string; end: number } | un
 };
 
 /** The regular expression of a shell pattern; undefined where it cannot be read. */
-const patternToRegExp = (
-  pattern: string,
-  anchored: "both" | "start" | "end" | "none",
-): RegExp | undefined => {
+const patternToRegExp = (pattern: string): RegExp | undefined => {
   let source = "";
   for (let at = 0; at < pattern.length; at++) {
     const char = pattern[at] ?? "";
@@ -33,10 +30,8 @@ const patternToRegExp = (
   }
   // Each further star multiplies the steps of a match that fails.
   if (source.split("[^]*?").length > 6) return undefined;
-  const start = anchored === "both" || anchored === "start" ? "^" : "";
-  const end = anchored === "both" || anchored === "end" ? "$" : "";
   try {
-    return new RegExp(`${start}${source}${end}`);
+    return new RegExp(`^${source}$`);
   } catch {
     return undefined;
   }
@@ -44,4 +39,4 @@ const patternToRegExp = (
 
 /** Whether a pattern may stand for a name; true where the pattern cannot be read. */
 export const mayMatch = (pattern: string, name: string): boolean =>
-  patternToRegExp(pattern, "both")?.test(name) ?? true;
+  patternToRegExp(pattern)?.test(name) ?? true;

@@ -3,20 +3,10 @@ import { isSecretFile } from "../secret-files.ts";
 import { isPattern, mayMatch } from "./glob.ts";
 
 /** A pattern that may stand for one of these stands for a secret. */
-const samples = [
-  ".env",
-  ".env.local",
-  ".netrc",
-  ".npmrc",
-  ".pgpass",
-  ".git-credentials",
-  ".ssh",
-  ".aws",
-  ".gnupg",
-  ".kube",
-  "id_rsa",
-  "id_ed25519",
-];
+const samples =
+  ".env .env.local .netrc .npmrc .pgpass .git-credentials .ssh .aws .gnupg .kube id_rsa id_ed25519".split(
+    " ",
+  );
 
 const patternIsSecret = (segment: string): boolean =>
   // `*` and `*.ts` are common patterns; a star does not stand for a leading dot either.
@@ -38,21 +28,10 @@ export const isSecretPath = (path: string): boolean => {
 };
 
 /** Names of secret files that a common pattern such as `*`, `.*` or `*.json` may stand for. */
-const commonSamples = [
-  ".env",
-  ".npmrc",
-  ".netrc",
-  "id_rsa",
-  "credentials",
-  "server.pem",
-  "server.key",
-  "terraform.tfstate",
-  "prod.env",
-  "secrets.json",
-  "secrets.yaml",
-  "secrets.toml",
-  "prod.tfvars",
-];
+const commonSamples =
+  ".env .npmrc .netrc id_rsa credentials server.pem server.key terraform.tfstate prod.env secrets.json secrets.yaml secrets.toml prod.tfvars".split(
+    " ",
+  );
 
 /** Whether a path has a pattern as its last part that may stand for a secret file, as `*` and `*.json` do. */
 export const mayHoldSecrets = (path: string): boolean => {

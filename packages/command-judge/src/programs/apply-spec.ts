@@ -100,7 +100,7 @@ const kindsOf = (kinds: readonly string[], count: number): readonly (string | un
 
 const applyOperands = (call: Call, spec: Spec, parsed: Parsed): string | undefined => {
   const { walk, scope, name, stdin } = call;
-  const isTree = spec.tree === "" || (spec.tree !== undefined && parsed.has(...spec.tree.split(" ")));
+  const isTree = spec.tree === "" || (spec.tree !== undefined && parsed.has(spec.tree));
   const kinds = operandsOf(spec.style === "words" ? withOperands(spec.usage ?? "") : (spec.usage ?? ""));
   const command = kinds.indexOf("command");
   const count = command === -1 ? parsed.operands.length : Math.min(command, parsed.operands.length);
@@ -142,7 +142,7 @@ export const applySpec = (call: Call, spec: Spec): string | undefined => {
   if (spec.secrets === true)
     walk.secret("reads-environment", `${name} prints variables, which may hold secrets`);
   if (spec.network === true) walk.network(true);
-  if (spec.does !== undefined && !(spec.unless !== undefined && parsed.has(...spec.unless.split(" ")))) {
+  if (spec.does !== undefined && !(spec.unless !== undefined && parsed.has(spec.unless))) {
     if (noteEffect(walk, spec.does, name) === "unknown") suspectArguments(call);
   }
   spec.before?.(call, parsed);

@@ -15,16 +15,7 @@ const curl = (call: Call, parsed: Parsed): void => {
     walk.unknown("unknown-address", `the policy cannot tell what ${name} connects to`);
   const isProxied = parsed.has("-x", "--proxy", "--socks5", "--connect-to", "--resolve", "--preproxy");
   const isRemote = isProxied || targets.length === 0 || targets.some((target) => !isLocal(target));
-  const bodies = parsed.values(
-    "-d",
-    "--data",
-    "--data-raw",
-    "--data-binary",
-    "--data-urlencode",
-    "--json",
-    "-F",
-    "--form",
-  );
+  const bodies = parsed.values("-d --data --data-raw --data-binary --data-urlencode --json -F --form");
   for (const body of bodies) {
     const path = /(?:^|=)[@<]([^;]+)/.exec(body)?.[1];
     if (path !== undefined && path !== "-") walk.read(path, scope);
@@ -38,18 +29,7 @@ const curl = (call: Call, parsed: Parsed): void => {
   if (isSending && isRemote) sends(call, "data");
   else if (isSending)
     walk.report("write", "changes-service", `${name} changes things through a service of this machine`);
-  const headers = parsed.values(
-    "-H",
-    "--header",
-    "-b",
-    "--cookie",
-    "-A",
-    "--user-agent",
-    "-e",
-    "--referer",
-    "-u",
-    "--user",
-  );
+  const headers = parsed.values("-H --header -b --cookie -A --user-agent -e --referer -u --user");
   for (const text of headers) {
     if (text.startsWith("@")) walk.read(text.slice(1), scope);
     if (isRemote && (isUnknown(text) || text.startsWith("@"))) sends(call, "what is not known");

@@ -26,7 +26,7 @@ export interface Parsed {
   readonly unknown: readonly string[];
   /** Whether a word that is not known may be an option. */
   readonly isUncertain: boolean;
-  /** Whether one of these options is given, by the names of the table. */
+  /** Whether one of these options is given, by the names of the table; a string may hold several, with spaces between. */
   has(...names: readonly string[]): boolean;
   values(...names: readonly string[]): readonly string[];
 }
@@ -129,13 +129,16 @@ export const parseArguments = (args: readonly string[], spec: Spec): Parsed => {
       }
     }
   }
+  const named = (names: readonly string[]): readonly GivenOption[] => {
+    const wanted = names.flatMap((each) => each.split(" "));
+    return given.filter(({ rule }) => wanted.includes(rule.name));
+  };
   return {
     given,
     operands,
     unknown,
     isUncertain,
-    has: (...names) => given.some(({ rule }) => names.includes(rule.name)),
-    values: (...names) =>
-      given.flatMap(({ rule, value }) => (names.includes(rule.name) && value !== undefined ? [value] : [])),
+    has: (...names) => named(names).length > 0,
+    values: (...names) => named(names).flatMap(({ value }) => value ?? []),
   };
 };

@@ -1,3 +1,5 @@
+import { type AcpCall, type AcpMethod, readAcp } from "@harnesskit/agent-hooks/acp";
+import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type Channel,
@@ -10,7 +12,8 @@ import type { ActionJudge } from "../proxy/action-judge.ts";
 import type { BesideWork } from "../proxy/beside-work.ts";
 import { exactLine } from "../proxy/exact-line.ts";
 import type { ProxyLimits } from "../proxy/limits.ts";
-import { type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
+import { objectOf, type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
+import type { AcpSessions } from "./sessions.ts";
 
 export const codes = {
   invalidRequest: -32600,
@@ -54,3 +57,20 @@ export const sendResult = (to: Channel, id: JsonValue, result: JsonValue): Promi
 
 export const sendError = (to: Channel, id: JsonValue, code: number, message: string): Promise<void> =>
   say(to, rpcError(id, code, message));
+
+/** What a request asks for; where it cannot be read, its sender gets an error, whose sending is returned. */
+export const readCall = (
+  from: Channel,
+  sessions: AcpSessions,
+  method: AcpMethod,
+  { id = null, params }: RpcMessage,
+): AcpCall | Promise<void> => {
+  try {
+    const { sessionId } = objectOf(params);
+    const workspace = typeof sessionId === "string" ? sessions.workspaceOf(sessionId) : undefined;
+    return readAcp(method, params, { workspace, agent: sessions.agent, digest: sha256Digest });
+  } catch (error) {
+    const reason = HarnessError.isInstance(error) ? error.message : "the parameters cannot be read";
+    return sendError(from, id, codes.invalidParams, reason);
+  }
+};

@@ -67,34 +67,24 @@ export class AcpProxy {
   /** Begins, and settles when both sides are closed: with the error of the side that failed. Never rejects. */
   async run(): Promise<HarnessError | undefined> {
     const { editor, agent } = this.#peers;
-    agent.start({
-      message: (line) => this.#read("agent", line),
-      error: (error) => this.#fault("agent", error),
-      close: () => {
-        this.#abandon();
-        void editor.close();
-      },
-    });
-    editor.start({
-      message: (line) => this.#read("editor", line),
-      error: (error) => this.#fault("editor", error),
-      close: () => {
-        // Before the agent ends: what it asks for is asked about no more.
-        this.#abandon();
-        void agent.close();
-      },
-    });
+    for (const [side, other] of [["agent", editor] as const, ["editor", agent] as const]) {
+      this.#peers[side].start({
+        message: (line) => this.#read(side, line),
+        error: (error) => this.#fault(side, error),
+        close: () => {
+          // Before the agent ends: what it asks for is asked about no more.
+          this.#requests.close();
+          this.#prompts.close();
+          void other.close();
+        },
+      });
+    }
     const [ofAgent, ofEditor] = await Promise.all([agent.closed, editor.closed]);
     await this.#peers.work.settled();
     this.#terminals.close();
     this.#reports.close();
     this.#sessions.close();
     return ofAgent.error ?? ofEditor.error;
-  }
-
-  #abandon(): void {
-    this.#requests.close();
-    this.#prompts.close();
   }
 
   #read(side: "editor" | "agent", value: unknown): void | Promise<void> {

@@ -1,13 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { type AcpCall, type AcpMethod, type AcpToolCall, readAcp } from "@harnesskit/agent-hooks/acp";
-import { sha256Digest } from "@harnesskit/node-kit";
+import type { AcpCall, AcpMethod, AcpToolCall } from "@harnesskit/agent-hooks/acp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { BoundedMap, HarnessError } from "@harnesskit/wire";
-import { boundedResult } from "../proxy/bounded-result.ts";
+import { BoundedMap } from "@harnesskit/wire";
 import { exactLine } from "../proxy/exact-line.ts";
 import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
-import type { ActionOutcome, ActionRuling, ProxiedAction } from "../proxy/rulings.ts";
-import { type AcpPeers, codes, pass, sendError, sendResult } from "./acp-peers.ts";
+import {
+  type ActionOutcome,
+  type ActionRuling,
+  boundedResult,
+  errorOutcome,
+  type ProxiedAction,
+} from "../proxy/rulings.ts";
+import { type AcpPeers, codes, pass, readCall, sendError, sendResult } from "./acp-peers.ts";
 import { effectKey, withArguments } from "./carried-out.ts";
 import { EditorNotes } from "./editor-notes.ts";
 import { askEditor, cancelledPermission, grantOnce, isGranted, refusePermission } from "./permission.ts";
@@ -57,35 +61,16 @@ export class AcpAgentRequests {
       return undefined;
     }
     if (typeof id === "number" && !Number.isSafeInteger(id)) {
-      return sendError(
-        agent,
-        null,
-        codes.invalidRequest,
-        "the id is not an integer that can be answered exactly",
-      );
+      const reason = "the id is not an integer that can be answered exactly";
+      return sendError(agent, null, codes.invalidRequest, reason);
     }
     if (this.#open.has(idKey(id))) return sendError(agent, id, codes.invalidRequest, "the id is in use");
     if (this.#open.size >= limits.maxCalls) {
-      return sendError(
-        agent,
-        id,
-        codes.refused,
-        `harness guard: ${limits.maxCalls} requests are open already`,
-      );
+      const reason = `harness guard: ${limits.maxCalls} requests are open already`;
+      return sendError(agent, id, codes.refused, reason);
     }
-    let call: AcpCall;
-    try {
-      const { sessionId } = objectOf(message.params);
-      const workspace = typeof sessionId === "string" ? this.#sessions.workspaceOf(sessionId) : undefined;
-      call = readAcp(method, message.params, {
-        workspace,
-        agent: this.#sessions.agent,
-        digest: sha256Digest,
-      });
-    } catch (error) {
-      const reason = HarnessError.isInstance(error) ? error.message : "the parameters cannot be read";
-      return sendError(agent, id, codes.invalidParams, reason);
-    }
+    const call = readCall(agent, this.#sessions, method, message);
+    if (call instanceof Promise) return call;
     const open: OpenRequest = {
       id,
       call,
@@ -128,13 +113,8 @@ export class AcpAgentRequests {
     if (call.method === "session/request_permission") {
       if (error === undefined && isGranted(call.params, result)) this.#allow(open);
       else this.#refused(open, "the editor's user did not allow it");
-    } else if (error !== undefined) {
-      const { message } = objectOf(error);
-      this.#report(open, {
-        outcome: "error",
-        error: typeof message === "string" ? message.slice(0, 2000) : "error",
-      });
-    } else if (call.method === "terminal/create" && !open.isCovered) {
+    } else if (error !== undefined) this.#report(open, errorOutcome(error));
+    else if (call.method === "terminal/create" && !open.isCovered) {
       const { action, startedMs } = open;
       this.#terminals.start(call.sessionId, objectOf(result).terminalId, { action, startedMs });
     } else {

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { type AcpCall, readAcp, withPrompt } from "@harnesskit/agent-hooks/acp";
-import { sha256Digest } from "@harnesskit/node-kit";
+import { type AcpCall, withPrompt } from "@harnesskit/agent-hooks/acp";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { BoundedMap, HarnessError } from "@harnesskit/wire";
+import { BoundedMap } from "@harnesskit/wire";
 import { exactLine } from "../proxy/exact-line.ts";
-import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
+import { idKey, type RpcMessage } from "../proxy/rpc-message.ts";
 import type { ProxiedPrompt } from "../proxy/rulings.ts";
-import { type AcpPeers, codes, pass, say, sendError, sendResult } from "./acp-peers.ts";
+import { type AcpPeers, codes, pass, readCall, say, sendError, sendResult } from "./acp-peers.ts";
 import type { AcpSessions } from "./sessions.ts";
 
 interface OpenPrompt {
@@ -43,26 +42,11 @@ export class AcpPrompts {
       return sendError(editor, id, codes.invalidRequest, "the id is in use");
     }
     if (this.#open.size >= limits.maxCalls) {
-      return sendError(
-        editor,
-        id,
-        codes.refused,
-        `harness guard: ${limits.maxCalls} prompts are open already`,
-      );
+      const reason = `harness guard: ${limits.maxCalls} prompts are open already`;
+      return sendError(editor, id, codes.refused, reason);
     }
-    let call: AcpCall;
-    try {
-      const { sessionId } = objectOf(message.params);
-      const workspace = typeof sessionId === "string" ? this.#sessions.workspaceOf(sessionId) : undefined;
-      call = readAcp("session/prompt", message.params, {
-        workspace,
-        agent: this.#sessions.agent,
-        digest: sha256Digest,
-      });
-    } catch (error) {
-      const reason = HarnessError.isInstance(error) ? error.message : "the parameters cannot be read";
-      return sendError(editor, id, codes.invalidParams, reason);
-    }
+    const call = readCall(editor, this.#sessions, "session/prompt", message);
+    if (call instanceof Promise) return call;
     const open = { message, call, abort: new AbortController() };
     this.#open.set(key, open);
     work.add(this.#judge(key, open));

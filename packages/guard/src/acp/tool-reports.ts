@@ -1,9 +1,8 @@
 import { type AcpToolCall, acpAction } from "@harnesskit/agent-hooks/acp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { BoundedMap, BoundedSet } from "@harnesskit/wire";
-import { boundedResult } from "../proxy/bounded-result.ts";
 import { idKey, objectOf } from "../proxy/rpc-message.ts";
-import type { ActionOutcome, ProxiedAction } from "../proxy/rulings.ts";
+import { type ActionOutcome, boundedResult, type ProxiedAction } from "../proxy/rulings.ts";
 import type { AcpPeers } from "./acp-peers.ts";
 import type { AcpSessions } from "./sessions.ts";
 

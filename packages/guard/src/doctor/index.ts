@@ -1,6 +1,5 @@
-export type { HostRunParts, HostStart, RunnableHost } from "./host-run.ts";
 export { type Probe, probes } from "./probes.ts";
-export { type ProveAgentsOptions, proveAgents, runnableHosts } from "./prove-agents.ts";
+export { type ProveAgentsOptions, proveAgents } from "./prove-agents.ts";
 export { documentedHost, type ProveHostOptions, proveHost } from "./prove-host.ts";
 export {
   type DoctorAgent,
@@ -11,6 +10,7 @@ export {
   DoctorRowSchema,
 } from "./report.ts";
 export { type ProgramEnd, type ProgramRun, runProgram } from "./run-program.ts";
+export { type HostRunParts, type HostStart, type RunnableHost, runnableHosts } from "./runnable-hosts.ts";
 export {
   type ModelScript,
   type ModelStep,

@@ -1,4 +1,4 @@
-import { type HookFailure, type Host, hookFailures } from "@harnesskit/agent-hooks";
+import { type Host, hookFailures } from "@harnesskit/agent-hooks";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { shellWord } from "@harnesskit/wire";
 
@@ -6,12 +6,7 @@ import { shellWord } from "@harnesskit/wire";
  * What a hook does in one run: `allow` and `deny` answer as a guard does, `no_hub` is the hook's own program without a hub, and the others are
  * the ways to fail.
  */
-export const probes = ["allow", "deny", "no_hub", ...hookFailures] as const satisfies readonly (
-  | "allow"
-  | "deny"
-  | "no_hub"
-  | HookFailure
-)[];
+export const probes = ["allow", "deny", "no_hub", ...hookFailures] as const;
 export type Probe = (typeof probes)[number];
 
 /** Whether the tool must not run, whatever the host: the hook has answered. */

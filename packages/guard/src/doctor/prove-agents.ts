@@ -1,13 +1,7 @@
 import type { FoundAgent } from "../settings/agent-places.ts";
-import { codexRun } from "./codex-run.ts";
-import { copilotRun } from "./copilot-run.ts";
-import { geminiRun } from "./gemini-run.ts";
-import type { RunnableHost } from "./host-run.ts";
 import { documentedHost, type ProveHostOptions, proveHost } from "./prove-host.ts";
 import type { DoctorReport, DoctorRow } from "./report.ts";
-
-/** The hosts that run offline, without a key and against a model of ours. */
-export const runnableHosts: readonly RunnableHost[] = [codexRun, geminiRun, copilotRun];
+import { runnableHosts } from "./runnable-hosts.ts";
 
 export interface ProveAgentsOptions
   extends Pick<ProveHostOptions, "hookProgram" | "parallel" | "timeoutMs" | "signal"> {

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HookFailure, Host } from "@harnesskit/agent-hooks";
 import { shellWord } from "@harnesskit/wire";
-import type { RunnableHost } from "./host-run.ts";
 import { type Probe, probeSettings, probes } from "./probes.ts";
 import { protectionText } from "./protection-text.ts";
 import type { DoctorAgent, DoctorRow } from "./report.ts";
 import { runProgram } from "./run-program.ts";
+import type { RunnableHost } from "./runnable-hosts.ts";
 import { startScriptedModel } from "./scripted-model.ts";
 
 export interface ProveHostOptions {

@@ -1,11 +1,11 @@
-import { hookFailures } from "@harnesskit/agent-hooks";
 import * as z from "zod";
+import { probes } from "./probes.ts";
 
 const EffectSchema = z.enum(["runs", "blocked", "unknown"]);
 
 /** One way in which a hook can behave, and what the agent does with the tool. */
 export const DoctorRowSchema = z.object({
-  probe: z.enum(["allow", "deny", "no_hub", ...hookFailures]),
+  probe: z.enum(probes),
   /** What the vendor documents, with the settings that `guard init` writes. */
   documented: EffectSchema,
   /** What was seen in this run; absent where it was not run. */

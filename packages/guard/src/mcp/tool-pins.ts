@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   acquireFileLock,
-  isMissing,
+  ifPresent,
   makeDirectory,
   readOwnFile,
   sha256Digest,
@@ -67,18 +67,11 @@ const declare = (tool: ToolDeclaration): { digest: string; declaration: string }
 
 const readPins = async (path: string): Promise<Pins | undefined> => {
   try {
-    return PinsSchema.parse(
-      JSON.parse((await readOwnFile(path, { maxBytes: maxPinBytes })).toString("utf8")),
-    );
+    const bytes = await ifPresent(readOwnFile(path, { maxBytes: maxPinBytes }));
+    return bytes && PinsSchema.parse(JSON.parse(bytes.toString("utf8")));
   } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw new PinsError(
-      "pins_unreadable",
-      `${path} cannot be read: move it away, and review the tools anew`,
-      {
-        cause,
-      },
-    );
+    const message = `${path} cannot be read: move it away, and review the tools anew`;
+    throw new PinsError("pins_unreadable", message, { cause });
   }
 };
 
@@ -123,10 +116,8 @@ export class ToolPins {
 
   /** Rejects with a `PinsError`. */
   static async open(options: ToolPinsOptions): Promise<ToolPins> {
-    const path = join(
-      options.directory,
-      `${sha256Hex(canonicalJson([options.name, options.place])).slice(0, 24)}.json`,
-    );
+    const digest = sha256Hex(canonicalJson([options.name, options.place]));
+    const path = join(options.directory, `${digest.slice(0, 24)}.json`);
     return new ToolPins(options, path, (await readPins(path)) === undefined);
   }
 
@@ -155,12 +146,8 @@ export class ToolPins {
     if (read.next === undefined) return read.states;
     await makeDirectory(this.#directory);
     return locked(this.#path, async () => {
-      const { states, next } = compare(
-        tools,
-        found,
-        (await readPins(this.#path)) ?? this.#empty,
-        this.#isFirst,
-      );
+      const current = (await readPins(this.#path)) ?? this.#empty;
+      const { states, next } = compare(tools, found, current, this.#isFirst);
       if (next) await writePins(this.#path, next);
       return states;
     });
@@ -201,13 +188,8 @@ const compare = (
 };
 
 const filesOf = async (directory: string): Promise<string[]> => {
-  try {
-    const names = await readdir(directory);
-    return names.filter((name) => /^[0-9a-f]{24}\.json$/.test(name)).map((name) => join(directory, name));
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  const names = (await ifPresent(readdir(directory))) ?? [];
+  return names.filter((name) => /^[0-9a-f]{24}\.json$/.test(name)).map((name) => join(directory, name));
 };
 
 const waitingIn = ({ name: server, title, tools, waiting }: Pins): WaitingTool[] => {

@@ -10,17 +10,17 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, callSafely, createDeferred, displayReason, systemClock, wait } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
-import { terminalTarget } from "../terminal-target.ts";
 import { objectOf } from "./rpc-message.ts";
-import type {
-  ActionOutcome,
-  ActionRuling,
-  DecideOptions,
-  LeftToClient,
-  PromptRuling,
-  ProxiedAction,
-  ProxiedPrompt,
-  Refusal,
+import {
+  type ActionOutcome,
+  type ActionRuling,
+  type DecideOptions,
+  type LeftToClient,
+  type PromptRuling,
+  type ProxiedAction,
+  type ProxiedPrompt,
+  type Refusal,
+  terminalTarget,
 } from "./rulings.ts";
 
 export interface ActionJudgeOptions {

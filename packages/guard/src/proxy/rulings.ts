@@ -1,4 +1,8 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { objectOf, type RpcMessage } from "./rpc-message.ts";
+
+/** The target of an escalation by which a policy lets the agent ask its own user, where it can. */
+export const terminalTarget = "terminal";
 
 /** What an agent wants to do, as the harness is asked about it. */
 export interface ProxiedAction {
@@ -55,6 +59,27 @@ export type ActionOutcome =
   | { readonly outcome: "error" | "refused"; readonly error: string; readonly result?: JsonValue }
   /** Whether it was done is not known, or it was given up before it was decided. */
   | { readonly outcome: "unknown" | "cancelled"; readonly error: string };
+
+/** A result for a report, or the beginning of a larger one. `maxBytes` counts UTF-16 units. */
+export const boundedResult = (result: JsonValue, maxBytes: number): JsonValue => {
+  const text = JSON.stringify(result);
+  return text.length <= maxBytes ? result : { cut: true, beginning: text.slice(0, maxBytes) };
+};
+
+/** The outcome of a call that was answered with an error of JSON-RPC. */
+export const errorOutcome = (error: JsonValue): ActionOutcome => {
+  const { message } = objectOf(error);
+  return { outcome: "error", error: typeof message === "string" ? message.slice(0, 2000) : "error" };
+};
+
+/** What came of a call of an MCP server, by its answer. */
+export const callOutcome = ({ error, result }: RpcMessage, maxReportBytes: number): ActionOutcome => {
+  if (error !== undefined) return errorOutcome(error);
+  const shown = boundedResult(result ?? null, maxReportBytes);
+  return objectOf(result).isError === true
+    ? { outcome: "error", error: "the tool reports an error", result: shown }
+    : { outcome: "success", result: shown };
+};
 
 export interface DecideOptions {
   /** How long it may wait for a decision, in milliseconds. */

@@ -1,3 +1,5 @@
+import { shellWord } from "@harnesskit/wire";
+
 /** What the command of a hook is made of. */
 export interface HookCommandParts {
   /** The words before the host's id: `["harness", "guard", "hook"]`, or the paths of Node and of the hook's program. */
@@ -9,13 +11,10 @@ export interface HookCommandParts {
   readonly socket?: string | undefined;
 }
 
-const word = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-
 /** The command line of a hook for a POSIX shell. */
 export const toHookCommand = ({ program, host, timeoutMs, socket }: HookCommandParts): string =>
   [...program, host, "--timeout-ms", String(timeoutMs), ...(socket === undefined ? [] : ["--socket", socket])]
-    .map(word)
+    .map(shellWord)
     .join(" ");
 
 /** Whether a command line runs the hook's program for this host, wherever that is installed. */

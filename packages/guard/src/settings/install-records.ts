@@ -3,7 +3,7 @@ import { join } from "node:path";
 import {
   acquireFileLock,
   FileLockError,
-  isMissing,
+  ifPresent,
   makeDirectory,
   readOwnFile,
   writeFileAtomic,
@@ -54,15 +54,11 @@ export class InstallRecords {
   /** Rejects with `records_unreadable`. */
   async list(): Promise<readonly InstallRecord[]> {
     try {
-      const bytes = await readOwnFile(this.#file, { maxBytes: maxRecordBytes });
-      return RecordsSchema.parse(JSON.parse(bytes.toString("utf8"))).installed;
+      const bytes = await ifPresent(readOwnFile(this.#file, { maxBytes: maxRecordBytes }));
+      return bytes ? RecordsSchema.parse(JSON.parse(bytes.toString("utf8"))).installed : [];
     } catch (cause) {
-      if (isMissing(cause)) return [];
-      throw new SettingsError(
-        "records_unreadable",
-        `${this.#file} cannot be read: move it away; hooks are then found by their commands`,
-        { cause },
-      );
+      const message = `${this.#file} cannot be read: move it away; hooks are then found by their commands`;
+      throw new SettingsError("records_unreadable", message, { cause });
     }
   }
 
@@ -108,13 +104,8 @@ export class InstallRecords {
     await makeDirectory(this.#directory);
     const lock = await acquireFileLock(join(this.#directory, "lock")).catch((cause: unknown) => {
       if (!(cause instanceof FileLockError)) throw cause;
-      throw new SettingsError(
-        "settings_busy",
-        "another harness guard is changing settings: wait for it to end",
-        {
-          cause,
-        },
-      );
+      const message = "another harness guard is changing settings: wait for it to end";
+      throw new SettingsError("settings_busy", message, { cause });
     });
     try {
       return await work();

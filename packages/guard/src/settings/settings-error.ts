@@ -18,13 +18,8 @@ export type SettingsErrorCode =
   | "records_unreadable";
 
 /** A settings file is left as it is, and why. */
-export class SettingsError extends HarnessError {
+export class SettingsError extends HarnessError<SettingsErrorCode> {
   override readonly name = "SettingsError";
-  declare readonly code: SettingsErrorCode;
-
-  constructor(code: SettingsErrorCode, message: string, options?: { cause?: unknown }) {
-    super(code, message, options);
-  }
 
   static override isInstance(value: unknown): value is SettingsError {
     return HarnessError.isInstance(value) && value.name === "SettingsError";

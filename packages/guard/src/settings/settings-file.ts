@@ -10,9 +10,12 @@ import {
   writeFileAtomic,
 } from "@harnesskit/node-kit";
 import { displayText } from "@harnesskit/wire";
-import { SettingsError } from "./settings-error.ts";
+import { SettingsError, type SettingsErrorCode } from "./settings-error.ts";
 
 const maxBytes = 4 * 1024 * 1024;
+
+const refusal = (code: SettingsErrorCode, path: string, why: string, cause?: unknown): SettingsError =>
+  new SettingsError(code, `${shownPath(path)} ${why}`, { cause });
 
 const shownPath = (path: string): string => displayText(path, { maxLength: 500 });
 
@@ -35,9 +38,10 @@ const resolveExisting = async (path: string): Promise<string> => {
     if (!isMissing(error)) throw error;
     // A link to nothing would be replaced by a file.
     if (await lstat(path).catch(() => undefined)) {
-      throw new SettingsError(
+      throw refusal(
         "settings_link",
-        `${shownPath(path)} is a link to a file that does not exist: remove it, or make that file`,
+        path,
+        "is a link to a file that does not exist: remove it, or make that file",
       );
     }
     return join(await resolveExisting(dirname(path)), path.slice(dirname(path).length + 1));
@@ -45,7 +49,7 @@ const resolveExisting = async (path: string): Promise<string> => {
 };
 
 const unreadable = (path: string, why: string, cause?: unknown): SettingsError =>
-  new SettingsError("settings_unreadable", `${shownPath(path)} ${why}`, { cause });
+  refusal("settings_unreadable", path, why, cause);
 
 /**
  * Reads a settings file. Links are followed, as the hosts do; within a project only to what is in it. Rejects with a {@link SettingsError}
@@ -62,10 +66,8 @@ export const readSettingsFile = async (path: string, inside: string | undefined)
     throw unreadable(path, `cannot be reached (${systemErrorCode(error) ?? "unknown"})`, error);
   }
   if (inside !== undefined && !isInside(inside, realPath)) {
-    throw new SettingsError(
-      "settings_link",
-      `${shownPath(path)} leads out of the project, to ${shownPath(realPath)}: remove the link, or use --user`,
-    );
+    const text = `leads out of the project, to ${shownPath(realPath)}: remove the link, or use --user`;
+    throw refusal("settings_link", path, text);
   }
   const found = await stat(realPath).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
@@ -75,10 +77,7 @@ export const readSettingsFile = async (path: string, inside: string | undefined)
   if (!found.isFile()) throw unreadable(path, "is not a regular file: remove it");
   if (found.size > maxBytes) throw unreadable(path, `has more than ${maxBytes} bytes`);
   if (!isOwnedByUser(found)) {
-    throw new SettingsError(
-      "settings_not_own",
-      `${shownPath(path)} belongs to another user: ask its owner to change it`,
-    );
+    throw refusal("settings_not_own", path, "belongs to another user: ask its owner to change it");
   }
   // Root may write everything, and a file without the right was closed on purpose.
   const isClosed = (found.mode & 0o200) === 0;
@@ -87,10 +86,7 @@ export const readSettingsFile = async (path: string, inside: string | undefined)
     () => false,
   );
   if (!canWrite) {
-    throw new SettingsError(
-      "settings_read_only",
-      `${shownPath(path)} is read-only: allow writing first, with chmod u+w`,
-    );
+    throw refusal("settings_read_only", path, "is read-only: allow writing first, with chmod u+w");
   }
   const bytes = await readFile(realPath).catch((error: unknown) => {
     throw unreadable(path, "cannot be read", error);
@@ -102,15 +98,9 @@ export const readSettingsFile = async (path: string, inside: string | undefined)
 
 /** The directories above a path that do not exist, the outermost first. */
 const missingDirectories = async (path: string): Promise<string[]> => {
-  const missing: string[] = [];
-  for (
-    let directory = dirname(path);
-    !(await stat(directory).catch(() => undefined));
-    directory = dirname(directory)
-  ) {
-    missing.unshift(directory);
-  }
-  return missing;
+  const directory = dirname(path);
+  if (await stat(directory).catch(() => undefined)) return [];
+  return [...(await missingDirectories(directory)), directory];
 };
 
 /**
@@ -124,10 +114,8 @@ export const replaceSettingsFile = async (
 ): Promise<readonly string[]> => {
   const now = await readSettingsFile(read.path, inside);
   if (now.text !== read.text || now.realPath !== read.realPath) {
-    throw new SettingsError(
-      "settings_changed",
-      `${shownPath(read.path)} was changed by another program meanwhile: run the command again`,
-    );
+    const text = "was changed by another program meanwhile: run the command again";
+    throw refusal("settings_changed", read.path, text);
   }
   if (text === undefined) {
     await rm(read.realPath, { force: true });

@@ -25,7 +25,7 @@ import type { Recorder } from "../timeline/recorder.ts";
 import type { TimelineStore } from "../timeline/timeline-store.ts";
 import type { AnswerBudget } from "./answer-budget.ts";
 import { notFound, rateLimited, toApiError } from "./api-errors.ts";
-import { toDetail } from "./timeline-detail.ts";
+import { defined, toDetail } from "./timeline-detail.ts";
 import { Watches } from "./watches.ts";
 
 export interface HubApiOptions {
@@ -149,6 +149,11 @@ export class HubApi {
 
   #createHandlers(): Handlers {
     const { approvals, timeline, presence, policy, clock, about, grantMs, recorder, desk } = this.#options;
+    const recordOf = async (id: string) => {
+      const record = await approvals.get(id);
+      if (record === undefined) throw notFound("approval");
+      return record;
+    };
     return {
       "hub.hello": ({ client: { name } }, client) => {
         client.name = displayText(name, { maxLength: 100 });
@@ -158,19 +163,14 @@ export class HubApi {
         const { records, nextSeq } = await approvals.page(defined(params));
         return { records: [...records], nextSeq };
       },
-      "inbox.get": async ({ id }) => {
-        const record = await approvals.get(id);
-        if (record === undefined) throw notFound("approval");
-        return { record };
-      },
+      "inbox.get": async ({ id }) => ({ record: await recordOf(id) }),
       "inbox.watch": ({ afterSeq = desk.lastSeq } = {}, { watches }) => ({
         watchId: watches.inbox(afterSeq),
         afterSeq,
       }),
       "inbox.answer": (params, client) => this.answer(params, byOf(client)),
       "inbox.previewGrant": async ({ id, always }) => {
-        const record = await approvals.get(id);
-        if (record === undefined) throw notFound("approval");
+        const record = await recordOf(id);
         const terms = grantTerms(record, always, clock.now(), grantMs);
         const problem = grantProblem(record, terms);
         if (problem !== undefined) throw problem;
@@ -184,11 +184,8 @@ export class HubApi {
         const found = (await approvals.grants()).some((grant) => grant.id === id);
         if (!found) throw notFound("grant");
         const grant = await approvals.revokeGrant(id, byOf(client));
-        this.#options.audit({
-          action: "hub.revoke",
-          outcome: "ok",
-          details: { grant: id, by: byOf(client) },
-        });
+        const details = { grant: id, by: byOf(client) };
+        this.#options.audit({ action: "hub.revoke", outcome: "ok", details });
         return { grant };
       },
       "timeline.page": async (params = {}) => {
@@ -252,7 +249,3 @@ export class HubApi {
     }
   }
 }
-
-/** Without fields that are undefined. */
-const defined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as never;

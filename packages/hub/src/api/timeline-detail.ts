@@ -22,17 +22,10 @@ export const toDetail = (
   { row, content }: StoredRow,
   approval: ApprovalRecord | undefined,
 ): TimelineDetail => {
-  const { event, modifiedInput, output, error, explanation } = content;
-  const input = inputOf(event);
-  const metadata = part(event, "metadata");
-  return {
-    row,
-    ...(input !== undefined && { input }),
-    ...(modifiedInput !== undefined && { modifiedInput }),
-    ...(output !== undefined && { output }),
-    ...(error !== undefined && { error }),
-    ...(metadata !== undefined && { metadata }),
-    ...(explanation !== undefined && { explanation }),
-    ...(approval !== undefined && { approval }),
-  };
+  const { event, ...shown } = content;
+  return defined({ ...shown, row, input: inputOf(event), metadata: part(event, "metadata"), approval });
 };
+
+/** Without fields that are undefined. */
+export const defined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as never;

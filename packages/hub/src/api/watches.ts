@@ -1,6 +1,6 @@
 import type { ApprovalStore } from "@harnesskit/approvals";
 import type { HubNotificationName, HubNotificationParams, TimelineFilter } from "@harnesskit/protocol/hub";
-import { BufferFullError, type Clock, HarnessError } from "@harnesskit/wire";
+import { BufferFullError, type Clock, createDeferred, HarnessError } from "@harnesskit/wire";
 import type { Recorder } from "../timeline/recorder.ts";
 import { rowMatches } from "../timeline/row-rules.ts";
 import type { TimelineStore } from "../timeline/timeline-store.ts";
@@ -97,10 +97,8 @@ export class Watches {
 
   #nextChange(signal: AbortSignal): { readonly promise: Promise<void>; cancel(): void } {
     const { recorder, timeline, clock } = this.#options;
-    let wake = () => {};
-    const promise = new Promise<void>((resolve) => {
-      wake = resolve;
-    });
+    const { promise, resolve } = createDeferred<void>();
+    const wake = () => resolve();
     const stop = recorder.onRows(() => wake());
     const stopOthers = timeline.onChange?.(() => wake());
     const cancelTimer = clock.after(pollMs, () => wake());

@@ -131,34 +131,18 @@ export const createHubClient = (options: HubClientOptions): HubClient => {
       return afterSeq;
     },
     watchInbox: (watching = {}) =>
-      follow(
-        session,
-        {
-          start: (connection, afterSeq) =>
-            connection.call("inbox.watch", afterSeq === undefined ? {} : { afterSeq }),
-          read: (event) =>
-            event.name === "inbox.changed"
-              ? { item: event.params.record, seq: event.params.record.seq }
-              : undefined,
-        },
-        watching,
-      ),
+      follow(session, watching, {
+        start: (connection, after) => connection.call("inbox.watch", after),
+        read: ({ name, params }) =>
+          name === "inbox.changed" ? { item: params.record, seq: params.record.seq } : undefined,
+      }),
     watchTimeline: ({ filter, ...watching } = {}) =>
-      follow(
-        session,
-        {
-          start: (connection, afterSeq) =>
-            connection.call("timeline.watch", {
-              ...(filter !== undefined && { filter }),
-              ...(afterSeq !== undefined && { afterSeq }),
-            }),
-          read: (event) =>
-            event.name === "timeline.changed"
-              ? { item: event.params.rows, seq: event.params.seq }
-              : undefined,
-        },
-        watching,
-      ),
+      follow(session, watching, {
+        start: (connection, after) =>
+          connection.call("timeline.watch", { ...(filter !== undefined && { filter }), ...after }),
+        read: ({ name, params }) =>
+          name === "timeline.changed" ? { item: params.rows, seq: params.seq } : undefined,
+      }),
     get introduction() {
       return session.introduction;
     },

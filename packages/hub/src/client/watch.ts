@@ -4,10 +4,10 @@ import type { HubConnection, WatchEvent } from "./hub-connection.ts";
 import { HubError } from "./hub-error.ts";
 
 export interface WatchPlan<Item> {
-  /** Starts the watch over a connection, after a number; undefined: only what comes. */
+  /** Starts the watch over a connection, after a number; without one, for only what comes. */
   start(
     connection: HubConnection,
-    afterSeq: number | undefined,
+    after: { readonly afterSeq?: number },
   ): Promise<{ watchId: string; afterSeq: number }>;
   /** What an event brings, and the number that it reaches. */
   read(event: WatchEvent): { readonly item: Item; readonly seq: number } | undefined;
@@ -22,8 +22,8 @@ const maxWaiting = 1000;
  */
 export async function* follow<Item, I>(
   session: ClientSession<HubConnection, I>,
-  plan: WatchPlan<Item>,
   { afterSeq, signal }: { readonly afterSeq?: number | undefined; readonly signal?: AbortSignal | undefined },
+  plan: WatchPlan<Item>,
 ): AsyncGenerator<Item, void, undefined> {
   let last = afterSeq;
   const isOver = () => signal?.aborted === true || session.state === "closed";
@@ -33,7 +33,7 @@ export async function* follow<Item, I>(
     try {
       ({ connection } = await session.whenReady({ signal }));
       const used = connection;
-      const started = await plan.start(connection, last);
+      const started = await plan.start(connection, last === undefined ? {} : { afterSeq: last });
       last = started.afterSeq;
       session.confirm(connection);
       const waiting: WatchEvent[] = [];

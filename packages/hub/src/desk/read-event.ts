@@ -2,8 +2,7 @@ import { type AhpEvent, type AhpEventType, ahpEvents } from "@harnesskit/protoco
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { joinKey } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
-import { firstLine, textOf } from "./event-text.ts";
-import { shortId } from "./short-id.ts";
+import { firstLine, shortId, textOf } from "./event-text.ts";
 
 /** An event whose payload its schema has accepted. */
 export type AnyEvent = Omit<AhpEvent, "payload"> & { readonly payload: unknown };

@@ -3,8 +3,8 @@ import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
+import { maxIdLength } from "./event-text.ts";
 import type { EventFacts } from "./read-event.ts";
-import { maxIdLength } from "./short-id.ts";
 
 /** Names of subjects that are no tool's. */
 const ownNames: ReadonlySet<string> = new Set(["prompt", ...Object.keys(ahpEvents)]);

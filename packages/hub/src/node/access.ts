@@ -13,7 +13,8 @@ const socketTicketMs = 60_000;
 const sessionMs = 7 * 86_400_000;
 const maxTickets = 1000;
 
-const isSame = (given: string, wanted: string): boolean => {
+/** Compares secrets in a time that does not tell where they differ. */
+export const isSame = (given: string, wanted: string): boolean => {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
 };

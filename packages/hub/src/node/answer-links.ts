@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import { type Clock, displayText } from "@harnesskit/wire";
+import { isSame } from "./access.ts";
 
 export interface AnswerLinkOptions {
   /** Who receives the link, as answers record it. */
@@ -41,9 +42,7 @@ export class AnswerLinks {
   /** Undefined for a token that was not made here, was changed, or is too old. */
   read(token: string): LinkedApproval | undefined {
     const [body = "", signature = "", ...rest] = token.split(".");
-    const [given, wanted] = [Buffer.from(signature), Buffer.from(this.#sign(body))];
-    if (rest.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted))
-      return undefined;
+    if (rest.length > 0 || !isSame(signature, this.#sign(body))) return undefined;
     // Only this class signs: what it signed has this shape.
     const text = Buffer.from(body, "base64url").toString("utf8");
     const [id, digest, name, untilMs] = JSON.parse(text) as [string, string, string, number];

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join, sep } from "node:path";
-import { isMissing } from "@harnesskit/node-kit";
+import { ifPresent } from "@harnesskit/node-kit";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -53,14 +53,9 @@ export class PageFiles {
 
   async #list(): Promise<ReadonlyMap<string, string>> {
     const paths = new Map<string, string>();
-    try {
-      const entries = await readdir(this.#directory, { recursive: true });
-      for (const entry of entries) {
-        const file = join(this.#directory, entry);
-        if ((await stat(file)).isFile()) paths.set(`/${entry.split(sep).join("/")}`, file);
-      }
-    } catch (error) {
-      if (!isMissing(error)) throw error;
+    for (const entry of (await ifPresent(readdir(this.#directory, { recursive: true }))) ?? []) {
+      const file = join(this.#directory, entry);
+      if ((await ifPresent(stat(file)))?.isFile()) paths.set(`/${entry.split(sep).join("/")}`, file);
     }
     return paths;
   }

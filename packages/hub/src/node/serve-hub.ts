@@ -8,7 +8,7 @@ import { acquireFileLock, type FileLock, makeDirectory, writeFileAtomic } from "
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { createHttpServer, type FallbackHandler } from "@harnesskit/transport-http/node";
 import { createUnixListener } from "@harnesskit/transport-uds";
-import { type Clock, displayText, systemClock } from "@harnesskit/wire";
+import { type Channel, type Clock, displayText, systemClock } from "@harnesskit/wire";
 import type { Hub } from "../hub-options.ts";
 import type { HubPlace } from "../place.ts";
 import { HubAccess, type HubPrincipal } from "./access.ts";
@@ -97,12 +97,13 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
     const access = new HubAccess(token, clock);
     const links = new AnswerLinks(token, clock);
     const onRefusedPath = (path: string) => recordRefusal({ status: 401, path });
-    const agents = createUnixListener({ path: place.socket, framing: "newline" });
-    open.push(() => agents.close());
-    await agents.listen((channel) => hub.connectAgent(channel, "unix"));
-    const clients = createUnixListener({ path: place.apiSocket, framing: "newline" });
-    open.push(() => clients.close());
-    await clients.listen((channel) => hub.connectClient(channel, { user }));
+    const listen = async (path: string, connect: (channel: Channel) => void): Promise<void> => {
+      const listener = createUnixListener({ path, framing: "newline" });
+      open.push(() => listener.close());
+      await listener.listen(connect);
+    };
+    await listen(place.socket, (channel) => hub.connectAgent(channel, "unix"));
+    await listen(place.apiSocket, (channel) => hub.connectClient(channel, { user }));
     const server = createHttpServer<HubPrincipal>({
       port,
       authenticate: access.authenticate,

@@ -1,15 +1,7 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { type Clock, HarnessError, systemClock } from "@harnesskit/wire";
 import { type TimelineLimits, timelineLimits } from "./limits.ts";
-import {
-  changeRow,
-  isOpenRow,
-  lostRow,
-  rowMatches,
-  ruleHit,
-  sessionDelta,
-  workspaceOf,
-} from "./row-rules.ts";
+import { changeRow, isOpenRow, lostRow, rowMatches, ruleHit, sessionTally } from "./row-rules.ts";
 import type {
   NewRow,
   RowSelector,
@@ -32,8 +24,6 @@ interface Kept extends StoredRow {
   readonly key: string | undefined;
   readonly bytes: number;
 }
-
-const sizeOf = (stored: StoredRow): number => JSON.stringify(stored).length;
 
 class MemoryTimeline implements TimelineStore {
   readonly #limits: TimelineLimits;
@@ -197,7 +187,7 @@ class MemoryTimeline implements TimelineStore {
 
   #put(before: Kept | undefined, kept: Kept): void {
     const { row } = kept;
-    const bytes = sizeOf(kept);
+    const bytes = JSON.stringify(kept).length;
     this.#set(this.#rows, row.id, { ...kept, bytes });
     const grown = bytes - (before?.bytes ?? 0);
     this.#bytes += grown;
@@ -214,21 +204,8 @@ class MemoryTimeline implements TimelineStore {
   }
 
   #tally(before: TimelineRow | undefined, { row, content }: StoredRow): void {
-    const { agent, session } = row;
-    const name = JSON.stringify([agent, session]);
-    const delta = sessionDelta(before, row);
-    const old = this.#sessions.get(name);
-    this.#set(this.#sessions, name, {
-      agent,
-      session,
-      workspace: old?.workspace ?? workspaceOf(content),
-      firstSeenMs: old?.firstSeenMs ?? row.atMs,
-      lastSeenMs: Math.max(old?.lastSeenMs ?? 0, row.changedAtMs),
-      actions: (old?.actions ?? 0) + delta.actions,
-      failed: (old?.failed ?? 0) + delta.failed,
-      refused: (old?.refused ?? 0) + delta.refused,
-      waiting: (old?.waiting ?? 0) + delta.waiting,
-    });
+    const name = JSON.stringify([row.agent, row.session]);
+    this.#set(this.#sessions, name, sessionTally(this.#sessions.get(name), before, row, content));
     const hit = ruleHit(before, row);
     if (hit === undefined) return;
     const rule = JSON.stringify([hit.kind, hit.name, hit.decision]);

@@ -1,4 +1,5 @@
 import type { RowState, TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
+import { isObject } from "@harnesskit/wire/json";
 import type {
   NewRow,
   RuleTally,
@@ -63,19 +64,28 @@ export const changeRow = (
 /** A running row whose agent is lost. */
 export const lostRow = (outcome: string) => ({ row: { state: "unknown" as const, outcome } });
 
-type Counted = "failed" | "refused" | "waiting";
-const countIf = (row: TimelineRow | undefined, state: Counted): number => (row?.state === state ? 1 : 0);
-
-/** How a session's tally changes when a row becomes another; `before` is undefined for a new row. */
-export const sessionDelta = (
+/** A session's tally when a row of it became another; `before` is undefined and `content` is given for a new row. */
+export const sessionTally = (
+  known: SessionTally | undefined,
   before: TimelineRow | undefined,
   after: TimelineRow,
-): Pick<SessionTally, "actions" | "failed" | "refused" | "waiting"> => ({
-  actions: before === undefined && after.state !== "noted" ? 1 : 0,
-  failed: countIf(after, "failed") - countIf(before, "failed"),
-  refused: countIf(after, "refused") - countIf(before, "refused"),
-  waiting: countIf(after, "waiting") - countIf(before, "waiting"),
-});
+  content: StoredContent | undefined,
+): SessionTally => {
+  const { agent, session } = after;
+  const count = (state: "failed" | "refused" | "waiting"): number =>
+    (known?.[state] ?? 0) + Number(after.state === state) - Number(before?.state === state);
+  return {
+    agent,
+    session,
+    workspace: known?.workspace ?? (content && workspaceOf(content)),
+    firstSeenMs: known?.firstSeenMs ?? after.atMs,
+    lastSeenMs: Math.max(known?.lastSeenMs ?? 0, after.changedAtMs),
+    actions: (known?.actions ?? 0) + Number(before === undefined && after.state !== "noted"),
+    failed: count("failed"),
+    refused: count("refused"),
+    waiting: count("waiting"),
+  };
+};
 
 /** The rule that a new row is a hit of. */
 export const ruleHit = (
@@ -92,10 +102,8 @@ export const ruleHit = (
 };
 
 /** Where the agent of an event works, if it says so. */
-export const workspaceOf = ({ event }: StoredContent): string | undefined => {
-  const value = event?.value;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const { metadata } = value;
-  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) return undefined;
-  return typeof metadata.workspace === "string" ? metadata.workspace.slice(0, 1000) : undefined;
+const workspaceOf = ({ event }: StoredContent): string | undefined => {
+  const metadata = isObject(event?.value) ? event.value.metadata : undefined;
+  const workspace = isObject(metadata) ? metadata.workspace : undefined;
+  return typeof workspace === "string" ? workspace.slice(0, 1000) : undefined;
 };

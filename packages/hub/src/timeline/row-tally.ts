@@ -1,6 +1,6 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { joinKey } from "@harnesskit/wire";
-import { ruleHit, sessionDelta, workspaceOf } from "./row-rules.ts";
+import { ruleHit, sessionTally } from "./row-rules.ts";
 import type { RuleTally, SessionTally, StoredContent } from "./timeline-store.ts";
 
 /** What changes of rows add to the counts of sessions and rules. */
@@ -25,19 +25,7 @@ export class RowTally {
   /** A row became another; `before` is undefined and `content` is given for a new row. */
   add(before: TimelineRow | undefined, after: TimelineRow, content: StoredContent | undefined): void {
     const key = joinKey(after.agent, after.session);
-    const known = this.#sessions.get(key);
-    const delta = sessionDelta(before, after);
-    this.#sessions.set(key, {
-      agent: after.agent,
-      session: after.session,
-      workspace: known?.workspace ?? (content && workspaceOf(content)),
-      firstSeenMs: known?.firstSeenMs ?? after.atMs,
-      lastSeenMs: Math.max(known?.lastSeenMs ?? 0, after.changedAtMs),
-      actions: (known?.actions ?? 0) + delta.actions,
-      failed: (known?.failed ?? 0) + delta.failed,
-      refused: (known?.refused ?? 0) + delta.refused,
-      waiting: (known?.waiting ?? 0) + delta.waiting,
-    });
+    this.#sessions.set(key, sessionTally(this.#sessions.get(key), before, after, content));
     this.addRule(before, after);
   }
 

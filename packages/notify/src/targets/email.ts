@@ -51,19 +51,15 @@ export const sendEmail = (
       signal,
       killSignal: "SIGKILL",
     });
-    child.once("error", (error: NodeJS.ErrnoException) => {
-      if (signal.aborted) reject(new NotifyError("target_timeout", "its command did not end in time"));
-      else
-        reject(
-          new NotifyError("target_unreachable", `its command cannot be run (${error.code})`, {
-            isFinal: true,
-          }),
-        );
+    const fail = (error: NotifyError): void =>
+      reject(signal.aborted ? new NotifyError("target_timeout", "its command did not end in time") : error);
+    child.once("error", ({ code }: NodeJS.ErrnoException) => {
+      const message = `its command cannot be run (${code})`;
+      fail(new NotifyError("target_unreachable", message, { isFinal: true }));
     });
     child.once("exit", (code, killedBy) => {
       if (code === 0) resolve();
-      else if (signal.aborted) reject(new NotifyError("target_timeout", "its command did not end in time"));
-      else reject(new NotifyError("target_refused", `its command ended with ${killedBy ?? `code ${code}`}`));
+      else fail(new NotifyError("target_refused", `its command ended with ${killedBy ?? `code ${code}`}`));
     });
     // A command that ends before it has read all says so by its code.
     child.stdin.on("error", () => {});

@@ -1,4 +1,4 @@
-import { headlineOf, type Notice, type NoticeItem, restLines } from "../notice.ts";
+import { factLines, headlineOf, type Notice, type NoticeItem, restLines } from "../notice.ts";
 import type { Post } from "./post.ts";
 
 /** Slack reads `&`, `<` and `>` as the start of its own marks. */
@@ -10,20 +10,10 @@ const link = (url: string, label: string): string => `<${escapeMarkup(url).repla
 const plainText = (text: string) => ({ type: "plain_text", text, emoji: false });
 
 /** Values stand in plain text, in which nothing is a mark; only the links, which are ours, are `mrkdwn`. */
-const sections = ({ title, agent, session, risk, reason, expiresAtMs, ...links }: NoticeItem) => {
-  const lines = [
-    title,
-    `Agent: ${agent}, session ${session}`,
-    `Risk: ${risk}`,
-    `Why it asks: ${reason}`,
-    `Expires: ${new Date(expiresAtMs).toISOString()}`,
-  ];
-  const shown = [
-    link(links.link, "See it"),
-    ...(links.answerLink ? [link(links.answerLink, "Answer it")] : []),
-  ];
+const sections = (item: NoticeItem) => {
+  const shown = [link(item.link, "See it"), ...(item.answerLink ? [link(item.answerLink, "Answer it")] : [])];
   return [
-    { type: "section", text: plainText(lines.join("\n")) },
+    { type: "section", text: plainText(factLines(item).join("\n")) },
     { type: "section", text: { type: "mrkdwn", verbatim: true, text: shown.join("  ") } },
   ];
 };

@@ -37,24 +37,16 @@ const shownValue = (value: unknown): string =>
 
 const differences = ({ expect }: PolicyCase, { decided, rule }: Explanation): string[] => {
   const expected = typeof expect === "string" ? { decision: expect } : expect;
-  const problems: string[] = [];
-  const differ = (what: string, wanted: unknown, found: unknown): void => {
-    problems.push(`${what}: expected ${shownValue(wanted)}, got ${shownValue(found)}`);
-  };
-  const fields: Record<string, unknown> = { ...decided };
-  if (expected.decision !== undefined && expected.decision !== decided?.decision) {
-    differ("decision", expected.decision, decided?.decision);
-  }
-  if (expected.rule !== undefined && expected.rule !== (rule ?? null))
-    differ("rule", expected.rule, rule ?? null);
-  if (expected.reason !== undefined && !String(fields.reason ?? "").includes(expected.reason)) {
-    differ("reason", expected.reason, fields.reason);
-  }
-  const { modified_payload: wanted } = expected;
-  if (wanted !== undefined && shownValue(wanted) !== shownValue(fields.modified_payload)) {
-    differ("modified_payload", wanted, fields.modified_payload);
-  }
-  return problems;
+  const found: Record<string, unknown> = { ...decided, rule: rule ?? null };
+  return (["decision", "rule", "reason", "modified_payload"] as const).flatMap((field) => {
+    const wanted = expected[field];
+    const isMet =
+      field === "reason"
+        ? String(found.reason ?? "").includes(String(wanted))
+        : shownValue(wanted) === shownValue(found[field]);
+    if (wanted === undefined || isMet) return [];
+    return [`${field}: expected ${shownValue(wanted)}, got ${shownValue(found[field])}`];
+  });
 };
 
 /**
