@@ -18,14 +18,10 @@ export type HookErrorCode =
 
 /** What a host sent, or the content of its settings, cannot be used. */
 export class HookError extends HarnessError {
-  override readonly name = "HookError";
+  static override readonly brand = "HookError";
   declare readonly code: HookErrorCode;
 
   constructor(code: HookErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
-  }
-
-  static override isInstance(value: unknown): value is HookError {
-    return HarnessError.isInstance(value) && value.name === "HookError";
   }
 }

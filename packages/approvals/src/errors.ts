@@ -29,7 +29,7 @@ export type ApprovalErrorCode = RefusalCode | "not_found" | "store_full" | "stor
 
 /** A store of approvals did not do what it was asked to. Nothing was changed. */
 export class ApprovalError extends HarnessError {
-  override readonly name = "ApprovalError";
+  static override readonly brand = "ApprovalError";
   declare readonly code: ApprovalErrorCode;
   /** The record as it is; undefined for `not_found`, `store_full` and `store_closed`. */
   readonly record: ApprovalRecord | undefined;
@@ -37,10 +37,6 @@ export class ApprovalError extends HarnessError {
   constructor(code: ApprovalErrorCode, message: string, record?: ApprovalRecord) {
     super(code, message);
     this.record = record;
-  }
-
-  static override isInstance(value: unknown): value is ApprovalError {
-    return HarnessError.isInstance(value) && value.name === "ApprovalError";
   }
 }
 

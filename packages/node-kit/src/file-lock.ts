@@ -39,7 +39,7 @@ export interface FileLock {
  * from here; `lock_unreadable` where the file names no process.
  */
 export class FileLockError extends HarnessError {
-  override readonly name = "FileLockError";
+  static override readonly brand = "FileLockError";
   declare readonly code: "file_locked" | "lock_unreadable";
 
   constructor(
@@ -56,10 +56,6 @@ export class FileLockError extends HarnessError {
         ? `${shown} is held by ${holder}`
         : `${shown} names no process: remove it if no process uses what it guards`,
     );
-  }
-
-  static override isInstance(value: unknown): value is FileLockError {
-    return HarnessError.isInstance(value) && value.name === "FileLockError";
   }
 }
 

@@ -4,11 +4,7 @@ import { HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
 
 /** A turn cannot go on. The message is shown to people: a safe sentence. */
 export class TurnError extends HarnessError {
-  override readonly name = "TurnError";
-
-  static override isInstance(value: unknown): value is TurnError {
-    return HarnessError.isInstance(value) && value.name === "TurnError";
-  }
+  static override readonly brand = "TurnError";
 }
 
 /**
@@ -16,7 +12,7 @@ export class TurnError extends HarnessError {
  * it is unknown which server holds the thread.
  */
 export class StoreError extends HarnessError {
-  override readonly name = "StoreError";
+  static override readonly brand = "StoreError";
   /** With `store_failed`: the log is not as this server left it. */
   readonly detail?: "log_changed";
 
@@ -24,10 +20,6 @@ export class StoreError extends HarnessError {
     const { cause, detail } = options;
     super(code, message, cause === undefined ? undefined : { cause });
     if (detail !== undefined) this.detail = detail;
-  }
-
-  static override isInstance(value: unknown): value is StoreError {
-    return HarnessError.isInstance(value) && value.name === "StoreError";
   }
 }
 

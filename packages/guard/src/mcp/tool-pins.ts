@@ -50,7 +50,7 @@ export interface WaitingTool {
 
 /** `pins_unreadable`: the file with the accepted tools cannot be read, so that no tool is known to be the same. */
 export class PinsError extends HarnessError {
-  override readonly name = "PinsError";
+  static override readonly brand = "PinsError";
 }
 
 /** The whole declaration counts: description, schemas, annotations, title. */

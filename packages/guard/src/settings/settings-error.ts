@@ -19,14 +19,10 @@ export type SettingsErrorCode =
 
 /** A settings file is left as it is, and why. */
 export class SettingsError extends HarnessError {
-  override readonly name = "SettingsError";
+  static override readonly brand = "SettingsError";
   declare readonly code: SettingsErrorCode;
 
   constructor(code: SettingsErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
-  }
-
-  static override isInstance(value: unknown): value is SettingsError {
-    return HarnessError.isInstance(value) && value.name === "SettingsError";
   }
 }

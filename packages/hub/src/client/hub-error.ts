@@ -9,7 +9,7 @@ import { isObject } from "@harnesskit/wire/json";
  * `store_full`, …
  */
 export class HubError extends HarnessError {
-  override readonly name = "HubError";
+  static override readonly brand = "HubError";
   /** The approval as it is, where an answer was refused: `record.answer` says who was first. */
   readonly record: ApprovalRecord | undefined;
   /** When to try again, for `rate_limited`. */
@@ -23,10 +23,6 @@ export class HubError extends HarnessError {
     this.record = record.success ? record.data : undefined;
     this.retryAfterMs = typeof data.retryAfterMs === "number" ? data.retryAfterMs : undefined;
     this.problems = Array.isArray(data.problems) ? data.problems : undefined;
-  }
-
-  static override isInstance(value: unknown): value is HubError {
-    return HarnessError.isInstance(value) && value.name === "HubError";
   }
 }
 
