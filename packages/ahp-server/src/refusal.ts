@@ -10,15 +10,19 @@ import {
 } from "@harnesskit/wire";
 import type { RpcErrors } from "@harnesskit/wire/rpc";
 
+/** `handler_failed` where you set no code, `not_supported` for an event that you do not judge, or your own. */
+export type HandlerErrorCode = "handler_failed" | "not_supported" | (string & {});
+
 /**
  * A failure whose message is meant for the agent: it is answered with -32603, "Handler error: " and this message, and
  * `code` is `data.reason`. Whatever else a handler throws is answered without its message. Neither a path nor a secret
  * belongs in it.
  */
-export class HandlerError extends HarnessError {
+export class HandlerError extends HarnessError<HandlerErrorCode> {
   static override readonly brand = "HandlerError";
+  declare readonly name: "HandlerError";
 
-  constructor(message: string, options: { readonly code?: string; readonly cause?: unknown } = {}) {
+  constructor(message: string, options: { readonly code?: HandlerErrorCode; readonly cause?: unknown } = {}) {
     const { code = "handler_failed", cause } = options;
     super(code, message, cause === undefined ? undefined : { cause });
   }
