@@ -95,7 +95,7 @@ export const isWentBackRefusal = (error: unknown): boolean => {
 };
 
 /** Why an approval was rejected by this client itself, or why its callback was given up. */
-export type ApprovalErrorCode =
+export type ThreadApprovalErrorCode =
   /** The digest is not that of the tool and the input that are shown. */
   | "approval_digest_mismatch"
   /** The callback threw, or returned no decision. */
@@ -105,11 +105,11 @@ export type ApprovalErrorCode =
   /** The reason of the callback's signal: another client answered, or the turn ended. */
   | "approval_settled";
 
-/** Something about one approval. `code` says what, {@link ApprovalErrorCode}. */
-export class ApprovalError extends HarnessError<ApprovalErrorCode> {
-  static override readonly brand = "ApprovalError";
+/** Something about one approval. `code` says what, {@link ThreadApprovalErrorCode}. */
+export class ThreadApprovalError extends HarnessError<ThreadApprovalErrorCode> {
+  static override readonly brand = "ThreadApprovalError";
   constructor(
-    code: ApprovalErrorCode,
+    code: ThreadApprovalErrorCode,
     readonly requestId: string,
     message: string,
     options?: { cause?: unknown },
