@@ -13,15 +13,11 @@ export type ConformanceErrorCode =
   | "interrupted";
 
 /** A run that cannot be made. What a target does wrong is a failed check and never this. */
-export class ConformanceError extends HarnessError {
-  override readonly name = "ConformanceError";
+export class ConformanceError extends HarnessError<ConformanceErrorCode> {
+  static override readonly brand = "ConformanceError";
 
   constructor(code: ConformanceErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super(code, message, options);
-  }
-
-  static override isInstance(value: unknown): value is ConformanceError {
-    return HarnessError.isInstance(value) && value.name === "ConformanceError";
   }
 }
 
@@ -30,14 +26,10 @@ export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
 /** What a step waited for and did not get: its checks do not hold. */
-export class Unmet extends HarnessError {
-  override readonly name = "Unmet";
+export class Unmet extends HarnessError<"unmet"> {
+  static override readonly brand = "Unmet";
 
   constructor(reason: string) {
     super("unmet", reason);
-  }
-
-  static override isInstance(value: unknown): value is Unmet {
-    return HarnessError.isInstance(value) && value.name === "Unmet";
   }
 }

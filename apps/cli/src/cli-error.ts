@@ -22,7 +22,7 @@ export interface CliErrorOptions {
 
 /** Why a command ends without its result. The message and the hint are shown as they are, so they hold only safe text. */
 export class CliError extends HarnessError {
-  override readonly name = "CliError";
+  static override readonly brand = "CliError";
   readonly exitCode: ExitCode;
   readonly hint?: string;
 
@@ -30,10 +30,6 @@ export class CliError extends HarnessError {
     super(code, message, options.cause === undefined ? undefined : { cause: options.cause });
     this.exitCode = options.exitCode ?? ExitCode.failed;
     if (options.hint !== undefined) this.hint = options.hint;
-  }
-
-  static override isInstance(value: unknown): value is CliError {
-    return HarnessError.isInstance(value) && value.name === "CliError";
   }
 }
 

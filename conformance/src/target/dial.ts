@@ -15,16 +15,12 @@ export type CredentialKind = "valid" | "wrong" | "none" | "other" | "query";
 
 /** A server that refused to open a connection, over WebSocket with a status. */
 export class RefusedConnection extends HarnessError {
-  override readonly name = "RefusedConnection";
+  static override readonly brand = "RefusedConnection";
   readonly status: number;
 
   constructor(status: number) {
     super("refused", `the connection was refused with status ${status}`);
     this.status = status;
-  }
-
-  static override isInstance(value: unknown): value is RefusedConnection {
-    return HarnessError.isInstance(value) && value.name === "RefusedConnection";
   }
 }
 

@@ -18,9 +18,5 @@ export type HookErrorCode =
 
 /** What a host sent, or the content of its settings, cannot be used. */
 export class HookError extends HarnessError<HookErrorCode> {
-  override readonly name = "HookError";
-
-  static override isInstance(value: unknown): value is HookError {
-    return HarnessError.isInstance(value) && value.name === "HookError";
-  }
+  static override readonly brand = "HookError";
 }

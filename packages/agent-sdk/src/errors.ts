@@ -3,7 +3,7 @@ import { HarnessError } from "@harnesskit/wire";
 
 /** The program was not started by a core: `variables` are missing in its environment. */
 export class MissingEnvironmentError extends HarnessError {
-  override readonly name = "MissingEnvironmentError";
+  static override readonly brand = "MissingEnvironmentError";
   constructor(readonly variables: readonly string[]) {
     super(
       "missing_environment",
@@ -15,7 +15,7 @@ export class MissingEnvironmentError extends HarnessError {
 
 /** The core did not let the agent in (section 4.1.2). `code` is the core's, such as `protocol.unauthorized`. */
 export class CoreRefusedError extends HarnessError {
-  override readonly name = "CoreRefusedError";
+  static override readonly brand = "CoreRefusedError";
   constructor(readonly refusal: RuntimeError) {
     super(refusal.code, `the core refused the agent: ${refusal.message}`);
   }
@@ -23,15 +23,15 @@ export class CoreRefusedError extends HarnessError {
 
 /** The core answered with `core.error`: it could not take what was sent (section 6.2). `code` is the core's. */
 export class CoreReportedError extends HarnessError {
-  override readonly name = "CoreReportedError";
+  static override readonly brand = "CoreReportedError";
   constructor(readonly reported: RuntimeError) {
     super(reported.code, `the core reports: ${reported.message}`);
   }
 }
 
 /** What the core sent breaks the protocol; the connection was closed for it. `code` begins with `protocol.`. */
-export class RuntimeProtocolError extends HarnessError {
-  override readonly name = "RuntimeProtocolError";
+export class RuntimeProtocolError extends HarnessError<RuntimeErrorCode> {
+  static override readonly brand = "RuntimeProtocolError";
   constructor(code: RuntimeErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
   }
@@ -42,7 +42,7 @@ export type RejectedTool = NonNullable<CoreToolsRegistered["payload"]["rejected"
 
 /** The core took none of the tools, or not all of them: `rejected` says why. */
 export class ToolsRejectedError extends HarnessError {
-  override readonly name = "ToolsRejectedError";
+  static override readonly brand = "ToolsRejectedError";
   constructor(readonly rejected: readonly RejectedTool[]) {
     const reasons = rejected.map(({ tool_id, error }) => `${tool_id} (${error.code})`);
     super("tools_rejected", `the core rejected ${reasons.join(", ")}`);
@@ -50,8 +50,8 @@ export class ToolsRejectedError extends HarnessError {
 }
 
 /** The agent itself ends: `SIGTERM`, `SIGINT` or `agent.stop()`. */
-export class AgentStoppingError extends HarnessError {
-  override readonly name = "AgentStoppingError";
+export class AgentStoppingError extends HarnessError<"agent_stopping"> {
+  static override readonly brand = "AgentStoppingError";
   constructor() {
     super("agent_stopping", "the agent is stopping");
   }
@@ -59,7 +59,7 @@ export class AgentStoppingError extends HarnessError {
 
 /** A tool failed; its caller gets only a general message, `cause` has the rest. */
 export class ToolFailedError extends HarnessError {
-  override readonly name = "ToolFailedError";
+  static override readonly brand = "ToolFailedError";
   constructor(
     readonly tool: string,
     readonly callId: string,
@@ -72,7 +72,7 @@ export class ToolFailedError extends HarnessError {
 
 /** Something that no call waits for failed: a timer or promise of a tool whose call is over, or of no tool. */
 export class StrayFailureError extends HarnessError {
-  override readonly name = "StrayFailureError";
+  static override readonly brand = "StrayFailureError";
   constructor(
     readonly tool: string | undefined,
     options: { cause: unknown },

@@ -45,7 +45,7 @@ export interface AhpFailureOptions {
 
 /** A call that the harness did not answer, or not usably. `code` says why, {@link FailureCode}. */
 export class AhpFailure extends HarnessError<FailureCode> {
-  override readonly name = "AhpFailure";
+  static override readonly brand = "AhpFailure";
   /** With `harness_error` and `not_handled`: the code of the harness's error. */
   readonly rpcCode?: number;
   /** With `harness_error` and `not_handled`: its message, as it came. It is untrusted text; `message` shows it safely. */
@@ -55,10 +55,6 @@ export class AhpFailure extends HarnessError<FailureCode> {
     super(code, message, cause === undefined ? undefined : { cause });
     if (rpcCode !== undefined) this.rpcCode = rpcCode;
     if (rpcMessage !== undefined) this.rpcMessage = rpcMessage;
-  }
-
-  static override isInstance(value: unknown): value is AhpFailure {
-    return HarnessError.isInstance(value) && value.name === "AhpFailure";
   }
 }
 
@@ -74,11 +70,7 @@ export type UsageErrorCode =
 
 /** A call that is wrong whatever the harness says (`code`, {@link UsageErrorCode}). Nothing was sent. */
 export class AhpUsageError extends HarnessError<UsageErrorCode> {
-  override readonly name = "AhpUsageError";
-
-  static override isInstance(value: unknown): value is AhpUsageError {
-    return HarnessError.isInstance(value) && value.name === "AhpUsageError";
-  }
+  static override readonly brand = "AhpUsageError";
 }
 
 const failureCodes: Readonly<Record<string, FailureCode>> = {

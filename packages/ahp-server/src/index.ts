@@ -10,7 +10,7 @@ export type {
   Nothing,
 } from "./handlers.ts";
 export { type AhpServerLimits, ahpServerLimits, type ResolvedLimits } from "./limits.ts";
-export { HandlerError, type RefusalReason } from "./refusal.ts";
+export { HandlerError, type HandlerErrorCode, type RefusalReason } from "./refusal.ts";
 export type { AhpServerOptions } from "./server-options.ts";
 export type { AhpServerGauges, AhpServerStats } from "./server-stats.ts";
 export { createMemoryStateStore } from "./state/memory-state-store.ts";

@@ -2,28 +2,29 @@ import type { AuditOutcome } from "@harnesskit/audit";
 import { AhpErrorCode } from "@harnesskit/protocol/ahp";
 import { type JsonObject, JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import {
-  type FrameTooLargeError,
+  FrameTooLargeError,
   HarnessError,
-  type InvalidMessageError,
+  InvalidMessageError,
   ProtocolError,
+  RequestTimeoutError,
 } from "@harnesskit/wire";
 import type { RpcErrors } from "@harnesskit/wire/rpc";
+
+/** `handler_failed` where you set no code, `not_supported` for an event that you do not judge, or your own. */
+export type HandlerErrorCode = "handler_failed" | "not_supported" | (string & {});
 
 /**
  * A failure whose message is meant for the agent: it is answered with -32603, "Handler error: " and this message, and
  * `code` is `data.reason`. Whatever else a handler throws is answered without its message. Neither a path nor a secret
  * belongs in it.
  */
-export class HandlerError extends HarnessError {
-  override readonly name = "HandlerError";
+export class HandlerError extends HarnessError<HandlerErrorCode> {
+  static override readonly brand = "HandlerError";
+  declare readonly name: "HandlerError";
 
-  constructor(message: string, options: { readonly code?: string; readonly cause?: unknown } = {}) {
+  constructor(message: string, options: { readonly code?: HandlerErrorCode; readonly cause?: unknown } = {}) {
     const { code = "handler_failed", cause } = options;
     super(code, message, cause === undefined ? undefined : { cause });
-  }
-
-  static override isInstance(value: unknown): value is HandlerError {
-    return HarnessError.isInstance(value) && value.name === "HandlerError";
   }
 }
 
@@ -110,10 +111,10 @@ export const toHandlerFailure = (thrown: unknown): ProtocolError =>
 
 /** Why a call ended without its handler: its time is over, or nothing waits for the decision. */
 export const toAbortRefusal = (reason: unknown): ProtocolError => {
-  if (!HarnessError.isInstance(reason) || reason.code !== "request_timeout") {
+  if (!RequestTimeoutError.isInstance(reason)) {
     return handlerFailure("cancelled", "the decision is not needed any more");
   }
-  const { timeoutMs } = reason as HarnessError & { readonly timeoutMs: number };
+  const { timeoutMs } = reason;
   return handlerFailure("timeout", `there was no decision within ${timeoutMs} ms`, { timeout_ms: timeoutMs });
 };
 
@@ -147,11 +148,11 @@ export const ahpErrors: Partial<RpcErrors> = {
   unknownMethod,
   overloaded: () => handlerFailure("overloaded", "too many messages are being handled"),
   malformed: (error) => {
-    if (isFrameTooLarge(error)) {
+    if (FrameTooLargeError.isInstance(error)) {
       const data = { max_frame_bytes: error.maxFrameBytes };
       return invalidRequestError("message_too_large", "The message is too large", data);
     }
-    if (!isInvalidMessage(error)) return undefined;
+    if (!InvalidMessageError.isInstance(error)) return undefined;
     if (error.reason === "too_deep") return invalidRequestError("too_deep", "The message nests too deeply");
     const reason = error.reason === "not_utf8" || error.reason === "incomplete" ? error.reason : "not_json";
     return toRefusal(JsonRpcErrorCode.ParseError, reason, "Parse error");
@@ -164,9 +165,3 @@ export const ahpErrors: Partial<RpcErrors> = {
   aborted: (reason, { method }) => (method === "ahp/batch" ? undefined : toAbortRefusal(reason)),
   unsendable: () => handlerFailure("result_too_large", "the answer is larger than a message may be"),
 };
-
-// By code, because the channel may come from another copy of the package.
-const isFrameTooLarge = (error: HarnessError): error is FrameTooLargeError =>
-  error.code === "frame_too_large";
-const isInvalidMessage = (error: HarnessError): error is InvalidMessageError =>
-  error.code === "invalid_message";

@@ -29,7 +29,7 @@ export type ApprovalErrorCode = RefusalCode | "not_found" | "store_full" | "stor
 
 /** A store of approvals did not do what it was asked to. Nothing was changed. */
 export class ApprovalError extends HarnessError<ApprovalErrorCode> {
-  override readonly name = "ApprovalError";
+  static override readonly brand = "ApprovalError";
 
   constructor(
     code: ApprovalErrorCode,
@@ -38,10 +38,6 @@ export class ApprovalError extends HarnessError<ApprovalErrorCode> {
     readonly record: ApprovalRecord | undefined = undefined,
   ) {
     super(code, message);
-  }
-
-  static override isInstance(value: unknown): value is ApprovalError {
-    return HarnessError.isInstance(value) && value.name === "ApprovalError";
   }
 }
 

@@ -26,7 +26,7 @@ export type AuditErrorCode =
 
 /** An error of an audit log. Options that cannot be used throw `invalid_argument` of `@harnesskit/wire`. */
 export class AuditError extends HarnessError<AuditErrorCode> {
-  override readonly name = "AuditError";
+  static override readonly brand = "AuditError";
   /** How many entries it is about; 0 where it is about none. */
   readonly count: number;
 
@@ -37,9 +37,5 @@ export class AuditError extends HarnessError<AuditErrorCode> {
   ) {
     super(code, message, cause === undefined ? undefined : { cause });
     this.count = count;
-  }
-
-  static override isInstance(value: unknown): value is AuditError {
-    return HarnessError.isInstance(value) && value.name === "AuditError";
   }
 }

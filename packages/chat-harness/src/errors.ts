@@ -19,11 +19,7 @@ export type ChatHarnessErrorCode =
  * unchanged; after `turn_abandoned` the turn still runs.
  */
 export class ChatHarnessError extends HarnessError<ChatHarnessErrorCode> {
-  override readonly name = "ChatHarnessError";
-
-  static override isInstance(value: unknown): value is ChatHarnessError {
-    return HarnessError.isInstance(value) && value.name === "ChatHarnessError";
-  }
+  static override readonly brand = "ChatHarnessError";
 }
 
 /** What failed without failing a turn, beside its error. */
@@ -40,7 +36,7 @@ const subscriptionFailed = "harness_signal_subscription_failed";
 
 /** A pause is not stored, because no signal could reach it. */
 export class SubscriptionError extends HarnessError {
-  override readonly name = "SubscriptionError";
+  static override readonly brand = "SubscriptionError";
   readonly category = subscriptionFailed;
   constructor(message: string, options?: { cause?: unknown }) {
     super(subscriptionFailed, message, options);
@@ -70,13 +66,9 @@ export const failureOf = (category: string, diagnostic: string, error?: unknown)
 
 /** A signal is refused: nothing has run, and the pause still waits. */
 export class RefusedSignal extends HarnessError {
-  override readonly name = "RefusedSignal";
+  static override readonly brand = "RefusedSignal";
   constructor(readonly failure: Failure) {
     super("signal_refused", failure.diagnostic, { cause: failure.error });
-  }
-
-  static override isInstance(value: unknown): value is RefusedSignal {
-    return HarnessError.isInstance(value) && value.name === "RefusedSignal";
   }
 }
 

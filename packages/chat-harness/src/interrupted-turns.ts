@@ -17,7 +17,7 @@ import type { TurnRunner } from "./turn-runner.ts";
 
 /** A turn whose process died in the middle of it. */
 class TurnInterrupted extends HarnessError {
-  override readonly name = "TurnInterrupted";
+  static override readonly brand = "TurnInterrupted";
   readonly category = "turn_interrupted";
   constructor(options?: { cause?: unknown }) {
     super(

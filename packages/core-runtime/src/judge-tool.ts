@@ -41,7 +41,7 @@ const restLength = 512;
 
 /** Why a declaration is not registered. */
 export class ToolRefusal extends HarnessError {
-  override readonly name = "ToolRefusal";
+  static override readonly brand = "ToolRefusal";
 
   constructor(
     code: RuntimeErrorCode,

@@ -2,7 +2,7 @@ import { HarnessError } from "@harnesskit/wire";
 
 /** A validation took more steps than it may. */
 class ValidationTooCostlyError extends HarnessError {
-  override readonly name = "ValidationTooCostlyError";
+  static override readonly brand = "ValidationTooCostlyError";
   constructor() {
     super("validation_too_costly", "the value is too large or too intricate for its schema");
   }

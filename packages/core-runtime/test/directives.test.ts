@@ -350,7 +350,7 @@ describe("a directive", () => {
     ["an issuer of another kind", { issued_by: { type: "model" as never, id: "x" } }],
   ])("is not issued with %s", async (_what, request) => {
     const { core, issue } = await setUp();
-    await expect(issue(request)).rejects.toSatisfy(InvalidArgumentError.isInstance);
+    await expect(issue(request)).rejects.toBeInstanceOf(InvalidArgumentError);
     expect(await core.directives.list()).toEqual([]);
   });
 

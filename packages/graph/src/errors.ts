@@ -16,7 +16,7 @@ export type GraphCompileErrorCode =
 
 /** A graph cannot be compiled; nothing of it has run. `category` is the code, as in errors of a run. */
 export class GraphCompileError extends HarnessError<GraphCompileErrorCode> {
-  override readonly name = "GraphCompileError";
+  static override readonly brand = "GraphCompileError";
   readonly category: GraphCompileErrorCode;
   /** What else is known: `from_version` and `to_version` of an ambiguous chain of migrations. */
   readonly data: Readonly<Record<string, unknown>>;
@@ -78,7 +78,7 @@ export interface GraphErrorDetails {
 
 /** A run failed. `category` is the code; the error of user code is the `cause`. */
 export class GraphError extends HarnessError<GraphErrorCode> {
-  override readonly name = "GraphError";
+  static override readonly brand = "GraphError";
   readonly category: GraphErrorCode;
   readonly node_name: string | undefined;
   readonly namespace: readonly string[];
@@ -107,10 +107,6 @@ export class GraphError extends HarnessError<GraphErrorCode> {
   /** @internal Says which invocation failed, where that is not known yet. */
   static attribute(error: unknown, invocationId: string): void {
     if (error instanceof GraphError) error.#invocationId ??= invocationId;
-  }
-
-  static override isInstance(value: unknown): value is GraphError {
-    return HarnessError.isInstance(value) && value.name === "GraphError";
   }
 }
 

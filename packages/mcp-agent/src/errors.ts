@@ -18,14 +18,10 @@ export type McpErrorCode =
 
 /** What is wrong with an MCP server or one of its tools. The message is safe to show and has no secret. */
 export class McpError extends HarnessError {
-  override readonly name = "McpError";
+  static override readonly brand = "McpError";
   declare readonly code: McpErrorCode;
 
   constructor(code: McpErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
-  }
-
-  static override isInstance(value: unknown): value is McpError {
-    return HarnessError.isInstance(value) && value.name === "McpError";
   }
 }

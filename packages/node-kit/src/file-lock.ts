@@ -39,7 +39,7 @@ export interface FileLock {
  * from here; `lock_unreadable` where the file names no process.
  */
 export class FileLockError extends HarnessError<"file_locked" | "lock_unreadable"> {
-  override readonly name = "FileLockError";
+  static override readonly brand = "FileLockError";
 
   constructor(
     code: "file_locked" | "lock_unreadable",
@@ -55,10 +55,6 @@ export class FileLockError extends HarnessError<"file_locked" | "lock_unreadable
         ? `${shown} is held by ${holder}`
         : `${shown} names no process: remove it if no process uses what it guards`,
     );
-  }
-
-  static override isInstance(value: unknown): value is FileLockError {
-    return HarnessError.isInstance(value) && value.name === "FileLockError";
   }
 }
 

@@ -8,7 +8,7 @@ export type UnsafeFileReason = "link" | "not_regular" | "too_large";
 
 /** A file is not one that this program would have made (`unsafe_file`). */
 export class UnsafeFileError extends HarnessError {
-  override readonly name = "UnsafeFileError";
+  static override readonly brand = "UnsafeFileError";
 
   constructor(
     readonly path: string,
@@ -18,10 +18,6 @@ export class UnsafeFileError extends HarnessError {
     options?: { cause?: unknown },
   ) {
     super("unsafe_file", `${displayText(path, { maxLength: 300 })} ${problem}`, options);
-  }
-
-  static override isInstance(value: unknown): value is UnsafeFileError {
-    return HarnessError.isInstance(value) && value.name === "UnsafeFileError";
   }
 }
 

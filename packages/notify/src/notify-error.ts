@@ -8,7 +8,7 @@ export type NotifyErrorCode = "target_refused" | "target_unreachable" | "target_
 
 /** A notice could not be delivered, or a configuration could not be read. Its message never holds an address or a secret. */
 export class NotifyError extends HarnessError<NotifyErrorCode> {
-  override readonly name = "NotifyError";
+  static override readonly brand = "NotifyError";
 
   constructor(
     code: NotifyErrorCode,
@@ -24,8 +24,4 @@ export class NotifyError extends HarnessError<NotifyErrorCode> {
   readonly isFinal: boolean;
   /** How long the target asks to wait, in milliseconds; 0 where it does not say. */
   readonly retryAfterMs: number;
-
-  static override isInstance(value: unknown): value is NotifyError {
-    return HarnessError.isInstance(value) && value.name === "NotifyError";
-  }
 }

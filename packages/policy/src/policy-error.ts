@@ -31,7 +31,7 @@ const maxProblems = 50;
 
 /** A policy file that is refused, with the place of each problem. The message is `FILE:LINE:COLUMN: problem`. */
 export class PolicyError extends HarnessError<PolicyErrorCode> {
-  override readonly name = "PolicyError";
+  static override readonly brand = "PolicyError";
   readonly file: string;
   /** In the order of the file; at least one and at most 50. */
   readonly problems: readonly PolicyProblem[];
@@ -48,10 +48,6 @@ export class PolicyError extends HarnessError<PolicyErrorCode> {
     super(code, `${file}:${first.line}:${first.column}: ${first.message}${more}`, options);
     this.file = file;
     this.problems = sorted.slice(0, maxProblems);
-  }
-
-  static override isInstance(value: unknown): value is PolicyError {
-    return HarnessError.isInstance(value) && value.name === "PolicyError";
   }
 }
 
@@ -72,9 +68,5 @@ export type RuleErrorCode =
 
 /** A rule that could not be decided. It becomes a refusal that names the rule, and is never thrown to a caller. */
 export class RuleError extends HarnessError<RuleErrorCode> {
-  override readonly name = "RuleError";
-
-  static override isInstance(value: unknown): value is RuleError {
-    return HarnessError.isInstance(value) && value.name === "RuleError";
-  }
+  static override readonly brand = "RuleError";
 }

@@ -69,7 +69,7 @@ export interface PolicyHarness {
 
 /** A `HandlerError` of ahp-server, which recognises it by its name: the agent gets its message and its code. */
 class NotSupportedError extends HarnessError {
-  override readonly name = "HandlerError";
+  static override readonly brand = "HandlerError";
 
   constructor(type: AhpEventType) {
     super("not_supported", `Capability not supported: ${type}`);

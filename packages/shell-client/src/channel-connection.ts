@@ -23,7 +23,7 @@ interface Pending extends Deferred<unknown> {
 
 /** The engine does not go on with a stream: the response is had by sending the request again. */
 export class StreamLostError extends HarnessError {
-  override readonly name = "StreamLostError";
+  static override readonly brand = "StreamLostError";
 
   constructor({ code, message }: ShellError) {
     super(code, message ?? "the stream cannot be read any more");

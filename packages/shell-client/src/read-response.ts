@@ -24,7 +24,7 @@ export const copyMessage = (
   try {
     return copyJson<JsonObject>(value, { ...bounds, freeze: true });
   } catch (error) {
-    throw toError(error instanceof JsonError ? error.code : "not_json", error);
+    throw toError(JsonError.isInstance(error) ? error.code : "not_json", error);
   }
 };
 

@@ -53,7 +53,7 @@ export interface ShellClientErrorOptions {
 
 /** A call that the engine did not answer usably, or that was not sent. */
 export class ShellClientError extends HarnessError<ShellClientErrorCode> {
-  override readonly name = "ShellClientError";
+  static override readonly brand = "ShellClientError";
   /** Whether the same call may do better later. */
   readonly retryable: boolean;
   readonly reason?: ShellClientErrorReason;
@@ -66,10 +66,6 @@ export class ShellClientError extends HarnessError<ShellClientErrorCode> {
     this.retryable = retryable;
     if (reason !== undefined) this.reason = reason;
     if (path !== undefined) this.path = path;
-  }
-
-  static override isInstance(value: unknown): value is ShellClientError {
-    return HarnessError.isInstance(value) && value.name === "ShellClientError";
   }
 }
 

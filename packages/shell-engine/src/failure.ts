@@ -67,7 +67,7 @@ export const overloaded = (cause?: unknown) =>
 
 /** What a handler did wrong: reported to the operator, and an `internal_error` for the shell. */
 export class HandlerFault extends HarnessError {
-  override readonly name = "HandlerFault";
+  static override readonly brand = "HandlerFault";
 }
 
 /** A copy of what a handler returned, which it may change later. Throws a `HandlerFault` for what is not JSON. */
@@ -79,7 +79,7 @@ export const handlerJson = <T extends JsonValue = JsonValue>(
   try {
     return copyJson<T>(value, { name });
   } catch (cause) {
-    if (!(cause instanceof JsonError)) throw cause;
+    if (!JsonError.isInstance(cause)) throw cause;
     throw new HandlerFault(code, cause.message, { cause });
   }
 };

@@ -89,7 +89,7 @@ export const assertBounds = (message: unknown, { maxRequestLength, maxDepth }: R
     measureJson(message, { maxBytes: maxRequestLength, maxDepth });
   } catch (cause) {
     // A getter that threw is not the shell's mistake.
-    if (!(cause instanceof JsonError) || cause.cause !== undefined) throw cause;
+    if (!JsonError.isInstance(cause) || cause.cause !== undefined) throw cause;
     if (cause.code === "too_deep") throw badRequest("The request nests too deeply.", { reason: "too_deep" });
     if (cause.code === "too_large") throw badRequest("The request is too large.", { reason: "too_large" });
     throw notValid("");

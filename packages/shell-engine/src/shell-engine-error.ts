@@ -15,7 +15,7 @@ export interface ShellEngineErrorOptions {
  * `_` and `.`; neither a path nor a secret belongs in the others.
  */
 export class ShellEngineError extends HarnessError {
-  override readonly name = "ShellEngineError";
+  static override readonly brand = "ShellEngineError";
   readonly retryable: boolean;
   readonly details: JsonObject | undefined;
 
@@ -23,9 +23,5 @@ export class ShellEngineError extends HarnessError {
     super(code, message, options.cause === undefined ? undefined : { cause: options.cause });
     this.retryable = options.retryable ?? false;
     this.details = options.details;
-  }
-
-  static override isInstance(value: unknown): value is ShellEngineError {
-    return HarnessError.isInstance(value) && value.name === "ShellEngineError";
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ArtifactWriter, StoreError, type ThreadStore } from "@harnesskit/thread-server";
+import { type ArtifactWriter, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database } from "./database.ts";
 import { keyIn } from "./rows.ts";
@@ -28,7 +28,7 @@ export const openArtifact = async (
   name: string,
   epoch: number | undefined,
 ): Promise<ArtifactWriter> => {
-  if (!isName(name)) throw new StoreError("store_failed", "The name of the artifact is not valid");
+  if (!isName(name)) throw new ThreadStoreError("store_failed", "The name of the artifact is not valid");
   const hash = createHash("sha256");
   const { maxArtifactBytes } = database.options.limits;
   let sizeBytes = 0;
@@ -50,7 +50,7 @@ export const openArtifact = async (
       ),
     );
     if (added.length === 0) {
-      throw new StoreError("store_failed", "The thread is not held, or its artifact exists already");
+      throw new ThreadStoreError("store_failed", "The thread is not held, or its artifact exists already");
     }
   };
   await add();
@@ -58,7 +58,10 @@ export const openArtifact = async (
     async write(text) {
       const bytes = Buffer.from(text, "utf8");
       if (sizeBytes + bytes.length > maxArtifactBytes) {
-        throw new StoreError("store_full", `The artifact exceeds maxArtifactBytes of ${maxArtifactBytes}`);
+        throw new ThreadStoreError(
+          "store_full",
+          `The artifact exceeds maxArtifactBytes of ${maxArtifactBytes}`,
+        );
       }
       sizeBytes += bytes.length;
       hash.update(bytes);
@@ -95,7 +98,8 @@ export async function* artifactParts(
     );
     if (row === undefined) return;
     const { content } = row;
-    if (!(content instanceof Uint8Array)) throw new StoreError("store_failed", "The artifact is corrupt");
+    if (!(content instanceof Uint8Array))
+      throw new ThreadStoreError("store_failed", "The artifact is corrupt");
     if (content.length > 0) yield content;
   }
 }

@@ -1,5 +1,5 @@
 import type { Grant } from "@harnesskit/protocol/threads";
-import { StoreError } from "@harnesskit/thread-server";
+import { ThreadStoreError } from "@harnesskit/thread-server";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database } from "./database.ts";
 import { textIn } from "./rows.ts";
@@ -16,7 +16,7 @@ export class GrantTable {
     const { maxGrants, maxValueLength } = this.#database.options.limits;
     const body = JSON.stringify(grant);
     if (body.length > maxValueLength) {
-      throw new StoreError(
+      throw new ThreadStoreError(
         "store_full",
         `The answer exceeds maxValueLength of ${maxValueLength}: allow it once`,
       );
@@ -30,7 +30,7 @@ export class GrantTable {
       maxGrants,
     );
     if (added.length > 0) return;
-    throw new StoreError("store_full", `No more than ${maxGrants} answers are kept: revoke some`);
+    throw new ThreadStoreError("store_full", `No more than ${maxGrants} answers are kept: revoke some`);
   }
 
   /** False for an unknown one. */

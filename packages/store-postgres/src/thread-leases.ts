@@ -1,4 +1,4 @@
-import { StoreError, type ThreadLease } from "@harnesskit/thread-server";
+import { type ThreadLease, ThreadStoreError } from "@harnesskit/thread-server";
 import { callSafely } from "@harnesskit/wire";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database } from "./database.ts";
@@ -64,8 +64,8 @@ export class ThreadLeases {
     if (taken === undefined) {
       const [found] = await this.#database.query("SELECT 1 FROM store.threads WHERE thread_id = $1", key);
       throw found === undefined
-        ? new StoreError("store_failed", "The thread is not stored")
-        : new StoreError("thread_locked", "Another server writes this thread");
+        ? new ThreadStoreError("store_failed", "The thread is not stored")
+        : new ThreadStoreError("thread_locked", "Another server writes this thread");
     }
     const held: HeldThread = { threadId, epoch: safeNumber(taken.lease_epoch), isLost: false };
     this.#held.set(threadId, held);

@@ -1,9 +1,9 @@
 import type { Event, Thread } from "@harnesskit/protocol/threads";
 import {
   type ReadEventsOptions,
-  StoreError,
   type ThreadLease,
   type ThreadStore,
+  ThreadStoreError,
 } from "@harnesskit/thread-server";
 import { toTextKey } from "@harnesskit/wire/json";
 import { AppendQueue } from "./append-queue.ts";
@@ -17,11 +17,11 @@ import { type HeldThread, ThreadLeases } from "./thread-leases.ts";
 import { threadPoll } from "./thread-poll.ts";
 import type { Wakes } from "./wakes.ts";
 
-const notStored = () => new StoreError("store_failed", "The thread is not stored");
+const notStored = () => new ThreadStoreError("store_failed", "The thread is not stored");
 
 /** The log is not as this process left it: another one has taken the thread, or an append had an unknown outcome. */
 const logChanged = (cause?: unknown) =>
-  new StoreError(
+  new ThreadStoreError(
     "store_failed",
     "This server does not hold the thread any more; it is read anew when it is used next",
     {
@@ -35,7 +35,7 @@ const toJson = (value: unknown): string => {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    throw new StoreError("store_failed", "The value cannot be written as JSON", { cause });
+    throw new ThreadStoreError("store_failed", "The value cannot be written as JSON", { cause });
   }
 };
 
@@ -115,17 +115,17 @@ export class PostgresThreadStore implements PostgresThreads {
   async append(threadId: string, events: readonly Event[]): Promise<void> {
     this.#checkOpen();
     const held = this.#leases.held(threadId);
-    if (held === undefined) throw new StoreError("store_failed", "The thread is not held for writing");
+    if (held === undefined) throw new ThreadStoreError("store_failed", "The thread is not held for writing");
     if (held.isLost) throw logChanged();
     const bodies = events.map(toJson);
     const [first] = events;
     if (first === undefined) return;
     if (events.some(({ seq }, index) => seq !== first.seq + index)) {
-      throw new StoreError("store_failed", "The events are not numbered one after the other");
+      throw new ThreadStoreError("store_failed", "The events are not numbered one after the other");
     }
     const { maxValueLength } = this.#database.options.limits;
     if (bodies.some((body) => body.length > maxValueLength)) {
-      throw new StoreError("store_full", `An event exceeds maxValueLength of ${maxValueLength}`);
+      throw new ThreadStoreError("store_full", `An event exceeds maxValueLength of ${maxValueLength}`);
     }
     let isApplied: boolean;
     try {
@@ -221,12 +221,12 @@ export class PostgresThreadStore implements PostgresThreads {
   }
 
   #checkOpen(): void {
-    if (this.#closed !== undefined) throw new StoreError("store_failed", "The store is closed");
+    if (this.#closed !== undefined) throw new ThreadStoreError("store_failed", "The store is closed");
     this.#database.checkOpen();
   }
 
   /** From now on, nothing is written under this lease. */
-  #lose(held: HeldThread, cause?: unknown): StoreError {
+  #lose(held: HeldThread, cause?: unknown): ThreadStoreError {
     held.isLost = true;
     return logChanged(cause);
   }

@@ -45,7 +45,7 @@ describe("appends of many threads at once", () => {
     for (const outcome of outcomes) {
       if (outcome.status === "rejected") {
         expect(outcome.reason).toMatchObject({
-          name: "StoreError",
+          name: "ThreadStoreError",
           code: "store_failed",
           detail: "log_changed",
         });

@@ -9,7 +9,7 @@ import { digest } from "@harnesskit/wire/json";
 import type { RequestOptions } from "@harnesskit/wire/rpc";
 import { traced } from "@harnesskit/wire/trace";
 import type { RespondApprovalOptions } from "./client-options.ts";
-import { ApprovalError, ThreadError } from "./errors.ts";
+import { ThreadApprovalError, ThreadError } from "./errors.ts";
 
 /**
  * What a human or a policy decides on. Only `metadata.tool` and `metadata.input` are bound by `metadata.digest`; the
@@ -110,7 +110,9 @@ export class ApprovalCalls {
     const open = this.#open.get(requestId);
     if (!open) return;
     this.#open.delete(requestId);
-    open.abort.abort(new ApprovalError("approval_settled", requestId, "the approval is settled otherwise"));
+    open.abort.abort(
+      new ThreadApprovalError("approval_settled", requestId, "the approval is settled otherwise"),
+    );
   }
 
   /** The connection is closed. */
@@ -163,7 +165,7 @@ export class ApprovalCalls {
       return answer === "unattended" ? answer : ApprovalDecisionSchema.parse(answer);
     } catch (cause) {
       if (signal.aborted) return undefined;
-      this.#options.onError(ApprovalError.isInstance(cause) ? cause : callbackFailed(requestId, cause));
+      this.#options.onError(ThreadApprovalError.isInstance(cause) ? cause : callbackFailed(requestId, cause));
       return "reject";
     }
   }
@@ -176,20 +178,20 @@ export class ApprovalCalls {
     } catch (cause) {
       if (ThreadError.isInstance(cause) && cause.code === "approval_not_found") return;
       const text = `the answer "${answer}" could not be delivered`;
-      this.#options.onError(new ApprovalError("approval_unanswered", requestId, text, { cause }));
+      this.#options.onError(new ThreadApprovalError("approval_unanswered", requestId, text, { cause }));
     }
   }
 }
 
 const digestMismatch = (requestId: string) =>
-  new ApprovalError(
+  new ThreadApprovalError(
     "approval_digest_mismatch",
     requestId,
     "the approval's digest is not that of the tool and the input that it shows",
   );
 
 const callbackFailed = (requestId: string, cause: unknown) =>
-  new ApprovalError(
+  new ThreadApprovalError(
     "approval_callback_failed",
     requestId,
     "the approval could not be decided: it is rejected",

@@ -21,11 +21,8 @@ export type ThreadErrorName =
 
 /** The server refused a call with one of the protocol's own errors: -32001 to -32006. `data` is kept as it came. */
 export class ThreadError extends ProtocolError {
+  static override readonly brand = "ThreadError";
   declare readonly code: ThreadErrorName;
-
-  static override isInstance(value: unknown): value is ThreadError {
-    return ProtocolError.isInstance(value) && threadCodes.get(value.rpcCode) === value.code;
-  }
 }
 
 /** Gives an error of the wire the code of the thread protocol where it has one; anything else passes as it is. */
@@ -39,7 +36,7 @@ export const toThreadError = (error: unknown): unknown => {
 
 /** The server speaks another major version of the protocol, or names none (`version_mismatch`). */
 export class VersionMismatchError extends HarnessError {
-  override readonly name = "VersionMismatchError";
+  static override readonly brand = "VersionMismatchError";
   constructor(
     readonly serverVersion: string,
     readonly clientVersion: string,
@@ -50,15 +47,11 @@ export class VersionMismatchError extends HarnessError {
       `the server speaks version ${shown} of the protocol, this client ${clientVersion}`,
     );
   }
-
-  static override isInstance(value: unknown): value is VersionMismatchError {
-    return HarnessError.isInstance(value) && value.name === "VersionMismatchError";
-  }
 }
 
 /** The call needs an extension that the server does not announce (`unsupported`). Nothing was sent. */
 export class UnsupportedError extends HarnessError {
-  override readonly name = "UnsupportedError";
+  static override readonly brand = "UnsupportedError";
   constructor(
     readonly method: string,
     /** The name in `capabilities.extensions`. */
@@ -66,15 +59,11 @@ export class UnsupportedError extends HarnessError {
   ) {
     super("unsupported", `${method}: the server does not have the extension "${extension}"`);
   }
-
-  static override isInstance(value: unknown): value is UnsupportedError {
-    return HarnessError.isInstance(value) && value.name === "UnsupportedError";
-  }
 }
 
 /** A result or a notification does not fit its schema (`invalid_message`). Nothing of it was used. */
 export class MalformedMessageError extends HarnessError {
-  override readonly name = "MalformedMessageError";
+  static override readonly brand = "MalformedMessageError";
   constructor(
     /** The method or the notification's name. */
     readonly method: string,
@@ -83,10 +72,6 @@ export class MalformedMessageError extends HarnessError {
   ) {
     super("invalid_message", `${method}: ${detail}`, options);
   }
-
-  static override isInstance(value: unknown): value is MalformedMessageError {
-    return HarnessError.isInstance(value) && value.name === "MalformedMessageError";
-  }
 }
 
 /**
@@ -94,16 +79,12 @@ export class MalformedMessageError extends HarnessError {
  * What was heard before may never have happened for this server.
  */
 export class LogWentBackError extends HarnessError {
-  override readonly name = "LogWentBackError";
+  static override readonly brand = "LogWentBackError";
   constructor(
     readonly threadId: string,
     options?: { cause?: unknown },
   ) {
     super("log_went_back", "the log of the thread is not the one that was heard: it went back", options);
-  }
-
-  static override isInstance(value: unknown): value is LogWentBackError {
-    return HarnessError.isInstance(value) && value.name === "LogWentBackError";
   }
 }
 
@@ -114,7 +95,7 @@ export const isWentBackRefusal = (error: unknown): boolean => {
 };
 
 /** Why an approval was rejected by this client itself, or why its callback was given up. */
-export type ApprovalErrorCode =
+export type ThreadApprovalErrorCode =
   /** The digest is not that of the tool and the input that are shown. */
   | "approval_digest_mismatch"
   /** The callback threw, or returned no decision. */
@@ -124,19 +105,15 @@ export type ApprovalErrorCode =
   /** The reason of the callback's signal: another client answered, or the turn ended. */
   | "approval_settled";
 
-/** Something about one approval. `code` says what, {@link ApprovalErrorCode}. */
-export class ApprovalError extends HarnessError<ApprovalErrorCode> {
-  override readonly name = "ApprovalError";
+/** Something about one approval. `code` says what, {@link ThreadApprovalErrorCode}. */
+export class ThreadApprovalError extends HarnessError<ThreadApprovalErrorCode> {
+  static override readonly brand = "ThreadApprovalError";
   constructor(
-    code: ApprovalErrorCode,
+    code: ThreadApprovalErrorCode,
     readonly requestId: string,
     message: string,
     options?: { cause?: unknown },
   ) {
     super(code, message, options);
-  }
-
-  static override isInstance(value: unknown): value is ApprovalError {
-    return HarnessError.isInstance(value) && value.name === "ApprovalError";
   }
 }

@@ -31,10 +31,10 @@ export type {
 } from "./client-options.ts";
 export type { Initialized } from "./connection.ts";
 export {
-  ApprovalError,
-  type ApprovalErrorCode,
   LogWentBackError,
   MalformedMessageError,
+  ThreadApprovalError,
+  type ThreadApprovalErrorCode,
   ThreadError,
   type ThreadErrorName,
   UnsupportedError,

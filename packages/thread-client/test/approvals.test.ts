@@ -1,6 +1,6 @@
 import { createDeferred, type HarnessError, ProtocolError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { ApprovalError, type ApprovalHandler, type ThreadClientOptions } from "../src/index.ts";
+import { type ApprovalHandler, ThreadApprovalError, type ThreadClientOptions } from "../src/index.ts";
 import { eventsOf, failureOf } from "./sample-events.ts";
 import { type Handler, setUp as setUpAny } from "./scripted-server.ts";
 
@@ -202,9 +202,9 @@ describe("an approval that cannot be decided", () => {
     expect((await answered).params).toEqual({ requestId: "req_1", decision: "reject" });
     expect(asked).toBe(0);
     expect(errors).toMatchObject([
-      { name: "ApprovalError", code: "approval_digest_mismatch", requestId: "req_1" },
+      { name: "ThreadApprovalError", code: "approval_digest_mismatch", requestId: "req_1" },
     ]);
-    expect(ApprovalError.isInstance(errors[0])).toBe(true);
+    expect(ThreadApprovalError.isInstance(errors[0])).toBe(true);
     await client.close();
   });
 
@@ -259,7 +259,7 @@ describe("an approval that is settled otherwise", () => {
     const [, { signal }] = await asked;
     expect(signal.aborted).toBe(false);
     server.send(settling());
-    expect(await aborted(signal)).toMatchObject({ name: "ApprovalError", code: "approval_settled" });
+    expect(await aborted(signal)).toMatchObject({ name: "ThreadApprovalError", code: "approval_settled" });
     decision.resolve("once");
     // Two round trips: an answer would have arrived by the second one.
     await client.cancelTurn(threadId);
@@ -339,7 +339,7 @@ describe("an approval that is settled otherwise", () => {
     });
     server.send(await turn.approvalRequested("req_1"));
     expect(await reported.promise).toMatchObject({
-      name: "ApprovalError",
+      name: "ThreadApprovalError",
       code: "approval_unanswered",
       requestId: "req_1",
       cause: { code: "internal_error" },

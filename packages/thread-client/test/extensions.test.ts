@@ -84,7 +84,7 @@ describe("subscribe", () => {
     expect((await reading).map(({ type }) => type)).toEqual(["thread.created"]);
     expect(deleted).toEqual([threadId]);
     expect(await failureOf(client.subscribe(threadId))).toMatchObject({
-      name: "ProtocolError",
+      name: "ThreadError",
       code: "thread_not_found",
     });
     expect(await failureOf(client.startTurn({ threadId, input: "a" }))).toMatchObject({

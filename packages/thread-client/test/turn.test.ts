@@ -168,7 +168,7 @@ describe("a turn", () => {
     ]);
     expect(second).toMatchObject({
       status: "rejected",
-      reason: { name: "ProtocolError", code: "turn_busy", data: { turnId: "turn_1" } },
+      reason: { name: "ThreadError", code: "turn_busy", data: { turnId: "turn_1" } },
     });
     expect(first.status === "fulfilled" && (await collect(first.value))).toEqual(events);
   });
@@ -262,7 +262,7 @@ describe("cancelling a turn", () => {
     const handle = await setup.client.startTurn({ threadId, input: "a" });
     await handle.cancel();
     code = -32001;
-    await expect(handle.cancel()).rejects.toMatchObject({ name: "ProtocolError", code: "thread_not_found" });
+    await expect(handle.cancel()).rejects.toMatchObject({ name: "ThreadError", code: "thread_not_found" });
   });
 
   it("cancels when the signal aborts, and forgets the signal at the end", async () => {

@@ -3,7 +3,7 @@ import { createDeferred, type Deferred, HarnessError } from "@harnesskit/wire";
 import { readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
 import { type Ending, endTurn } from "./close-open-items.ts";
 import { defined } from "./defined.ts";
-import { StoreError, TurnError, turnEnded } from "./errors.ts";
+import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
 import type { EventLog } from "./event-log.ts";
 import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -132,7 +132,7 @@ export class ActiveTurn {
   }
 
   /** Tells the turn to stop because its log is lost: it ends with this error. */
-  abandon(error: StoreError): void {
+  abandon(error: ThreadStoreError): void {
     this.#abort.abort(error);
   }
 
@@ -254,7 +254,7 @@ export class ActiveTurn {
   #toEnding(error: unknown): Ending {
     if (this.#cancelled) return { status: "cancelled" };
     const cause = this.signal.aborted ? this.signal.reason : error;
-    if (TurnError.isInstance(cause) || StoreError.isInstance(cause)) {
+    if (TurnError.isInstance(cause) || isStoreFailure(cause)) {
       return { status: "error", error: cause.message, code: cause.code };
     }
     this.#options.settings.onError(error);

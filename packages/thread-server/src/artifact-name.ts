@@ -1,7 +1,7 @@
-import { StoreError } from "./errors.ts";
+import { ThreadStoreError } from "./errors.ts";
 
 /** Lets through what is a file's name everywhere and never a way out. Throws `store_failed`. */
 export const checkArtifactName = (name: string): void => {
   if (/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/.test(name)) return;
-  throw new StoreError("store_failed", "The name of the artifact is not valid");
+  throw new ThreadStoreError("store_failed", "The name of the artifact is not valid");
 };

@@ -2,45 +2,70 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
 
-/** A turn cannot go on. The message is shown to people: a safe sentence. */
-export class TurnError extends HarnessError {
-  override readonly name = "TurnError";
+/** The codes of this package; a runner may have its own. */
+export type TurnErrorCode =
+  | "server_closed"
+  | "queue.refused"
+  /** Of the AI SDK's runner, as the following. */
+  | "step_limit"
+  | "model_unauthorized"
+  | "model_not_found"
+  | "model_rate_limited"
+  | "model_refused"
+  | "model_unavailable"
+  | "model_input_unsupported"
+  | "model_output_limit"
+  | "model_filtered"
+  | (string & {});
 
-  static override isInstance(value: unknown): value is TurnError {
-    return HarnessError.isInstance(value) && value.name === "TurnError";
-  }
+/** A turn cannot go on. The message is shown to people: a safe sentence. */
+export class TurnError extends HarnessError<TurnErrorCode> {
+  static override readonly brand = "TurnError";
+  declare readonly name: "TurnError";
 }
 
-/**
- * The store could not read or write. Codes: `store_failed`, `store_full`, `thread_locked`, and `lock_unreadable` where
- * it is unknown which server holds the thread.
- */
-export class StoreError extends HarnessError {
-  override readonly name = "StoreError";
+const storeCodes = [
+  "store_failed",
+  "store_full",
+  "store_closed",
+  "thread_locked",
+  "lock_unreadable",
+] as const;
+
+/** Why a store could not read or write; `lock_unreadable` where it is unknown which server holds the thread. */
+export type ThreadStoreErrorCode = (typeof storeCodes)[number];
+
+/** The store could not read or write. */
+export class ThreadStoreError extends HarnessError<ThreadStoreErrorCode> {
+  static override readonly brand = "ThreadStoreError";
   /** With `store_failed`: the log is not as this server left it. */
   readonly detail?: "log_changed";
 
-  constructor(code: string, message: string, options: { cause?: unknown; detail?: "log_changed" } = {}) {
+  constructor(
+    code: ThreadStoreErrorCode,
+    message: string,
+    options: { cause?: unknown; detail?: "log_changed" } = {},
+  ) {
     const { cause, detail } = options;
     super(code, message, cause === undefined ? undefined : { cause });
     if (detail !== undefined) this.detail = detail;
   }
-
-  static override isInstance(value: unknown): value is StoreError {
-    return HarnessError.isInstance(value) && value.name === "StoreError";
-  }
 }
 
+/** True for a failure of the store, also for one of the database below it, which has a class of its own. */
+export const isStoreFailure = (error: unknown): error is HarnessError<ThreadStoreErrorCode> =>
+  HarnessError.isInstance(error) && storeCodes.some((code) => code === error.code);
+
 /** The log was deleted, replaced or cut while a server had it open: nothing that relies on it may run. */
-export const logChanged = (): StoreError =>
-  new StoreError(
+export const logChanged = (): ThreadStoreError =>
+  new ThreadStoreError(
     "store_failed",
     "The log of the thread was changed from outside; it is read anew when the thread is used next",
     { detail: "log_changed" },
   );
 
-export const isLogChanged = (error: unknown): error is StoreError =>
-  StoreError.isInstance(error) && error.detail === "log_changed";
+export const isLogChanged = (error: unknown): error is ThreadStoreError =>
+  ThreadStoreError.isInstance(error) && error.detail === "log_changed";
 
 /** Something was written to a turn that has ended (`turn_ended`). */
 export const turnEnded = (): HarnessError => new HarnessError("turn_ended", "the turn has ended");
@@ -114,11 +139,11 @@ export const requestConflict = (): ProtocolError =>
   );
 
 /** True for the error of a thread that this server may not write. */
-export const isLocked = (error: unknown): error is StoreError =>
-  StoreError.isInstance(error) && (error.code === "thread_locked" || error.code === "lock_unreadable");
+export const isLocked = (error: unknown): error is ThreadStoreError =>
+  ThreadStoreError.isInstance(error) && (error.code === "thread_locked" || error.code === "lock_unreadable");
 
 /** -32002: another server holds the thread, or it is unknown which one does. */
-export const threadLocked = ({ code, message }: StoreError): ProtocolError => {
+export const threadLocked = ({ code, message }: ThreadStoreError): ProtocolError => {
   const text = code === "thread_locked" ? "Another server holds this thread" : message;
   return threadError(ThreadErrorCode.TurnBusy, code, text, { reason: code });
 };

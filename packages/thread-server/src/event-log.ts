@@ -1,6 +1,6 @@
 import type { Event, EventBody, Item } from "@harnesskit/protocol/threads";
 import { type Clock, createDeferred, type Deferred } from "@harnesskit/wire";
-import { isLogChanged, type StoreError } from "./errors.ts";
+import { isLogChanged, type ThreadStoreError } from "./errors.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
 interface Entry {
@@ -18,7 +18,7 @@ export interface EventLogOptions {
   /** Receives each event after it was stored, in order. */
   readonly onEvent: (event: Event) => void;
   /** Called when the store finds that the log is not the one that was written. */
-  readonly onChanged: (error: StoreError) => void;
+  readonly onChanged: (error: ThreadStoreError) => void;
 }
 
 /** When the log is flushed to disk. Clients are notified only of what was written; this is about a crash of the machine. */

@@ -10,7 +10,7 @@ export {
 export { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 export type { UnattendedPolicy } from "./approval-flow.ts";
 export type { ConnectOptions } from "./connections.ts";
-export { StoreError, TurnError } from "./errors.ts";
+export { ThreadStoreError, type ThreadStoreErrorCode, TurnError, type TurnErrorCode } from "./errors.ts";
 export type { FlushPolicy } from "./event-log.ts";
 export {
   askGate,

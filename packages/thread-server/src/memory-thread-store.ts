@@ -1,7 +1,7 @@
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { BoundedMap } from "@harnesskit/wire";
 import { checkArtifactName } from "./artifact-name.ts";
-import { StoreError } from "./errors.ts";
+import { ThreadStoreError } from "./errors.ts";
 import {
   type ArtifactWriter,
   isWantedEvent,
@@ -66,7 +66,7 @@ class MemoryThreadStore implements ThreadStore {
     try {
       copies = structuredClone(events);
     } catch (cause) {
-      throw new StoreError("store_failed", "The events cannot be copied", { cause });
+      throw new ThreadStoreError("store_failed", "The events cannot be copied", { cause });
     }
     for (const event of copies) stored.push(event);
   }
@@ -97,7 +97,7 @@ class MemoryThreadStore implements ThreadStore {
   async lease(threadId: string) {
     this.#stored(threadId);
     if (this.#leased.has(threadId))
-      throw new StoreError("thread_locked", "Another server writes this thread");
+      throw new ThreadStoreError("thread_locked", "Another server writes this thread");
     const lease = {
       release: async () => {
         if (this.#leased.get(threadId) === lease) this.#leased.delete(threadId);
@@ -111,7 +111,7 @@ class MemoryThreadStore implements ThreadStore {
     this.#stored(threadId);
     checkArtifactName(name);
     const path = `memory/${threadId}/${name}`;
-    if (this.#artifacts.has(path)) throw new StoreError("store_failed", "The artifact exists already");
+    if (this.#artifacts.has(path)) throw new ThreadStoreError("store_failed", "The artifact exists already");
     this.#artifacts.add(path);
     let text = "";
     return {
@@ -151,7 +151,7 @@ class MemoryThreadStore implements ThreadStore {
 
   #stored(threadId: string): Stored {
     const found = this.#threads.get(threadId);
-    if (!found) throw new StoreError("store_failed", "The thread is not stored");
+    if (!found) throw new ThreadStoreError("store_failed", "The thread is not stored");
     return found;
   }
 }

@@ -42,7 +42,7 @@ const complete = async (thread: Thread, store: ThreadStore, clock: Pick<Clock, "
 /**
  * Renames or archives a thread of a store without a server, as `thread.rename`, `thread.archive` and `thread.unarchive` do. The
  * title must be valid there. A fork that is incomplete is completed first. Rejects with -32001, -32002 `turn_active` for an archive of a thread whose turn has not ended, and
- * `thread_locked` (`StoreError`) while a server writes it.
+ * `thread_locked` (`ThreadStoreError`) while a server writes it.
  */
 export const changeStoredThread = async (
   store: ThreadStore,
@@ -78,7 +78,7 @@ export const changeStoredThread = async (
 
 /**
  * Forks a thread of a store without a server, as `thread.fork` does; the source may be written meanwhile, and is completed first
- * where it is an incomplete fork. Rejects with -32001, -32602 `seq_out_of_range`, and `thread_locked` (`StoreError`) while a
+ * where it is an incomplete fork. Rejects with -32001, -32602 `seq_out_of_range`, and `thread_locked` (`ThreadStoreError`) while a
  * server completes the source.
  */
 export const forkStoredThread = async (

@@ -1,10 +1,16 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { type Event, type ThreadMethodName, threadMethods } from "@harnesskit/protocol/threads";
-import { type Channel, invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
+import {
+  type Channel,
+  type HarnessError,
+  invalidParams,
+  methodNotFound,
+  ProtocolError,
+} from "@harnesskit/wire";
 import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
 import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
-import { historyTooLarge, StoreError } from "./errors.ts";
+import { historyTooLarge, isStoreFailure, ThreadStoreError, type ThreadStoreErrorCode } from "./errors.ts";
 import { QueueResumption } from "./resume-queues.ts";
 import { createMethods, type Methods } from "./server-methods.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
@@ -110,7 +116,7 @@ class Server implements ThreadServer {
       call.reply(await inTraceMeta(rawParams, () => method(parsed.data as never, client)));
       return undefined;
     } catch (error) {
-      throw StoreError.isInstance(error) ? storeFailure(error) : error;
+      throw isStoreFailure(error) ? storeFailure(error) : error;
     } finally {
       release();
     }
@@ -132,8 +138,9 @@ const toIssues = (issues: readonly { path: PropertyKey[]; message: string }[]): 
     .slice(0, 10)
     .map(({ path, message }) => ({ path: path.map(String).join(".").slice(0, 200), message }));
 
-const storeFailure = (error: StoreError): ProtocolError => {
-  const { code, detail, message } = error;
+const storeFailure = (error: HarnessError<ThreadStoreErrorCode>): ProtocolError => {
+  const { code, message } = error;
+  const detail = ThreadStoreError.isInstance(error) ? error.detail : undefined;
   const data = { reason: code, ...(detail !== undefined && { detail }) };
   return new ProtocolError(-32603, message, { data, code, cause: error });
 };

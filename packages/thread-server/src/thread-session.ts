@@ -3,7 +3,7 @@ import { invalidParams, ProtocolError } from "@harnesskit/wire";
 import { Approvals } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
 import { archived, isSameThread, withoutQueued, withQueued } from "./edit-thread.ts";
-import { isLocked, logChanged, type StoreError, turnActive } from "./errors.ts";
+import { isLocked, logChanged, type ThreadStoreError, turnActive } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import { completeFork, isFork } from "./fork-thread.ts";
 import { isAsAsked } from "./pending-questions.ts";
@@ -56,7 +56,7 @@ export class ThreadSession {
       options.onEvent(event);
     };
     const { threadId } = thread;
-    const onChanged = (error: StoreError) => this.lose(error);
+    const onChanged = (error: ThreadStoreError) => this.lose(error);
     this.#log = new EventLog({ threadId, store, clock, flush, lastSeq: state.lastSeq, onEvent, onChanged });
     this.turns = new ThreadTurns({
       settings: options.settings,
@@ -148,7 +148,7 @@ export class ThreadSession {
   }
 
   /** The log was changed from outside. The active turn ends with this error, and nothing more is written. */
-  lose(error: StoreError): void {
+  lose(error: ThreadStoreError): void {
     this.#isLost = true;
     this.turns.abandon(error);
   }

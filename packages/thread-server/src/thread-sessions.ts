@@ -1,6 +1,13 @@
 import type { Thread } from "@harnesskit/protocol/threads";
 import { wait } from "@harnesskit/wire";
-import { isLocked, isLogChanged, StoreError, threadLocked, threadNotFound, turnActive } from "./errors.ts";
+import {
+  isLocked,
+  isLogChanged,
+  isStoreFailure,
+  threadLocked,
+  threadNotFound,
+  turnActive,
+} from "./errors.ts";
 import { FollowedThreads, type LogEnd } from "./followed-threads.ts";
 import { readLastTurns } from "./read-log.ts";
 import { ThreadSession, type ThreadSessionOptions } from "./thread-session.ts";
@@ -171,7 +178,7 @@ export class ThreadSessions {
       await store.lease(threadId);
     } catch (error) {
       if (isLocked(error)) throw threadLocked(error);
-      throw StoreError.isInstance(error) ? threadNotFound() : error;
+      throw isStoreFailure(error) ? threadNotFound() : error;
     }
     await store.delete(threadId);
   }

@@ -48,8 +48,8 @@ export interface ArtifactWriter {
 }
 
 /**
- * Where threads and their events are kept (section "Persistence"). Every method rejects with a {@link StoreError} when
- * the storage fails. A thread id that the store did not make up is one that it does not know.
+ * Where threads and their events are kept (section "Persistence"). Every method rejects with a {@link ThreadStoreError}, or with
+ * another `HarnessError` of such a code, when the storage fails. A thread id that the store did not make up is one that it does not know.
  */
 export interface ThreadStore {
   /** Stores a new thread. */

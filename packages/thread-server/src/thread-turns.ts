@@ -5,7 +5,7 @@ import { ActiveTurn } from "./active-turn.ts";
 import { defined } from "./defined.ts";
 import {
   requestConflict,
-  type StoreError,
+  type ThreadStoreError,
   TurnError,
   threadArchived,
   turnBusy,
@@ -178,7 +178,7 @@ export class ThreadTurns {
   }
 
   /** The log was changed from outside: the active turn ends with this error. */
-  abandon(error: StoreError): void {
+  abandon(error: ThreadStoreError): void {
     this.#active?.abandon(error);
   }
 

@@ -1,7 +1,13 @@
 import { verifies } from "@harnesskit/conformance/verifies";
+import { HarnessError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createMemoryThreadStore, createThreadServer, StoreError, type ThreadStore } from "../src/index.ts";
+import {
+  createMemoryThreadStore,
+  createThreadServer,
+  type ThreadStore,
+  ThreadStoreError,
+} from "../src/index.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
@@ -199,14 +205,27 @@ describe("a history over the message limit", () => {
 
 describe("a store that fails", () => {
   /** A store whose writes fail while `fails` is set. */
-  const failing = () => {
+  const failing = (
+    error: () => HarnessError = () => new ThreadStoreError("store_full", "The disk is full"),
+  ) => {
     const store = createMemoryThreadStore();
     const control = { fails: false };
-    const error = () => new StoreError("store_full", "The disk is full");
     const append: ThreadStore["append"] = (...args) =>
       control.fails ? Promise.reject(error()) : store.append(...args);
     return { control, store: overriding(store, { append }) };
   };
+
+  it("is -32603 with its reason where the error is that of a database", async () => {
+    const { control, store } = failing(() => new HarnessError("store_full", "The database is full"));
+    const { client } = start(store);
+    const threadId = await client.createThread();
+    control.fails = true;
+    expect((await client.startTurn(threadId)).error).toMatchObject({
+      code: -32603,
+      message: "The database is full",
+      data: { reason: "store_full" },
+    });
+  });
 
   it("is -32603 with its reason, and of the refused turn nothing is left", async () => {
     verifies("THR-48");

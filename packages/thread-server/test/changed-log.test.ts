@@ -148,7 +148,9 @@ describe("a log that is changed beneath its server", () => {
     const late = RawClient.connect(server);
     await late.call("thread.subscribe", { threadId, afterSeq: 0 });
     await late.closed;
-    expect(setup.errors).toMatchObject([{ name: "StoreError", code: "store_failed", detail: "log_changed" }]);
+    expect(setup.errors).toMatchObject([
+      { name: "ThreadStoreError", code: "store_failed", detail: "log_changed" },
+    ]);
   });
 });
 

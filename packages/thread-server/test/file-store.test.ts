@@ -287,7 +287,7 @@ describe("the lock", () => {
     const lock = join(dir.path, "threads/ses_1/lock.json");
     await writeFile(lock, JSON.stringify(await owner()));
     if (typeof taken === "object") {
-      await expect(store.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", ...taken });
+      await expect(store.lease("ses_1")).rejects.toMatchObject({ name: "ThreadStoreError", ...taken });
       return;
     }
     const lease = await store.lease("ses_1");

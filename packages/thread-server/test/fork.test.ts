@@ -8,9 +8,9 @@ import {
   createMemoryThreadStore,
   createThreadServer,
   forkStoredThread,
-  StoreError,
   type ThreadServerOptions,
   type ThreadStore,
+  ThreadStoreError,
 } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { overriding } from "./support/overriding.ts";
@@ -182,7 +182,7 @@ describe("a fork whose server ended while it copied", () => {
     const store = overriding(inner, {
       append: async (id, batch, options) => {
         if (batch[0]?.seq === 1 || batch.some(({ type }) => type === "thread.forked")) writes++;
-        if (writes >= failsAt) throw new StoreError("store_full", "The disk is full");
+        if (writes >= failsAt) throw new ThreadStoreError("store_full", "The disk is full");
         await inner.append(id, batch, options);
       },
     });
@@ -251,7 +251,7 @@ describe("a fork whose copy was cut off, without a server", () => {
     let writes = 0;
     const killed = overriding(store, {
       append: async (...args) => {
-        if (writes++ > 0) throw new StoreError("store_failed", "killed");
+        if (writes++ > 0) throw new ThreadStoreError("store_failed", "killed");
         await store.append(...args);
       },
     });

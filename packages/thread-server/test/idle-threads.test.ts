@@ -157,20 +157,26 @@ describe("a lock that cannot be removed", () => {
     const { fileSystem, store, other } = await open();
     const lease = await store.lease("ses_1");
     fileSystem.plan = failing("rm");
-    await expect(lease.release()).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    await expect(lease.release()).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
     fileSystem.plan = () => undefined;
-    await expect(other.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
+    await expect(other.lease("ses_1")).rejects.toMatchObject({
+      name: "ThreadStoreError",
+      code: "thread_locked",
+    });
     fileSystem.plan = failing("rm");
-    await expect(store.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    await expect(store.lease("ses_1")).rejects.toMatchObject({
+      name: "ThreadStoreError",
+      code: "store_failed",
+    });
     fileSystem.plan = () => undefined;
     const again = await store.lease("ses_1");
     for (const asks of [store, other]) {
       const second = asks.lease("ses_1");
-      await expect(second).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
+      await expect(second).rejects.toMatchObject({ name: "ThreadStoreError", code: "thread_locked" });
     }
     fileSystem.plan = failing("rm");
     await store.append("ses_1", [], { flush: true });
-    await expect(again.release()).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    await expect(again.release()).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
     fileSystem.plan = () => undefined;
     await (await store.lease("ses_2")).release();
     await (await other.lease("ses_1")).release();
@@ -180,7 +186,7 @@ describe("a lock that cannot be removed", () => {
     const { fileSystem, store, other } = await open();
     const lease = await store.lease("ses_1");
     fileSystem.plan = failing("rm");
-    await expect(lease.release()).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    await expect(lease.release()).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
     fileSystem.plan = () => undefined;
     await store.close();
     await (await other.lease("ses_1")).release();
@@ -192,7 +198,7 @@ describe("a lock that cannot be removed", () => {
     let left = 1;
     fileSystem.plan = (_step, call) =>
       call === "close" && left-- > 0 ? { fault: "fail", code: "EIO" } : undefined;
-    await expect(lease.release()).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    await expect(lease.release()).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
     fileSystem.plan = () => undefined;
     await (await other.lease("ses_1")).release();
   });
@@ -201,7 +207,7 @@ describe("a lock that cannot be removed", () => {
     const { fileSystem, store } = await open();
     const lease = await store.lease("ses_1");
     fileSystem.plan = failing("rm");
-    await expect(lease.release()).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    await expect(lease.release()).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
     fileSystem.plan = () => undefined;
     const takes = createFileThreadStore({
       root: "/harness",
@@ -209,7 +215,10 @@ describe("a lock that cannot be removed", () => {
       isOwnerDead: () => true,
     });
     const taken = await takes.lease("ses_1");
-    await expect(store.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
+    await expect(store.lease("ses_1")).rejects.toMatchObject({
+      name: "ThreadStoreError",
+      code: "thread_locked",
+    });
     await store.close();
     await expect(
       createFileThreadStore({
@@ -217,7 +226,7 @@ describe("a lock that cannot be removed", () => {
         fileSystem: fileSystem.calls,
         isOwnerDead: () => false,
       }).lease("ses_1"),
-    ).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
+    ).rejects.toMatchObject({ name: "ThreadStoreError", code: "thread_locked" });
     await taken.release();
   });
 
@@ -234,6 +243,6 @@ describe("a lock that cannot be removed", () => {
     fileSystem.plan = failing("rm");
     await server.close();
     await client.closed;
-    expect(errors).toMatchObject([{ name: "StoreError", code: "store_failed" }]);
+    expect(errors).toMatchObject([{ name: "ThreadStoreError", code: "store_failed" }]);
   });
 });

@@ -5,9 +5,9 @@ import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
 import {
   createMemoryThreadStore,
   createThreadServer,
-  StoreError,
   type ThreadServerOptions,
   type ThreadStore,
+  ThreadStoreError,
 } from "../src/index.ts";
 import { fullForStarts, heldUpdates } from "./support/failing-stores.ts";
 import { heldRunner } from "./support/held-runner.ts";
@@ -373,7 +373,7 @@ describe("what waits when a server ends", () => {
     let isHeld = true;
     const locked = overriding(copy, {
       lease: async (threadId) => {
-        if (isHeld) throw new StoreError("thread_locked", "held");
+        if (isHeld) throw new ThreadStoreError("thread_locked", "held");
         return copy.lease(threadId);
       },
     });

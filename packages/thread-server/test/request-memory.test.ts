@@ -4,7 +4,12 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createMemoryThreadStore, createThreadServer, StoreError, type ThreadStore } from "../src/index.ts";
+import {
+  createMemoryThreadStore,
+  createThreadServer,
+  type ThreadStore,
+  ThreadStoreError,
+} from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
@@ -52,7 +57,7 @@ describe("thread.create with a known clientRequestId", () => {
       append: async (...args) => {
         if (!fails) return store.append(...args);
         fails = false;
-        throw new StoreError("store_full", "The disk is full");
+        throw new ThreadStoreError("store_full", "The disk is full");
       },
     });
     const { server, client } = serve(failing);

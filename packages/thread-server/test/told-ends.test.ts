@@ -1,6 +1,11 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { createMemoryThreadStore, createThreadServer, StoreError, type ThreadStore } from "../src/index.ts";
+import {
+  createMemoryThreadStore,
+  createThreadServer,
+  type ThreadStore,
+  ThreadStoreError,
+} from "../src/index.ts";
 import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
@@ -10,7 +15,9 @@ const fillable = () => {
   const inner = createMemoryThreadStore();
   const disk = { full: false };
   const append: ThreadStore["append"] = (...args) =>
-    disk.full ? Promise.reject(new StoreError("store_full", "The disk is full")) : inner.append(...args);
+    disk.full
+      ? Promise.reject(new ThreadStoreError("store_full", "The disk is full"))
+      : inner.append(...args);
   return { disk, inner, store: overriding(inner, { append }) };
 };
 

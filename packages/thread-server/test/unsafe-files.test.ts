@@ -15,7 +15,7 @@ import { promisify } from "node:util";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, StoreError } from "../src/index.ts";
+import { createThreadServer, ThreadStoreError } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
@@ -43,7 +43,7 @@ const put = async (kind: string, path: string): Promise<void> => {
 };
 
 const serve = (root: string) => {
-  const errors: { error: StoreError; threadId: string }[] = [];
+  const errors: { error: ThreadStoreError; threadId: string }[] = [];
   const store = createFileThreadStore({
     root,
     grantKeyPath: join(root, "..", "grants.key"),
@@ -127,7 +127,7 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
     // By each listing: of the threads whose queues go on, and of the client.
     const reported = errors.map(({ error, threadId }) => [
       error.code,
-      StoreError.isInstance(error),
+      ThreadStoreError.isInstance(error),
       threadId,
     ]);
     expect(reported).toEqual(reported.map(() => ["store_failed", true, bad]));
@@ -172,7 +172,7 @@ describe("a directory of .harness that is a link", () => {
     const { store, server } = serve(root);
     const reading =
       place === "grants" ? store.grants() : place === "requests" ? store.claim("k", claim) : store.list();
-    await expect(reading).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    await expect(reading).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
     await server.close();
   });
 });

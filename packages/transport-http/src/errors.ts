@@ -49,7 +49,7 @@ const adviceOf: Readonly<Record<string, string>> = {
 
 /** The server answered with a status that is neither a reply nor the absence of one. */
 export class HttpStatusError extends HarnessError {
-  override readonly name = "HttpStatusError";
+  static override readonly brand = "HttpStatusError";
   readonly kind: FailureKind;
 
   constructor(
@@ -70,7 +70,7 @@ export class HttpStatusError extends HarnessError {
 
 /** The server's answer is not a JSON message: another content type (`wrong_content_type`), or not HTTP (`malformed_reply`). */
 export class HttpReplyError extends HarnessError {
-  override readonly name = "HttpReplyError";
+  static override readonly brand = "HttpReplyError";
   constructor(
     override readonly code: "wrong_content_type" | "malformed_reply",
     message: string,
@@ -81,8 +81,8 @@ export class HttpReplyError extends HarnessError {
 }
 
 /** No secure connection could be made: the server's certificate is not trusted, or it does not speak TLS. */
-export class TlsError extends HarnessError {
-  override readonly name = "TlsError";
+export class TlsError extends HarnessError<"tls_failed"> {
+  static override readonly brand = "TlsError";
   constructor(message: string, options?: { cause?: unknown }) {
     super("tls_failed", message, options);
   }
@@ -106,7 +106,7 @@ const closeCodes = new Map<number, readonly [code: string, kind: FailureKind]>([
  * 4002 to 4014, stand for 1002 to 1014.
  */
 export class WebSocketCloseError extends HarnessError {
-  override readonly name = "WebSocketCloseError";
+  static override readonly brand = "WebSocketCloseError";
   readonly kind: FailureKind;
 
   constructor(
@@ -144,9 +144,7 @@ const kindOfCode = new Map<string, FailureKind>([
  * reason to try again.
  */
 export const failureKindOf = (error: unknown): FailureKind => {
+  if (HttpStatusError.isInstance(error) || WebSocketCloseError.isInstance(error)) return error.kind;
   if (!HarnessError.isInstance(error)) return "local";
-  if ("kind" in error && (error.name === "HttpStatusError" || error.name === "WebSocketCloseError")) {
-    return error.kind as FailureKind;
-  }
   return kindOfCode.get(error.code) ?? "local";
 };

@@ -12,7 +12,7 @@ export interface ChildExit {
 
 /** The child process ended with a failure while its channel was open. */
 export class ChildExitError extends HarnessError {
-  override readonly name = "ChildExitError";
+  static override readonly brand = "ChildExitError";
   readonly signal: NodeJS.Signals | null;
   readonly stderrTail: string;
   readonly exitCode: number | null;
@@ -28,7 +28,7 @@ export class ChildExitError extends HarnessError {
 
 /** The process that started this one is gone: there is no client left. */
 export class ParentGoneError extends HarnessError {
-  override readonly name = "ParentGoneError";
+  static override readonly brand = "ParentGoneError";
 
   constructor(
     readonly parentId: number,

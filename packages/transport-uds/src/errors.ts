@@ -4,7 +4,7 @@ const shortText = (text: string): string => displayText(text, { maxLength: 300 }
 
 /** A socket path does not fit into the address that the operating system has for it. */
 export class PathTooLongError extends HarnessError {
-  override readonly name = "PathTooLongError";
+  static override readonly brand = "PathTooLongError";
 
   constructor(
     readonly path: string,
@@ -22,7 +22,7 @@ export class PathTooLongError extends HarnessError {
 
 /** Other users can reach or change the directory of the socket, so that its mode does not protect it. */
 export class InsecureDirectoryError extends HarnessError {
-  override readonly name = "InsecureDirectoryError";
+  static override readonly brand = "InsecureDirectoryError";
 
   constructor(
     readonly directory: string,
@@ -34,7 +34,7 @@ export class InsecureDirectoryError extends HarnessError {
 
 /** Something listens at the address already. */
 export class AddressInUseError extends HarnessError {
-  override readonly name = "AddressInUseError";
+  static override readonly brand = "AddressInUseError";
 
   constructor(
     readonly endpoint: string,
@@ -50,7 +50,7 @@ export class AddressInUseError extends HarnessError {
 
 /** The path has a file that is not a socket; it was left alone. */
 export class NotASocketError extends HarnessError {
-  override readonly name = "NotASocketError";
+  static override readonly brand = "NotASocketError";
 
   constructor(readonly path: string) {
     super(
@@ -62,7 +62,7 @@ export class NotASocketError extends HarnessError {
 
 /** The address is not one of this machine's loopback interface. */
 export class NotLoopbackError extends HarnessError {
-  override readonly name = "NotLoopbackError";
+  static override readonly brand = "NotLoopbackError";
 
   constructor(readonly host: string) {
     super("not_loopback", `"${shortText(host)}" is not a loopback address: use 127.0.0.1 or ::1`);

@@ -1,35 +1,59 @@
 const marker = Symbol.for("harnesskit.error");
 
+/** What a class and its copies have in common; the class itself where it has no brand of its own. */
+const brandOf = (type: object & { readonly brand?: unknown }): unknown =>
+  Object.hasOwn(type, "brand") ? type.brand : type;
+
 /**
  * The base of every error this project throws. `code` is a stable string for programs, `message` is for people,
- * `cause` is kept. Recognised by a marker, so that two copies of the package in one process still agree.
+ * `cause` is kept.
  */
 export class HarnessError<Code extends string = string> extends Error {
-  override readonly name: string = "HarnessError";
+  /**
+   * The class's name, for `name` and for `isInstance`: a bundler may rename a class, not its brand. A subclass without a
+   * brand of its own is recognised within one copy of it.
+   */
+  static readonly brand: string = "HarnessError";
+  override readonly name: string;
   readonly [marker] = true;
   readonly code: Code;
 
   constructor(code: Code, message: string, options?: { cause?: unknown }) {
     super(message, options);
+    this.name = new.target.brand;
     this.code = code;
   }
 
-  static isInstance(value: unknown): value is HarnessError {
-    return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[marker] === true;
+  /**
+   * True for an error of this class or of a subclass, also where another copy of the package made it. Call it on its class:
+   * it cannot be passed as a function.
+   */
+  static isInstance<Type extends abstract new (...args: never[]) => HarnessError>(
+    this: Type,
+    value: unknown,
+  ): value is InstanceType<Type> {
+    if (typeof value !== "object" || value === null || !(marker in value)) return false;
+    // biome-ignore lint/complexity/noThisInStatic: the class that it is called on, not this one
+    const brand = brandOf(this);
+    for (let type = value.constructor; typeof type === "function"; type = Object.getPrototypeOf(type)) {
+      if (brandOf(type) === brand) return true;
+    }
+    // An error of a package that does not depend on this one has the marker alone.
+    return brand === HarnessError.brand;
   }
 }
 
 /** The channel is closed: nothing more can be sent, and what was pending will not be answered. */
-export class ConnectionClosedError extends HarnessError {
-  override readonly name = "ConnectionClosedError";
+export class ConnectionClosedError extends HarnessError<"connection_closed"> {
+  static override readonly brand = "ConnectionClosedError";
   constructor(message = "the connection is closed", options?: { cause?: unknown }) {
     super("connection_closed", message, options);
   }
 }
 
 /** A request was not answered before its deadline. */
-export class RequestTimeoutError extends HarnessError {
-  override readonly name = "RequestTimeoutError";
+export class RequestTimeoutError extends HarnessError<"request_timeout"> {
+  static override readonly brand = "RequestTimeoutError";
   constructor(
     readonly method: string,
     readonly timeoutMs: number,
@@ -39,8 +63,8 @@ export class RequestTimeoutError extends HarnessError {
 }
 
 /** A request was given up by its own caller. */
-export class RequestCancelledError extends HarnessError {
-  override readonly name = "RequestCancelledError";
+export class RequestCancelledError extends HarnessError<"request_cancelled"> {
+  static override readonly brand = "RequestCancelledError";
   constructor(
     readonly method: string,
     options?: { cause?: unknown },
@@ -50,8 +74,8 @@ export class RequestCancelledError extends HarnessError {
 }
 
 /** A message is larger than the limit of its connection, in either direction. */
-export class FrameTooLargeError extends HarnessError {
-  override readonly name = "FrameTooLargeError";
+export class FrameTooLargeError extends HarnessError<"frame_too_large"> {
+  static override readonly brand = "FrameTooLargeError";
   constructor(readonly maxFrameBytes: number) {
     super("frame_too_large", `a message exceeds the limit of ${maxFrameBytes} bytes`);
   }
@@ -61,8 +85,8 @@ export class FrameTooLargeError extends HarnessError {
  * What arrived is no message: not JSON, not UTF-8, cut in the middle or nested too deeply; an answer to no request
  * (`late_answer`: to one that is over); or so much of this in a row that the connection is closed (`faults_in_a_row`).
  */
-export class InvalidMessageError extends HarnessError {
-  override readonly name = "InvalidMessageError";
+export class InvalidMessageError extends HarnessError<"invalid_message"> {
+  static override readonly brand = "InvalidMessageError";
   constructor(
     readonly reason:
       | "not_json"
@@ -81,8 +105,8 @@ export class InvalidMessageError extends HarnessError {
 }
 
 /** A bounded queue is full, because the other side reads or answers too slowly. Nothing of this call was sent. */
-export class BufferFullError extends HarnessError {
-  override readonly name = "BufferFullError";
+export class BufferFullError extends HarnessError<"buffer_full"> {
+  static override readonly brand = "BufferFullError";
   constructor(
     readonly limitName: string,
     readonly limit: number,
@@ -92,16 +116,16 @@ export class BufferFullError extends HarnessError {
 }
 
 /** The operating system or the network failed below the channel. */
-export class TransportError extends HarnessError {
-  override readonly name = "TransportError";
+export class TransportError extends HarnessError<"transport_failed"> {
+  static override readonly brand = "TransportError";
   constructor(message: string, options?: { cause?: unknown }) {
     super("transport_failed", message, options);
   }
 }
 
 /** A value or option that a caller passed cannot be used. */
-export class InvalidArgumentError extends HarnessError {
-  override readonly name = "InvalidArgumentError";
+export class InvalidArgumentError extends HarnessError<"invalid_argument"> {
+  static override readonly brand = "InvalidArgumentError";
   constructor(message: string, options?: { cause?: unknown }) {
     super("invalid_argument", message, options);
   }

@@ -20,7 +20,7 @@ export interface ProtocolErrorOptions {
 
 /** An error that crosses the wire: `rpcCode`, `message` and `data` are what the other side sees. */
 export class ProtocolError extends HarnessError {
-  override readonly name = "ProtocolError";
+  static override readonly brand: string = "ProtocolError";
   readonly rpcCode: number;
   readonly data?: JsonValue;
 
@@ -32,10 +32,6 @@ export class ProtocolError extends HarnessError {
     );
     this.rpcCode = rpcCode;
     if (options.data !== undefined) this.data = options.data;
-  }
-
-  static override isInstance(value: unknown): value is ProtocolError {
-    return HarnessError.isInstance(value) && value.name === "ProtocolError";
   }
 
   /** The error object of a JSON-RPC response. */

@@ -1,4 +1,6 @@
-import { describe, expect, it, vi } from "vitest";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import {
   BufferFullError,
   ConnectionClosedError,
@@ -58,6 +60,55 @@ describe("local errors", () => {
       expect(ProtocolError.isInstance(other)).toBe(false);
     }
     expect(ProtocolError.isInstance(new TransportError("x"))).toBe(false);
+  });
+
+  it("are recognised by their class and its bases, not by its siblings", () => {
+    class Failed extends HarnessError {}
+    class FailedTwice extends Failed {}
+    class Timeout extends RequestTimeoutError {
+      static override readonly brand = "RequestTimeoutError";
+    }
+    const [failed, twice, late] = [new Failed("a", "x"), new FailedTwice("a", "x"), new Timeout("m", 1)];
+    const recognisedBy = (error: unknown) =>
+      [HarnessError, Failed, FailedTwice, RequestTimeoutError, TransportError].map((type) =>
+        type.isInstance(error),
+      );
+    expect(recognisedBy(failed)).toEqual([true, true, false, false, false]);
+    expect(recognisedBy(twice)).toEqual([true, true, true, false, false]);
+    expect(recognisedBy(late)).toEqual([true, false, false, true, false]);
+    expect(recognisedBy(new HarnessError("a", "x"))).toEqual([true, false, false, false, false]);
+  });
+
+  it("narrow to their class, and leave the base where they are of another", () => {
+    const error: HarnessError = new BufferFullError("limit", 7);
+    if (TransportError.isInstance(error)) expectTypeOf(error.code).toEqualTypeOf<"transport_failed">();
+    else if (BufferFullError.isInstance(error)) expect(error.limit).toBe(7);
+    else expectTypeOf(error).toEqualTypeOf<HarnessError>();
+    expect.assertions(1);
+  });
+
+  it("are recognised in minified bundles, where their classes have other names", async () => {
+    const bundle = async () => {
+      const { outputFiles } = await build({
+        entryPoints: [fileURLToPath(new URL("../src/errors.ts", import.meta.url))],
+        bundle: true,
+        minify: true,
+        write: false,
+        format: "esm",
+        banner: { js: `/* ${++copies} */` },
+      });
+      const code = Buffer.from(outputFiles[0]?.contents ?? []).toString("base64");
+      return (await import(`data:text/javascript;base64,${code}`)) as typeof import("../src/errors.ts");
+    };
+    let copies = 0;
+    const [one, other] = [await bundle(), await bundle()];
+    const error = new one.BufferFullError("limit", 1);
+    expect(one.BufferFullError.name).not.toBe("BufferFullError");
+    expect(error).not.toBeInstanceOf(other.BufferFullError);
+    expect(error.name).toBe("BufferFullError");
+    expect(Object.values(other).filter((type) => type.isInstance(error))).toHaveLength(2);
+    expect(other.BufferFullError.isInstance(error)).toBe(true);
+    expect(BufferFullError.isInstance(error)).toBe(true);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import type { PostgresThreads } from "@harnesskit/store-postgres";
-import { StoreError, type ThreadLease, type ThreadStore } from "@harnesskit/thread-server";
+import { type ThreadLease, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { systemClock, wait } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -36,7 +36,7 @@ const lease = async (store: ThreadStore, threadId: string): Promise<ThreadLease>
     try {
       return await store.lease(threadId);
     } catch (cause) {
-      if (!StoreError.isInstance(cause) || cause.code !== "thread_locked") throw cause;
+      if (!ThreadStoreError.isInstance(cause) || cause.code !== "thread_locked") throw cause;
       if (Date.now() < untilMs) {
         await wait(pollMs, systemClock, undefined);
         continue;

@@ -1,5 +1,5 @@
 import type { Thread } from "@harnesskit/protocol/threads";
-import { StoreError } from "@harnesskit/thread-server";
+import { HarnessError } from "@harnesskit/wire";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
@@ -65,7 +65,7 @@ const orFailed = async <T>(removing: Promise<T>): Promise<T | "failed"> => {
   try {
     return await removing;
   } catch (error) {
-    if (StoreError.isInstance(error)) return "failed";
+    if (HarnessError.isInstance(error)) return "failed";
     throw error;
   }
 };

@@ -8,15 +8,15 @@ import type {
 import {
   changeStoredThread,
   forkStoredThread,
-  StoreError,
   searchThreads,
   type ThreadChange,
   type ThreadLease,
   type ThreadStore,
+  ThreadStoreError,
   threadServerLimits,
 } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
-import { systemClock } from "@harnesskit/wire";
+import { HarnessError, systemClock } from "@harnesskit/wire";
 import { threadNotFound } from "../run/failures.ts";
 import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
@@ -35,7 +35,7 @@ export interface StoredThreads {
   /**
    * Removes a thread with its log, artifacts and grants, unless it is `kept` by then; without `kept`, also what is left of
    * one that cannot be read. "locked" where a server writes it, "gone" if it does not exist. Rejects
-   * with a `StoreError` where its files do not allow it.
+   * with a `ThreadStoreError` where its files do not allow it.
    */
   remove(
     threadId: string,
@@ -86,7 +86,7 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => 
         await lease.release();
         return thread ? "kept" : "gone";
       } catch (error) {
-        if (StoreError.isInstance(error) && error.code === "thread_locked") return "locked";
+        if (ThreadStoreError.isInstance(error) && error.code === "thread_locked") return "locked";
         throw error;
       }
     },
@@ -119,7 +119,7 @@ const leaseOf = async (store: ThreadStore, threadId: string): Promise<ThreadLeas
   try {
     return await store.lease(threadId);
   } catch (error) {
-    if (!isKnown && StoreError.isInstance(error) && error.code === "store_failed") return undefined;
+    if (!isKnown && HarnessError.isInstance(error) && error.code === "store_failed") return undefined;
     throw error;
   }
 };

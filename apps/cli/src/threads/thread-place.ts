@@ -6,7 +6,7 @@ import {
   type ThreadMethodResult,
 } from "@harnesskit/protocol/threads";
 import { createThreadClient, type ThreadClient, UnsupportedError } from "@harnesskit/thread-client";
-import { StoreError } from "@harnesskit/thread-server";
+import { ThreadStoreError } from "@harnesskit/thread-server";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { displayText, ProtocolError } from "@harnesskit/wire";
 import { CliError, unavailableError, usageError } from "../cli-error.ts";
@@ -95,7 +95,7 @@ export const withThreads = async <T>(
 const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown => {
   if (CliError.isInstance(error)) return error;
   const shown = oneLine(threadId, 80);
-  if (StoreError.isInstance(error) && error.code === "thread_locked") {
+  if (ThreadStoreError.isInstance(error) && error.code === "thread_locked") {
     return new CliError("thread_locked", `${shown} is in use: a server writes it`, {
       hint: "Ask that server: the same command with --attach unix:PATH. To find it: harness doctor",
     });

@@ -65,7 +65,7 @@ export interface ReporterErrorDetails {
  * was sent, nothing changed.
  */
 export class ReporterError extends HarnessError<ReporterErrorCode> {
-  override readonly name = "ReporterError";
+  static override readonly brand = "ReporterError";
   /** With `snapshot_too_large`: where most of it is, such as `tasks.3.error`. */
   readonly field?: string;
   /** With `snapshot_too_large`: the characters that a contract may have. */
@@ -75,10 +75,6 @@ export class ReporterError extends HarnessError<ReporterErrorCode> {
     super(code, message);
     if (field !== undefined) this.field = field;
     if (limit !== undefined) this.limit = limit;
-  }
-
-  static override isInstance(value: unknown): value is ReporterError {
-    return HarnessError.isInstance(value) && value.name === "ReporterError";
   }
 }
 

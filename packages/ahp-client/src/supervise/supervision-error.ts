@@ -55,7 +55,7 @@ const headline: Readonly<Record<SupervisionErrorCode, string>> = {
  * call, so it says what happened and is safe to show.
  */
 export class SupervisionError extends HarnessError<SupervisionErrorCode> {
-  override readonly name = "SupervisionError";
+  static override readonly brand = "SupervisionError";
   /** The reason as it was given: by the harness, by a person, or by this client. Untrusted text. */
   readonly reason: string;
   readonly eventType: SupervisionErrorDetails["eventType"];
@@ -75,10 +75,6 @@ export class SupervisionError extends HarnessError<SupervisionErrorCode> {
     if (toolName !== undefined) this.toolName = toolName;
     if (failure !== undefined) this.failure = failure;
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
-  }
-
-  static override isInstance(value: unknown): value is SupervisionError {
-    return HarnessError.isInstance(value) && value.name === "SupervisionError";
   }
 }
 

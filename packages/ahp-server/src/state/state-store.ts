@@ -38,9 +38,5 @@ export type StateStoreErrorCode = "state_not_kept" | "state_unreadable" | "state
 
 /** A store of the state that does not do what it should. */
 export class StateStoreError extends HarnessError<StateStoreErrorCode> {
-  override readonly name = "StateStoreError";
-
-  static override isInstance(value: unknown): value is StateStoreError {
-    return HarnessError.isInstance(value) && value.name === "StateStoreError";
-  }
+  static override readonly brand = "StateStoreError";
 }

@@ -6,6 +6,7 @@ import {
   type LimitsOf,
   systemClock,
 } from "@harnesskit/wire";
+import type { Tool as HarnessTool } from "@harnesskit/wire/tool";
 import {
   asSchema,
   type CallSettings,
@@ -16,6 +17,7 @@ import {
   type ToolSet,
 } from "ai";
 import type { ChatListener } from "./chat-events.ts";
+import { toChatTools } from "./chat-tools.ts";
 import { reasonText } from "./failure-text.ts";
 import { ChatModelError } from "./to-model-error.ts";
 
@@ -69,8 +71,11 @@ export const chatGraphLimits = defineLimits({
 });
 export type ChatGraphLimits = LimitsOf<typeof chatGraphLimits>;
 
+/** Tools of the AI SDK, or of `@harnesskit/wire/tool`. */
+export type ChatTools = ToolSet | readonly HarnessTool[];
+
 /** The tools that there are now: asked for each answer of the model, and each call. Where it rejects, the turn fails. */
-export type ChatToolSource = (options: { readonly signal: AbortSignal }) => Promise<ToolSet>;
+export type ChatToolSource = (options: { readonly signal: AbortSignal }) => Promise<ChatTools>;
 
 export interface ChatGraphOptions {
   /** Any model of the AI SDK. */
@@ -79,9 +84,9 @@ export interface ChatGraphOptions {
   readonly system?: string;
   /**
    * Tools of the AI SDK, each with `execute`. One with `needsApproval` (true, or a function of the input that says so) pauses the
-   * turn before it runs. Of other tools, see `toChatTools`. @default {}
+   * turn before it runs. Or an array of tools as `tool` makes them, for which see `toChatTools`. @default {}
    */
-  readonly tools?: ToolSet | ChatToolSource;
+  readonly tools?: ChatTools | ChatToolSource;
   /** What the model is asked with. @default {} */
   readonly settings?: ChatModelSettings;
   /** How often a request is repeated if the provider fails before its answer begins. @default 2 */
@@ -114,7 +119,10 @@ export interface ChatSettings
   readonly onEvent: ChatListener | undefined;
 }
 
-const checkedTools = (tools: ToolSet): Readonly<Record<string, Tool>> => {
+const isArray: (tools: ChatTools) => tools is readonly HarnessTool[] = Array.isArray;
+
+const checkedTools = (given: ChatTools): Readonly<Record<string, Tool>> => {
+  const tools = isArray(given) ? toChatTools(given) : given;
   const own: Record<string, Tool> = Object.create(null);
   for (const [name, tool] of Object.entries(tools)) {
     if (name === "") throw new InvalidArgumentError("a tool has no name");

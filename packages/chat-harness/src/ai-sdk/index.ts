@@ -13,6 +13,7 @@ export {
   type ChatGraphOptions,
   type ChatModelSettings,
   type ChatToolSource,
+  type ChatTools,
   chatGraphLimits,
 } from "./chat-graph-options.ts";
 export { type ChatGraphFields, chatState } from "./chat-state.ts";

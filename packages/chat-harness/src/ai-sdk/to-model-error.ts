@@ -35,7 +35,7 @@ export type ChatModelErrorCode =
 
 /** A model could not be asked, or did not answer. `category` is the code, by which a harness finds the bucket. */
 export class ChatModelError extends HarnessError<ChatModelErrorCode> {
-  override readonly name = "ChatModelError";
+  static override readonly brand = "ChatModelError";
   readonly category: ChatModelErrorCode;
   /** How long the provider wants to be left alone, where it says so. */
   readonly retryAfterMs: number | undefined;
@@ -48,10 +48,6 @@ export class ChatModelError extends HarnessError<ChatModelErrorCode> {
     super(code, message, "cause" in options ? { cause: options.cause } : undefined);
     this.category = code;
     this.retryAfterMs = options.retryAfterMs;
-  }
-
-  static override isInstance(value: unknown): value is ChatModelError {
-    return HarnessError.isInstance(value) && value.name === "ChatModelError";
   }
 }
 

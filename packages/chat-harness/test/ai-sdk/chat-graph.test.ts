@@ -1,6 +1,7 @@
 import { createChatGraph, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
 import { errorCategory } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
+import { tool as harnessTool } from "@harnesskit/wire/tool";
 import { jsonSchema, type Tool, type ToolSet, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -51,6 +52,21 @@ describe("the tool loop", () => {
     expect(script.asked[0]?.tools).toMatchObject([
       { type: "function", name: "add", inputSchema: { required: ["a", "b"] } },
     ]);
+  });
+
+  it.each(["given", "asked for"])("runs tools of the one shape that are %s as an array", async (how) => {
+    const double = harnessTool({
+      name: "double",
+      description: "Doubles.",
+      effects: "read",
+      input: z.object({ n: z.number() }),
+      run: ({ n }) => ({ twice: 2 * n }),
+    });
+    const script = scriptedModel(says("", { id: "a", name: "double", input: { n: 4 } }), says("8."));
+    const chat = converse({ model: script.model, tools: how === "given" ? [double] : async () => [double] });
+    expect((await chat.send("double 4")).outcome).toBe("completed");
+    expect((await chat.history()).map(brief)).toContain('a → {"twice":8}');
+    expect(script.asked[0]?.tools).toMatchObject([{ name: "double", inputSchema: { required: ["n"] } }]);
   });
 
   it("keeps thinking with its signature, hidden thinking and calls' signatures, and gives them back", async () => {

@@ -130,7 +130,7 @@ const failure = async (options: Parameters<typeof converse>[0]) => {
     (cause: unknown) => cause,
   );
   expect(await chat.history()).toEqual([]);
-  expect((error as Error).cause).toSatisfy(ChatModelError.isInstance);
+  expect((error as Error).cause).toBeInstanceOf(ChatModelError);
   return { category: errorCategory(error), message: (error as Error).message };
 };
 

@@ -14,7 +14,7 @@ export type ManifestErrorCode =
 
 /** An agent's manifest cannot be used. */
 export class ManifestError extends HarnessError<ManifestErrorCode> {
-  override readonly name = "ManifestError";
+  static override readonly brand = "ManifestError";
   constructor(
     code: ManifestErrorCode,
     readonly path: string,
@@ -70,7 +70,7 @@ export interface AgentStartErrorOptions {
 
 /** An agent did not come to serve its tools. */
 export class AgentStartError extends HarnessError {
-  override readonly name = "AgentStartError";
+  static override readonly brand = "AgentStartError";
   readonly agentId: string;
   readonly reason: AgentReason;
   /** How its process ended, if there was one and it has ended. */
@@ -90,7 +90,7 @@ export class AgentStartError extends HarnessError {
 
 /** Some agents did not come to serve their tools; `errors` has one {@link AgentStartError} for each. */
 export class AgentsNotReadyError extends HarnessError {
-  override readonly name = "AgentsNotReadyError";
+  static override readonly brand = "AgentsNotReadyError";
 
   constructor(readonly errors: readonly AgentStartError[]) {
     const names = errors.map((error) => shortText(error.agentId)).join(", ");
@@ -101,7 +101,7 @@ export class AgentsNotReadyError extends HarnessError {
 
 /** An agent with this id runs already, or two directories name the same one. */
 export class AgentExistsError extends HarnessError {
-  override readonly name = "AgentExistsError";
+  static override readonly brand = "AgentExistsError";
 
   constructor(
     readonly agentId: string,
@@ -116,7 +116,7 @@ export class AgentExistsError extends HarnessError {
 
 /** No agent with this id was launched here. */
 export class UnknownAgentError extends HarnessError {
-  override readonly name = "UnknownAgentError";
+  static override readonly brand = "UnknownAgentError";
 
   constructor(readonly agentId: string) {
     super("agent_unknown", `no agent ${shortText(agentId)} was launched by this core`);
@@ -124,8 +124,8 @@ export class UnknownAgentError extends HarnessError {
 }
 
 /** The core is closing or closed: it starts nothing more. */
-export class CoreStoppedError extends HarnessError {
-  override readonly name = "CoreStoppedError";
+export class CoreStoppedError extends HarnessError<"core_stopped"> {
+  static override readonly brand = "CoreStoppedError";
 
   constructor() {
     super("core_stopped", "the core is closing or closed: nothing is launched any more");
@@ -139,7 +139,7 @@ export type SpawnErrorCode = Extract<
 
 /** The agent's process was not made; no process remains. */
 export class SpawnError extends HarnessError<SpawnErrorCode> {
-  override readonly name = "SpawnError";
+  static override readonly brand = "SpawnError";
   constructor(code: SpawnErrorCode, message: string) {
     super(code, message);
   }

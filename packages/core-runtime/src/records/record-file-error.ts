@@ -15,7 +15,7 @@ export type RecordFileErrorCode =
 
 /** A file of grants or directives that cannot be used. Nothing is granted by it. */
 export class RecordFileError extends HarnessError<RecordFileErrorCode> {
-  override readonly name = "RecordFileError";
+  static override readonly brand = "RecordFileError";
   constructor(
     code: RecordFileErrorCode,
     readonly path: string,
@@ -25,10 +25,6 @@ export class RecordFileError extends HarnessError<RecordFileErrorCode> {
     options?: { readonly cause?: unknown },
   ) {
     super(code, `${displayText(path, { maxLength: 300 })} ${problem}`, options);
-  }
-
-  static override isInstance(value: unknown): value is RecordFileError {
-    return HarnessError.isInstance(value) && value.name === "RecordFileError";
   }
 }
 

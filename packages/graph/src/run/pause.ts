@@ -19,7 +19,7 @@ export interface PauseFrame {
 
 /** Thrown through the graph by a node that suspends. */
 export class Pause extends HarnessError {
-  override readonly name = "Pause";
+  static override readonly brand = "Pause";
   /** The innermost node that a resume can return to: the suspending one, or the fan-out or branches node around it. */
   position: CompletedPosition | undefined;
   /** The graphs on the way out, innermost first. */
@@ -52,5 +52,4 @@ export class Pause extends HarnessError {
  * True for what a suspending node throws through its own code and the middleware around it. Rethrow it: catching it has no
  * effect, and calling `next` again throws it again.
  */
-export const isSuspension = (error: unknown): boolean =>
-  HarnessError.isInstance(error) && error.name === "Pause";
+export const isSuspension = (error: unknown): boolean => Pause.isInstance(error);

@@ -18,7 +18,7 @@ export type StoreErrorCode =
 
 /** A store could not do what it was asked to. Nothing was written. */
 export class StoreError extends HarnessError<StoreErrorCode> {
-  override readonly name = "StoreError";
+  static override readonly brand = "StoreError";
   /** What the storage says is wrong, in the terms of the store's package; undefined if the code says it all. */
   readonly reason: string | undefined;
 
@@ -29,10 +29,6 @@ export class StoreError extends HarnessError<StoreErrorCode> {
   ) {
     super(code, message, options);
     this.reason = reason;
-  }
-
-  static override isInstance(value: unknown): value is StoreError {
-    return HarnessError.isInstance(value) && value.name === "StoreError";
   }
 }
 

@@ -42,7 +42,7 @@ export const pass = async (to: Channel, line: JsonLine): Promise<string | undefi
     await to.send(line);
     return undefined;
   } catch (error) {
-    if (error instanceof ConnectionClosedError) return "the other side has ended";
+    if (ConnectionClosedError.isInstance(error)) return "the other side has ended";
     return HarnessError.isInstance(error) ? error.message : "it could not be sent";
   }
 };

@@ -116,7 +116,7 @@ export class McpProxy {
       message: (value) => this.#fromClient(value),
       error: (error) => {
         this.#sides.fault("client", error);
-        if (error instanceof InvalidMessageError)
+        if (InvalidMessageError.isInstance(error))
           void this.#sides.reply(rpcError(null, -32700, error.message));
       },
       close: () => void server.close(),
@@ -293,7 +293,7 @@ export class McpProxy {
       if (method !== undefined && isRpcId(id)) {
         this.#lists.delete(idKey(id));
         await this.#sides.reply(rpcError(id, internalError, text));
-      } else if (!(error instanceof ConnectionClosedError)) this.#sides.note(text);
+      } else if (!ConnectionClosedError.isInstance(error)) this.#sides.note(text);
     }
   }
 }

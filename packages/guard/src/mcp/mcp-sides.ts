@@ -25,7 +25,7 @@ export class McpSides {
     try {
       await this.#options.client.send(message);
     } catch (error) {
-      if (error instanceof ConnectionClosedError) return;
+      if (ConnectionClosedError.isInstance(error)) return;
       const text = HarnessError.isInstance(error) ? error.message : "it could not be sent";
       this.note(`a message to the client was dropped: ${text}`);
       if (message.method === undefined && isRpcId(message.id) && message.error === undefined) {

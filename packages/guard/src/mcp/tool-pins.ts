@@ -48,9 +48,9 @@ export interface WaitingTool {
   readonly accepted: string | undefined;
 }
 
-/** `pins_unreadable`: the file with the accepted tools cannot be read, so that no tool is known to be the same. */
-export class PinsError extends HarnessError {
-  override readonly name = "PinsError";
+/** The file with the accepted tools cannot be read, so that no tool is known to be the same. */
+export class PinsError extends HarnessError<"pins_unreadable"> {
+  static override readonly brand = "PinsError";
 }
 
 /** The whole declaration counts: description, schemas, annotations, title. */

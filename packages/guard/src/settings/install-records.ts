@@ -103,7 +103,7 @@ export class InstallRecords {
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
     await makeDirectory(this.#directory);
     const lock = await acquireFileLock(join(this.#directory, "lock")).catch((cause: unknown) => {
-      if (!(cause instanceof FileLockError)) throw cause;
+      if (!FileLockError.isInstance(cause)) throw cause;
       const message = "another harness guard is changing settings: wait for it to end";
       throw new SettingsError("settings_busy", message, { cause });
     });

@@ -19,9 +19,5 @@ export type SettingsErrorCode =
 
 /** A settings file is left as it is, and why. */
 export class SettingsError extends HarnessError<SettingsErrorCode> {
-  override readonly name = "SettingsError";
-
-  static override isInstance(value: unknown): value is SettingsError {
-    return HarnessError.isInstance(value) && value.name === "SettingsError";
-  }
+  static override readonly brand = "SettingsError";
 }

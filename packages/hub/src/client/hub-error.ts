@@ -1,15 +1,27 @@
+import type { RefusalCode } from "@harnesskit/approvals";
 import type { ApprovalRecord } from "@harnesskit/protocol/hub";
 import { ApprovalRecordSchema } from "@harnesskit/protocol/hub";
 import { HarnessError, ProtocolError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 
-/**
- * The hub refused a call. `code` is its reason: `already_answered`, `wrong_digest`, `expired`, `withdrawn`, `grant_mismatch`, `grant_too_wide`,
- * `preview_cut`, `approval_not_found`, `grant_not_found`, `row_not_found`, `rate_limited`, `invalid_policy`, `invalid_params`,
- * `store_full`, …
- */
-export class HubError extends HarnessError {
-  override readonly name = "HubError";
+/** The reasons of a hub; one of another version may have others. */
+export type HubErrorReason =
+  | RefusalCode
+  | `${"approval" | "grant" | "row" | "watch"}_not_found`
+  | "rate_limited"
+  | "invalid_policy"
+  | "invalid_params"
+  | "invalid_argument"
+  | "store_full"
+  | "store_closed"
+  | "store_failed"
+  /** The hub gave no reason. */
+  | "refused"
+  | (string & {});
+
+/** The hub refused a call. `code` is its reason. */
+export class HubError extends HarnessError<HubErrorReason> {
+  static override readonly brand = "HubError";
   /** The approval as it is, where an answer was refused: `record.answer` says who was first. */
   readonly record: ApprovalRecord | undefined;
   /** When to try again, for `rate_limited`. */
@@ -17,16 +29,17 @@ export class HubError extends HarnessError {
   /** What is wrong with the policy, for `invalid_policy`. */
   readonly problems: readonly unknown[] | undefined;
 
-  constructor(code: string, message: string, data: Readonly<Record<string, unknown>>, cause: unknown) {
+  constructor(
+    code: HubErrorReason,
+    message: string,
+    data: Readonly<Record<string, unknown>>,
+    cause: unknown,
+  ) {
     super(code, message, { cause });
     const record = ApprovalRecordSchema.safeParse(data.record);
     this.record = record.success ? record.data : undefined;
     this.retryAfterMs = typeof data.retryAfterMs === "number" ? data.retryAfterMs : undefined;
     this.problems = Array.isArray(data.problems) ? data.problems : undefined;
-  }
-
-  static override isInstance(value: unknown): value is HubError {
-    return HarnessError.isInstance(value) && value.name === "HubError";
   }
 }
 

@@ -6,4 +6,4 @@ export {
   type ParamsArgument,
   type WatchOptions,
 } from "./hub-client.ts";
-export { HubError } from "./hub-error.ts";
+export { HubError, type HubErrorReason } from "./hub-error.ts";

@@ -34,7 +34,7 @@ export const approvedDecision = (
 /** A failure as programs read it: its code, and the limit that was reached. */
 const errorOf = (error: unknown) => ({
   code: HarnessError.isInstance(error) ? error.code : "failed",
-  ...(error instanceof BufferFullError && { limit: error.limitName, max: error.limit }),
+  ...(BufferFullError.isInstance(error) && { limit: error.limitName, max: error.limit }),
 });
 
 /** The decision that refuses, with the reason that the agent gets; `error` is why a human was not asked. */

@@ -33,7 +33,7 @@ export interface AskingCall {
 }
 
 const whyNotAsked = (error: unknown): string => {
-  if (BufferFullError.isInstance(error) && error.code === "buffer_full") {
+  if (BufferFullError.isInstance(error)) {
     return `this client has too many questions open: ${error.message}; a human must answer some first`;
   }
   if (ApprovalError.isInstance(error) && error.code === "store_full")

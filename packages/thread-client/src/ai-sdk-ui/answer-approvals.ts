@@ -2,7 +2,7 @@ import { type ApprovalDecision, ThreadErrorCode } from "@harnesskit/protocol/thr
 import { canonicalJson } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { ThreadClient } from "../client-options.ts";
-import { ApprovalError, ThreadError } from "../errors.ts";
+import { ThreadApprovalError, ThreadError } from "../errors.ts";
 import { hasExtension } from "../extensions.ts";
 import type { ApprovalChunks } from "./approval-chunks.ts";
 import type { ApprovalData } from "./message-types.ts";
@@ -17,8 +17,8 @@ export const unknownApproval = (): ThreadError =>
     code: "approval_not_found",
   });
 
-const settled = (requestId: string, cause?: unknown): ApprovalError =>
-  new ApprovalError(
+const settled = (requestId: string, cause?: unknown): ThreadApprovalError =>
+  new ThreadApprovalError(
     "approval_settled",
     requestId,
     "The approval was answered before, or its turn has ended.",
@@ -32,7 +32,7 @@ const checkShown = ({ requestId, tool, input }: SentAnswer, asked: ApprovalData)
   const real = canonicalJson({ tool: asked.tool, input: asked.input });
   if (isObject(input) && canonicalJson({ tool, input }) === real) return;
   const text = "The call that was answered is not the one that waits: load the chat again.";
-  throw new ApprovalError("approval_digest_mismatch", requestId, text);
+  throw new ThreadApprovalError("approval_digest_mismatch", requestId, text);
 };
 
 /**
@@ -66,7 +66,7 @@ export const answerApprovals = async (
       isAccepted = true;
     } catch (error) {
       // Answered elsewhere meanwhile, or twice here: the others count.
-      if (!ApprovalError.isInstance(error) || error.code !== "approval_settled") throw error;
+      if (!ThreadApprovalError.isInstance(error) || error.code !== "approval_settled") throw error;
       late = error;
     }
   }

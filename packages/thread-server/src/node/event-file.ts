@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isMissing, syncDirectory } from "@harnesskit/node-kit";
 import type { Event } from "@harnesskit/protocol/threads";
-import { isLogChanged, logChanged, StoreError } from "../errors.ts";
+import { isLogChanged, logChanged, ThreadStoreError } from "../errors.ts";
 import { repairTail } from "./repair-tail.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
@@ -12,8 +12,11 @@ const precedesAction = ({ type, data }: Event): boolean =>
   type === "approval.resolved" ||
   (type === "item.started" && data.type === "tool_exec");
 
-const logFull = (maxBytes: number): StoreError =>
-  new StoreError("store_full", `The log of the thread has reached ${maxBytes} bytes: begin another thread`);
+const logFull = (maxBytes: number): ThreadStoreError =>
+  new ThreadStoreError(
+    "store_full",
+    `The log of the thread has reached ${maxBytes} bytes: begin another thread`,
+  );
 
 /** The append-only log of one thread: an event a line. */
 export class EventFile {

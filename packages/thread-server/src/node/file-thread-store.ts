@@ -3,7 +3,7 @@ import type { FileLockOwner } from "@harnesskit/node-kit";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { type Clock, callSafely, randomId, systemClock } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
-import { StoreError } from "../errors.ts";
+import { ThreadStoreError } from "../errors.ts";
 import type {
   ArtifactWriter,
   KeptClaim,
@@ -44,7 +44,7 @@ export interface FileThreadStoreOptions {
   /**
    * Receives the error of a thread whose files cannot be read, and that a list leaves out; what it throws is ignored. @default ignores it
    */
-  readonly onError?: (error: StoreError, context: { readonly threadId: string }) => void;
+  readonly onError?: (error: ThreadStoreError, context: { readonly threadId: string }) => void;
   /** @default the real time */
   readonly clock?: Pick<Clock, "now">;
 }
@@ -152,7 +152,7 @@ class FileThreadStore implements ThreadStore {
   append(threadId: string, events: readonly Event[], { flush }: { flush: boolean }): Promise<void> {
     return guarded(async () => {
       const held = this.#held.get(threadId);
-      if (!held) throw new StoreError("store_failed", "The thread is not held for writing");
+      if (!held) throw new ThreadStoreError("store_failed", "The thread is not held for writing");
       await held.events.append(events, flush);
     });
   }
@@ -256,7 +256,7 @@ class FileThreadStore implements ThreadStore {
       const thread = await this.get(threadId);
       // A directory that is empty, or was deleted meanwhile, is not a thread.
       if (thread || !(await this.#files(threadId).directory.names())?.length) return thread;
-      throw new StoreError("store_failed", "Neither meta.json nor the log says what thread this is");
+      throw new ThreadStoreError("store_failed", "Neither meta.json nor the log says what thread this is");
     } catch (error) {
       callSafely(() => this.#options.onError?.(toFileStoreError(error), { threadId }));
       return undefined;

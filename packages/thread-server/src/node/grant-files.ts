@@ -1,6 +1,6 @@
 import { sha256Hex, UnsafeFileError } from "@harnesskit/node-kit";
 import { type Grant, GrantSchema } from "@harnesskit/protocol/threads";
-import { StoreError } from "../errors.ts";
+import { ThreadStoreError } from "../errors.ts";
 import type { GrantSeal } from "./grant-key.ts";
 import type { StoreDirectory } from "./store-directory.ts";
 
@@ -27,13 +27,13 @@ export class GrantFiles {
 
   async add(grant: Grant): Promise<void> {
     if (!fileName.test(grantFileName(grant)))
-      throw new StoreError("store_failed", "The grant id is not one of this store");
+      throw new ThreadStoreError("store_failed", "The grant id is not one of this store");
     await this.directory.make();
     if ((await this.#files()).length >= maxGrants)
-      throw new StoreError("store_full", `No more than ${maxGrants} answers are kept: revoke some`);
+      throw new ThreadStoreError("store_full", `No more than ${maxGrants} answers are kept: revoke some`);
     const text = `${JSON.stringify({ ...grant, seal: await this.seal.seal(grant) }, null, 2)}\n`;
     if (Buffer.byteLength(text) > maxGrantBytes) {
-      throw new StoreError(
+      throw new ThreadStoreError(
         "store_full",
         `An answer for always has at most ${maxGrantBytes} bytes: allow it once`,
       );

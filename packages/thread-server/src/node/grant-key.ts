@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { createFileAtomic, makeDirectory } from "@harnesskit/node-kit";
 import type { Grant } from "@harnesskit/protocol/threads";
 import { canonicalJson } from "@harnesskit/wire";
-import { StoreError } from "../errors.ts";
+import { ThreadStoreError } from "../errors.ts";
 import { unlessMissing } from "./store-directory.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
@@ -33,7 +33,8 @@ export class GrantSeal {
       await createFileAtomic(this.keyPath, randomBytes(32).toString("hex"), this.fileSystem);
     }
     const key = await this.#read();
-    if (key === undefined) throw new StoreError("store_failed", "The key that seals grants cannot be read");
+    if (key === undefined)
+      throw new ThreadStoreError("store_failed", "The key that seals grants cannot be read");
     return hmac(key, grant);
   }
 

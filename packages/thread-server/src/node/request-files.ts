@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { sha256Hex } from "@harnesskit/node-kit";
-import { StoreError } from "../errors.ts";
+import { ThreadStoreError } from "../errors.ts";
 import type { KeptClaim, ThreadClaim } from "../thread-store.ts";
 import { type StoreDirectory, unlessMissing } from "./store-directory.ts";
 import { isThreadId } from "./thread-files.ts";
@@ -52,7 +52,7 @@ export class RequestFiles {
       const isDeleted = isThreadId(threadId) && (await directory.has(deletionMark(threadId)));
       return { threadId, requestDigest: rest.join(" "), isDeleted };
     }
-    throw new StoreError("store_failed", "The request could not be claimed");
+    throw new ThreadStoreError("store_failed", "The request could not be claimed");
   }
 
   /** Notes that a thread is deleted, for later claims. Where nothing was ever claimed there is nothing to note. */

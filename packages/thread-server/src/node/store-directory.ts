@@ -9,7 +9,7 @@ import {
   UnsafeFileError,
   writeFileAtomic,
 } from "@harnesskit/node-kit";
-import { StoreError } from "../errors.ts";
+import { ThreadStoreError } from "../errors.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
 /** The value, or undefined where what it is made of does not exist. */
@@ -24,16 +24,16 @@ export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined>
 
 const isNotThere = (error: unknown): boolean => isMissing(error) || systemErrorCode(error) === "ENOTDIR";
 
-/** A file system failure as a `StoreError`: which one, never where. */
-export const toFileStoreError = (error: unknown): StoreError => {
-  if (StoreError.isInstance(error)) return error;
+/** A file system failure as a `ThreadStoreError`: which one, never where. */
+export const toFileStoreError = (error: unknown): ThreadStoreError => {
+  if (ThreadStoreError.isInstance(error)) return error;
   const code = systemErrorCode(error);
   if (code === "ENOSPC" || code === "EDQUOT")
-    return new StoreError("store_full", "The disk is full", { cause: error });
+    return new ThreadStoreError("store_full", "The disk is full", { cause: error });
   const message = UnsafeFileError.isInstance(error)
     ? `A file of .harness ${error.problem}; see \`harness doctor\``
     : `The thread could not be read or written${code === undefined ? "" : ` (${code})`}`;
-  return new StoreError("store_failed", message, { cause: error });
+  return new ThreadStoreError("store_failed", message, { cause: error });
 };
 
 /**
@@ -63,7 +63,10 @@ export class StoreDirectory {
       const found = this.#look(path);
       if (!found) return;
       if (found.isSymbolicLink())
-        throw new StoreError("store_failed", "A directory of .harness is a symbolic link: remove the link");
+        throw new ThreadStoreError(
+          "store_failed",
+          "A directory of .harness is a symbolic link: remove the link",
+        );
     }
   }
 

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryName, UnsafeFileError } from "@harnesskit/node-kit";
 import { type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
-import { StoreError } from "../errors.ts";
+import { ThreadStoreError } from "../errors.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
 import { StoreDirectory, unlessMissing } from "./store-directory.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
@@ -31,7 +31,8 @@ export class ThreadFiles {
     readonly threadId: string,
     maxLogBytes: number,
   ) {
-    if (!isThreadId(threadId)) throw new StoreError("store_failed", "The thread id is not one of this store");
+    if (!isThreadId(threadId))
+      throw new ThreadStoreError("store_failed", "The thread id is not one of this store");
     this.directory = new StoreDirectory(fileSystem, root, "threads", threadId);
     this.artifacts = new StoreDirectory(fileSystem, root, "threads", threadId, "artifacts");
     this.log = join(this.directory.path, "events.jsonl");

@@ -5,7 +5,7 @@ import {
   type FileLockOptions,
   isLockOwnerDead,
 } from "@harnesskit/node-kit";
-import { StoreError } from "../errors.ts";
+import { ThreadStoreError } from "../errors.ts";
 import type { ThreadLease } from "../thread-store.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
@@ -37,9 +37,9 @@ export class ThreadLocks {
     } catch (error) {
       if (!FileLockError.isInstance(error)) throw error;
       if (error.code === "file_locked")
-        throw new StoreError("thread_locked", "Another server writes this thread");
+        throw new ThreadStoreError("thread_locked", "Another server writes this thread");
       const file = path.split(/[\\/]/).slice(-3).join("/");
-      throw new StoreError(
+      throw new ThreadStoreError(
         "lock_unreadable",
         `The lock file ${file} names no server, so it is unknown which one writes the thread: see \`harness doctor\``,
       );
@@ -64,7 +64,7 @@ export class ThreadLocks {
         if (attempt < maxReleaseAttempts) continue;
         this.#left.set(lock.owner.nonce, lock);
         const message = "The lock of a thread could not be removed; it is tried again";
-        throw new StoreError("store_failed", message, { cause });
+        throw new ThreadStoreError("store_failed", message, { cause });
       }
     }
   }

@@ -1,6 +1,6 @@
 import { ok } from "node:assert";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
-import { StoreError } from "../errors.ts";
+import { HarnessError } from "@harnesskit/wire";
 import type { ReadEventsOptions, ThreadStore } from "../thread-store.ts";
 
 /** A case before it is bound to a store. It throws where the contract is broken; the message says which part. */
@@ -15,7 +15,7 @@ export interface StoreCase {
 }
 
 export const isError = (error: unknown, code: string, what: string): void => {
-  const got = StoreError.isInstance(error) ? error.code : `an error of another kind, ${error}`;
+  const got = HarnessError.isInstance(error) ? error.code : `an error of another kind, ${error}`;
   ok(got === code, `${what}: expected ${code}, got ${got}`);
 };
 

@@ -40,11 +40,11 @@ describe("an append that fails", () => {
       fileSystem.plan = (_step, call) =>
         call === at || call === "truncate" ? { fault: "fail", code: "EIO", half } : undefined;
       const refused = store.append("ses_1", [delta(2, 10), delta(3, 2000), delta(4, 10)], { flush: true });
-      await expect(refused).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+      await expect(refused).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
       // As long as the rest is there, nothing can be written behind it.
       fileSystem.plan = (_step, call) => (call === "truncate" ? { fault: "fail", code: "EIO" } : undefined);
       const blocked = store.append("ses_1", [delta(2, 5)], { flush: true });
-      await expect(blocked).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+      await expect(blocked).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
       fileSystem.plan = () => undefined;
       await store.append("ses_1", [delta(2, 5)], { flush: true });
       expect(await numbers(store)).toEqual([1, 2]);
@@ -63,7 +63,7 @@ describe("an append that fails", () => {
     fileSystem.plan = (_step, call) =>
       call === "write" ? { fault: "fail", code: "ENOSPC", half: true } : undefined;
     const refused = store.append("ses_1", [delta(1, 10)], { flush: false });
-    await expect(refused).rejects.toMatchObject({ name: "StoreError", code: "store_full" });
+    await expect(refused).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_full" });
     expect(await numbers(store)).toEqual([]);
     await lease.release();
   });
@@ -80,7 +80,7 @@ describe("a lease that fails", () => {
       const call = whole.fileSystem.journal[step]?.call;
       await store.lease("ses_1").then(
         (lease) => lease.release(),
-        (error) => expect(error, call).toMatchObject({ name: "StoreError", code: "store_failed" }),
+        (error) => expect(error, call).toMatchObject({ name: "ThreadStoreError", code: "store_failed" }),
       );
       fileSystem.plan = () => undefined;
       await (await store.lease("ses_1")).release();
@@ -102,7 +102,7 @@ describe("a claim", () => {
       return isLinked && call === "sync" ? { fault: "fail", code: "EIO" } : undefined;
     };
     await expect(store.claim("key", claimOf("ses_1"))).rejects.toMatchObject({
-      name: "StoreError",
+      name: "ThreadStoreError",
       code: "store_failed",
     });
     fileSystem.plan = () => undefined;

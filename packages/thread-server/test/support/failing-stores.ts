@@ -1,5 +1,5 @@
 import { createDeferred } from "@harnesskit/wire";
-import { createMemoryThreadStore, StoreError, type ThreadStore } from "../../src/index.ts";
+import { createMemoryThreadStore, type ThreadStore, ThreadStoreError } from "../../src/index.ts";
 import { overriding } from "./overriding.ts";
 
 /** A store whose next `update` waits for `release`, once `hold` was called. */
@@ -32,7 +32,7 @@ export const fullForStarts = () => {
   const store = overriding(inner, {
     append: async (id, events, options) => {
       if (isFull && events.some(({ type }) => type === "turn.started"))
-        throw new StoreError("store_full", "full");
+        throw new ThreadStoreError("store_full", "full");
       await inner.append(id, events, options);
     },
   });

@@ -8,7 +8,7 @@ import { makeTokenDirectory } from "./token-directory.ts";
 
 /** The token cannot be kept where only this user reads it. */
 export class InsecureTokenFileError extends HarnessError {
-  override readonly name = "InsecureTokenFileError";
+  static override readonly brand = "InsecureTokenFileError";
   constructor(
     readonly path: string,
     reason: string,

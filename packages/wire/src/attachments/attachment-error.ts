@@ -13,9 +13,5 @@ export type AttachmentErrorCode =
  * `is outside the workspace`.
  */
 export class AttachmentError extends HarnessError<AttachmentErrorCode> {
-  override readonly name = "AttachmentError";
-
-  static override isInstance(value: unknown): value is AttachmentError {
-    return HarnessError.isInstance(value) && value.name === "AttachmentError";
-  }
+  static override readonly brand = "AttachmentError";
 }

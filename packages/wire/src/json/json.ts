@@ -13,7 +13,7 @@ export type JsonBounds = Pick<JsonWalkOptions, "maxDepth" | "maxBytes" | "name">
 
 /** A value is not JSON, or is larger or deeper than allowed. `path` says where; keys in it are untrusted text. */
 export class JsonError extends HarnessError {
-  override readonly name = "JsonError";
+  static override readonly brand = "JsonError";
   declare readonly code: JsonProblem["code"];
   readonly path: string;
 

@@ -1,8 +1,8 @@
 import { HarnessError } from "../errors.ts";
 
 /** What was tested breaks its contract; the message says which part. */
-export class ContractError extends HarnessError {
-  override readonly name = "ContractError";
+export class ContractError extends HarnessError<"contract_broken"> {
+  static override readonly brand = "ContractError";
   constructor(message: string, options?: { cause?: unknown }) {
     super("contract_broken", message, options);
   }

@@ -1,8 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "../errors.ts";
 
-const marker = Symbol.for("harnesskit.tool-error");
-
 export interface ToolErrorOptions {
   /** What the tool had produced before it failed. */
   readonly output?: JsonValue;
@@ -22,8 +20,7 @@ export interface ToolErrorOptions {
  * one of the tool's own, such as `file.not_found`, up to 128 characters.
  */
 export class ToolError extends HarnessError {
-  override readonly name = "ToolError";
-  readonly [marker] = true;
+  static override readonly brand: string = "ToolError";
   readonly output?: JsonValue;
   readonly mayHaveRun?: true;
   readonly details?: JsonObject;
@@ -35,9 +32,5 @@ export class ToolError extends HarnessError {
     if (options.mayHaveRun) this.mayHaveRun = true;
     if (options.details !== undefined) this.details = options.details;
     if (options.retryable !== undefined) this.retryable = options.retryable;
-  }
-
-  static override isInstance(value: unknown): value is ToolError {
-    return HarnessError.isInstance(value) && (value as { [marker]?: true })[marker] === true;
   }
 }
