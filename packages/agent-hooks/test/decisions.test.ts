@@ -199,6 +199,12 @@ describe("input", () => {
     expect(codeOf(`{"session_id":"s","hook_event_name":"PreToolUse"}`)).toBe("hook_invalid");
     expect(codeOf(`{"session_id":"s","hook_event_name":"UserPromptSubmit"}`)).toBe("hook_invalid");
     expect(codeOf(`${"[".repeat(200)}${"]".repeat(200)}`)).toBe("hook_too_deep");
+    const callOf = (levels: number) => ({
+      ...{ session_id: "s", hook_event_name: "PreToolUse", cwd: "/", tool_name: "x", tool_use_id: "t" },
+      tool_input: JSON.parse(`{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`),
+    });
+    expect(readHook(host, JSON.stringify(callOf(64))).event).toBeDefined();
+    expect(codeOf(JSON.stringify(callOf(80)))).toBe("hook_too_deep");
     expect(codeOf(`"${"ü".repeat(60)}"`, { maxInputBytes: 100 })).toBe("hook_too_large");
     expect(() => findHost("vim")).toThrow(expect.objectContaining({ code: "unknown_host" }));
     expect(() => readHook(host, "{}", { limits: { maxInputBytes: 0 } })).toThrow(

@@ -2,7 +2,7 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { AgentToolStream } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
-import { type AgentLimits, maxPayloadDepth } from "./limits.ts";
+import type { AgentLimits } from "./limits.ts";
 import type { Outbox } from "./outbox.ts";
 import { toMessage } from "./outgoing-message.ts";
 import type { SessionCalls } from "./session-calls.ts";
@@ -61,7 +61,7 @@ export class CallStream {
   }
 
   partial(json: object): Promise<void> {
-    const { copy, bytes } = writeJson(json, maxPayloadDepth - 1);
+    const { copy, bytes } = writeJson(json);
     if (!isObject(copy)) throw new InvalidArgumentError("partialResult takes a JSON object");
     if (this.#state !== "open") return this.#refuse(bytes);
     if (bytes > this.#maxChunkBytes) this.#drop(bytes);

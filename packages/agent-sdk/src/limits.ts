@@ -43,8 +43,5 @@ export const agentTimes = defineLimits({
 
 export type AgentTimes = LimitsOf<typeof agentTimes>;
 
-/** How deep an input's or output's own objects may nest: a message of 64 levels has two around them. */
-export const maxPayloadDepth = 62;
-
 /** The smallest `max_frame_bytes` of a core that an agent can work with. */
 export const minFrameBytes = 1024;

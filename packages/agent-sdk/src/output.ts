@@ -1,6 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { isObject, measureJson } from "@harnesskit/wire/json";
-import { maxPayloadDepth } from "./limits.ts";
 import type { Problem } from "./schema.ts";
 import { type WrittenJson, writeJson } from "./written-json.ts";
 
@@ -20,14 +19,14 @@ export const encodeOutput = (value: unknown, sureBytes: number, maxBytes: () => 
   if (value === undefined) return { kind: "output", output: undefined, bytes: 0 };
   if (!isObject(value)) return notObject;
   try {
-    const { bytes } = measureJson(value, { maxDepth: maxPayloadDepth, maxBytes: sureBytes });
+    const { bytes } = measureJson(value, { maxBytes: sureBytes });
     return { kind: "output", output: value as JsonObject, bytes };
   } catch {
     // It is large, or only JSON.stringify makes JSON of it.
   }
   let written: WrittenJson;
   try {
-    written = writeJson(value, maxPayloadDepth);
+    written = writeJson(value);
   } catch {
     return { kind: "invalid", problem: { path: "", problem: "not_json" } };
   }

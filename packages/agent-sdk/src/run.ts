@@ -1,6 +1,6 @@
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { displayText, type HarnessError } from "@harnesskit/wire";
-import { wait } from "@harnesskit/wire/time";
+import { backoffDelayMs, wait } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
 import { type LaunchParameters, readManifestHash, takeLaunchParameters } from "./run-environment.ts";
 import { Session, type SessionEnd } from "./session.ts";
@@ -128,10 +128,17 @@ class AgentRun {
   /** Connects again if the core asked for it; else says how the agent ends. */
   async #again(end: SessionEnd): Promise<Session | RunEnd> {
     const { maxReconnectAttempts = 5, maxRetryAfterMs = 300_000 } = this.#options;
-    let waitMs = end.goodbye?.retry_after_ms;
-    if (waitMs === undefined || waitMs > maxRetryAfterMs) return toRunEnd(end);
+    const askedMs = end.goodbye?.retry_after_ms;
+    if (askedMs === undefined || askedMs > maxRetryAfterMs) return toRunEnd(end);
+    const backoff = {
+      maxAttempts: maxReconnectAttempts,
+      initialDelayMs: Math.min(longestRetryMs, Math.max(firstRetryMs, 2 * askedMs)),
+      maxDelayMs: longestRetryMs,
+      random: Math.random,
+    };
     let failure: HarnessError | undefined;
     for (let attempt = 0; attempt < maxReconnectAttempts; attempt++) {
+      const waitMs = attempt === 0 ? askedMs : backoffDelayMs(attempt, backoff);
       await wait(waitMs, this.#core.clock, this.#interrupt.signal);
       if (this.#interrupt.signal.aborted) return this.#interrupted();
       try {
@@ -140,7 +147,6 @@ class AgentRun {
         failure = error as HarnessError;
         if (!retryable.has(failure.code)) break;
       }
-      waitMs = Math.min(longestRetryMs, Math.max(firstRetryMs, 2 * waitMs));
     }
     return { reason: "core_gone", exitCode: 1, ...(failure && { error: failure }) };
   }

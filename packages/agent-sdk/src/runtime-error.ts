@@ -1,7 +1,6 @@
 import type { RuntimeError } from "@harnesskit/protocol/runtime";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { ToolError } from "@harnesskit/wire/tool";
-import { maxPayloadDepth } from "./limits.ts";
 import type { Problem } from "./schema.ts";
 import { writeJson } from "./written-json.ts";
 
@@ -37,7 +36,7 @@ export const misfit = (
 const detailsOf = ({ details }: ToolError): RuntimeError["details"] => {
   if (details === undefined) return undefined;
   try {
-    const { copy, bytes } = writeJson(details, maxPayloadDepth - 1);
+    const { copy, bytes } = writeJson(details);
     return bytes <= maxDetailsBytes ? (copy as RuntimeError["details"]) : undefined;
   } catch {
     return undefined;

@@ -6,12 +6,11 @@ import {
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
 import { BoundedSet, createDeferred, type HarnessError } from "@harnesskit/wire";
-import { jsonProblem } from "@harnesskit/wire/json";
+import { jsonProblem, maxJsonDepth } from "@harnesskit/wire/json";
 import { isoTime } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
 import type { StreamPayload } from "./call-stream.ts";
 import { AgentStoppingError } from "./errors.ts";
-import { maxPayloadDepth } from "./limits.ts";
 import type { Outbox } from "./outbox.ts";
 import { frameBytes, type OutgoingMessage, toMessage } from "./outgoing-message.ts";
 import { runtimeError } from "./runtime-error.ts";
@@ -138,16 +137,18 @@ export class SessionCalls {
   #refuse(payload: CoreToolCall["payload"], tool: CompiledTool | undefined): RuntimeError | undefined {
     const { limits, isStopping, running } = this.#core;
     const { maxToolInputBytes: maxBytes, maxInflightCalls } = limits;
-    const { AgentUnavailable, Busy, InputTooLarge, ToolNotFound } = RuntimeErrorCode;
+    const { AgentUnavailable, Busy, InputTooLarge, InvalidInput, ToolNotFound } = RuntimeErrorCode;
     const retryable = { retryable: true };
     if (isStopping) return runtimeError(AgentUnavailable, "the agent is stopping", retryable);
     if (!tool) return runtimeError(ToolNotFound, "the agent has no tool of this id");
     if (running.count >= maxInflightCalls) {
       return runtimeError(Busy, `${maxInflightCalls} calls are running`, retryable);
     }
-    return jsonProblem(payload.input, { maxBytes, maxDepth: maxPayloadDepth })
+    const problem = jsonProblem(payload.input, { maxBytes });
+    if (!problem) return undefined;
+    return problem.code === "too_large"
       ? runtimeError(InputTooLarge, `the input exceeds ${maxBytes} bytes`)
-      : undefined;
+      : runtimeError(InvalidInput, `the input nests deeper than ${maxJsonDepth} levels`);
   }
 
   #send(payload: ResultPayload, origin: CallOrigin, bytes: number): void {

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { jsonProblem } from "@harnesskit/wire/json";
+import { jsonProblem, maxJsonDepth } from "@harnesskit/wire/json";
 
 /** A value as JSON has it. */
 export interface WrittenJson {
@@ -12,7 +12,7 @@ export interface WrittenJson {
 }
 
 /** Writes a value by the rules of `JSON.stringify`. Throws `invalid_argument` for what has no JSON or nests too deeply. */
-export const writeJson = (value: unknown, maxDepth: number): WrittenJson => {
+export const writeJson = (value: unknown): WrittenJson => {
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
@@ -21,8 +21,8 @@ export const writeJson = (value: unknown, maxDepth: number): WrittenJson => {
   }
   if (text === undefined) throw new InvalidArgumentError("the value has no JSON form");
   const copy = JSON.parse(text) as JsonValue;
-  if (jsonProblem(copy, { maxDepth })) {
-    throw new InvalidArgumentError(`the value nests deeper than ${maxDepth} levels`);
+  if (jsonProblem(copy)) {
+    throw new InvalidArgumentError(`the value nests deeper than ${maxJsonDepth} levels`);
   }
   return { text, bytes: Buffer.byteLength(text), copy };
 };

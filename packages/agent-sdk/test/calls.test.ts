@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
+import { maxJsonDepth } from "@harnesskit/wire/json";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { type AgentOptions, defineAgent, type ToolContext, ToolError, tool } from "../src/index.ts";
@@ -185,6 +186,18 @@ describe("a call", () => {
     });
     expect(runs).toBe(1);
   });
+
+  it("with an input nested as deep as any value runs, and a deeper one is invalid", async () => {
+    const { core } = await connected(agentOf([toolOf("take", () => ({}))]));
+    const inputOf = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}{}${"}".repeat(levels)}`);
+    expect((await core.result(core.call("take", inputOf(maxJsonDepth - 1)))).payload.status).toBe(
+      "succeeded",
+    );
+    expect((await core.result(core.call("take", inputOf(maxJsonDepth)))).payload.error).toMatchObject({
+      code: "tool.invalid_input",
+      message: "the input nests deeper than 64 levels",
+    });
+  });
 });
 
 it("the published example of a call is one, and its result is like the published one", async () => {
@@ -325,7 +338,7 @@ describe("an output", () => {
     ["an array", [1]],
     ["a circle", circular],
     ["a bigint", { n: 1n }],
-    ["deeper than a message may be", deep(62)],
+    ["deeper than a value may be", deep(64)],
     ["something that becomes a text", { toJSON: () => "text" }],
   ])("that is %s fails as invalid", async (_what, output) => {
     const { core } = await connected(agentOf([toolOf("give", () => output)]));
@@ -333,13 +346,13 @@ describe("an output", () => {
     expect(payload).toMatchObject({ status: "failed", error: { code: "tool.invalid_output" } });
   });
 
-  it("may nest as deep as a message, and may be what JSON makes of an object", async () => {
+  it("may nest as deep as any value, and may be what JSON makes of an object", async () => {
     const tools = [
-      toolOf("deep", () => deep(61)),
+      toolOf("deep", () => deep(63)),
       toolOf("date", () => ({ at: new Date(0), none: undefined })),
     ];
     const { core } = await connected(agentOf(tools));
-    expect((await core.result(core.call("deep"))).payload.output).toEqual(deep(61));
+    expect((await core.result(core.call("deep"))).payload.output).toEqual(deep(63));
     expect((await core.result(core.call("date"))).payload.output).toEqual({ at: "1970-01-01T00:00:00.000Z" });
   });
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError, isThenable, nextUuid } from "@harnesskit/wire";
-import { isObject, isPlainObject, jsonProblem } from "@harnesskit/wire/json";
+import { isObject, isPlainObject, jsonProblem, maxJsonDepth } from "@harnesskit/wire/json";
 import type { Agents } from "./agents.ts";
 import type { AuthorizationRequest } from "./authorize.ts";
 import { Call, endedCall, type ToolCall } from "./call.ts";
@@ -92,6 +92,9 @@ export class CallRouter {
     const notJson = jsonProblem(input, { maxBytes: maxInputBytes });
     if (notJson?.code === "too_large") {
       return coreResult(RuntimeErrorCode.InputTooLarge, `the input exceeds ${maxInputBytes} bytes`);
+    }
+    if (notJson?.code === "too_deep") {
+      return coreResult(InvalidInput, `the input nests deeper than ${maxJsonDepth} levels`);
     }
     if (notJson || !isObject(input)) return coreResult(InvalidInput, "the input must be a JSON object");
     const problem = this.#context.validators.check(tool.input, input);

@@ -235,6 +235,14 @@ describe("an input", () => {
       expect(await refusalOf(input)).toMatchObject({ code: "tool.invalid_input" });
   });
 
+  it("that nests too deep is not sent", async () => {
+    const input = JSON.parse(`${'{"a":'.repeat(64)}{}${"}".repeat(64)}`);
+    expect(await refusalOf(input)).toMatchObject({
+      code: "tool.invalid_input",
+      message: "the input nests deeper than 64 levels",
+    });
+  });
+
   it("that is too large is not sent", async () => {
     verifies("RUN-20");
     expect(await refusalOf({ text: "x".repeat(1024 * 1024) })).toMatchObject({

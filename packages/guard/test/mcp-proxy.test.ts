@@ -261,6 +261,23 @@ describe("a server that changes its tools", () => {
     });
     await expect(ToolPins.open(place)).rejects.toMatchObject({ code: "pins_unreadable" });
   });
+
+  it("keeps what several proxies of one server declare at the same moment", async () => {
+    const directory = await makeDirectory();
+    const place = { directory, name: "srv", place: ["x"] };
+    const tool = (name: string) => ({ name, description: "", inputSchema: {} });
+    expect(await (await ToolPins.open(place)).check([tool("a")])).toEqual(["accepted"]);
+    const names = ["b", "c", "d", "e"];
+    const proxies = await Promise.all(names.map(() => ToolPins.open(place)));
+    await Promise.all(proxies.map((pins, index) => pins.check([tool(names[index] as string)])));
+    expect((await waitingTools(directory)).map((one) => one.tool).sort()).toEqual(names);
+    const [file = ""] = await readdir(directory);
+    await writeFile(join(directory, `${file}.lock`), "{");
+    await expect(proxies[0]?.check([tool("f")])).rejects.toMatchObject({
+      name: "PinsError",
+      code: "pins_locked",
+    });
+  });
 });
 
 describe("a server that misbehaves", () => {

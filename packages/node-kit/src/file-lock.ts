@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
+import { backoffDelayMs, type Clock, systemClock, wait } from "@harnesskit/wire/time";
 import { createFileAtomic } from "./atomic-file.ts";
 import { nodeFileSystem, type WritableFileSystem } from "./file-system.ts";
 import { readOwnFile, UnsafeFileError } from "./own-file.ts";
@@ -25,6 +26,10 @@ export interface FileLockOptions {
   readonly fileSystem?: LockFileSystem;
   /** Whether the owner of a lock is dead beyond doubt. @default {@link isLockOwnerDead} */
   readonly isOwnerDead?: (owner: FileLockOwner) => boolean;
+  /** How long to wait for a process that holds the lock, in milliseconds. @default 0 */
+  readonly waitMs?: number;
+  /** @default the system's */
+  readonly clock?: Clock;
 }
 
 /** A lock that this process holds. */
@@ -96,6 +101,14 @@ export const readFileLock = async (
     if (UnsafeFileError.isInstance(error)) return "unreadable";
     throw error;
   }
+};
+
+/** Between two looks at a lock that another process holds. */
+const lockBackoff = {
+  maxAttempts: Number.POSITIVE_INFINITY,
+  initialDelayMs: 5,
+  maxDelayMs: 100,
+  random: Math.random,
 };
 
 /** Each attempt removes one file of a dead process; more than two are left only by processes that died taking over. */
@@ -171,8 +184,20 @@ class LockFile {
 
 /**
  * Acquires a lock between processes: a file, made with its whole content at once, that names its process by id and start
- * time. A lock of a dead process is taken over. Does not wait for one of a living process. Rejects with
+ * time. A lock of a dead process is taken over; one of a living process is waited for as long as `waitMs` says. Rejects with
  * {@link FileLockError} (`file_locked`, `lock_unreadable`), and as the system does.
  */
-export const acquireFileLock = async (path: string, options: FileLockOptions = {}): Promise<FileLock> =>
-  new LockFile(path, options).acquire();
+export const acquireFileLock = async (path: string, options: FileLockOptions = {}): Promise<FileLock> => {
+  const { waitMs = 0, clock = systemClock } = options;
+  const file = new LockFile(path, options);
+  for (let leftMs = waitMs, attempt = 1; ; attempt++) {
+    try {
+      return await file.acquire();
+    } catch (error) {
+      if (leftMs <= 0 || !FileLockError.isInstance(error) || error.code !== "file_locked") throw error;
+    }
+    const delayMs = Math.min(leftMs, backoffDelayMs(attempt, lockBackoff));
+    leftMs -= delayMs;
+    await wait(delayMs, clock, undefined);
+  }
+};

@@ -36,6 +36,30 @@ describe("acquireFileLock", () => {
     expect(await readdir(directory.path)).toEqual([]);
   });
 
+  it("waits as long as it is asked to, and goes to each of many in turn", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "lock");
+    let held = 0;
+    const holdOnce = async () => {
+      const lock = await acquireFileLock(path, { waitMs: 30_000 });
+      expect(++held).toBe(1);
+      await readFileLock(path);
+      held--;
+      await lock.release();
+    };
+    await Promise.all(Array.from({ length: 8 }, holdOnce));
+    const lock = await acquireFileLock(path);
+    let waitedMs = 0;
+    const after = (delayMs: number, callback: () => void) => {
+      waitedMs += delayMs;
+      queueMicrotask(callback);
+      return () => {};
+    };
+    const error = await failure(acquireFileLock(path, { waitMs: 250, clock: { now: () => 0, after } }));
+    expect([error.code, Math.round(waitedMs)]).toEqual(["file_locked", 250]);
+    await lock.release();
+  });
+
   it("goes to one of many that want the lock of a dead process, which leaves no file behind", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "lock");

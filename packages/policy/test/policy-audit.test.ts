@@ -135,9 +135,9 @@ describe("the content of events", () => {
     expect(long.text?.length).toBeLessThan(4000);
     expect(JSON.parse(long.text ?? "").payload.arguments.path).toBe("a");
     expect(recorded(Array.from({ length: 20_000 }, (_, index) => `item ${index}`)).text).toBeUndefined();
-    let deep: unknown = "x";
-    for (let level = 0; level < 5000; level++) deep = [deep];
-    expect(recorded(deep).text).toBeUndefined();
+    const deep = (levels: number) => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
+    expect(JSON.parse(recorded({ arguments: deep(64) }).text ?? "").payload).toEqual({ arguments: deep(64) });
+    expect(recorded(deep(5000)).text).toBeUndefined();
   });
 
   it("fits whole into an entry, whatever it is made of", () => {

@@ -1,4 +1,5 @@
 import { defineLimits, type LimitsOf } from "@harnesskit/wire";
+import { maxMessageDepth } from "@harnesskit/wire/json";
 
 /** What one shell sends, takes, and waits for. */
 export const shellClientLimits = defineLimits({
@@ -9,7 +10,7 @@ export const shellClientLimits = defineLimits({
   /** Bytes of a response as JSON; then `invalid_response`. */
   maxResponseBytes: 4 * 1024 * 1024,
   /** How deep a request or a response may nest. */
-  maxDepth: { default: 64, max: 256 },
+  maxDepth: { default: maxMessageDepth, max: 256 },
   /** Characters of every id. */
   maxIdLength: 512,
   /** Attachments of one request. */

@@ -20,6 +20,11 @@ import {
 
 const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) });
 
+it("a response that nests as deep as any message is carried out", async () => {
+  const { shell } = scripted((request) => ({ ...(respond(request, [say("x")]) as object), extra: deep(78) }));
+  expect((await shell.send({ intent: "a" })).response?.response.status).toBe("success");
+});
+
 describe("a response that is none is carried out in no part", () => {
   const good = (request: Sent) => respond(request, [say("x")]) as Record<string, unknown>;
   const pollution = '{"__proto__":{"polluted":1},"protocol_version":"1.0.0","response":{"status":"success"}}';

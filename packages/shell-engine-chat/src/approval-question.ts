@@ -11,8 +11,6 @@ import type { KnownCall } from "./tool-result.ts";
 
 /** What of a call's input a question can hold. A user cannot judge what is longer, and it would not fit into a response. */
 const maxInputBytes = 200_000;
-/** How deep it may nest. A shell reads 64 levels of a response, and the input is six below the top. */
-const maxInputDepth = 48;
 /** What is longer is left out: the input is shown whole. */
 const maxPreviewLength = 100_000;
 const maxTitleLength = 120;
@@ -43,8 +41,7 @@ export const readPause = async (
   if (request === undefined) return { kind: "other" };
   const pause = { invocationId, signalId: descriptor.signal_id, request, shown };
   const { tool, input } = request;
-  if (jsonProblem(input, { maxDepth: maxInputDepth, maxBytes: maxInputBytes }))
-    return { kind: "too_long", pause };
+  if (jsonProblem(input, { maxBytes: maxInputBytes })) return { kind: "too_long", pause };
   const isWhatItSays = (await digest({ tool, input })) === request.digest;
   return { kind: isWhatItSays ? "approval" : "foreign", pause };
 };

@@ -15,27 +15,20 @@ const cards = (count: number) => () =>
   }));
 
 describe("a session whose response would not fit", () => {
-  it("goes on where a call nests deeper than a response can: it is refused", async () => {
+  it("goes on where a call nests as deep as any value: it is asked and carried out", async () => {
     const done: unknown[] = [];
     const send = tool({
       inputSchema: jsonSchema({ type: "object" }),
       needsApproval: true,
       execute: (input) => done.push(input),
     });
-    const call = (depth: number) => ({
-      id: `d${depth}`,
-      name: "send",
-      input: `{"to":${"[".repeat(depth)}${"]".repeat(depth)}}`,
+    const input = `{"to":${"[".repeat(63)}${"]".repeat(63)}}`;
+    await using chat = await start([says("Deep.", { id: "d", name: "send", input }), says("Sent.")], {
+      tools: { send },
     });
-    await using chat = await start(
-      [says("Deep.", call(60)), says("Then not."), says("Less deep.", call(47)), says("Sent.")],
-      { tools: { send } },
-    );
-    expect(shown(await chat.say("mail bob"))).toEqual(["Deep.", "Then not."]);
-    expect(done).toEqual([]);
-    const asked = askedIn(await chat.say("again"));
+    const asked = askedIn(await chat.say("mail bob"));
     expect(shown(await chat.answer(asked, "approved")).at(-1)).toBe("Sent.");
-    expect(done).toHaveLength(1);
+    expect(done).toEqual([JSON.parse(input)]);
   });
 
   it("is told of ends as there is room, the oldest first, and all of them in the end", async () => {

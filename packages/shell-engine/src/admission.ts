@@ -1,7 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type ShellAuth, ShellErrorCode, type ShellIdentity } from "@harnesskit/protocol/openharness";
 import { type Clock, joinKey, principalKey } from "@harnesskit/wire";
-import { copyJson } from "@harnesskit/wire/json";
+import { copyJson, maxMessageDepth } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
 import { HandlerFault, idTooLong, overloaded } from "./failure.ts";
 import type { ResolvedLimits } from "./limits.ts";
@@ -91,7 +91,7 @@ export class Admission<Context> {
     try {
       const asked = async () =>
         authenticate({
-          auth: auth && copyJson<ShellAuth & JsonObject>(auth),
+          auth: auth && copyJson<ShellAuth & JsonObject>(auth, { maxDepth: maxMessageDepth }),
           shell,
           context,
           signal: abort.signal,

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type ShellError, ShellErrorCode, ShellErrorSchema } from "@harnesskit/protocol/openharness";
 import { displayText, HarnessError } from "@harnesskit/wire";
-import { copyJson, JsonError } from "@harnesskit/wire/json";
+import { copyJson, JsonError, maxJsonDepth } from "@harnesskit/wire/json";
 import type { Redact } from "./redaction.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
@@ -75,9 +75,10 @@ export const handlerJson = <T extends JsonValue = JsonValue>(
   value: unknown,
   name: string,
   code = "invalid_reply",
+  maxDepth = maxJsonDepth,
 ): T => {
   try {
-    return copyJson<T>(value, { name });
+    return copyJson<T>(value, { name, maxDepth });
   } catch (cause) {
     if (!JsonError.isInstance(cause)) throw cause;
     throw new HandlerFault(code, cause.message, { cause });

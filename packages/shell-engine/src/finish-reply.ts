@@ -13,6 +13,7 @@ import {
   type ShellResponsePayload,
 } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
+import { maxMessageDepth } from "@harnesskit/wire/json";
 import { type CheckedDirectives, checkDirectives } from "./check-directives.ts";
 import type { Continuations } from "./continuations.ts";
 import { HandlerFault, handlerJson } from "./failure.ts";
@@ -45,6 +46,9 @@ export interface ReplyParts<Context> {
   /** Milliseconds since the request arrived. */
   readonly elapsedMs: () => number;
 }
+
+/** A directive holds any value a few levels below its top; the rest of a message's levels is the response's and its frame's. */
+const maxDirectivesDepth = maxMessageDepth - 8;
 
 const asShellReply = (returned: unknown): ShellReply => {
   if (returned === undefined || returned === null) return {};
@@ -157,7 +161,7 @@ export const finishReply = async <Context>(
   }
   const finished = {
     ...checkDirectives(
-      handlerJson<JsonValue[]>(given, "directives", "invalid_directive"),
+      handlerJson<JsonValue[]>(given, "directives", "invalid_directive", maxDirectivesDepth),
       parts.registry,
       parts.held,
     ),

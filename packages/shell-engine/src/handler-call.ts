@@ -1,4 +1,4 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type {
   ApprovalAnswer,
   AttachmentRef,
@@ -11,7 +11,7 @@ import type {
   TaskHint,
 } from "@harnesskit/protocol/openharness";
 import { callSafely } from "@harnesskit/wire";
-import { copyJson } from "@harnesskit/wire/json";
+import { copyJson, maxMessageDepth } from "@harnesskit/wire/json";
 import type { Admitted } from "./admission.ts";
 import type { ReadRequest } from "./read-request.ts";
 import type { RunningHandler } from "./running-handler.ts";
@@ -38,6 +38,9 @@ interface OwnParts {
   readonly running: RunningHandler;
   readonly log: ShellLog;
 }
+
+/** A copy of a part of a request, which may nest as deep as the request. */
+const copyOf = <T extends JsonValue>(part: unknown): T => copyJson<T>(part, { maxDepth: maxMessageDepth });
 
 const eventPattern = /^[a-z0-9_.:-]{1,64}$/;
 
@@ -79,8 +82,8 @@ export class HandlerCall<Context> implements ShellCall<Context> {
     this.task = asked.task_hint;
     this.shell = asked.shell;
     this.attachments = asked.attachments ?? [];
-    this.extensions = asked.extensions && copyJson(asked.extensions);
-    this.requestExtensions = extensions && copyJson(extensions);
+    this.extensions = asked.extensions && copyOf(asked.extensions);
+    this.requestExtensions = extensions && copyOf(extensions);
     this.continuation = asked.continuation;
     this.approval = extension?.approval;
     this.principal = inbound.principal;
@@ -94,7 +97,7 @@ export class HandlerCall<Context> implements ShellCall<Context> {
 
   get environment(): EnvironmentState | undefined {
     const { environment_state: state } = this.#inbound.asked;
-    this.#environment ??= state && copyJson<EnvironmentState & JsonObject>(state);
+    this.#environment ??= state && copyOf<EnvironmentState & JsonObject>(state);
     return this.#environment;
   }
 
@@ -104,7 +107,7 @@ export class HandlerCall<Context> implements ShellCall<Context> {
   }
 
   get shellCapabilities(): Capabilities {
-    this.#shellCapabilities ??= copyJson<Capabilities & JsonObject>(this.#inbound.request.capabilities ?? {});
+    this.#shellCapabilities ??= copyOf<Capabilities & JsonObject>(this.#inbound.request.capabilities ?? {});
     return this.#shellCapabilities;
   }
 

@@ -1,4 +1,5 @@
 import { defineLimits, type LimitsOf } from "@harnesskit/wire";
+import { maxMessageDepth } from "@harnesskit/wire/json";
 
 /** What shells may ask of an engine, and what it keeps. */
 export const shellEngineLimits = defineLimits({
@@ -18,8 +19,8 @@ export const shellEngineLimits = defineLimits({
   maxPendingPerChannel: 64,
   /** Bytes of a request as JSON; then `invalid_request`. @default 4194304 */
   maxRequestLength: 4_194_304,
-  /** How deep a request may nest. @default 64 */
-  maxDepth: 64,
+  /** How deep a request may nest. @default 80 */
+  maxDepth: maxMessageDepth,
   /** Characters of every id, and of `tenant_id` and `credential_ref` where there is no `authenticate`. @default 512 */
   maxIdLength: 512,
   /** Attachments of one request. @default 64 */

@@ -1,4 +1,5 @@
 import { verifies } from "@harnesskit/conformance/verifies";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { createShellEngine, ShellEngineError, type ShellEngineOptions } from "../src/index.ts";
@@ -66,6 +67,27 @@ describe("a message that is no request", () => {
       reasons.push(response.response.error?.details?.reason);
     }
     expect(reasons).toEqual(["too_deep", "too_large", "too_large"]);
+  });
+
+  it("may nest as deep as any message: the handler reads all of it, and a directive holds any value", async () => {
+    const deep = (levels: number): JsonObject => (levels === 0 ? {} : { a: deep(levels - 1) });
+    const show = { action_type: "render_message", payload: { message: "x", subject: deep(63) } };
+    const read: unknown[] = [];
+    const engine = echo({
+      handlers: {
+        intent: ({ environment, extensions, shellCapabilities }) => {
+          read.push(environment, extensions, shellCapabilities);
+          return [show];
+        },
+      },
+      authenticate: () => ({ principal: "me" }),
+    });
+    const parts = { extensions: { deep: deep(74) }, environment_state: { deep: deep(74) } };
+    const message = request(parts, { capabilities: { deep: deep(76) } }, { auth: { deep: deep(75) } });
+    const response = await send(engine, message);
+    expect(response.response.error).toBeUndefined();
+    expect(response.response.action_directives?.[0]?.payload).toMatchObject(show.payload);
+    expect(read).toEqual([parts.environment_state, parts.extensions, message.capabilities]);
   });
 
   it.each([

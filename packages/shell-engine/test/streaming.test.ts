@@ -313,7 +313,7 @@ describe("a message about a stream", () => {
       { type: "stream.other", stream_id: id },
       { type: "stream.resume", stream_id: { toString: 1 } },
       resume(id, 0, { auth: "x" }),
-      resume(id, 0, { deep: JSON.parse(`${"[".repeat(70)}${"]".repeat(70)}`) }),
+      resume(id, 0, { deep: JSON.parse(`${"[".repeat(90)}${"]".repeat(90)}`) }),
     ];
     for (const message of wrong) {
       const [frame] = await take(await open(engine, message));

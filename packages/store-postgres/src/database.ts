@@ -1,5 +1,6 @@
 import { StoreError } from "@harnesskit/graph";
 import { HarnessError, InvalidArgumentError, wait } from "@harnesskit/wire";
+import { backoffDelayMs } from "@harnesskit/wire/time";
 import pg from "pg";
 import { clientConfig } from "./client-config.ts";
 import { databaseError, isPassing, toStoreError } from "./failures.ts";
@@ -20,8 +21,13 @@ const closedError = () => new StoreError("store_closed", "the store is closed");
 const isAnswer = (error: unknown): boolean =>
   error instanceof pg.DatabaseError || HarnessError.isInstance(error);
 
-/** The longest pause between two attempts, in milliseconds. */
-const longestDelayMs = 500;
+/** Between two attempts. */
+const backoff = {
+  maxAttempts: Number.POSITIVE_INFINITY,
+  initialDelayMs: 20,
+  maxDelayMs: 500,
+  random: Math.random,
+};
 
 /**
  * The connections of one process. In statements, `store.` stands for the schema: a search path would not survive a pooler of
@@ -113,8 +119,7 @@ export class Database {
         const error = toStoreError(cause);
         this.checkOpen();
         if (!isPassing(error) || count >= limits.maxAttempts) throw error;
-        const longest = Math.min(longestDelayMs, 10 * 2 ** count);
-        await wait(Math.ceil(longest * (0.5 + Math.random() / 2)), clock, this.#closing.signal);
+        await wait(backoffDelayMs(count, backoff), clock, this.#closing.signal);
       }
     }
   }
@@ -185,7 +190,7 @@ export class Database {
     if (isAnswer(cause) && (failure as StoreError).reason !== "unavailable") return false;
     const { clock, limits } = this.options;
     for (let count = 1; count <= 2 * limits.maxAttempts; count++) {
-      await wait(Math.min(longestDelayMs, 10 * 2 ** count), clock, this.#closing.signal);
+      await wait(backoffDelayMs(count, backoff), clock, this.#closing.signal);
       try {
         const { rows } = await this.#pool.query<SqlRow>("SELECT pg_xact_status($1::text::xid8) AS status", [
           id,

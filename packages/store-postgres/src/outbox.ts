@@ -2,6 +2,7 @@ import { StoreError } from "@harnesskit/graph";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError, wait } from "@harnesskit/wire";
 import { toTextKey } from "@harnesskit/wire/json";
+import { backoffDelayMs } from "@harnesskit/wire/time";
 import type { Database, Transaction } from "./database.ts";
 import { databaseError, toStoreError } from "./failures.ts";
 import { keyIn, readJson, safeNumber } from "./rows.ts";
@@ -44,8 +45,12 @@ export interface PostgresOutbox {
 }
 
 /** The pause after an attempt that failed doubles up to this. */
-const longestPauseMs = 3_600_000;
-const firstPauseMs = 1000;
+const backoff = {
+  maxAttempts: Number.POSITIVE_INFINITY,
+  initialDelayMs: 1000,
+  maxDelayMs: 3_600_000,
+  random: Math.random,
+};
 
 export class Outbox implements PostgresOutbox {
   readonly #database: Database;
@@ -193,10 +198,9 @@ export class Outbox implements PostgresOutbox {
         const sql = `UPDATE store.outbox SET failed_at = clock_timestamp() WHERE ${mine}`;
         await this.#database.query(sql, id, attempt);
       } else {
-        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1));
         await this.#database.query(
           `UPDATE store.outbox SET due_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE ${mine}`,
-          ...[id, attempt, pauseMs],
+          ...[id, attempt, Math.ceil(backoffDelayMs(attempt, backoff))],
         );
       }
     } catch (error) {

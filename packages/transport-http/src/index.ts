@@ -18,6 +18,7 @@ export {
   type WebSocketLimits,
   webSocketLimits,
 } from "./limits.ts";
+export { readBody } from "./read-body.ts";
 export {
   type Authenticate,
   type Authentication,

@@ -36,6 +36,10 @@ export const readStream = async (
   }
 };
 
+/** The body of a request to a `fallback`. Undefined for more than `maxBytes`, whose rest is not read. Rejects as the connection fails. */
+export const readBody = async ({ body }: Request, maxBytes: number): Promise<Uint8Array | undefined> =>
+  body ? readStream(body, maxBytes) : new Uint8Array();
+
 /** A header's `Content-Length`, or undefined for anything but a number. */
 export const toContentLength = (header: string | undefined): number | undefined =>
   header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;

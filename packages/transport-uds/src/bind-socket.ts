@@ -14,7 +14,6 @@ import {
   systemErrorCode,
 } from "@harnesskit/node-kit";
 import { displayText, HarnessError, TransportError } from "@harnesskit/wire";
-import { systemClock, wait } from "@harnesskit/wire/time";
 import { AddressInUseError, NotASocketError } from "./errors.ts";
 import { identify, isSameFile } from "./file-identity.ts";
 import { openPrivateDirectory, recheckDirectory } from "./private-directory.ts";
@@ -24,8 +23,7 @@ import type { SocketPath } from "./socket-path.ts";
 
 /** Held by the one process that makes a socket in the directory. */
 const lockName = ".hk-lock";
-const maxLockAttempts = 250;
-const lockWaitMs = 20;
+const lockWaitMs = 5000;
 
 /** Names that only this package gives, where the path leaves enough room for the marker. */
 const marker = ".hk-";
@@ -46,19 +44,11 @@ const isOld = (path: string): boolean => {
 };
 
 /** Another process holds the lock for some milliseconds; one that was killed loses it. */
-const lockDirectory = async ({ directory, path }: SocketPath): Promise<FileLock> => {
+const lockDirectory = ({ directory }: SocketPath): Promise<FileLock> => {
   const lockPath = join(directory, lockName);
   const isOwnerDead = (owner: FileLockOwner) =>
     isLockOwnerDead(owner) || (owner.host !== hostname() && isOld(lockPath));
-  for (let left = maxLockAttempts; ; left--) {
-    try {
-      return await acquireFileLock(lockPath, { isOwnerDead });
-    } catch (error) {
-      if (!FileLockError.isInstance(error) || error.code !== "file_locked" || left === 0) throw error;
-    }
-    await assertFree(path);
-    await wait(lockWaitMs, systemClock, undefined);
-  }
+  return acquireFileLock(lockPath, { isOwnerDead, waitMs: lockWaitMs });
 };
 
 /** Returns whether a stale socket lies there. Throws `not_a_socket` and `address_in_use` for what must stay. */

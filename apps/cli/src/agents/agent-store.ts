@@ -16,7 +16,6 @@ import {
   writeFileAtomic,
 } from "@harnesskit/node-kit";
 import { AgentIdSchema } from "@harnesskit/protocol/runtime";
-import { systemClock, wait } from "@harnesskit/wire/time";
 import * as z from "zod";
 import { CliError, ExitCode, unavailableError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -47,7 +46,6 @@ export type InstallRecord = z.infer<typeof RecordSchema>;
 const maxFileBytes = 1024 * 1024;
 const stagingPrefix = "agent";
 const lockWaitMs = 10_000;
-const lockRetryMs = 25;
 
 const installedDirectory = (): string => join(agentsDirectory(), "installed");
 const stagingDirectory = (): string => join(agentsDirectory(), "staging");
@@ -94,24 +92,16 @@ export const writeEnabled = async (agents: readonly EnabledAgent[]): Promise<voi
 export const whileLocked = async <T>(change: () => Promise<T>): Promise<T> => {
   await makeDirectory(agentsDirectory());
   const path = join(agentsDirectory(), "lock");
-  const giveUpAt = Date.now() + lockWaitMs;
-  for (;;) {
-    try {
-      const lock = await acquireFileLock(path);
-      try {
-        await removeLockRemains(path);
-        return await change();
-      } finally {
-        await lock.release();
-      }
-    } catch (error) {
-      if (!FileLockError.isInstance(error)) throw error;
-      if (error.code !== "file_locked" || Date.now() > giveUpAt) {
-        const options = { cause: error, exitCode: ExitCode.unavailable };
-        throw new CliError("agents_busy", oneLine(error.message, 500), options);
-      }
-      await wait(lockRetryMs, systemClock, undefined);
-    }
+  const lock = await acquireFileLock(path, { waitMs: lockWaitMs }).catch((cause: unknown) => {
+    if (!FileLockError.isInstance(cause)) throw cause;
+    const options = { cause, exitCode: ExitCode.unavailable };
+    throw new CliError("agents_busy", oneLine(cause.message, 500), options);
+  });
+  try {
+    await removeLockRemains(path);
+    return await change();
+  } finally {
+    await lock.release();
   }
 };
 

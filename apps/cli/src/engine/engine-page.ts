@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allowAnyone } from "@harnesskit/transport-http";
+import { allowAnyone, readBody } from "@harnesskit/transport-http";
 import { createHttpServer, type FallbackHandler } from "@harnesskit/transport-http/node";
 import { unavailableError } from "../cli-error.ts";
 
@@ -77,19 +77,9 @@ const headersOf = (engine: PageEngine | undefined) => ({
   "x-content-type-options": "nosniff",
 });
 
-const isSame = (given: string, wanted: string): boolean => {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+const isSame = (a: Uint8Array, wanted: string): boolean => {
+  const b = Buffer.from(wanted);
   return a.length === b.length && timingSafeEqual(a, b);
-};
-
-/** The body, or what of it fits. */
-const readText = async (request: Request): Promise<string> => {
-  let text = "";
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    text += Buffer.from(chunk).toString("latin1");
-    if (text.length > maxBodyBytes) break;
-  }
-  return text;
 };
 
 /**
@@ -103,8 +93,13 @@ export const openEnginePage = async (onError: (error: unknown) => void): Promise
   const fallback: FallbackHandler<unknown> = async (request, { path }) => {
     const headers = headersOf(engine);
     if (path === sessionPath && request.method === "POST") {
-      const given = await readText(request);
-      if (ticket === undefined || !isSame(given, ticket.text) || Date.now() > ticket.untilMs) {
+      const given = await readBody(request, maxBodyBytes);
+      if (
+        given === undefined ||
+        ticket === undefined ||
+        !isSame(given, ticket.text) ||
+        Date.now() > ticket.untilMs
+      ) {
         return new Response("This link was used before, or is too old.\n", { status: 401, headers });
       }
       ticket = undefined;

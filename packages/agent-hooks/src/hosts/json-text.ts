@@ -5,7 +5,7 @@ import { copyJson } from "@harnesskit/wire/json";
 export const parseObjectText = (value: JsonValue): JsonValue => {
   if (typeof value !== "string" || !value.trimStart().startsWith("{")) return value;
   try {
-    return copyJson(JSON.parse(value), { maxDepth: 64 });
+    return copyJson(JSON.parse(value));
   } catch {
     return value;
   }

@@ -1,8 +1,5 @@
 import { isPlainObject, JsonError, maxJsonDepth } from "@harnesskit/wire/json";
 
-/** Leaves room for the levels of the event around the arguments. */
-const maxDepth = maxJsonDepth - 16;
-
 const refuseCopy = (message: string): never => {
   throw new JsonError({ code: "not_json", path: "", keys: [], message });
 };
@@ -15,7 +12,7 @@ const copyObject = (value: object, depth: number): unknown => {
 };
 
 const copyOf = (value: unknown, depth: number): unknown => {
-  if (depth > maxDepth) return refuseCopy(`it nests deeper than ${maxDepth} levels`);
+  if (depth > maxJsonDepth) return refuseCopy(`it nests deeper than ${maxJsonDepth} levels`);
   if (value === undefined || value === null) return value;
   if (typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number")

@@ -46,9 +46,10 @@ describe("the copy of what is judged", () => {
   });
 
   it("is refused for what nests too deeply", () => {
-    let deep: unknown = 1;
-    for (let level = 0; level < 100_000; level++) deep = [deep];
-    expect(() => judgedCopy(deep)).toThrow("deeper");
+    const deep = (levels: number) => Array.from({ length: levels }).reduce<unknown>((value) => [value], 1);
+    expect(judgedCopy(deep(64))).toEqual(deep(64));
+    expect(() => judgedCopy(deep(65))).toThrow("deeper");
+    expect(() => judgedCopy(deep(100_000))).toThrow("deeper");
   });
 
   it("keeps Dates, copied, and refuses invalid ones", () => {

@@ -1,4 +1,5 @@
 import { defaultRestartPolicy, type RestartPolicy } from "@harnesskit/protocol/runtime";
+import { backoffDelayMs } from "@harnesskit/wire/time";
 
 /** How an agent is started again, every field with its value; `defaultRestartPolicy` has the defaults. Times in milliseconds. */
 export interface RestartSettings {
@@ -37,7 +38,16 @@ export const restartSettings = (
  * @param failures How many restarts came before this one without a stable run between.
  * @param random From 0 to 1.
  */
-export const backoffMs = (settings: RestartSettings, failures: number, random: number): number => {
-  const whole = Math.min(settings.maxBackoffMs, settings.initialBackoffMs * 2 ** Math.min(failures, 52));
-  return Math.round(whole * (0.5 + random / 2));
-};
+export const backoffMs = (
+  { initialBackoffMs, maxBackoffMs }: RestartSettings,
+  failures: number,
+  random: number,
+): number =>
+  Math.round(
+    backoffDelayMs(failures + 1, {
+      maxAttempts: Number.POSITIVE_INFINITY,
+      initialDelayMs: initialBackoffMs,
+      maxDelayMs: maxBackoffMs,
+      random: () => random,
+    }),
+  );

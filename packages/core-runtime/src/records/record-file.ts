@@ -3,7 +3,6 @@ import { dirname, resolve } from "node:path";
 import {
   acquireFileLock,
   type FileLock,
-  FileLockError,
   makeDirectory,
   privatePathProblem,
   readOwnFile,
@@ -11,7 +10,7 @@ import {
   removeTemporaries,
   writeFileAtomic,
 } from "@harnesskit/node-kit";
-import { backoffDelayMs, systemClock, wait } from "@harnesskit/wire/time";
+import { systemClock, wait } from "@harnesskit/wire/time";
 import { RecordFileError, toRecordFileError } from "./record-file-error.ts";
 import { type RecordFormat, recordsFromBytes, recordsToText } from "./record-format.ts";
 import {
@@ -28,12 +27,6 @@ const freshMs = 2;
 const unsettledMs = 100;
 /** How often a file is read that changes while it is read. */
 const maxReads = 10;
-const lockBackoff = {
-  maxAttempts: Number.POSITIVE_INFINITY,
-  initialDelayMs: 5,
-  maxDelayMs: 100,
-  random: Math.random,
-};
 
 /** Options of a store in a file. */
 export interface FileStoreOptions {
@@ -119,19 +112,10 @@ export class RecordFile<Item> implements RecordStore<Item> {
   }
 
   async #lock(): Promise<FileLock> {
-    const deadline = performance.now() + this.#limits.lockTimeoutMs;
     return await this.#guard(async () => {
       await makeDirectory(dirname(this.#path));
       this.#look();
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await acquireFileLock(lockOf(this.#path));
-        } catch (error) {
-          const isHeld = FileLockError.isInstance(error) && error.code === "file_locked";
-          if (!isHeld || performance.now() >= deadline) throw error;
-        }
-        await wait(backoffDelayMs(attempt, lockBackoff), systemClock, undefined);
-      }
+      return acquireFileLock(lockOf(this.#path), { waitMs: this.#limits.lockTimeoutMs });
     });
   }
 

@@ -30,7 +30,7 @@ const copyDescriptor = (descriptor: SuspendDescriptor): Pause["descriptor"] => {
   }
   const { signal_id, metadata } = descriptor;
   if (metadata === undefined) return Object.freeze({ signal_id });
-  const problem = jsonProblem(metadata, { name: "metadata" })?.message;
+  const problem = jsonProblem(metadata, { name: "metadata", maxDepth: maxMessageDepth - 1 })?.message;
   if (problem !== undefined || !isObject(metadata)) {
     throw new InvalidArgumentError(problem ?? "the metadata of a suspension must be an object");
   }

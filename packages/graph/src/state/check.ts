@@ -1,10 +1,10 @@
-import { isObject, isPlainObject, maxJsonDepth } from "@harnesskit/wire/json";
+import { isObject, isPlainObject, maxMessageDepth } from "@harnesskit/wire/json";
 import { listOfView } from "../list-view.ts";
 import { FieldFault, type FieldSchema } from "./field.ts";
 
 const freeze = (value: unknown, depth: number): void => {
   if (typeof value !== "object" || value === null) return;
-  if (depth > maxJsonDepth) throw new RangeError(`nested deeper than ${maxJsonDepth} levels`);
+  if (depth > maxMessageDepth) throw new RangeError(`nested deeper than ${maxMessageDepth} levels`);
   if (Array.isArray(value)) {
     // The view of a list is frozen with all its items.
     if (listOfView(value) !== undefined) return;

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   acquireFileLock,
+  FileLockError,
   ifPresent,
   makeDirectory,
   readOwnFile,
@@ -17,6 +18,7 @@ import * as z from "zod";
 const maxPinBytes = 32 * 1024 * 1024;
 const maxDeclarationLength = 64 * 1024;
 const maxTools = 1024;
+const lockWaitMs = 5000;
 
 const DeclarationSchema = z.object({ digest: z.string(), declaration: z.string() });
 const PinsSchema = z.object({
@@ -48,8 +50,11 @@ export interface WaitingTool {
   readonly accepted: string | undefined;
 }
 
-/** The file with the accepted tools cannot be read, so that no tool is known to be the same. */
-export class PinsError extends HarnessError<"pins_unreadable"> {
+/**
+ * `pins_unreadable`: the file with the accepted tools cannot be read, so that no tool is known to be the same. `pins_locked`:
+ * another process changes the file and does not end, or its lock names no process.
+ */
+export class PinsError extends HarnessError<"pins_unreadable" | "pins_locked"> {
   static override readonly brand = "PinsError";
 }
 
@@ -79,7 +84,10 @@ const writePins = (path: string, pins: Pins): Promise<void> =>
   writeFileAtomic(path, `${JSON.stringify(pins, null, 1)}\n`);
 
 const locked = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
-  const lock = await acquireFileLock(`${path}.lock`);
+  const lock = await acquireFileLock(`${path}.lock`, { waitMs: lockWaitMs }).catch((cause: unknown) => {
+    if (!FileLockError.isInstance(cause)) throw cause;
+    throw new PinsError("pins_locked", cause.message, { cause });
+  });
   try {
     return await work();
   } finally {

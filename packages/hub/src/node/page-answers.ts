@@ -1,3 +1,5 @@
+import { readBody } from "@harnesskit/transport-http";
+
 const maxBodyBytes = 8192;
 
 const policy = [
@@ -47,15 +49,9 @@ export const jsonAnswer = (value: unknown): Response =>
 
 /** The body's JSON; undefined for one that is too large or not JSON. */
 export const readJsonBody = async (request: Request): Promise<unknown> => {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBodyBytes) return undefined;
-    chunks.push(chunk);
-  }
+  const body = await readBody(request, maxBodyBytes);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    return body && JSON.parse(new TextDecoder().decode(body));
   } catch {
     return undefined;
   }

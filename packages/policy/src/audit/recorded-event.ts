@@ -1,6 +1,6 @@
 import { isSecretKey, redactedPlaceholder, redactSecrets } from "@harnesskit/audit";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
-import { jsonProblem } from "@harnesskit/wire/json";
+import { jsonProblem, maxMessageDepth } from "@harnesskit/wire/json";
 import { cutText } from "../cut-text.ts";
 import { mapJson } from "../map-json.ts";
 
@@ -8,8 +8,6 @@ import { mapJson } from "../map-json.ts";
 export const maxEventLength = 65_536;
 /** Characters that are kept of each string of an event that is longer than that. */
 const maxStringLength = 2048;
-/** Levels of an event; a deeper one is not recorded. */
-const maxDepth = 64;
 
 /** An event as an audit may keep it. */
 export interface RecordedEvent {
@@ -57,7 +55,7 @@ const isJson = (text: string): boolean => {
  * deep, or the log would change it.
  */
 export const recordedEvent = (event: AhpEvent): RecordedEvent | undefined => {
-  if (jsonProblem(event, { maxDepth })) return undefined;
+  if (jsonProblem(event, { maxDepth: maxMessageDepth })) return undefined;
   const clean = mapJson(event, withoutSecrets);
   let text = JSON.stringify(clean);
   const isCut = text.length > maxEventLength;

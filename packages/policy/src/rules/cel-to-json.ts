@@ -1,6 +1,5 @@
+import { maxJsonDepth } from "@harnesskit/wire/json";
 import { RuleError } from "../policy-error.ts";
-
-const maxDepth = 64;
 
 const notJson = (what: string): never => {
   throw new RuleError("policy_decision", `${what} cannot be written as JSON`);
@@ -8,7 +7,7 @@ const notJson = (what: string): never => {
 
 /** A value of CEL as JSON: integers become numbers, sets arrays, maps objects, times strings. Throws `policy_decision`. */
 export const celToJson = (value: unknown, depth = 0): unknown => {
-  if (depth > maxDepth) return notJson(`a value of more than ${maxDepth} levels`);
+  if (depth > maxJsonDepth) return notJson(`a value of more than ${maxJsonDepth} levels`);
   if (typeof value === "bigint") return Number(value);
   if (typeof value === "number" && !Number.isFinite(value)) return notJson("an infinite number");
   if (typeof value !== "object" || value === null) return value ?? null;
