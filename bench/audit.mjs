@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { createFileAuditSink, verifyAuditFile } from "@harnesskit/audit/node";
+import { openFileAuditSink, verifyAuditFile } from "@harnesskit/audit/node";
 import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 
 const { values } = parseArgs({
@@ -67,7 +67,7 @@ const stringifyAndHash = () => {
 };
 
 const ours = async (path) => {
-  const sink = await createFileAuditSink({
+  const sink = await openFileAuditSink({
     path,
     limits: { maxFileBytes: 2 ** 40, maxQueuedBytes: 2 ** 28 },
     sync: "never",

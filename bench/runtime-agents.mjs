@@ -10,7 +10,7 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { createFileAuditSink } from "@harnesskit/audit/node";
+import { openFileAuditSink } from "@harnesskit/audit/node";
 import { startCore } from "@harnesskit/core-runtime";
 import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 import { smallInput } from "./runtime/messages.mjs";
@@ -84,7 +84,7 @@ const idleShare = async (core, count, seconds) => {
   return (user + system) / (seconds * 1e6);
 };
 
-const audit = await createFileAuditSink({ path: join(directory, "audit.jsonl") });
+const audit = await openFileAuditSink({ path: join(directory, "audit.jsonl") });
 const core = await startCore({ audit });
 try {
   const contenders = [

@@ -2,13 +2,13 @@
 // Usage: node harness.mjs stdio|unix|http|ws DIRECTORY
 import { join } from "node:path";
 import { createAhpServer } from "@harnesskit/ahp-server";
-import { createFileAuditSink } from "@harnesskit/audit/node";
+import { openFileAuditSink } from "@harnesskit/audit/node";
 import { createHttpServer } from "@harnesskit/transport-http/node";
 import { createStdioChannel } from "@harnesskit/transport-stdio";
 import { createUnixListener } from "@harnesskit/transport-uds";
 
 const [transport, directory] = process.argv.slice(2);
-const audit = await createFileAuditSink({ path: join(directory, `${transport}-${process.pid}.jsonl`) });
+const audit = await openFileAuditSink({ path: join(directory, `${transport}-${process.pid}.jsonl`) });
 const harness = createAhpServer({
   name: "bench",
   version: "1.0.0",

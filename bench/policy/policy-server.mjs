@@ -2,7 +2,7 @@
 // Usage: node policy-server.mjs none|rules|shipped DIRECTORY
 import { join } from "node:path";
 import { createAhpServer } from "@harnesskit/ahp-server";
-import { createFileAuditSink } from "@harnesskit/audit/node";
+import { openFileAuditSink } from "@harnesskit/audit/node";
 import { commandJudge } from "@harnesskit/command-judge";
 import { createPolicyAudit, createPolicyHarness, parsePolicy } from "@harnesskit/policy";
 import { defaultPolicyFile, loadPolicy } from "@harnesskit/policy/node";
@@ -10,7 +10,7 @@ import { createUnixListener } from "@harnesskit/transport-uds";
 import { policyText } from "./rules.mjs";
 
 const [kind, directory] = process.argv.slice(2);
-const sink = await createFileAuditSink({ path: join(directory, `${kind}-${process.pid}.jsonl`) });
+const sink = await openFileAuditSink({ path: join(directory, `${kind}-${process.pid}.jsonl`) });
 
 const parts = async () => {
   if (kind === "none") return { handlers: { pre_action: () => ({ decision: "allow" }) }, audit: sink };

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createFileAuditSink } from "@harnesskit/audit/node";
+import { openFileAuditSink } from "@harnesskit/audit/node";
 import { startCore } from "@harnesskit/core-runtime";
 import { createUnixListener } from "@harnesskit/transport-uds";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -76,7 +76,7 @@ const startChannel = async (directory) => {
 };
 
 const startHarness = async (directory) => {
-  const audit = await createFileAuditSink({ path: join(directory, "audit.jsonl") });
+  const audit = await openFileAuditSink({ path: join(directory, "audit.jsonl") });
   const core = await startCore({ agents: [here("./echo-agent")], audit });
   await core.ready();
   return {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createThreadGates } from "@harnesskit/ahp-client/thread-gates";
 import { createAhpServer } from "@harnesskit/ahp-server";
-import { createFileAuditSink } from "@harnesskit/audit/node";
+import { openFileAuditSink } from "@harnesskit/audit/node";
 import { startCore } from "@harnesskit/core-runtime";
 import { createAgentHost, createAgentTools } from "@harnesskit/core-runtime/thread-tools";
 import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
@@ -19,7 +19,7 @@ const threads = 16;
 /** As an agent makes before it answers. */
 const callsPerTurn = 10;
 
-const openAudit = (directory) => createFileAuditSink({ path: join(directory, "audit.jsonl") });
+const openAudit = (directory) => openFileAuditSink({ path: join(directory, "audit.jsonl") });
 
 const startCoreAlone = async (directory) => {
   const audit = await openAudit(directory);

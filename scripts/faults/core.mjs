@@ -2,11 +2,11 @@
 // it. What it tells of a call is in the log by then.
 import { built } from "./built.mjs";
 
-const { createFileAuditSink } = await import(built.audit);
+const { openFileAuditSink } = await import(built.audit);
 const { startCore } = await import(built.coreRuntime);
 const { auditPath, socketDirectory, directories } = JSON.parse(process.argv[2]);
 
-const audit = await createFileAuditSink({ path: auditPath, sync: "never" });
+const audit = await openFileAuditSink({ path: auditPath, sync: "never" });
 const core = await startCore({
   audit,
   // The faults are about anything but permissions.

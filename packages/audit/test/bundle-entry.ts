@@ -1,1 +1,1 @@
-export { createFileAuditSink } from "../src/node/index.ts";
+export { openFileAuditSink } from "../src/node/index.ts";

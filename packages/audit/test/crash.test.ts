@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
+import { openFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
 
 const fixture = fileURLToPath(new URL("./fixtures/write-forever.mjs", import.meta.url));
 
@@ -52,7 +52,7 @@ describe("a writer that is killed", () => {
       let flushed = 0;
       for (let round = 0; round < 5; round++) {
         flushed = await killWriter(path, maxFileBytes);
-        const sink = await createFileAuditSink({
+        const sink = await openFileAuditSink({
           path,
           limits: { maxBlockBytes: 32_768, maxFileBytes, maxFiles: 1000 },
         });

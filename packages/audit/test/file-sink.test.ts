@@ -18,7 +18,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { AuditEntry } from "../src/index.ts";
-import { type AuditFilter, createFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
+import { type AuditFilter, openFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
 
 const run = promisify(execFile);
 
@@ -45,7 +45,7 @@ describe("a log in a file", () => {
   it("holds what was recorded, for nobody else's eyes", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "new", "audit", "log.jsonl");
-    const sink = await createFileAuditSink({ path, clock: () => 1_700_000_000_000 });
+    const sink = await openFileAuditSink({ path, clock: () => 1_700_000_000_000 });
     sink.addSecret("swordfish-17");
     sink.record({
       action: "tool.call",
@@ -81,7 +81,7 @@ describe("a log in a file", () => {
   it("is shown safely by whatever prints it", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path });
+    const sink = await openFileAuditSink({ path });
     const hostile = "a\u001b[2J\u0007\u009b\u202e\u2028\r\nb\u{e0041}\ud800";
     sink.record({ action: "a.b", details: { text: hostile } });
     await sink.close();
@@ -93,7 +93,7 @@ describe("a log in a file", () => {
   it("is written once for many entries, and in order", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path });
+    const sink = await openFileAuditSink({ path });
     for (let index = 0; index < 500; index++) sink.record({ action: "a.b", call_id: `c${index}` });
     await sink.flush();
     const entries = await readAll(path, { action: "a.b" });
@@ -106,7 +106,7 @@ describe("a log in a file", () => {
 
   it("is written by itself after a while", async () => {
     await using directory = await temporaryDirectory();
-    const sink = await createFileAuditSink({ path: join(directory.path, "a"), flushIntervalMs: 1 });
+    const sink = await openFileAuditSink({ path: join(directory.path, "a"), flushIntervalMs: 1 });
     sink.record({ action: "a.b" });
     await expect.poll(() => sink.head.seq).toBe(2);
     await sink.close();
@@ -115,7 +115,7 @@ describe("a log in a file", () => {
   it("ends with close, once, and counts what comes later", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path });
+    const sink = await openFileAuditSink({ path });
     await Promise.all([sink.close(), sink.close()]);
     sink.record({ action: "a.b" });
     await sink.flush();
@@ -130,7 +130,7 @@ describe("a log that is there", () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     for (let round = 0; round < 3; round++) {
-      const sink = await createFileAuditSink({ path });
+      const sink = await openFileAuditSink({ path });
       sink.record({ action: "a.b" });
       await sink.close();
     }
@@ -150,13 +150,13 @@ describe("a log that is there", () => {
   it("is repaired wherever its end is torn, and never loses a whole line", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path });
+    const sink = await openFileAuditSink({ path });
     for (let index = 0; index < 3; index++) sink.record({ action: "a.b", call_id: `c${index}` });
     await sink.close();
     const whole = await readFile(path);
     for (let size = 0; size < whole.length; size += 7) {
       await writeFile(path, whole.subarray(0, size), { mode: 0o600 });
-      const next = await createFileAuditSink({ path });
+      const next = await openFileAuditSink({ path });
       await next.close();
       expect(await verifyAuditFile(path, { expectedHead: next.head }), `cut at ${size}`).toMatchObject({
         ok: true,
@@ -174,7 +174,7 @@ describe("a log that is there", () => {
   it("is sealed before it is rotated, also where it is full already", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path });
+    const sink = await openFileAuditSink({ path });
     for (let index = 0; index < 300; index++)
       sink.record({ action: "a.b", details: { text: "y".repeat(100) } });
     await sink.flush();
@@ -182,7 +182,7 @@ describe("a log that is there", () => {
     await sink.close();
     // Without the line that seals the block.
     await writeFile(path, text.slice(0, text.lastIndexOf("\n", text.length - 2) + 1));
-    const next = await createFileAuditSink({ path, limits: small });
+    const next = await openFileAuditSink({ path, limits: small });
     await next.close();
     expect(await readAll(path, { action: "audit.resumed" })).toMatchObject([
       { details: { was_closed: false, removed_bytes: 0, unsealed_entries: 299 } },
@@ -198,22 +198,22 @@ describe("a log that is there", () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     await writeFile(path, "some notes\nof mine\n", { mode: 0o600 });
-    expect(await refusal(createFileAuditSink({ path }))).toMatchObject({ code: "audit_damaged" });
+    expect(await refusal(openFileAuditSink({ path }))).toMatchObject({ code: "audit_damaged" });
     expect(await readFile(path, "utf8")).toBe("some notes\nof mine\n");
     // The lock is free again.
     await unlink(path);
-    await (await createFileAuditSink({ path })).close();
+    await (await openFileAuditSink({ path })).close();
   });
 
   it("keeps the evidence of a change before its last seal", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path });
+    const sink = await openFileAuditSink({ path });
     sink.record({ action: "a.b", call_id: "c1" });
     await sink.close();
     const text = await readFile(path, "utf8");
     await writeFile(path, text.replace('"c1"', '"c2"'));
-    await (await createFileAuditSink({ path })).close();
+    await (await openFileAuditSink({ path })).close();
     expect(await verifyAuditFile(path)).toMatchObject({
       ok: false,
       problem: { kind: "changed", line: 2, file: path },
@@ -223,7 +223,7 @@ describe("a log that is there", () => {
 
 describe("rotation", () => {
   const fill = async (path: string, count: number, options = {}) => {
-    const sink = await createFileAuditSink({ path, limits: { ...small, ...options } });
+    const sink = await openFileAuditSink({ path, limits: { ...small, ...options } });
     for (let index = 0; index < count; index++) {
       sink.record({ action: "a.b", call_id: `c${index}`, details: { text: "y".repeat(100) } });
       if (index % 50 === 49) await sink.flush();
@@ -314,7 +314,7 @@ describe("rotation", () => {
     const count = (await readdir(directory.path)).length;
     await link(path, `${path}.${count}`);
     await unlink(path);
-    const sink = await createFileAuditSink({ path, limits: small });
+    const sink = await openFileAuditSink({ path, limits: small });
     sink.record({ action: "a.b" });
     await sink.close();
     expect(await verifyAuditFile(path, { expectedHead: sink.head })).toMatchObject({
@@ -329,7 +329,7 @@ describe("rotation", () => {
   it("replaces no file that has the next number", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path, limits: small });
+    const sink = await openFileAuditSink({ path, limits: small });
     await writeFile(`${path}.1`, "mine");
     for (let index = 0; index < 300; index++)
       sink.record({ action: "a.b", details: { text: "y".repeat(100) } });
@@ -352,7 +352,7 @@ describe("a path that is not safe", () => {
     await run("mkfifo", [join(directory.path, "fifo")]);
     await run("mkfifo", [join(directory.path, "rotated.1")]);
     for (const name of ["link", "second", "folder", "fifo", "rotated"]) {
-      expect(await refusal(createFileAuditSink({ path: join(directory.path, name) }))).toMatchObject({
+      expect(await refusal(openFileAuditSink({ path: join(directory.path, name) }))).toMatchObject({
         code: "audit_insecure_path",
       });
     }
@@ -364,7 +364,7 @@ describe("a path that is not safe", () => {
     await run("mkfifo", [join(directory.path, "one.lock")]);
     await symlink("/dev/zero", join(directory.path, "two.lock"));
     for (const name of ["one", "two"]) {
-      expect(await refusal(createFileAuditSink({ path: join(directory.path, name) }))).toMatchObject({
+      expect(await refusal(openFileAuditSink({ path: join(directory.path, name) }))).toMatchObject({
         code: "audit_locked",
       });
     }
@@ -375,15 +375,15 @@ describe("a path that is not safe", () => {
     const open = join(directory.path, "open");
     await mkdir(open);
     await chmod(open, 0o777);
-    expect(await refusal(createFileAuditSink({ path: join(open, "a") }))).toMatchObject({
+    expect(await refusal(openFileAuditSink({ path: join(open, "a") }))).toMatchObject({
       code: "audit_insecure_path",
     });
     const path = join(directory.path, "a");
     await writeFile(path, "");
     await chmod(path, 0o622);
-    expect(await refusal(createFileAuditSink({ path }))).toMatchObject({ code: "audit_insecure_path" });
+    expect(await refusal(openFileAuditSink({ path }))).toMatchObject({ code: "audit_insecure_path" });
     await chmod(path, 0o644);
-    await (await createFileAuditSink({ path })).close();
+    await (await openFileAuditSink({ path })).close();
     expect(await mode(path)).toBe("600");
   });
 
@@ -391,11 +391,11 @@ describe("a path that is not safe", () => {
     await using directory = await temporaryDirectory();
     await mkdir(join(directory.path, "real"));
     await symlink(join(directory.path, "real"), join(directory.path, "link"));
-    expect(await refusal(createFileAuditSink({ path: join(directory.path, "link", "a") }))).toMatchObject({
+    expect(await refusal(openFileAuditSink({ path: join(directory.path, "link", "a") }))).toMatchObject({
       code: "audit_insecure_path",
     });
     for (const path of ["", "a\0b"]) {
-      expect(await refusal(createFileAuditSink({ path }))).toMatchObject({ code: "invalid_argument" });
+      expect(await refusal(openFileAuditSink({ path }))).toMatchObject({ code: "invalid_argument" });
     }
   });
 });
@@ -404,10 +404,10 @@ describe("two writers", () => {
   it("are one too many, also in one process", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const first = await createFileAuditSink({ path });
-    expect(await refusal(createFileAuditSink({ path }))).toMatchObject({ code: "audit_locked" });
+    const first = await openFileAuditSink({ path });
+    expect(await refusal(openFileAuditSink({ path }))).toMatchObject({ code: "audit_locked" });
     await first.close();
-    await (await createFileAuditSink({ path })).close();
+    await (await openFileAuditSink({ path })).close();
   });
 
   it("get the log one after the other when many want a dead one's", async () => {
@@ -416,7 +416,7 @@ describe("two writers", () => {
     const { hostname } = await import("node:os");
     const dead = { pid: 2 ** 22 + 1, host: hostname(), started: "", nonce: "dead" };
     await writeFile(`${path}.lock`, JSON.stringify(dead));
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => createFileAuditSink({ path })));
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => openFileAuditSink({ path })));
     const winners = results.filter((result) => result.status === "fulfilled");
     expect(winners).toHaveLength(1);
     for (const result of results) {
@@ -434,7 +434,7 @@ describe("two writers", () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     await writeFile(`${path}.lock`, lock);
-    expect(await refusal(createFileAuditSink({ path }))).toMatchObject({ code: "audit_locked" });
+    expect(await refusal(openFileAuditSink({ path }))).toMatchObject({ code: "audit_locked" });
     expect(await readFile(`${path}.lock`, "utf8")).toBe(lock);
   });
 });
@@ -444,7 +444,7 @@ describe("reading", () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     let now = 1000;
-    const sink = await createFileAuditSink({ path, clock: () => now++ });
+    const sink = await openFileAuditSink({ path, clock: () => now++ });
     for (let index = 0; index < 10; index++) {
       const parity = index % 2 === 0 ? "even" : "odd";
       sink.record({
@@ -477,7 +477,7 @@ describe("reading", () => {
   it("goes on while the log is written and rotated", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path, limits: { ...small, maxFiles: 100 } });
+    const sink = await openFileAuditSink({ path, limits: { ...small, maxFiles: 100 } });
     const record = async () => {
       for (let index = 0; index < 100; index++)
         sink.record({ action: "a.b", details: { text: "y".repeat(100) } });
@@ -497,7 +497,7 @@ describe("reading", () => {
   it("says which line is no entry, or leaves it out on request", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path });
+    const sink = await openFileAuditSink({ path });
     await sink.close();
     await appendFile(
       path,
@@ -544,7 +544,7 @@ describe("options", () => {
     [{ sync: "sometimes" as never }, "sync"],
     [{ limits: { maxEntryBytes: Number.NaN } }, "limits.maxEntryBytes"],
   ])("are refused where they make no sense: %j", async (options, name) => {
-    const error = await refusal(createFileAuditSink({ path: "/nowhere/at/all", ...options }));
+    const error = await refusal(openFileAuditSink({ path: "/nowhere/at/all", ...options }));
     expect(error.code).toBe("invalid_argument");
     expect(error.message).toContain(name);
   });

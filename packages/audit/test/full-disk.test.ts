@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { AuditError } from "../src/index.ts";
 import {
-  createFileAuditSink,
   type FileAuditSinkOptions,
+  openFileAuditSink,
   readAuditFile,
   verifyAuditFile,
 } from "../src/node/index.ts";
@@ -18,7 +18,7 @@ const retryIntervalMs = 60_000;
 const open = async (path: string, options: Partial<FileAuditSinkOptions> = {}) => {
   const disk = faultyDisk();
   const errors: AuditError[] = [];
-  const sink = await createFileAuditSink({
+  const sink = await openFileAuditSink({
     path,
     fileSystem: disk.fileSystem,
     onError: (error) => {
@@ -171,9 +171,9 @@ describe("a full disk", () => {
     const disk = faultyDisk();
     disk.freeBytes = 20;
     const options = { path, fileSystem: disk.fileSystem, retryIntervalMs, limits: small };
-    await expect(createFileAuditSink(options)).rejects.toMatchObject({ code: "audit_write_failed" });
+    await expect(openFileAuditSink(options)).rejects.toMatchObject({ code: "audit_write_failed" });
     disk.freeBytes = Number.POSITIVE_INFINITY;
-    const sink = await createFileAuditSink(options);
+    const sink = await openFileAuditSink(options);
     await sink.close();
     expect(await verifyAuditFile(path)).toMatchObject({ ok: true, entries: 2 });
   });
@@ -277,7 +277,7 @@ describe("any faults", () => {
         await sink.close().catch(() => {});
         disk.freeBytes = Number.POSITIVE_INFINITY;
         disk.failures.clear();
-        const next = await createFileAuditSink({
+        const next = await openFileAuditSink({
           path,
           retryIntervalMs,
           limits: { ...small, maxFileBytes: 32_768, maxFiles: 1000 },

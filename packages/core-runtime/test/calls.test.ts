@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryAuditSink } from "@harnesskit/audit";
-import { createFileAuditSink, readAuditFile } from "@harnesskit/audit/node";
+import { openFileAuditSink, readAuditFile } from "@harnesskit/audit/node";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { CoreToolCallSchema, CoreToolCancelSchema } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
@@ -113,7 +113,7 @@ describe("a call", () => {
     const directory = await mkdtemp(join(tmpdir(), "core-audit-"));
     try {
       const path = join(directory, "audit.jsonl");
-      const audit = await createFileAuditSink({ path, flushIntervalMs: 60_000 });
+      const audit = await openFileAuditSink({ path, flushIntervalMs: 60_000 });
       const { core } = setUp({ audit });
       const { agent } = await connected(core);
       const quick = core.call("demo.agent/echo", { text: "" });

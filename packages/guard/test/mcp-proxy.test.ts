@@ -5,7 +5,7 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it, vi } from "vitest";
-import { acceptTool, ToolPins, waitingTools } from "../src/mcp/index.ts";
+import { acceptTool, openToolPins, waitingTools } from "../src/mcp/index.ts";
 import { makeDirectory } from "./support/hooks.ts";
 import { everything, filesystem, guardServer, hostile, textOf } from "./support/mcp.ts";
 
@@ -242,10 +242,10 @@ describe("a server that changes its tools", () => {
     const directory = await makeDirectory();
     const place = { directory, name: "srv", place: ["x"] };
     const tool = (name: string, description = "") => ({ name, description, inputSchema: {} });
-    const first = await ToolPins.open(place);
+    const first = await openToolPins(place);
     expect(await first.check([tool("a")])).toEqual(["accepted"]);
     expect(await first.check([tool("b"), tool("a", "other")])).toEqual(["accepted", "changed"]);
-    const later = await ToolPins.open(place);
+    const later = await openToolPins(place);
     expect(await later.check([tool("a"), tool("c"), tool("d", "x".repeat(70_000)), tool("\ud800")])).toEqual([
       "accepted",
       "new",
@@ -259,7 +259,7 @@ describe("a server that changes its tools", () => {
       name: "PinsError",
       code: "pins_unreadable",
     });
-    await expect(ToolPins.open(place)).rejects.toMatchObject({ code: "pins_unreadable" });
+    await expect(openToolPins(place)).rejects.toMatchObject({ code: "pins_unreadable" });
   });
 
   it("keeps what several proxies of one server declare at the same moment", async () => {

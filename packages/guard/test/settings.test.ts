@@ -17,8 +17,8 @@ import { describe, expect, it } from "vitest";
 import {
   applyChange,
   type ChangeContext,
+  createInstallRecords,
   findAgents,
-  InstallRecords,
   isHookCommand,
   planInstallation,
   planRemoval,
@@ -42,7 +42,7 @@ const makeMachine = async (): Promise<Machine> => {
   return {
     directory,
     places: { home, project, env: { PATH: join(directory, "bin") } },
-    records: new InstallRecords(join(directory, "state")),
+    records: createInstallRecords(join(directory, "state")),
   };
 };
 

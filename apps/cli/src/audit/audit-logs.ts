@@ -14,9 +14,9 @@ export interface AuditLog {
 }
 
 const openAuditLog = async (path: string, limits: object = defaultLimits): Promise<AuditLog> => {
-  const { createFileAuditSink } = await import("@harnesskit/audit/node");
+  const { openFileAuditSink } = await import("@harnesskit/audit/node");
   let hasFailed = false;
-  const sink = await createFileAuditSink({
+  const sink = await openFileAuditSink({
     path,
     limits,
     onError: (error) => {

@@ -1,4 +1,4 @@
-import { AcpProxy, maxAcpMessageBytes } from "@harnesskit/guard/acp";
+import { createAcpProxy, maxAcpMessageBytes } from "@harnesskit/guard/acp";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -30,6 +30,6 @@ export const guardAcp = async (
     const agent = await createChildTransport({ command: program, args, inheritEnv, ...lines }).connect();
     const editor = createStdioChannel(lines);
     onStop(() => void editor.close());
-    return new AcpProxy({ editor, agent, judge, limits, onNote: note }).run();
+    return createAcpProxy({ editor, agent, judge, limits, onNote: note }).run();
   });
 };

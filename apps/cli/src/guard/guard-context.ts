@@ -3,8 +3,9 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { findHost, HookError, type Host } from "@harnesskit/agent-hooks";
 import {
+  createInstallRecords,
   type FoundAgent,
-  InstallRecords,
+  type InstallRecords,
   SettingsError,
   type SettingsPlaces,
   type SettingsScope,
@@ -47,7 +48,7 @@ export const isFound = ({ program, directory }: FoundAgent): boolean =>
 /** Throws a usage error for options that cannot be used. */
 export const guardContext = async ({ cwd, project, agent }: GuardCommandOptions): Promise<GuardContext> => ({
   places: { home: homedir(), env: process.env, project: await resolveWorkspace(cwd) },
-  records: new InstallRecords(stateDirectory("guard")),
+  records: createInstallRecords(stateDirectory("guard")),
   scope: project ? "project" : "user",
   named: agent?.map(hostOf),
 });

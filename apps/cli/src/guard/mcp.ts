@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { McpProxy, maxProxyMessageBytes, ToolPins } from "@harnesskit/guard/mcp";
+import { createMcpProxy, maxProxyMessageBytes, openToolPins } from "@harnesskit/guard/mcp";
 import { hubPlace } from "@harnesskit/hub/place";
 import { parseMcpServer, serverTitle } from "@harnesskit/mcp-agent";
 import { readOwnFile } from "@harnesskit/node-kit";
@@ -81,14 +81,14 @@ export const guardMcp = async (
   const words = url === undefined ? command : [readUrl(url, header).title];
   const note = (line: string) => process.stderr.write(`harness guard mcp: ${oneLine(line, 1000)}\n`);
   const name = readProgramName(options.name, url === undefined ? command : [new URL(url).hostname]);
-  const pins = await ToolPins.open({ directory: pinsDirectory(), name, place: words });
+  const pins = await openToolPins({ directory: pinsDirectory(), name, place: words });
   const identity = { framework: "harness-guard-mcp", version, agentId: `mcp.${name}`, note };
   return runProxy(options, identity, async ({ judge, limits, onStop }) => {
     const server = await openServer(command, options, note);
     const client = createStdioChannel({ maxFrameBytes: maxProxyMessageBytes });
     onStop(() => void client.close());
     const approvalUrl = options.ahp === undefined ? () => inboxUrl(options.hub) : undefined;
-    const proxy = new McpProxy({
+    const proxy = createMcpProxy({
       ...{ client, server, judge, pins, name, limits },
       onNote: note,
       ...(approvalUrl && { approvalUrl }),

@@ -1,5 +1,5 @@
 import { type AhpClient, createAhpClient, type HarnessEndpoint } from "@harnesskit/ahp-client";
-import { ActionJudge } from "@harnesskit/guard/acp";
+import { type ActionJudge, createActionJudge } from "@harnesskit/guard/acp";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { openAhpEndpoint } from "../ahp/endpoint.ts";
@@ -121,7 +121,7 @@ export const runProxy = async (
   let forget = () => {};
   try {
     const failure = await run({
-      judge: new ActionJudge({ client: harness.client }),
+      judge: createActionJudge({ client: harness.client }),
       limits: { holdMs: options.wait * 1000 },
       onStop(stop) {
         forget = onStopSignals(stop);

@@ -32,7 +32,7 @@ const toOpenError = (cause: unknown): AuditError => {
  * Rejects with `invalid_argument` for an option, and with an `AuditError`: `audit_insecure_path`, `audit_locked`, `audit_damaged`,
  * `audit_write_failed`.
  */
-export const createFileAuditSink = async (options: FileAuditSinkOptions): Promise<FileAuditSink> => {
+export const openFileAuditSink = async (options: FileAuditSinkOptions): Promise<FileAuditSink> => {
   const settings = toSettings(options);
   const { fileSystem, path } = settings;
   let lock: FileLock | undefined;

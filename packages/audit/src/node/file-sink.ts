@@ -23,7 +23,7 @@ interface TimedEntry {
   readonly timeMs: number;
 }
 
-/** The sink behind `createFileAuditSink`. */
+/** The sink behind `openFileAuditSink`. */
 export class FileSink implements FileAuditSink {
   readonly #settings: SinkSettings;
   readonly #formatter: EntryFormatter;

@@ -1,4 +1,4 @@
-export { createFileAuditSink } from "./create-file-audit-sink.ts";
+export { openFileAuditSink } from "./create-file-audit-sink.ts";
 export {
   type AuditSync,
   type FileAuditLimits,

@@ -48,7 +48,6 @@ export class AcpProxy {
   readonly #prompts: AcpPrompts;
   #invalid = 0;
 
-  /** Throws `invalid_argument` for a limit out of range. */
   constructor({ editor, agent, judge, limits, onNote, clock = systemClock }: AcpProxyOptions) {
     const note = (line: string) => callSafely(() => onNote?.(line));
     const work = new BesideWork(note);
@@ -174,3 +173,6 @@ export class AcpProxy {
     if (this.#invalid === limits.maxInvalidMessages) void this.#peers[side].close(error);
   }
 }
+
+/** Creates a proxy; `run()` starts it. Throws `invalid_argument` for a limit out of range. */
+export const createAcpProxy = (options: AcpProxyOptions): AcpProxy => new AcpProxy(options);

@@ -1,3 +1,3 @@
-export { ActionJudge, type ActionJudgeOptions } from "../proxy/action-judge.ts";
+export { type ActionJudge, type ActionJudgeOptions, createActionJudge } from "../proxy/action-judge.ts";
 export { maxAcpMessageBytes, type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
-export { AcpProxy, type AcpProxyOptions } from "./acp-proxy.ts";
+export { type AcpProxy, type AcpProxyOptions, createAcpProxy } from "./acp-proxy.ts";

@@ -1,4 +1,4 @@
-export { ActionJudge, type ActionJudgeOptions } from "../proxy/action-judge.ts";
+export { type ActionJudge, type ActionJudgeOptions, createActionJudge } from "../proxy/action-judge.ts";
 export { maxProxyMessageBytes, type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 export type {
   ActionOutcome,
@@ -10,13 +10,14 @@ export type {
   ProxiedPrompt,
   Refusal,
 } from "../proxy/rulings.ts";
-export { McpProxy, type McpProxyOptions } from "./mcp-proxy.ts";
+export { createMcpProxy, type McpProxy, type McpProxyOptions } from "./mcp-proxy.ts";
 export {
   acceptTool,
+  openToolPins,
   type PinState,
   PinsError,
   type ToolDeclaration,
-  ToolPins,
+  type ToolPins,
   type ToolPinsOptions,
   type WaitingTool,
   waitingTools,

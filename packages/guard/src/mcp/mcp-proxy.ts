@@ -76,7 +76,6 @@ export class McpProxy {
   readonly #work: BesideWork;
   readonly #ending = new AbortController();
 
-  /** Throws `invalid_argument` for a limit out of range. */
   constructor(options: McpProxyOptions) {
     this.#options = options;
     this.#limits = proxyLimits.resolve(options.limits);
@@ -297,3 +296,6 @@ export class McpProxy {
     }
   }
 }
+
+/** Creates a proxy; `run()` starts it. Throws `invalid_argument` for a limit out of range. */
+export const createMcpProxy = (options: McpProxyOptions): McpProxy => new McpProxy(options);

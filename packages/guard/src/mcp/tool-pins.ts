@@ -115,18 +115,11 @@ export class ToolPins {
   readonly #isFirst: boolean;
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor({ directory, name, place }: ToolPinsOptions, path: string, isFirst: boolean) {
+  constructor({ directory, name, place }: ToolPinsOptions, path: string, isFirst: boolean) {
     this.#directory = directory;
     this.#path = path;
     this.#isFirst = isFirst;
     this.#empty = { version: 1, name, title: place.join(" ").slice(0, 1000), tools: [], waiting: [] };
-  }
-
-  /** Rejects with a `PinsError`. */
-  static async open(options: ToolPinsOptions): Promise<ToolPins> {
-    const digest = sha256Hex(canonicalJson([options.name, options.place]));
-    const path = join(options.directory, `${digest.slice(0, 24)}.json`);
-    return new ToolPins(options, path, (await readPins(path)) === undefined);
   }
 
   /** Compares declarations with those that were accepted, and keeps what waits. Rejects with a `PinsError`, or as the system does. */
@@ -161,6 +154,15 @@ export class ToolPins {
     });
   }
 }
+
+/** Opens the pins of one server. Rejects with a `PinsError`. */
+export const openToolPins = async (options: ToolPinsOptions): Promise<ToolPins> => {
+  const path = join(
+    options.directory,
+    `${sha256Hex(canonicalJson([options.name, options.place])).slice(0, 24)}.json`,
+  );
+  return new ToolPins(options, path, (await readPins(path)) === undefined);
+};
 
 /** The state of each tool, and the pins to be stored where something changes. */
 const compare = (

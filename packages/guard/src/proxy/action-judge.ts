@@ -265,3 +265,6 @@ const actionPayload = (action: ProxiedAction): JsonObject => ({
   action: action.kind,
   arguments: action.arguments,
 });
+
+/** Creates a judge that asks the harness of a client. */
+export const createActionJudge = (options: ActionJudgeOptions): ActionJudge => new ActionJudge(options);

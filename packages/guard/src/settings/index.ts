@@ -16,7 +16,7 @@ export {
   programOf,
   toHookCommand,
 } from "./hook-command.ts";
-export { type InstallRecord, InstallRecords } from "./install-records.ts";
+export { createInstallRecords, type InstallRecord, type InstallRecords } from "./install-records.ts";
 export {
   applyChange,
   type ChangeContext,

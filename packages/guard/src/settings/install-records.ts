@@ -42,7 +42,6 @@ export const textDigest = (text: string): Promise<string> => digest(text);
 export class InstallRecords {
   readonly #directory: string;
 
-  /** @param directory such as `~/.local/state/harnesskit/guard`; it is made with mode 0700 */
   constructor(directory: string) {
     this.#directory = directory;
   }
@@ -114,3 +113,6 @@ export class InstallRecords {
     }
   }
 }
+
+/** Creates the records of a directory, such as `~/.local/state/harnesskit/guard`; it is made with mode 0700 when needed. */
+export const createInstallRecords = (directory: string): InstallRecords => new InstallRecords(directory);

@@ -4,8 +4,8 @@ import { client as acpClient, type ClientContext, methods, ndJsonStream } from "
 import type { AhpClient } from "@harnesskit/ahp-client";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { expect, onTestFinished, vi } from "vitest";
-import { AcpProxy } from "../../src/acp/index.ts";
-import { ActionJudge, type ProxyLimits } from "../../src/mcp/index.ts";
+import { createAcpProxy } from "../../src/acp/index.ts";
+import { createActionJudge, type ProxyLimits } from "../../src/mcp/index.ts";
 import { type Decide, type TestHarness, testHarness } from "./test-harness.ts";
 
 const fixture = fileURLToPath(new URL("../fixtures/acp-agent.mjs", import.meta.url));
@@ -57,10 +57,10 @@ export const guardAgent = async (
   const [program = process.execPath, ...args] = options.command ?? [process.execPath, fixture];
   const agent = await createChildTransport({ command: program, args, stderr: "ignore", ...lines }).connect();
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const proxy = new AcpProxy({
+  const proxy = createAcpProxy({
     editor: createStdioChannel({ input, output, watchParent: false, ...lines }),
     agent,
-    judge: new ActionJudge({ client: ahp, awayMs: 200 }),
+    judge: createActionJudge({ client: ahp, awayMs: 200 }),
     limits: { progressAfterMs: 20, ...options.limits },
     onNote: (line) => notes.push(line),
   });

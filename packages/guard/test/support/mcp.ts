@@ -8,11 +8,11 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { onTestFinished } from "vitest";
 import {
-  ActionJudge,
-  McpProxy,
+  createActionJudge,
+  createMcpProxy,
   maxProxyMessageBytes,
+  openToolPins,
   type ProxyLimits,
-  ToolPins,
 } from "../../src/mcp/index.ts";
 import { makeDirectory } from "./hooks.ts";
 import { type Decide, type TestHarness, testHarness } from "./test-harness.ts";
@@ -76,15 +76,15 @@ export const guardServer = async (
     stderr: (line) => stderr.push(line),
   }).connect();
   const pair = createMemoryPair({ codec: newlineCodec({ maxFrameBytes: maxProxyMessageBytes }) });
-  const pins = await ToolPins.open({
+  const pins = await openToolPins({
     directory: options.directory ?? (await makeDirectory()),
     name: "srv",
     place: command,
   });
-  const proxy = new McpProxy({
+  const proxy = createMcpProxy({
     client: pair.server,
     server,
-    judge: new ActionJudge({ client: ahp, awayMs: 200 }),
+    judge: createActionJudge({ client: ahp, awayMs: 200 }),
     pins,
     name: "srv",
     limits: { progressAfterMs: 20, progressEveryMs: 20, ...options.limits },
