@@ -20,7 +20,7 @@ export interface AdmittedLaunch {
 
 const tokenBytes = 32;
 
-const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
+export const tokenHash = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 /**
  * The launches that may connect. A token is 256 random bits, valid once and for a short time, for the agent of its
@@ -50,7 +50,7 @@ export class Admissions {
     const admitted: AdmittedLaunch = {
       launch,
       observer,
-      tokenHash: hashOf(token),
+      tokenHash: tokenHash(token),
       expiresAt: this.#clock.now() + this.#tokenLifetimeMs,
       used: false,
       end: undefined,
@@ -61,7 +61,7 @@ export class Admissions {
 
   /** The launch of the token, which is used up. */
   redeem(token: string, agentId: string): AdmittedLaunch | TokenRefusal {
-    const hash = hashOf(token);
+    const hash = tokenHash(token);
     let found: AdmittedLaunch | undefined;
     for (const admitted of this.#launches.values()) {
       if (timingSafeEqual(hash, admitted.tokenHash)) found = admitted;

@@ -4,7 +4,7 @@ import type { AgentInfo, SessionHealth } from "./agent-state.ts";
 import type { CoreContext } from "./core-context.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { DisconnectReason } from "./launch-port.ts";
-import type { Session, SessionEvents } from "./session.ts";
+import type { Session } from "./session.ts";
 
 /** Agents whose last registrations are remembered, so that a changed schema is noticed after a restart. */
 const maxRememberedAgents = 1024;
@@ -12,7 +12,7 @@ const maxRememberedAgents = 1024;
 const allTools = "tools";
 
 /** The agents that have a session, and the watches of them. */
-export class Agents implements SessionEvents {
+export class Agents {
   closing = false;
   readonly #context: CoreContext;
   readonly #sessions = new Map<string, Session>();

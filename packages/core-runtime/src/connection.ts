@@ -8,28 +8,15 @@ import {
 import type { Channel } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { TimerEntry } from "@harnesskit/wire/time";
-import type { Admissions, AdmittedLaunch } from "./admissions.ts";
-import type { AuditBudget } from "./audit-trail.ts";
-import type { CoreContext } from "./core-context.ts";
+import type { AdmittedLaunch } from "./admissions.ts";
 import { toMessage } from "./core-message.ts";
+import type { RuntimeCore } from "./runtime-core.ts";
 import type { Session, SessionOptions } from "./session.ts";
 
 /** A hello that was accepted. */
 export type Accepted = Pick<SessionOptions, "channel" | "admitted" | "manifestDrift"> & {
   readonly hello: AgentHello;
 };
-
-/** What a connection needs of its core. */
-export interface ConnectionOwner {
-  readonly context: CoreContext;
-  readonly admissions: Admissions;
-  /** For all connections without a session together. */
-  readonly auditBudget: AuditBudget;
-  /** Makes the session of an agent whose hello was accepted. */
-  welcome(accepted: Accepted): Session;
-  /** The connection has a session now, or is gone. */
-  settled(connection: AgentConnection): void;
-}
 
 const refusalMessages: Readonly<Record<string, string>> = {
   [RuntimeErrorCode.Unauthorized]: "the session token is not valid for this agent",
@@ -43,18 +30,18 @@ const refusalMessages: Readonly<Record<string, string>> = {
 /** One connection: waits for the hello, and hands everything after it to the session. */
 export class AgentConnection implements TimerEntry {
   dueAt = 0;
-  readonly #owner: ConnectionOwner;
+  readonly #core: RuntimeCore;
   readonly #channel: Channel;
   #session: Session | undefined;
   #refused = false;
 
-  constructor(channel: Channel, owner: ConnectionOwner) {
+  constructor(channel: Channel, core: RuntimeCore) {
     this.#channel = channel;
-    this.#owner = owner;
+    this.#core = core;
   }
 
   start(): void {
-    const { clock, deadlines, times } = this.#owner.context;
+    const { clock, deadlines, times } = this.#core.context;
     deadlines.set(this, clock.now() + times.helloTimeoutMs);
     this.#channel.start({
       message: (message) => {
@@ -106,7 +93,7 @@ export class AgentConnection implements TimerEntry {
 
   #judge(hello: AgentHello): void {
     const { session_token, agent_id, manifest_hash, protocol } = hello.payload;
-    const { admissions, context } = this.#owner;
+    const { admissions, context } = this.#core;
     const admitted = admissions.redeem(session_token, agent_id);
     if (typeof admitted === "string") {
       this.#refuseHello(RuntimeErrorCode.Unauthorized, `token_${admitted}`, hello);
@@ -125,11 +112,11 @@ export class AgentConnection implements TimerEntry {
       return;
     }
     this.#settle();
-    this.#session = this.#owner.welcome({ channel: this.#channel, admitted, hello, manifestDrift });
+    this.#session = this.#core.welcome({ channel: this.#channel, admitted, hello, manifestDrift });
   }
 
   #recordDrift({ launch }: AdmittedLaunch): void {
-    const { audit, refuseManifestDrift } = this.#owner.context;
+    const { audit, refuseManifestDrift } = this.#core.context;
     audit.record({
       action: "agent.manifest_drift",
       outcome: refuseManifestDrift ? "refused" : "ok",
@@ -151,7 +138,7 @@ export class AgentConnection implements TimerEntry {
   ): void {
     if (this.#refused) return;
     this.#refused = true;
-    const { context, auditBudget } = this.#owner;
+    const { context, auditBudget } = this.#core;
     context.stats.refusedHellos++;
     const { id, payload } = isObject(message) ? message : {};
     context.audit.recordWithin(auditBudget, {
@@ -168,7 +155,7 @@ export class AgentConnection implements TimerEntry {
   }
 
   #settle(): void {
-    this.#owner.context.deadlines.clear(this);
-    this.#owner.settled(this);
+    this.#core.context.deadlines.clear(this);
+    this.#core.settled(this);
   }
 }

@@ -16,7 +16,7 @@ import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
 import { type CallGate, CallRouter } from "./call-router.ts";
-import { type Accepted, AgentConnection, type ConnectionOwner } from "./connection.ts";
+import { type Accepted, AgentConnection } from "./connection.ts";
 import type { Core } from "./core.ts";
 import { type CoreContext, createContext } from "./core-context.ts";
 import type { CoreOptions } from "./core-options.ts";
@@ -26,9 +26,10 @@ import type { ToolInfo } from "./judge-tool.ts";
 import type { Admission, DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
 import { Session } from "./session.ts";
 
-export class RuntimeCore implements Core, ConnectionOwner {
+export class RuntimeCore implements Core {
   readonly context: CoreContext;
   readonly admissions: Admissions;
+  /** For all connections without a session together. */
   readonly auditBudget: AuditBudget;
   readonly #agents: Agents;
   readonly #router: CallRouter;
@@ -66,10 +67,12 @@ export class RuntimeCore implements Core, ConnectionOwner {
     connection.start();
   }
 
+  /** The connection has a session now, or is gone. */
   settled(connection: AgentConnection): void {
     this.#greeting.delete(connection);
   }
 
+  /** Makes the session of an agent whose hello was accepted. */
   welcome({ channel, admitted, hello, manifestDrift }: Accepted): Session {
     const { agentId, launchId } = admitted.launch;
     const session = new Session({
@@ -79,7 +82,7 @@ export class RuntimeCore implements Core, ConnectionOwner {
       hello: hello.payload,
       manifestDrift,
       knownDigests: this.#agents.knownDigests(agentId),
-      events: this.#agents,
+      agents: this.#agents,
     });
     const before = this.#agents.session(agentId);
     before?.goodbye({

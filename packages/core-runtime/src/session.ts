@@ -17,6 +17,7 @@ import {
 } from "@harnesskit/wire";
 import { type TimerEntry, within } from "@harnesskit/wire/time";
 import type { AdmittedLaunch } from "./admissions.ts";
+import type { Agents } from "./agents.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
 import { coreResult } from "./call-result.ts";
@@ -30,13 +31,6 @@ import { ToolRegistry } from "./tool-registry.ts";
 /** How an agent is: as it reports, or `unhealthy` when its heartbeats stop. */
 export type AgentStatus = "ok" | "degraded" | "unhealthy";
 
-/** What a session reports to its core. */
-export interface SessionEvents {
-  toolsChanged(): void;
-  healthChanged(session: Session, reason: string | undefined): void;
-  ended(session: Session, reason: DisconnectReason): void;
-}
-
 export interface SessionOptions {
   readonly context: CoreContext;
   readonly channel: Channel;
@@ -44,7 +38,8 @@ export interface SessionOptions {
   readonly hello: AgentHello["payload"];
   readonly manifestDrift: boolean;
   readonly knownDigests: BoundedMap<string, string>;
-  readonly events: SessionEvents;
+  /** Receives what the session reports. */
+  readonly agents: Agents;
 }
 
 const maxPings = 16;
@@ -64,17 +59,17 @@ export class Session implements TimerEntry {
   dueAt = 0;
   readonly #context: CoreContext;
   readonly #channel: Channel;
-  readonly #events: SessionEvents;
+  readonly #agents: Agents;
   readonly #inbox: SessionInbox;
   readonly #pings = new Map<string, Deferred<void>>();
   #lastSent: Promise<void> | undefined;
   #missed = false;
   #ended = false;
 
-  constructor({ context, channel, admitted, hello, manifestDrift, knownDigests, events }: SessionOptions) {
+  constructor({ context, channel, admitted, hello, manifestDrift, knownDigests, agents }: SessionOptions) {
     this.#context = context;
     this.#channel = channel;
-    this.#events = events;
+    this.#agents = agents;
     this.admitted = admitted;
     this.hello = hello;
     this.manifestDrift = manifestDrift;
@@ -137,7 +132,7 @@ export class Session implements TimerEntry {
   toolsChanged(): void {
     const toolIds = this.tools.ids();
     this.#notify((observer) => observer.registered(toolIds));
-    this.#events.toolsChanged();
+    this.#agents.toolsChanged();
   }
 
   /**
@@ -218,7 +213,7 @@ export class Session implements TimerEntry {
     );
     void this.#channel.close();
     this.#notify((observer) => observer.disconnected({ code: reason.code, message: reason.message }));
-    this.#events.ended(this, reason);
+    this.#agents.ended(this, reason);
   }
 
   /** Records what the agent caused, within its budget. */
@@ -242,7 +237,7 @@ export class Session implements TimerEntry {
       this.calls.endWaiting(coreResult(RuntimeErrorCode.AgentUnavailable, unavailable, { retryable: true }));
     }
     this.notifyHealth(reason);
-    this.#events.healthChanged(this, reason);
+    this.#agents.healthChanged(this, reason);
   }
 
   /** An observer that throws does not end the agent's session. */

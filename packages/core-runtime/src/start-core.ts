@@ -62,9 +62,8 @@ class StartedCore extends RuntimeCore implements RunningCore {
       expects: (agentId) => this.#agents.expects(agentId),
     });
     this.#directory = directory;
-    const { limits, clock } = this.context;
     const times = resolveTimes(launchTimes, options);
-    this.#agents = new LaunchedAgents({ options, core: this, directory, limits, times, clock });
+    this.#agents = new LaunchedAgents({ options, core: this, directory, times });
   }
 
   get socketPath(): string {

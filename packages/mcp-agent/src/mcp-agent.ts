@@ -19,7 +19,7 @@ import { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts"
 import { McpLink } from "./link.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";
 import type { McpTool } from "./mcp-tool.ts";
-import { ReportBudget } from "./report-budget.ts";
+import { limitReports } from "./report-budget.ts";
 import { readSecrets, type Secrets } from "./secrets.ts";
 
 export interface McpAgentOptions
@@ -76,7 +76,7 @@ class ServedMcpServer implements McpAgent {
   readonly #limits: McpLimits;
   readonly #times: McpTimes;
   readonly #secrets: Secrets;
-  readonly #budget: ReportBudget;
+  readonly #report: (error: HarnessError) => void;
   readonly #options: McpAgentOptions;
   /** What is offered now, by the agent's name. */
   readonly #offered = new Map<string, McpTool>();
@@ -92,7 +92,7 @@ class ServedMcpServer implements McpAgent {
     const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<McpTimes>;
     this.#times = mcpTimes.resolve(times, "options");
     this.#secrets = readSecrets(server, env);
-    this.#budget = new ReportBudget(this.#limits.maxReports, clock, (error) => this.#passOn(error));
+    this.#report = limitReports(this.#limits.maxReports, clock, (error) => this.#passOn(error));
     this.#link = new McpLink({
       server,
       secrets: this.#secrets,
@@ -101,7 +101,7 @@ class ServedMcpServer implements McpAgent {
       clock,
       random,
       onTools: (list) => this.#take(list),
-      onReport: (error) => this.#report(error),
+      onReport: this.#report,
       onOutput: (line) => (options.onOutput ?? this.#fallback)?.(line),
     });
     const { outputDirectory, manifestHash } = options;
@@ -116,7 +116,7 @@ class ServedMcpServer implements McpAgent {
         const details = { mcp_server: state, mcp_restarts: restarts };
         return { status: state === "up" ? "ok" : "degraded", details };
       },
-      onError: (error) => this.#report(error),
+      onError: this.#report,
       onRejected: (rejected) => {
         for (const { tool_id: toolId, error } of rejected) this.#reportDropped(toolId, error.message);
       },
@@ -259,10 +259,6 @@ class ServedMcpServer implements McpAgent {
     this.#report(
       new McpError("mcp.tool_dropped", `the tool ${shown} of the MCP server is not offered: ${why}`),
     );
-  }
-
-  #report(error: HarnessError): void {
-    this.#budget.add(error);
   }
 
   #passOn(error: HarnessError): void {

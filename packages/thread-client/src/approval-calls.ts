@@ -159,13 +159,18 @@ export class ApprovalCalls {
     try {
       const actual = await digest({ tool: metadata.tool, input: metadata.input });
       if (signal.aborted) return undefined;
-      if (actual !== metadata.digest) throw digestMismatch(requestId);
+      if (actual !== metadata.digest) {
+        const text = "the approval's digest is not that of the tool and the input that it shows";
+        throw new ThreadApprovalError("approval_digest_mismatch", requestId, text);
+      }
       this.#verified.set(requestId, actual);
       const answer = await handler(request, { signal });
       return answer === "unattended" ? answer : ApprovalDecisionSchema.parse(answer);
     } catch (cause) {
       if (signal.aborted) return undefined;
-      this.#options.onError(ThreadApprovalError.isInstance(cause) ? cause : callbackFailed(requestId, cause));
+      const text = "the approval could not be decided: it is rejected";
+      const failed = new ThreadApprovalError("approval_callback_failed", requestId, text, { cause });
+      this.#options.onError(ThreadApprovalError.isInstance(cause) ? cause : failed);
       return "reject";
     }
   }
@@ -182,20 +187,3 @@ export class ApprovalCalls {
     }
   }
 }
-
-const digestMismatch = (requestId: string) =>
-  new ThreadApprovalError(
-    "approval_digest_mismatch",
-    requestId,
-    "the approval's digest is not that of the tool and the input that it shows",
-  );
-
-const callbackFailed = (requestId: string, cause: unknown) =>
-  new ThreadApprovalError(
-    "approval_callback_failed",
-    requestId,
-    "the approval could not be decided: it is rejected",
-    {
-      cause,
-    },
-  );

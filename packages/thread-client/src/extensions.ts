@@ -1,5 +1,4 @@
 import type { ThreadCapabilities } from "@harnesskit/protocol/threads";
-import { UnsupportedError } from "./errors.ts";
 
 /** What a server may announce in `capabilities.extensions`, beside the spec. */
 export type ThreadExtension =
@@ -26,12 +25,3 @@ export const hasExtension = ({ extensions }: ThreadCapabilities, name: ThreadExt
   typeof extensions === "object" &&
   extensions !== null &&
   isAnnounced((extensions as Readonly<Record<string, unknown>>)[name]);
-
-/** Throws `unsupported` when the server did not announce the extension. */
-export const requireExtension = (
-  capabilities: ThreadCapabilities,
-  name: ThreadExtension,
-  method: string,
-): void => {
-  if (!hasExtension(capabilities, name)) throw new UnsupportedError(method, name);
-};

@@ -16,8 +16,9 @@ import type {
   ThreadClientStats,
 } from "./client-options.ts";
 import { type Fields, type Initialized, type ServerConnection, unknownServer } from "./connection.ts";
+import { UnsupportedError } from "./errors.ts";
 import { EventStreams } from "./event-queue.ts";
-import { hasExtension, requireExtension, type ThreadExtension } from "./extensions.ts";
+import { hasExtension, type ThreadExtension } from "./extensions.ts";
 import { Follows } from "./follows.ts";
 import { type ClientLimits, clientLimits } from "./limits.ts";
 import { ThreadCalls } from "./thread-calls.ts";
@@ -207,8 +208,9 @@ class Client implements ThreadClient {
     return hasExtension(this.capabilities, extension);
   }
 
+  /** Throws `unsupported` when the server did not announce the extension. */
   #require(extension: ThreadExtension, method: string): void {
-    requireExtension(this.capabilities, extension, method);
+    if (!this.#has(extension)) throw new UnsupportedError(method, extension);
   }
 
   /** Calls a method under a name, where the server knows such names: then it is sent again after a loss. */

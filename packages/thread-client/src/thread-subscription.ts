@@ -49,8 +49,7 @@ export interface SubscriptionContext {
 class LiveSubscription implements ThreadSubscription {
   readonly #follow: Follow;
   readonly #afterSeq: number;
-  readonly #readPage: SubscriptionContext["readPage"];
-  readonly #onError: SubscriptionContext["onError"];
+  readonly #context: SubscriptionContext;
   readonly #release: () => void;
   readonly #queue: EventQueue;
   readonly #caughtUp = createDeferred<boolean>();
@@ -62,16 +61,15 @@ class LiveSubscription implements ThreadSubscription {
     readonly thread: Thread,
     readonly lastSeq: number,
     afterSeq: number | undefined,
-    { readPage, ...queue }: SubscriptionContext,
+    context: SubscriptionContext,
     release: () => void,
   ) {
     this.#follow = follow;
     this.#afterSeq = afterSeq ?? 0;
-    this.#readPage = readPage;
-    this.#onError = queue.onError;
+    this.#context = context;
     this.#release = release;
     this.#pastTo = Math.min(afterSeq ?? lastSeq, lastSeq);
-    this.#queue = new EventQueue(queue);
+    this.#queue = new EventQueue(context);
     for (const { type, data } of follow.openQuestions) {
       if (data.seq !== undefined && data.seq > this.#pastTo) continue;
       const { seq: _seq, time: _time, ...question } = data;
@@ -117,10 +115,11 @@ class LiveSubscription implements ThreadSubscription {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ThreadEvent, undefined> {
     const { lastSeq } = this;
+    const { readPage, onError } = this.#context;
     const delivered = new Set<string>();
     try {
       if (this.#pastTo < lastSeq && !this.#closed) {
-        for await (const event of readPast(this.#readPage, this.#pastTo, lastSeq, this.#onError)) {
+        for await (const event of readPast(readPage, this.#pastTo, lastSeq, onError)) {
           this.#pastTo = event.seq;
           if (event.type === "approval.requested") delivered.add(event.data.requestId);
           yield event;

@@ -33,6 +33,16 @@ const apply = (thread: Thread, change: ThreadChange, now: number): Thread => {
   return change.archived ? archived(thread, now) : unarchived(thread);
 };
 
+/** Does work under the lease of a thread. Rejects with `thread_locked` while a server writes it. */
+const held = async <T>(store: ThreadStore, threadId: string, work: () => Promise<T>): Promise<T> => {
+  const lease = await store.lease(threadId);
+  try {
+    return await work();
+  } finally {
+    await lease.release();
+  }
+};
+
 /** Copies the rest of a fork whose server ended in between. The caller holds its lease. */
 const complete = async (thread: Thread, store: ThreadStore, clock: Pick<Clock, "now">): Promise<void> => {
   const { maxHistoryLength } = limits;
@@ -51,8 +61,7 @@ export const changeStoredThread = async (
   { clock = systemClock }: StoredThreadOptions = {},
 ): Promise<Thread> => {
   await stored(store, threadId);
-  const lease = await store.lease(threadId);
-  try {
+  return held(store, threadId, async () => {
     // The former holder may have changed it.
     const thread = withoutQueued(await stored(store, threadId));
     await complete(thread, store, clock);
@@ -71,9 +80,7 @@ export const changeStoredThread = async (
     const kept = withQueued(changed, state.queue.size - leaving.length);
     await store.update(kept);
     return kept;
-  } finally {
-    await lease.release();
-  }
+  });
 };
 
 /**
@@ -89,13 +96,8 @@ export const forkStoredThread = async (
   const source = await stored(store, threadId);
   let lastSeq = await lastSeqOf(store, threadId);
   if (isFork(source) && lastSeq <= source.forkedFrom.seq) {
-    const lease = await store.lease(threadId);
-    try {
-      await complete(source, store, clock);
-      lastSeq = await lastSeqOf(store, threadId);
-    } finally {
-      await lease.release();
-    }
+    await held(store, threadId, () => complete(source, store, clock));
+    lastSeq = await lastSeqOf(store, threadId);
   }
   const at = seq ?? lastSeq;
   if (at > lastSeq || at < 1) throw seqOutOfRange(at, lastSeq);
@@ -108,11 +110,6 @@ export const forkStoredThread = async (
     forkedFrom: { threadId, seq: at },
   };
   await store.create(fork);
-  const lease = await store.lease(fork.threadId);
-  try {
-    await complete(fork, store, clock);
-  } finally {
-    await lease.release();
-  }
+  await held(store, fork.threadId, () => complete(fork, store, clock));
   return fork;
 };

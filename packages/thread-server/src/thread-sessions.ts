@@ -143,12 +143,10 @@ export class ThreadSessions {
    * as it is, without a session. Throws -32001.
    */
   async read<T>(threadId: string, work: (thread: Thread, session?: ThreadSession) => Promise<T>): Promise<T> {
-    let locked = false;
     try {
       return await this.#use(threadId, (session) => work(session.thread, session));
     } catch (error) {
-      locked = isLocked(error);
-      if (!locked) throw error;
+      if (!isLocked(error)) throw error;
     }
     return work(await this.#stored(threadId));
   }

@@ -19,7 +19,7 @@ export interface ThreadTurnsOptions {
   readonly isArchived: () => boolean;
   /** True if the log was changed from outside: nothing more begins. */
   readonly isLost: () => boolean;
-  /** Stores what is known of the thread. */
+  /** Stores what is known of the thread, with the number of its prompts that wait. */
   readonly save: () => Promise<void>;
   /** Stores that the thread is used now. */
   readonly touch: () => Promise<void>;

@@ -35,9 +35,7 @@ export class ThreadTurns {
 
   constructor(options: ThreadTurnsOptions) {
     this.#options = options;
-    const { settings, log, state, thread, save, isArchived } = options;
-    const active = () => this.#active;
-    this.queue = new TurnQueue({ settings, log, state, thread, save, isArchived, active });
+    this.queue = new TurnQueue({ ...options, active: () => this.#active });
   }
 
   get active(): ActiveTurn | undefined {

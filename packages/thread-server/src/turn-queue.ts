@@ -1,27 +1,18 @@
-import type { QueuedTurn, Thread, ThreadNotificationParams } from "@harnesskit/protocol/threads";
+import type { QueuedTurn, ThreadNotificationParams } from "@harnesskit/protocol/threads";
 import { activeTrace } from "@harnesskit/wire/trace";
 import type { ActiveTurn } from "./active-turn.ts";
 import { defined } from "./defined.ts";
 import { queueFull, threadArchived } from "./errors.ts";
-import type { EventLog } from "./event-log.ts";
 import { inputLength } from "./prompt-queue.ts";
 import type { RequestName } from "./request-digest.ts";
-import type { ServerSettings } from "./server-settings.ts";
-import type { ThreadState } from "./thread-state.ts";
+import type { ThreadTurnsOptions } from "./thread-turns-options.ts";
 import { QueuedLife } from "./turn-life.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
-export interface TurnQueueOptions {
-  readonly settings: ServerSettings;
-  readonly log: EventLog;
-  readonly state: ThreadState;
-  readonly thread: () => Thread;
+export interface TurnQueueOptions
+  extends Pick<ThreadTurnsOptions, "settings" | "log" | "state" | "thread" | "isArchived" | "save"> {
   /** The active turn, which may be one whose start is being stored. */
   readonly active: () => ActiveTurn | undefined;
-  /** True while the thread takes no prompts. */
-  readonly isArchived: () => boolean;
-  /** Stores what is known of the thread, with the number of its prompts that wait. */
-  readonly save: () => Promise<void>;
 }
 
 interface Entering {

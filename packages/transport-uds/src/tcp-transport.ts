@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
-import { checkNumber, type Transport, TransportError } from "@harnesskit/wire";
+import { type Transport, TransportError } from "@harnesskit/wire";
 import { tcpConnectError } from "./connect-error.ts";
 import { assertLoopback, assertPort, isOwnEcho, tcpEndpoint } from "./loopback.ts";
-import { openChannel } from "./open-channel.ts";
-import { type SocketTransportOptions, socketChannels } from "./socket-channel.ts";
+import type { SocketTransportOptions } from "./socket-channel.ts";
+import { socketTransport } from "./socket-transport.ts";
 
 /** What is known about the other side of a TCP connection: its address, but not its user. */
 export interface TcpContext {
@@ -31,25 +31,17 @@ export const tcpContext = ({ remoteAddress = "", remotePort = 0 }: Socket): TcpC
  * with `request_cancelled` when its signal aborts.
  */
 export const createTcpTransport = (options: TcpTransportOptions): Transport<TcpContext> => {
-  const { host = "127.0.0.1", port, connectTimeoutMs, clock } = options;
+  const { host = "127.0.0.1", port } = options;
   assertLoopback(host);
   assertPort(port, 1);
-  if (connectTimeoutMs !== undefined) checkNumber("connectTimeoutMs", connectTimeoutMs);
-  const toChannel = socketChannels<TcpContext>(options);
   const endpoint = tcpEndpoint(host, port);
-  return {
-    connect: ({ signal } = {}) =>
-      openChannel({
-        target: { host, port, noDelay: true },
-        endpoint,
-        signal,
-        connectTimeoutMs,
-        clock,
-        toChannel: (socket) => {
-          if (isOwnEcho(socket)) throw new TransportError(`nothing listens on ${endpoint}: start the server`);
-          return toChannel(socket, tcpContext(socket));
-        },
-        toError: (cause) => tcpConnectError(endpoint, cause),
-      }),
-  };
+  return socketTransport<TcpContext>(options, {
+    address: { host, port, noDelay: true },
+    endpoint,
+    contextOf(socket) {
+      if (isOwnEcho(socket)) throw new TransportError(`nothing listens on ${endpoint}: start the server`);
+      return tcpContext(socket);
+    },
+    toError: (cause) => tcpConnectError(endpoint, cause),
+  });
 };

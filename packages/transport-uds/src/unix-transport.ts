@@ -1,8 +1,8 @@
-import { checkNumber, type Transport } from "@harnesskit/wire";
+import type { Transport } from "@harnesskit/wire";
 import { unixConnectError } from "./connect-error.ts";
-import { openChannel } from "./open-channel.ts";
-import { type SocketTransportOptions, socketChannels } from "./socket-channel.ts";
+import type { SocketTransportOptions } from "./socket-channel.ts";
 import { toClientPath } from "./socket-path.ts";
+import { socketTransport } from "./socket-transport.ts";
 
 /**
  * What is known about the other side of a Unix socket. Node cannot read the peer's user and process ids; the
@@ -26,19 +26,10 @@ export interface UnixTransportOptions extends SocketTransportOptions {
  */
 export const createUnixTransport = (options: UnixTransportOptions): Transport<UnixContext> => {
   const path = toClientPath(options.path);
-  const { connectTimeoutMs, clock } = options;
-  if (connectTimeoutMs !== undefined) checkNumber("connectTimeoutMs", connectTimeoutMs);
-  const toChannel = socketChannels<UnixContext>(options);
-  return {
-    connect: ({ signal } = {}) =>
-      openChannel({
-        target: { path },
-        endpoint: `unix:${path}`,
-        signal,
-        connectTimeoutMs,
-        clock,
-        toChannel: (socket) => toChannel(socket, { transport: "unix", path }),
-        toError: (cause) => unixConnectError(path, cause),
-      }),
-  };
+  return socketTransport<UnixContext>(options, {
+    address: { path },
+    endpoint: `unix:${path}`,
+    contextOf: () => ({ transport: "unix", path }),
+    toError: (cause) => unixConnectError(path, cause),
+  });
 };

@@ -19,11 +19,12 @@ export interface AgentRun {
 }
 
 const startProcess = async (
-  { core, options, directory: coreDirectory, limits, times, clock }: LaunchContext,
+  { core, options, directory: coreDirectory, times }: LaunchContext,
   { directory, manifest }: ReadManifest,
   launchId: string,
   token: string,
 ): Promise<AgentProcess> => {
+  const { clock, limits } = core.context;
   const [command = "", ...args] = manifest.command;
   const environment = launchEnvironment({
     source: options.environment ?? process.env,

@@ -6,6 +6,7 @@ import { type AgentRun, endReason, errorLine, spawnReason, startRun } from "./ag
 import { type AgentExit, type AgentReason, AgentStartError, SpawnError } from "./errors.ts";
 import type { LaunchContext } from "./launch-options.ts";
 import type { LaunchedAgent } from "./launched-agent.ts";
+import type { LaunchedAgents } from "./launched-agents.ts";
 import { type ManifestDrift, manifestDrift, type ReadManifest } from "./read-manifest.ts";
 import { restartSettings } from "./restart-policy.ts";
 import { supervise } from "./supervise.ts";
@@ -17,14 +18,6 @@ import {
   type SupervisionSettings,
 } from "./supervision.ts";
 
-/** The agents of the core, around one supervisor. */
-export interface SupervisorOwner {
-  /** The core is closing, and so its agents end. */
-  readonly isClosing: boolean;
-  /** Called after each change. */
-  changed(agent: LaunchedAgent, before: LaunchedAgent): void;
-}
-
 type Session = Pick<LaunchedAgent, "sessionId" | "agentVersion" | "status">;
 
 const noSession: Session = { status: "disconnected" };
@@ -33,7 +26,7 @@ const noSession: Session = { status: "disconnected" };
 export class AgentSupervisor {
   readonly agentId: string;
   readonly #context: LaunchContext;
-  readonly #owner: SupervisorOwner;
+  readonly #agents: LaunchedAgents;
   #read: ReadManifest;
   #settings: SupervisionSettings;
   #state: Supervision;
@@ -51,13 +44,13 @@ export class AgentSupervisor {
   #health: LaunchedAgent;
   readonly #waiting = new Set<() => void>();
 
-  constructor(context: LaunchContext, owner: SupervisorOwner, read: ReadManifest) {
+  constructor(context: LaunchContext, agents: LaunchedAgents, read: ReadManifest) {
     this.agentId = read.manifest.id;
     this.#context = context;
-    this.#owner = owner;
+    this.#agents = agents;
     this.#read = read;
     this.#settings = this.#settingsOf(read);
-    this.#state = initialSupervision(context.clock.now());
+    this.#state = initialSupervision(context.core.context.clock.now());
     this.#health = this.#describe();
   }
 
@@ -125,7 +118,8 @@ export class AgentSupervisor {
   }
 
   #report(event: SupervisionEvent): void {
-    const { clock, options } = this.#context;
+    const { core, options } = this.#context;
+    const { clock } = core.context;
     const random = (options.random ?? Math.random)();
     const context = { nowMs: clock.now(), random, settings: this.#settings };
     const { state, action } = supervise(this.#state, event, context);
@@ -141,7 +135,7 @@ export class AgentSupervisor {
     this.#cancelTimer = undefined;
     const { deadlineMs } = this.#state;
     if (deadlineMs === undefined) return;
-    const { clock } = this.#context;
+    const { clock } = this.#context.core.context;
     this.#cancelTimer = clock.after(Math.max(0, deadlineMs - clock.now()), () => {
       // The system's timers are limited: after a longer wait they are set again.
       if (clock.now() < deadlineMs) this.#arm();
@@ -175,7 +169,7 @@ export class AgentSupervisor {
 
   #revoke(): void {
     this.#run?.admission.revoke(
-      this.#owner.isClosing
+      this.#agents.isClosing
         ? { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" }
         : { code: "agent.stopped", message: "the agent is being stopped" },
     );
@@ -197,8 +191,8 @@ export class AgentSupervisor {
 
   /** The policy starts what was launched, whatever the manifest says now, unless the core refuses a changed one. */
   async #checkDrift(): Promise<void> {
-    const { limits, options } = this.#context;
-    this.#drift = await manifestDrift(this.#read, limits);
+    const { core, options } = this.#context;
+    this.#drift = await manifestDrift(this.#read, core.context.limits);
     if (this.#drift === undefined || !options.refuseManifestDrift) return;
     const message = "its manifest has changed since it was launched: restart it";
     throw new SpawnError("manifest_drift", message);
@@ -282,7 +276,7 @@ export class AgentSupervisor {
   #update(): void {
     const before = this.#health;
     this.#health = this.#describe();
-    this.#owner.changed(this.#health, before);
+    this.#agents.changed(this.#health, before);
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }

@@ -1,6 +1,5 @@
 import type { RestartPolicy } from "@harnesskit/protocol/runtime";
-import type { Clock } from "@harnesskit/wire/time";
-import type { CoreLimits, LaunchTimes } from "../core-limits.ts";
+import type { LaunchTimes } from "../core-limits.ts";
 import type { CoreOptions } from "../core-options.ts";
 import type { RuntimeCore } from "../runtime-core.ts";
 import type { OutputStream } from "./agent-process.ts";
@@ -39,7 +38,5 @@ export interface LaunchContext {
   readonly options: StartCoreOptions;
   readonly core: RuntimeCore;
   readonly directory: CoreDirectory;
-  readonly limits: CoreLimits;
   readonly times: LaunchTimes;
-  readonly clock: Clock;
 }

@@ -3,7 +3,7 @@ import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { BufferFullError, Watches, type WatchOptions } from "@harnesskit/wire";
 import { type CallResult, coreResult } from "../call-result.ts";
 import type { CallGate } from "../call-router.ts";
-import { AgentSupervisor, type SupervisorOwner } from "./agent-supervisor.ts";
+import { AgentSupervisor } from "./agent-supervisor.ts";
 import {
   AgentExistsError,
   AgentStartError,
@@ -45,7 +45,7 @@ const driftEntry = ({
 });
 
 /** All agents that a core launched, by their ids. */
-export class LaunchedAgents implements SupervisorOwner, CallGate {
+export class LaunchedAgents implements CallGate {
   /** The core ends: it takes no more calls. */
   isClosing = false;
   readonly #context: LaunchContext;
@@ -54,7 +54,7 @@ export class LaunchedAgents implements SupervisorOwner, CallGate {
 
   constructor(context: LaunchContext) {
     this.#context = context;
-    this.#watches = new Watches(context.limits.maxWatchers);
+    this.#watches = new Watches(context.core.context.limits.maxWatchers);
   }
 
   /** In the order in which they were launched first. */
@@ -128,6 +128,7 @@ export class LaunchedAgents implements SupervisorOwner, CallGate {
     this.#watches.close();
   }
 
+  /** Called after each change of an agent. */
   changed(agent: LaunchedAgent, before: LaunchedAgent): void {
     const { audit } = this.#context.core.context;
     this.#watches.push(agent.agentId, agent);
@@ -148,13 +149,13 @@ export class LaunchedAgents implements SupervisorOwner, CallGate {
   }
 
   #readManifest(directory: string): Promise<ReadManifest> {
-    return readManifest(directory, this.#context.limits);
+    return readManifest(directory, this.#context.core.context.limits);
   }
 
   #start(read: ReadManifest): AgentSupervisor {
     this.#assertOpen();
     const { id } = read.manifest;
-    const { maxAgents } = this.#context.limits;
+    const { maxAgents } = this.#context.core.context.limits;
     const present = this.#agents.get(id);
     const state = present?.health.state ?? "stopped";
     if (state !== "stopped" && state !== "crash_loop") throw new AgentExistsError(id, read.directory);

@@ -218,9 +218,6 @@ export const supervise = (
   context: SupervisionContext,
 ): SupervisionStep => {
   switch (event.type) {
-    case "start":
-      if (state.phase === "stopping") return { state: { ...state, next: "start" } };
-      return hasProcess(state.phase) ? { state } : beginLaunch(state, context, true);
     case "restart":
       if (state.phase === "stopping") return { state: { ...state, next: "start" } };
       return hasProcess(state.phase) ? end(state, context, "start") : beginLaunch(state, context, true);

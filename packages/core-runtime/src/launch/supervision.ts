@@ -49,9 +49,7 @@ export interface Supervision {
 }
 
 export type SupervisionEvent =
-  /** It is to run. Also leaves a `crash_loop`. */
-  | { readonly type: "start" }
-  /** It is to end and to run again. */
+  /** It is to run, after what runs has ended. Also leaves a `crash_loop`. */
   | { readonly type: "restart" }
   /** It is to end: when its calls are done, or at once. */
   | { readonly type: "stop"; readonly atOnce?: boolean }

@@ -9,7 +9,7 @@ import {
 } from "@harnesskit/wire";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
 import type { Core } from "../core.ts";
-import { KnownTokens } from "./known-tokens.ts";
+import { knownTokens } from "./known-tokens.ts";
 import { CoreServerConnection } from "./server-connection.ts";
 
 export const coreServerLimits = defineLimits({
@@ -60,7 +60,7 @@ export interface CoreServer {
 export const createCoreServer = (options: CoreServerOptions): CoreServer => {
   const limits = coreServerLimits.resolve(options.limits);
   const { core, version = "0.0.0", onError, clock = systemClock } = options;
-  const tokens = new KnownTokens(options.clients);
+  const findClient = knownTokens(options.clients);
   const channels = new Set<Channel>();
   let isClosing = false;
   return {
@@ -70,7 +70,7 @@ export const createCoreServer = (options: CoreServerOptions): CoreServer => {
         return;
       }
       channels.add(channel);
-      const connection = new CoreServerConnection(channel, { core, tokens, version, limits, onError });
+      const connection = new CoreServerConnection(channel, { core, findClient, version, limits, onError });
       const stopWaiting = clock.after(limits.helloTimeoutMs, () => {
         if (!connection.isKnown)
           void channel.close(new RequestTimeoutError("core.hello", limits.helloTimeoutMs));

@@ -11,7 +11,6 @@ import type { ToolCall } from "../call.ts";
 import type { CallOptions } from "../call-options.ts";
 import { coreResult } from "../call-result.ts";
 import type { CoreServerLimits, CoreServerOptions, RemoteClient } from "./core-server.ts";
-import type { KnownTokens } from "./known-tokens.ts";
 
 type Methods = typeof coreApiMethods;
 type MethodName = keyof Methods;
@@ -20,7 +19,7 @@ type WireOptions = ParamsOf<"tools.check">["options"];
 
 interface ConnectionOptions extends Pick<CoreServerOptions, "core"> {
   readonly onError: CoreServerOptions["onError"] | undefined;
-  readonly tokens: KnownTokens;
+  readonly findClient: (token: string) => RemoteClient | undefined;
   readonly version: string;
   readonly limits: CoreServerLimits;
 }
@@ -98,7 +97,7 @@ export class CoreServerConnection {
 
   #hello({ token }: ParamsOf<"core.hello">): unknown {
     if (this.#client) throw invalidParams("core.hello: the client is introduced already");
-    const client = this.#options.tokens.find(token);
+    const client = this.#options.findClient(token);
     if (!client) {
       const refusal = unauthorized("the token is not valid");
       // After the answer.

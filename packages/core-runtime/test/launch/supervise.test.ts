@@ -70,7 +70,7 @@ class Subject {
 
 describe("the supervision of an agent", () => {
   it("goes from a start to serving, and by a wish to rest: calls, goodbye, SIGTERM, SIGKILL", () => {
-    const subject = new Subject().tell({ type: "start" });
+    const subject = new Subject().tell({ type: "restart" });
     expect(subject.state.phase).toBe("starting");
     subject.serve();
     expect(subject.state.phase).toBe("ready");
@@ -90,7 +90,10 @@ describe("the supervision of an agent", () => {
   });
 
   it("ends sooner when the calls are done and the process obeys", () => {
-    const subject = new Subject().tell({ type: "start" }).serve().tell({ type: "stop" }, { type: "drained" });
+    const subject = new Subject()
+      .tell({ type: "restart" })
+      .serve()
+      .tell({ type: "stop" }, { type: "drained" });
     expect(subject.actions).toEqual(["spawn", "drain", "goodbye"]);
     subject.die(0);
     expect(subject.state.phase).toBe("stopped");
@@ -98,18 +101,18 @@ describe("the supervision of an agent", () => {
   });
 
   it("ends at once when asked to, and without a goodbye when it is not connected", () => {
-    const ready = new Subject().tell({ type: "start" }).serve().tell({ type: "stop", atOnce: true });
+    const ready = new Subject().tell({ type: "restart" }).serve().tell({ type: "stop", atOnce: true });
     expect(ready.actions).toEqual(["spawn", "goodbye"]);
-    const patient = new Subject().tell({ type: "start" }).serve().tell({ type: "restart" });
+    const patient = new Subject().tell({ type: "restart" }).serve().tell({ type: "restart" });
     patient.tell({ type: "stop", atOnce: true });
     expect(patient.actions).toEqual(["spawn", "drain", "goodbye"]);
     expect(patient.die(0).state.phase).toBe("stopped");
-    const starting = new Subject().tell({ type: "start" }).tell({ type: "stop", atOnce: true });
+    const starting = new Subject().tell({ type: "restart" }).tell({ type: "stop", atOnce: true });
     expect(starting.actions).toEqual(["spawn", "terminate"]);
   });
 
   it("kills an agent that says no hello, or names no tools, in time", () => {
-    const silent = new Subject().tell({ type: "start" }).after(999);
+    const silent = new Subject().tell({ type: "restart" }).after(999);
     expect(silent.state.phase).toBe("starting");
     silent.after(1);
     expect(silent.state).toMatchObject({ phase: "stopping", reason: { code: "connect_timeout" } });
@@ -117,7 +120,11 @@ describe("the supervision of an agent", () => {
     silent.die(null, "SIGKILL");
     expect(silent.state).toMatchObject({ phase: "backoff", reason: { code: "connect_timeout" } });
 
-    const toolless = new Subject().tell({ type: "start" }).after(900).tell({ type: "connected" }).after(499);
+    const toolless = new Subject()
+      .tell({ type: "restart" })
+      .after(900)
+      .tell({ type: "connected" })
+      .after(499);
     expect(toolless.state.phase).toBe("starting");
     toolless.after(1);
     expect(toolless.state).toMatchObject({ phase: "stopping", reason: { code: "register_timeout" } });
@@ -125,7 +132,7 @@ describe("the supervision of an agent", () => {
 
   it("kills an agent that stays unhealthy, and not one that recovers", () => {
     verifies("RUN-107");
-    const subject = new Subject().tell({ type: "start" }).serve();
+    const subject = new Subject().tell({ type: "restart" }).serve();
     subject.tell({ type: "health", status: "unhealthy", message: "3 heartbeats are missing" });
     expect(subject.state).toMatchObject({
       phase: "unhealthy",
@@ -140,7 +147,7 @@ describe("the supervision of an agent", () => {
   });
 
   it("gives an agent whose session ended time to exit or to come back", () => {
-    const lost = new Subject().tell({ type: "start" }).serve();
+    const lost = new Subject().tell({ type: "restart" }).serve();
     lost.tell({ type: "disconnected", message: "it closed the connection" }).after(299);
     expect(lost.state).toMatchObject({ phase: "unhealthy", reason: { code: "disconnected" } });
     lost.tell({ type: "connected" }, { type: "registered" });
@@ -148,7 +155,7 @@ describe("the supervision of an agent", () => {
     lost.tell({ type: "disconnected", message: "again" }).after(300);
     expect(lost.actions).toEqual(["spawn", "kill"]);
 
-    const left = new Subject().tell({ type: "start" }).serve();
+    const left = new Subject().tell({ type: "restart" }).serve();
     left.tell({ type: "disconnected", message: "it closed the connection" }).die(0);
     expect(left.state).toMatchObject({
       phase: "stopped",
@@ -157,14 +164,14 @@ describe("the supervision of an agent", () => {
   });
 
   it("waits longer for an agent that was asked to reconnect later", () => {
-    const told = new Subject().tell({ type: "start" }).serve();
+    const told = new Subject().tell({ type: "restart" }).serve();
     told.tell({ type: "disconnected", message: "later", retryAfterMs: 2000 }).after(2999);
     expect(told.state.phase).toBe("unhealthy");
     expect(told.serve().state.phase).toBe("ready");
   });
 
   it("does not take more tools for better health", () => {
-    const subject = new Subject().tell({ type: "start" }).serve();
+    const subject = new Subject().tell({ type: "restart" }).serve();
     subject.tell({ type: "health", status: "unhealthy" }, { type: "registered" });
     expect(subject.state.phase).toBe("unhealthy");
     expect(subject.after(400).actions).toEqual(["spawn", "kill"]);
@@ -179,13 +186,13 @@ describe("the supervision of an agent", () => {
     { policy: "always", code: 0, phase: "backoff" },
   ] as const)("after exit $code by the policy $policy: $phase", ({ policy, code, phase }) => {
     verifies("RUN-107");
-    const subject = new Subject({ policy }).tell({ type: "start" }).serve().die(code);
+    const subject = new Subject({ policy }).tell({ type: "restart" }).serve().die(code);
     expect(subject.state).toMatchObject({ phase, reason: { code: "exited" } });
   });
 
   it("doubles the wait, gives up after a burst, and starts again by hand", () => {
     verifies("RUN-107");
-    const subject = new Subject().tell({ type: "start" });
+    const subject = new Subject().tell({ type: "restart" });
     const waits: number[] = [];
     for (let restart = 0; restart < 5; restart++) {
       subject.die(3);
@@ -206,7 +213,7 @@ describe("the supervision of an agent", () => {
   });
 
   it("starts with a small wait again after a stable run, and not after a shorter one", () => {
-    const subject = new Subject({ maxBurst: 100 }).tell({ type: "start" }).serve().die(1).untilDeadline();
+    const subject = new Subject({ maxBurst: 100 }).tell({ type: "restart" }).serve().die(1).untilDeadline();
     subject.serve().after(29_999).die(1);
     expect((subject.state.deadlineMs ?? 0) - subject.nowMs).toBe(400);
     subject.untilDeadline().serve().after(30_000).die(1);
@@ -214,15 +221,15 @@ describe("the supervision of an agent", () => {
   });
 
   it("rests when the first start by hand cannot be made, and tries again when one by the policy cannot", () => {
-    const first = new Subject().tell({ type: "start" }, { type: "start_failed", reason: failure });
+    const first = new Subject().tell({ type: "restart" }, { type: "start_failed", reason: failure });
     expect(first.state).toMatchObject({ phase: "stopped", reason: failure });
-    const later = new Subject().tell({ type: "start" }).serve().die(1).untilDeadline();
+    const later = new Subject().tell({ type: "restart" }).serve().die(1).untilDeadline();
     later.tell({ type: "start_failed", reason: failure });
     expect(later.state).toMatchObject({ phase: "backoff", reason: failure });
   });
 
   it("runs again after a restart by hand, whatever the policy is", () => {
-    const subject = new Subject({ policy: "never" }).tell({ type: "start" }).serve();
+    const subject = new Subject({ policy: "never" }).tell({ type: "restart" }).serve();
     subject.tell({ type: "restart" }, { type: "drained" }).die(0);
     expect(subject.state.phase).toBe("starting");
     expect(subject.actions).toEqual(["spawn", "drain", "goodbye", "spawn"]);
@@ -231,7 +238,6 @@ describe("the supervision of an agent", () => {
 
 const events: fc.Arbitrary<SupervisionEvent> = fc.oneof(
   fc.constantFrom<SupervisionEvent>(
-    { type: "start" },
     { type: "restart" },
     { type: "stop" },
     { type: "stop", atOnce: true },
@@ -310,7 +316,7 @@ describe("the supervision of an agent, in any order of events", () => {
           const before = subject.state;
           if (step.do === "tell") {
             subject.tell(step.event);
-            const isStart = step.event.type === "start" || step.event.type === "restart";
+            const isStart = step.event.type === "restart";
             if (step.event.type === "stop") wanted = false;
             if (isStart) wanted = true;
             const rested = before.phase === "stopped" || before.phase === "crash_loop";
