@@ -1,44 +1,11 @@
-import type { TransportName } from "../src/scenario/step-schema.ts";
+import { deviating, type Mutant, paramsOf, skip, skipOver, within, without } from "./mutant.ts";
 import type { AgentDeviation } from "./reference-agent.ts";
-import type { Answer, Request } from "./reference-harness.ts";
 
-/** An agent with one deviation, and the requirements of which at least each has a check that notices it. */
-export interface AgentMutant extends AgentDeviation {
-  readonly name: string;
-  readonly kills: readonly string[];
-  readonly transport?: Exclude<TransportName, "stdio">;
-}
+export type AgentMutant = Mutant<AgentDeviation>;
 
-const skip = (rule: string, ...kills: string[]): AgentMutant => ({
-  name: `without ${rule}`,
-  kills,
-  skip: rule,
-});
-const over = (transport: "http" | "ws", rule: string, ...kills: string[]): AgentMutant => ({
-  name: `without ${rule} over ${transport}`,
-  kills,
-  skip: rule,
-  transport,
-});
-const sends = (name: string, send: (message: Request) => Request, ...kills: string[]): AgentMutant => ({
-  name: `sends ${name}`,
-  kills,
-  send,
-});
-const gives = (
-  name: string,
-  give: (given: Answer, operation: string) => Answer,
-  ...kills: string[]
-): AgentMutant => ({
-  name: `gives ${name}`,
-  kills,
-  give,
-});
-
-const without = (value: Request, ...names: string[]) =>
-  Object.fromEntries(Object.entries(value ?? {}).filter(([key]) => !names.includes(key)));
-const withParams = (method: string, change: (params: Request) => Request) => (message: Request) =>
-  message.method === method ? { ...message, params: change(message.params) } : message;
+export const sends = deviating<AgentDeviation, "send">("sends", "send");
+export const params = (method: string) => within(sends, paramsOf(method));
+const gives = deviating<AgentDeviation, "give">("gives", "give");
 
 /** The caller gets another decision than the harness made, for one type of event. */
 const otherDecision = (decision: string, ...kills: string[]) =>
@@ -87,71 +54,50 @@ export const agentMutants: readonly AgentMutant[] = [
   skip("logs", "AHP-106"),
   skip("pending", "AHP-184"),
   skip("close", "AHP-62"),
-  over("http", "status", "AHP-110"),
-  over("http", "credential", "AHP-79", "AHP-112"),
-  over("http", "content-type", "AHP-107"),
-  over("ws", "credential", "AHP-80"),
-  over("ws", "pong", "AHP-116"),
-  over("ws", "text-frames", "AHP-113"),
+  skipOver("http", "status", "AHP-110"),
+  skipOver("http", "credential", "AHP-79", "AHP-112"),
+  skipOver("http", "content-type", "AHP-107"),
+  skipOver("ws", "credential", "AHP-80"),
+  skipOver("ws", "pong", "AHP-116"),
+  skipOver("ws", "text-frames", "AHP-113"),
   sends("numbers as ids", (message) => ("id" in message ? { ...message, id: 7 } : message), "AHP-95"),
   sends("no jsonrpc", (message) => without(message, "jsonrpc"), "AHP-8", "RPC-5"),
-  sends(
-    "another version",
-    withParams("ahp/handshake", (params) => ({ ...params, protocol_version: "2.3" })),
-    "AHP-9",
-  ),
-  sends(
-    "no capabilities",
-    withParams("ahp/handshake", (params) => without(params, "agent_info")),
-    "AHP-60",
-    "AHP-121",
-  ),
+  params("ahp/handshake")("another version", (params) => ({ ...params, protocol_version: "2.3" }), "AHP-9"),
+  params("ahp/handshake")("no capabilities", (params) => without(params, "agent_info"), "AHP-60", "AHP-121"),
   sends(
     "another method",
     (message) => (message.method === "ahp/query" ? { ...message, method: "ahp/ask" } : message),
     "AHP-23",
     "AHP-126",
   ),
-  sends(
+  params("ahp/event")(
     "no timestamp",
-    withParams("ahp/event", (params) => without(params, "timestamp")),
+    (params) => without(params, "timestamp"),
     "AHP-19",
     "AHP-125",
     "AHP-15",
   ),
-  sends(
-    "a depth of 1",
-    withParams("ahp/event", (params) => ({ ...params, depth: params.depth || 1 })),
-    "AHP-92",
-  ),
-  sends(
-    "null for absent",
-    withParams("ahp/event", (params) => ({ context: null, ...params })),
-    "AHP-101",
-  ),
-  sends(
+  params("ahp/event")("a depth of 1", (params) => ({ ...params, depth: params.depth || 1 }), "AHP-92"),
+  params("ahp/event")("null for absent", (params) => ({ context: null, ...params }), "AHP-101"),
+  params("ahp/event")(
     "another payload",
-    withParams("ahp/event", (params) => ({ ...params, payload: {} })),
+    (params) => ({ ...params, payload: {} }),
     "AHP-1",
     "AHP-156",
     "AHP-157",
   ),
-  sends(
+  params("ahp/event")(
     "no facts",
-    withParams("ahp/event", (params) => ({ ...params, context: without(params.context, "recent_facts") })),
+    (params) => ({ ...params, context: without(params.context, "recent_facts") }),
     "AHP-130",
     "AHP-129",
   ),
-  sends(
+  params("ahp/batch")(
     "batches the other way round",
-    withParams("ahp/batch", ({ events }) => ({ events: events.toReversed() })),
+    ({ events }) => ({ events: events.toReversed() }),
     "AHP-84",
   ),
-  sends(
-    "queries without a question",
-    withParams("ahp/query", (params) => ({ ...params, payload: {} })),
-    "AHP-128",
-  ),
+  params("ahp/query")("queries without a question", (params) => ({ ...params, payload: {} }), "AHP-128"),
   sends("ids for notifications", (message) => ({ id: "x", ...message }), "AHP-17", "AHP-30"),
   sends(
     "gates as notifications",

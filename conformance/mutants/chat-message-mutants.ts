@@ -1,34 +1,39 @@
-import { type ChatMutant, skip, without } from "./chat-mutant.ts";
+import { deviating, type Mutant, skip, within, without } from "./mutant.ts";
+import type { ChatDeviation } from "./reference-chat.ts";
 import type { Json } from "./reference-script.ts";
 
-const takes = (name: string, isTaken: (message: Json) => boolean, ...kills: string[]): ChatMutant => ({
-  name: `takes ${name}`,
-  kills,
-  takes: (message) => (isTaken(message) ? true : undefined),
-});
-const refuses = (name: string, isRefused: (message: Json) => boolean, ...kills: string[]): ChatMutant => ({
-  name: `refuses ${name}`,
-  kills,
-  takes: (message) => (isRefused(message) ? false : undefined),
-});
-const keeps = (name: string, change: (message: Json) => Json, ...kills: string[]): ChatMutant => ({
-  name: `keeps ${name}`,
-  kills,
-  keeps: change,
-});
+type IsOne = (value: Json) => unknown;
+
 const blocksOf = ({ content }: Json): Json[] => (Array.isArray(content) ? content : []);
-const hasBlock = (isOne: (block: Json) => unknown) => (message: Json) =>
+const hasBlock = (isOne: IsOne) => (message: Json) =>
   blocksOf(message).some((block) => isOne(block) && typeof block === "object");
-const image = (isOne: (block: Json) => unknown) =>
-  hasBlock((block) => block.type === "image" && isOne(block));
-const withBlocks = (change: (block: Json) => Json) => (message: Json) =>
-  Array.isArray(message.content) ? { ...message, content: message.content.map(change) } : message;
-const withCalls = (change: (call: Json) => Json) => (message: Json) =>
-  message.tool_calls ? { ...message, tool_calls: message.tool_calls.map(change) } : message;
+const image = (isOne: IsOne) => hasBlock((block) => block.type === "image" && isOne(block));
 const isEmpty = (value: Json): boolean => value === "" || value?.length === 0;
 
+const judges = (verb: string, verdict: boolean) =>
+  within(
+    deviating<ChatDeviation, "takes">(verb, "takes"),
+    (isMeant: IsOne) => (message) => (isMeant(message) ? verdict : undefined),
+  );
+const takes = judges("takes", true);
+const takesBlock = within(takes, hasBlock);
+const takesImage = within(takes, image);
+const refuses = judges("refuses", false);
+const refusesImage = within(refuses, image);
+const keeps = deviating<ChatDeviation, "keeps">("keeps", "keeps");
+const keepsBlocks = within(
+  keeps,
+  (change: (block: Json) => Json) => (message) =>
+    Array.isArray(message.content) ? { ...message, content: message.content.map(change) } : message,
+);
+const keepsCalls = within(
+  keeps,
+  (change: (call: Json) => Json) => (message) =>
+    message.tool_calls ? { ...message, tool_calls: message.tool_calls.map(change) } : message,
+);
+
 /** Mutants that take, refuse or change messages. */
-export const messageMutants: readonly ChatMutant[] = [
+export const messageMutants: readonly Mutant<ChatDeviation>[] = [
   takes("other roles", ({ role }) => ["admin", "User"].includes(role), "CHAT-1", "CHAT-30"),
   takes("blocks of the system", ({ role, content }) => role === "system" && Array.isArray(content), "CHAT-2"),
   takes("empty messages", ({ role, content }) => role === "user" && isEmpty(content), "CHAT-3"),
@@ -61,97 +66,47 @@ export const messageMutants: readonly ChatMutant[] = [
     ({ tool_calls: calls }) => calls?.length === 2 && calls[0].id === calls[1].id,
     "CHAT-13",
   ),
-  takes(
-    "empty text",
-    hasBlock(({ type, text }) => type === "text" && text === ""),
-    "CHAT-16",
-    "CHAT-27",
-  ),
-  takes(
-    "images without a source",
-    image(({ source }) => source === undefined),
-    "CHAT-17",
-  ),
-  takes(
+  takesBlock("empty text", ({ type, text }) => type === "text" && text === "", "CHAT-16", "CHAT-27"),
+  takesImage("images without a source", ({ source }) => source === undefined, "CHAT-17"),
+  takesImage(
     "data without a type",
-    image(({ source, media_type: type }) => source?.type === "inline" && !type),
+    ({ source, media_type: type }) => source?.type === "inline" && !type,
     "CHAT-18",
   ),
-  takes(
-    "pages as images",
-    image(({ media_type: type }) => type === "text/html"),
-    "CHAT-20",
-  ),
-  takes(
-    "any detail",
-    image(({ detail }) => detail === "ultra"),
-    "CHAT-21",
-  ),
-  takes(
-    "empty thoughts",
-    hasBlock(({ type, text }) => type === "thinking" && !text),
-    "CHAT-23",
-  ),
-  takes(
+  takesImage("pages as images", ({ media_type: type }) => type === "text/html", "CHAT-20"),
+  takesImage("any detail", ({ detail }) => detail === "ultra", "CHAT-21"),
+  takesBlock("empty thoughts", ({ type, text }) => type === "thinking" && !text, "CHAT-23"),
+  takesBlock(
     "redacted thoughts without data",
-    hasBlock(({ type, data }) => type === "redacted_thinking" && !data),
+    ({ type, data }) => type === "redacted_thinking" && !data,
     "CHAT-24",
   ),
-  takes(
-    "audio",
-    hasBlock(({ type }) => type === "audio"),
-    "CHAT-25",
-  ),
+  takesBlock("audio", ({ type }) => type === "audio", "CHAT-25"),
   refuses("the system", ({ role }) => role === "system", "CHAT-2", "CHAT-29"),
   refuses("tools", ({ role }) => role === "tool", "CHAT-7", "CHAT-29"),
   refuses("calls without words", ({ content, tool_calls: calls }) => calls && !content?.length, "CHAT-5"),
-  refuses(
-    "webp",
-    image(({ media_type: type }) => type === "image/webp"),
-    "CHAT-19",
-  ),
-  refuses(
-    "gif",
-    image(({ media_type: type }) => type === "image/gif"),
-    "CHAT-20",
-  ),
-  refuses(
-    "a type beside an address",
-    image(({ source, media_type: type }) => source?.url && type),
-    "CHAT-18",
-  ),
-  refuses(
-    "other schemes",
-    image(({ source }) => source?.url?.startsWith("app:")),
-    "CHAT-22",
-  ),
-  keeps(
-    "no signatures of calls",
-    withCalls((call) => without(call, "signature")),
-    "CHAT-14",
-  ),
-  keeps(
+  refusesImage("webp", ({ media_type: type }) => type === "image/webp", "CHAT-19"),
+  refusesImage("gif", ({ media_type: type }) => type === "image/gif", "CHAT-20"),
+  refusesImage("a type beside an address", ({ source, media_type: type }) => source?.url && type, "CHAT-18"),
+  refusesImage("other schemes", ({ source }) => source?.url?.startsWith("app:"), "CHAT-22"),
+  keepsCalls("no signatures of calls", (call) => without(call, "signature"), "CHAT-14"),
+  keepsBlocks(
     "a detail of its own",
-    withBlocks((block) => (block.type === "image" ? { detail: "auto", ...block } : block)),
+    (block) => (block.type === "image" ? { detail: "auto", ...block } : block),
     "CHAT-21",
   ),
-  keeps(
+  keepsBlocks(
     "other addresses",
-    withBlocks((block) =>
+    (block) =>
       block.source?.url ? { ...block, source: { type: "url", url: "https://cache.example/1" } } : block,
-    ),
     "CHAT-22",
   ),
-  keeps(
+  keepsBlocks(
     "no signatures of thoughts",
-    withBlocks((block) => (block.type === "thinking" ? without(block, "signature") : block)),
+    (block) => (block.type === "thinking" ? without(block, "signature") : block),
     "CHAT-23",
   ),
-  keeps(
-    "other data",
-    withBlocks((block) => (block.data ? { ...block, data: "" } : block)),
-    "CHAT-24",
-  ),
+  keepsBlocks("other data", (block) => (block.data ? { ...block, data: "" } : block), "CHAT-24"),
   keeps(
     "the thoughts last",
     (message) =>

@@ -1,16 +1,11 @@
 import { messageMutants } from "./chat-message-mutants.ts";
-import { type ChatMutant, skip, without } from "./chat-mutant.ts";
+import { deviating, type Mutant, skip, without } from "./mutant.ts";
+import type { ChatDeviation } from "./reference-chat.ts";
 import type { Json } from "./reference-script.ts";
 
-const gives = (
-  name: string,
-  change: (result: Json, method: string) => Json,
-  ...kills: string[]
-): ChatMutant => ({
-  name: `gives ${name}`,
-  kills,
-  gives: change,
-});
+type ChatMutant = Mutant<ChatDeviation>;
+
+const gives = deviating<ChatDeviation, "gives">("gives", "gives");
 const reduces = (
   field: string,
   reducer: (prior: Json, update: Json) => Json,

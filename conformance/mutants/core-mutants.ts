@@ -1,63 +1,18 @@
-import { nothing, payloadOf, without } from "./runtime-agent-mutants.ts";
-import type { Message, RuntimeMutant } from "./runtime-frames.ts";
+import { skip, without } from "./mutant.ts";
+import { nothing, payloads, type RuntimeMutant, sends, sharedRuntimeMutants } from "./runtime-mutants.ts";
 
-const skip = (rule: string, ...kills: string[]): RuntimeMutant => ({
-  name: `without ${rule}`,
-  kills,
-  skip: rule,
-});
-const sends = (name: string, send: (message: Message) => Message, ...kills: string[]): RuntimeMutant => ({
-  name: `sends ${name}`,
-  kills,
-  send,
-});
-const inCall = (change: (payload: Message) => Message) => payloadOf("core.tool.call", change);
-const errors = (change: (error: Message) => Message) => (message: Message) =>
-  message.error ? { ...message, error: change(message.error) } : message;
+const calls = payloads("core.tool.call");
 
 export const coreMutants: readonly RuntimeMutant[] = [
-  skip("pieces", "RUN-6", "RUN-10"),
+  ...sharedRuntimeMutants("core.ping", "agent.ping", "RUN-29", "RUN-108"),
   skip("merged", "RUN-10", "RUN-25"),
-  skip("bytes", "RUN-7"),
-  skip("utf8", "RUN-7"),
   skip("oversize", "RUN-12", "RUN-62"),
   skip("default-limit", "RUN-11"),
   skip("announced", "RUN-62"),
   skip("audited-frames", "RUN-14"),
   skip("garbage", "RUN-8", "RUN-31"),
   skip("envelope", "RUN-31"),
-  skip("times", "RUN-36"),
-  skip("nulls", "RUN-153"),
   skip("version", "RUN-140"),
-  {
-    ...sends("no version over TCP", (message) => without(message, "v"), "RUN-5", "RUN-29", "RUN-33"),
-    transport: "tcp",
-  },
-  sends("ids that are not UUIDs", (message) => ({ ...message, id: `id-${message.id}` }), "RUN-35"),
-  sends("one id", (message) => ({ ...message, id: "00000000-0000-4000-8000-000000000000" }), "RUN-34"),
-  sends("a time of its own", (message) => ({ ...message, ts: "yesterday" }), "RUN-36"),
-  sends(
-    "no payload",
-    (message) => (message.type === "core.ping" ? without(message, "payload") : message),
-    "RUN-29",
-    "RUN-37",
-  ),
-  sends(
-    "another type",
-    (message) => (message.type === "core.ping" ? { ...message, type: "agent.ping" } : message),
-    "RUN-54",
-    "RUN-108",
-  ),
-  sends(
-    "numbers as codes",
-    errors((error) => ({ ...error, code: 7 })),
-    "RUN-48",
-  ),
-  sends(
-    "debug",
-    errors((error) => ({ ...error, debug: { at: "here" } })),
-    "RUN-52",
-  ),
   skip("safe-errors", "RUN-49", "RUN-51", "RUN-129"),
   skip("processes", "RUN-1"),
   skip("quiet", "RUN-2", "RUN-111"),
@@ -80,11 +35,7 @@ export const coreMutants: readonly RuntimeMutant[] = [
   skip("errors-as-messages", "RUN-53"),
   skip("agent-ids", "RUN-58", "RUN-113"),
   skip("known-fields", "RUN-122"),
-  sends(
-    "no server",
-    payloadOf("core.welcome", (payload) => without(payload, "server")),
-    "RUN-60",
-  ),
+  payloads("core.welcome")("no server", (payload) => without(payload, "server"), "RUN-60"),
   skip("sessions", "RUN-61"),
   sends(
     "core.error for a hello",
@@ -107,12 +58,7 @@ export const coreMutants: readonly RuntimeMutant[] = [
   skip("conflicts", "RUN-78"),
   skip("unregister", "RUN-79"),
   sends("no core.tools.unregistered", nothing("core.tools.unregistered"), "RUN-80"),
-  sends(
-    "no call_id",
-    inCall((payload) => without(payload, "call_id")),
-    "RUN-81",
-    "RUN-82",
-  ),
+  calls("no call_id", (payload) => without(payload, "call_id"), "RUN-81", "RUN-82"),
   skip("call-ids", "RUN-81", "RUN-82"),
   skip("options", "RUN-83"),
   skip("callers", "RUN-84"),

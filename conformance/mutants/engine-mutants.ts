@@ -1,44 +1,21 @@
-import type { TransportName } from "../src/scenario/step-schema.ts";
+import { deviating, type Mutant, serve, skip, within, without } from "./mutant.ts";
 import type { EngineDeviation } from "./reference-engine.ts";
 import type { Answer, Request } from "./reference-harness.ts";
 
-/** An engine with one deviation, and the requirements of which at least each has a check that notices it. */
-export interface EngineMutant extends EngineDeviation {
-  readonly name: string;
-  readonly kills: readonly string[];
-  readonly transport?: Exclude<TransportName, "stdio">;
-}
-
-const skip = (rule: string, ...kills: string[]): EngineMutant => ({
-  name: `without ${rule}`,
-  kills,
-  skip: rule,
-});
-const serve = (how: string, transport: EngineMutant["transport"], ...kills: string[]): EngineMutant => ({
-  name: `${transport} ${how}`,
-  kills,
-  serve: how,
-  ...(transport && { transport }),
-});
-const answers = (
-  name: string,
-  change: (answer: Answer, request: Request) => unknown,
-  ...kills: string[]
-): EngineMutant => ({ name: `answers ${name}`, kills, answer: change });
-const reads = (name: string, read: (request: Request) => Request, ...kills: string[]): EngineMutant => ({
-  name: `reads ${name}`,
-  kills,
-  read,
-});
-
-const without = (value: Answer, name: string) =>
-  Object.fromEntries(Object.entries(value ?? {}).filter(([key]) => key !== name));
-const withError = (change: (error: Answer) => unknown) => (answer: Answer) =>
-  answer.response.error === undefined
-    ? answer
-    : { ...answer, response: { ...answer.response, error: change(answer.response.error) } };
-const refusedIf = (isRefused: (request: Request) => unknown) => (request: Request) =>
-  isRefused(request) ? { ...request, request: 7 } : request;
+const answers = deviating<EngineDeviation, "answer">("answers", "answer");
+const errors = within(
+  answers,
+  (change: (error: Answer) => unknown) => (answer) =>
+    answer.response.error === undefined
+      ? answer
+      : { ...answer, response: { ...answer.response, error: change(answer.response.error) } },
+);
+const reads = deviating<EngineDeviation, "read">("reads", "read");
+const refuses = within(
+  reads,
+  (isRefused: (request: Request) => unknown) => (request) =>
+    isRefused(request) ? { ...request, request: 7 } : request,
+);
 const contextOf = (request: Request): Request => request?.request?.context ?? {};
 /** Unknown keys anywhere below. */
 const isStrange = (value: unknown): boolean =>
@@ -46,7 +23,7 @@ const isStrange = (value: unknown): boolean =>
     ? "color" in value || Object.values(value).some(isStrange)
     : false;
 
-export const engineMutants: readonly EngineMutant[] = [
+export const engineMutants: readonly Mutant<EngineDeviation>[] = [
   skip("major", "OH-3"),
   skip("shape", "OH-1", "OH-10", "OH-40"),
   skip("inline", "OH-41"),
@@ -114,19 +91,11 @@ export const engineMutants: readonly EngineMutant[] = [
     (answer) => ({ ...answer, response: without(answer.response, "engine_latency_ms") }),
     "OH-68",
   ),
-  answers(
-    "errors without a code",
-    withError((error) => without(error, "code")),
-    "OH-62",
-  ),
-  answers(
-    "errors that do not say retryable",
-    withError((error) => without(error, "retryable")),
-    "OH-65",
-  ),
-  answers(
+  errors("errors without a code", (error) => without(error, "code"), "OH-62"),
+  errors("errors that do not say retryable", (error) => without(error, "retryable"), "OH-65"),
+  errors(
     "errors with a stack",
-    withError((error) => ({ ...error, message: "Error: x\n    at handle (/srv/engine.js:10:3)" })),
+    (error) => ({ ...error, message: "Error: x\n    at handle (/srv/engine.js:10:3)" }),
     "OH-63",
   ),
   answers(
@@ -146,25 +115,13 @@ export const engineMutants: readonly EngineMutant[] = [
         : answer,
     "OH-67",
   ),
-  reads(
-    "no minor versions",
-    refusedIf((request) => request?.protocol_version === "1.9.3"),
-    "OH-2",
-  ),
-  reads("no unknown fields", refusedIf(isStrange), "OH-7"),
-  reads(
-    "no null",
-    refusedIf((request) => request?.request?.context === null),
-    "OH-10",
-  ),
-  reads(
-    "no request without auth",
-    refusedIf((request) => request?.request?.auth === undefined),
-    "OH-27",
-  ),
-  reads(
+  refuses("no minor versions", (request) => request?.protocol_version === "1.9.3", "OH-2"),
+  refuses("no unknown fields", isStrange, "OH-7"),
+  refuses("no null", (request) => request?.request?.context === null, "OH-10"),
+  refuses("no request without auth", (request) => request?.request?.auth === undefined, "OH-27"),
+  refuses(
     "no attachments with unknown fields",
-    refusedIf((request) => contextOf(request).attachments?.some?.((each: Answer) => each?.description)),
+    (request) => contextOf(request).attachments?.some?.((each: Answer) => each?.description),
     "OH-84",
   ),
   serve("logs", "unix", "OH-61"),

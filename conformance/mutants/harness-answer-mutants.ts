@@ -1,27 +1,44 @@
-import {
-  answer,
-  decides,
-  type HarnessMutant,
-  recode,
-  withBatch,
-  withError,
-  withHello,
-  without,
-  withResult,
-} from "./harness-mutant.ts";
+import { deviating, type Mutant, resultOf, within, without } from "./mutant.ts";
+import type { Answer, HarnessDeviation, Request } from "./reference-harness.ts";
+
+type Change = (value: Answer) => unknown;
+
+const answer = deviating<HarnessDeviation, "answer">("answers", "answer");
+const withError = (change: Change) => (reply: Answer) =>
+  reply.error === undefined ? reply : { ...reply, error: change(reply.error) };
+const recode = (from: number, to: number) =>
+  withError((error) => (error.code === from ? { ...error, code: to } : error));
+/** Changes the result of requests of a method. */
+const resultsOf = (method: string) =>
+  within(
+    answer,
+    (change: Change) => (reply: Answer, request: Request) =>
+      request?.method === method ? resultOf(change)(reply) : reply,
+  );
+
+const errors = within(answer, withError);
+const results = within(answer, resultOf);
+const hellos = resultsOf("ahp/handshake");
+const batches = within(resultsOf("ahp/batch"), (change: (decisions: Answer[]) => unknown) => (result) => ({
+  ...result,
+  decisions: change(result.decisions),
+}));
+const decisions = (decision: string) =>
+  within(results, (change: Change) => (result) => (result?.decision === decision ? change(result) : result));
 
 /** Which decision of a typed event is not passed on as it is. */
 const garbled = (type: string, ...kills: string[]) =>
   answer(
     `${type} with another decision`,
-    withResult((result, request) =>
-      request?.params?.event_type === type ? { decision: "block", reason: "always" } : result,
-    ),
+    (reply, request) =>
+      request?.params?.event_type === type
+        ? resultOf(() => ({ decision: "block", reason: "always" }))(reply)
+        : reply,
     ...kills,
   );
 
 /** Harnesses that send another answer than the reference. */
-export const harnessAnswerMutants: readonly HarnessMutant[] = [
+export const harnessAnswerMutants: readonly Mutant<HarnessDeviation>[] = [
   answer("without jsonrpc", (reply) => without(reply, "jsonrpc"), "AHP-8", "RPC-20"),
   answer("with the id as a string", (reply) => ({ ...reply, id: String(reply.id) }), "AHP-96", "RPC-13"),
   answer(
@@ -47,96 +64,39 @@ export const harnessAnswerMutants: readonly HarnessMutant[] = [
     "RPC-21",
     "AHP-7",
   ),
-  answer(
-    "with a code that is a string",
-    withError((error) => ({ ...error, code: String(error.code) })),
-    "RPC-26",
-  ),
-  answer(
-    "with a message that is a number",
-    withError((error) => ({ ...error, message: 1 })),
-    "RPC-27",
-  ),
-  answer(
-    "with HTTP codes",
-    withError((error) => ({ ...error, code: 400 })),
-    "AHP-100",
-  ),
+  errors("with a code that is a string", (error) => ({ ...error, code: String(error.code) }), "RPC-26"),
+  errors("with a message that is a number", (error) => ({ ...error, message: 1 }), "RPC-27"),
+  errors("with HTTP codes", (error) => ({ ...error, code: 400 }), "AHP-100"),
   answer("-32600 for an unknown method", recode(-32601, -32600), "AHP-24", "RPC-32", "RPC-46"),
   answer("-32603 for invalid params", recode(-32602, -32603), "AHP-98", "RPC-33", "AHP-34"),
   answer("-32600 for what is not JSON", recode(-32700, -32600), "RPC-30"),
   answer("-32602 for a handler that fails", recode(-32603, -32602), "RPC-34", "AHP-75", "AHP-59"),
   answer("-32602 for another version", recode(-32000, -32602), "AHP-10"),
-  answer(
-    "other words for a failure",
-    withError((error) => ({ ...error, message: "It failed" })),
-    "AHP-99",
-    "AHP-165",
-  ),
-  answer(
-    "without its version",
-    withHello((result) => without(result, "protocol_version")),
-    "AHP-26",
-    "AHP-11",
-  ),
-  answer(
-    "without its info",
-    withHello((result) => without(result, "harness_info")),
-    "AHP-26",
-    "AHP-122",
-  ),
-  answer(
-    "with a token that is a number",
-    withHello((result) => ({ ...result, session_token: 7 })),
-    "AHP-27",
-  ),
-  answer(
-    "with a null token",
-    withHello((result) => ({ ...result, session_token: null })),
-    "AHP-101",
-  ),
-  answer(
-    "with limits as strings",
-    withHello((result) => ({ ...result, config: { batch_size: "1" } })),
-    "AHP-123",
-  ),
-  answer(
-    "without limits",
-    withHello((result) => without(result, "config")),
-    "AHP-74",
-    "AHP-94",
-  ),
-  answer(
+  errors("other words for a failure", (error) => ({ ...error, message: "It failed" }), "AHP-99", "AHP-165"),
+  hellos("without its version", (result) => without(result, "protocol_version"), "AHP-26", "AHP-11"),
+  hellos("without its info", (result) => without(result, "harness_info"), "AHP-26", "AHP-122"),
+  hellos("with a token that is a number", (result) => ({ ...result, session_token: 7 }), "AHP-27"),
+  hellos("with a null token", (result) => ({ ...result, session_token: null }), "AHP-101"),
+  hellos("with limits as strings", (result) => ({ ...result, config: { batch_size: "1" } }), "AHP-123"),
+  hellos("without limits", (result) => without(result, "config"), "AHP-74", "AHP-94"),
+  hellos(
     "without capabilities",
-    withHello((result) => ({ ...result, harness_info: { ...result.harness_info, capabilities: [] } })),
+    (result) => ({ ...result, harness_info: { ...result.harness_info, capabilities: [] } }),
     "AHP-120",
     "AHP-220",
   ),
-  answer(
-    "without metadata",
-    withResult((result) => without(result, "metadata")),
-    "AHP-47",
-  ),
-  answer(
-    "with null metadata",
-    decides("allow", (result) => ({ metadata: null, ...result })),
-    "AHP-101",
-  ),
-  answer(
-    "without the reason",
-    decides("block", (result) => without(result, "reason")),
-    "AHP-48",
-    "AHP-28",
-  ),
-  answer(
+  results("without metadata", (result) => without(result, "metadata"), "AHP-47"),
+  decisions("allow")("with null metadata", (result) => ({ metadata: null, ...result }), "AHP-101"),
+  decisions("block")("without the reason", (result) => without(result, "reason"), "AHP-48", "AHP-28"),
+  decisions("escalate")(
     "with another tag",
-    decides("escalate", ({ decision, ...rest }) => ({ type: decision, ...rest })),
+    ({ decision, ...rest }) => ({ type: decision, ...rest }),
     "AHP-134",
     "AHP-46",
   ),
-  answer(
+  results(
     "with decisions inside",
-    withResult((result) => (result?.decision ? { value: result } : result)),
+    (result) => (result?.decision ? { value: result } : result),
     "AHP-16",
     "AHP-28",
   ),
@@ -152,33 +112,16 @@ export const harnessAnswerMutants: readonly HarnessMutant[] = [
     (reply, request) => (request?.method === "ahp/handshake" ? undefined : reply),
     "AHP-22",
   ),
-  answer(
-    "decisions the other way round",
-    withBatch((decisions) => decisions.toReversed()),
-    "AHP-84",
-  ),
-  answer(
-    "one decision too few",
-    withBatch((decisions) => decisions.slice(1)),
-    "AHP-85",
-    "AHP-83",
-  ),
-  answer(
-    "one decision too many",
-    withBatch((decisions) => [...decisions, { decision: "allow" }]),
-    "AHP-85",
-  ),
-  answer(
+  batches("decisions the other way round", (decisions) => decisions.toReversed(), "AHP-84"),
+  batches("one decision too few", (decisions) => decisions.slice(1), "AHP-85", "AHP-83"),
+  batches("one decision too many", (decisions) => [...decisions, { decision: "allow" }], "AHP-85"),
+  batches(
     "null to a notification in a batch",
-    withBatch((all) => all.map((each, index) => (index === 3 ? null : each))),
+    (all) => all.map((each, index) => (index === 3 ? null : each)),
     "AHP-131",
     "AHP-83",
   ),
-  answer(
-    "a query without its answer",
-    withResult((result, request) => (request?.method === "ahp/query" ? without(result, "answer") : result)),
-    "AHP-127",
-  ),
+  resultsOf("ahp/query")("a query without its answer", (result) => without(result, "answer"), "AHP-127"),
   garbled("intent_detection", "AHP-50", "AHP-29"),
   garbled("context_perception", "AHP-51", "AHP-135"),
   garbled("memory_recall", "AHP-52"),

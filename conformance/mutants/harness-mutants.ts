@@ -1,6 +1,7 @@
 import { harnessAnswerMutants } from "./harness-answer-mutants.ts";
-import { type HarnessMutant, serve, skip } from "./harness-mutant.ts";
 import { harnessReadMutants } from "./harness-read-mutants.ts";
+import { type Mutant, serve, skip } from "./mutant.ts";
+import type { HarnessDeviation } from "./reference-harness.ts";
 
 const typed = {
   idle: ["AHP-136"],
@@ -16,7 +17,7 @@ const typed = {
   verification: ["AHP-39", "AHP-40", "AHP-43"],
 };
 
-export const harnessMutants: readonly HarnessMutant[] = [
+export const harnessMutants: readonly Mutant<HarnessDeviation>[] = [
   ...Object.entries(typed).map(([type, kills]) =>
     skip(`payload-${type}`, ...kills, ...(type in { idle: 1, planning: 1 } ? ["AHP-194"] : [])),
   ),

@@ -1,8 +1,29 @@
-import { eventOf, type HarnessMutant, read, refusesPayload, refusing, without } from "./harness-mutant.ts";
-import type { Request } from "./reference-harness.ts";
+import { deviating, type Mutant, within, without } from "./mutant.ts";
+import type { HarnessDeviation, Request } from "./reference-harness.ts";
+
+const read = deviating<HarnessDeviation, "read">("reads", "read");
+const events = within(
+  read,
+  (change: (event: Request) => Request) => (message) =>
+    message?.method === "ahp/event" && typeof message.params === "object"
+      ? { ...message, params: change(message.params) }
+      : message,
+);
+/** Refuses events of which something holds, as if their params were not valid. */
+const refuses = within(
+  events,
+  (isRefused: (event: Request) => boolean) => (event) =>
+    isRefused(event) ? { ...event, timestamp: 0 } : event,
+);
+const refusesPayload = (type: string) =>
+  within(
+    refuses,
+    (isRefused: (payload: Request) => boolean) => (event) =>
+      event?.event_type === type && isRefused(event.payload ?? {}),
+  );
 
 /** Harnesses that take a message for another one. */
-export const harnessReadMutants: readonly HarnessMutant[] = [
+export const harnessReadMutants: readonly Mutant<HarnessDeviation>[] = [
   read(
     "2.4 only",
     (message) =>
@@ -11,68 +32,46 @@ export const harnessReadMutants: readonly HarnessMutant[] = [
         : message,
     "AHP-11",
   ),
-  read(
-    "unknown members as faults",
-    refusing((event) => "color" in (event ?? {})),
-    "AHP-102",
-  ),
-  read(
-    "null as a fault",
-    refusing((event) => event?.context === null),
-    "AHP-101",
-  ),
-  read(
+  refuses("unknown members as faults", (event) => "color" in (event ?? {}), "AHP-102"),
+  refuses("null as a fault", (event) => event?.context === null, "AHP-101"),
+  refuses(
     "small integers only",
-    refusing((event) => event?.context?.session_stats?.total_tokens === -1),
+    (event) => event?.context?.session_stats?.total_tokens === -1,
     "AHP-211",
     "AHP-129",
   ),
-  read(
-    "UTC only",
-    refusing((event) => String(event?.timestamp).endsWith("+02:00")),
-    "AHP-125",
-  ),
-  read(
+  refuses("UTC only", (event) => String(event?.timestamp).endsWith("+02:00"), "AHP-125"),
+  refuses(
     "objects as payloads only",
-    refusing((event) => event?.event_type === "pre_prompt" && typeof event.payload !== "object"),
+    (event) => event?.event_type === "pre_prompt" && typeof event.payload !== "object",
     "AHP-160",
   ),
-  read(
-    "nothing beyond the first level",
-    refusing((event) => event?.depth > 0 && event.depth < 11),
-    "AHP-119",
-  ),
-  read(
-    "events without their context",
-    eventOf((event) => without(event, "context")),
-    "AHP-20",
-  ),
-  read(
+  refuses("nothing beyond the first level", (event) => event?.depth > 0 && event.depth < 11, "AHP-119"),
+  events("events without their context", (event) => without(event, "context"), "AHP-20"),
+  refusesPayload("context_perception")(
     "null in targets as a fault",
-    refusesPayload("context_perception", ({ target }) => JSON.stringify(target ?? "").includes("null")),
+    ({ target }) => JSON.stringify(target ?? "").includes("null"),
     "AHP-146",
   ),
-  read(
+  refusesPayload("context_perception")(
     "times as strings only",
-    refusesPayload("context_perception", ({ target }) => typeof target?.event?.time_range?.from === "number"),
+    ({ target }) => typeof target?.event?.time_range?.from === "number",
     "AHP-212",
   ),
-  read(
+  events(
     "context_perception without defaults",
-    eventOf((event) =>
+    (event) =>
       event?.event_type === "context_perception" && event.payload?.domain === undefined
         ? { ...event, payload: { ...event.payload, domain: "coding" } }
         : event,
-    ),
     "AHP-139",
   ),
-  read(
+  events(
     "no sources",
-    eventOf((event) =>
+    (event) =>
       event?.event_type === "context_perception"
         ? { ...event, payload: { ...event.payload, constraints: { include_sources: false } } }
         : event,
-    ),
     "AHP-140",
   ),
   ...["run_lifecycle", "verification", "post_action", "heartbeat"].map((type) =>
@@ -87,21 +86,19 @@ export const harnessReadMutants: readonly HarnessMutant[] = [
       ...(type === "verification" ? ["AHP-45", "AHP-40"] : []),
     ),
   ),
-  read(
+  events(
     "task lists without what they do not need",
-    eventOf((event) =>
+    (event) =>
       event?.event_type === "task_list" ? { ...event, payload: { ...event.payload, tasks: [] } } : event,
-    ),
     "AHP-44",
     "AHP-38",
   ),
-  read(
+  events(
     "verifications without risks",
-    eventOf((event) =>
+    (event) =>
       event?.event_type === "verification"
         ? { ...event, payload: without(event.payload, "residual_risks", "artifacts") }
         : event,
-    ),
     "AHP-221",
   ),
   read(

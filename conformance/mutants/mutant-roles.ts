@@ -1,10 +1,10 @@
 import type { StartModule } from "../src/index.ts";
-import type { TransportName } from "../src/scenario/step-schema.ts";
 import { agentMutants } from "./agent-mutants.ts";
 import { chatMutants } from "./chat-mutants.ts";
 import { coreMutants } from "./core-mutants.ts";
 import { engineMutants } from "./engine-mutants.ts";
 import { harnessMutants } from "./harness-mutants.ts";
+import type { Mutant, MutantTransport } from "./mutant.ts";
 import { startReferenceAgent } from "./reference-agent.ts";
 import { createReferenceChat } from "./reference-chat.ts";
 import { startReferenceCore } from "./reference-core.ts";
@@ -21,36 +21,21 @@ import { threadClientMutants } from "./thread-client-mutants.ts";
 import { threadsMutants } from "./threads-mutants.ts";
 import type { weakChecks } from "./weak-checks.ts";
 
-type Transport = Exclude<TransportName, "stdio">;
-
-interface Deviation {
-  readonly name: string;
-  /** The requirements that must not hold for it. */
-  readonly kills: readonly string[];
-  /** Where it deviates. @default unix */
-  readonly transport?: Transport | undefined;
-}
-
 /** A reference peer with one deviation. */
-export interface Mutant {
-  readonly name: string;
-  readonly kills: readonly string[];
-  readonly transport: Transport;
-  readonly start: StartModule;
-}
+type StartedMutant = Required<Mutant<{ readonly start: StartModule }>>;
 
 /** The reference peer of a role and its mutants. */
 export interface MutantRole {
   readonly reference: StartModule;
   /** Where the reference is judged. */
-  readonly transports: readonly Transport[];
-  readonly mutants: readonly Mutant[];
+  readonly transports: readonly MutantTransport[];
+  readonly mutants: readonly StartedMutant[];
 }
 
-const role = <D extends Deviation>(
+const role = <D>(
   start: (deviation?: D) => StartModule,
-  deviations: readonly D[],
-  ...transports: readonly Transport[]
+  deviations: readonly Mutant<D>[],
+  ...transports: readonly MutantTransport[]
 ): MutantRole => ({
   reference: start(),
   transports,

@@ -15,13 +15,6 @@ export interface RuntimeDeviation {
   readonly give?: (given: Message, operation: string) => Message;
 }
 
-/** A mutant, and the requirements of which at least each has a check that notices it. */
-export interface RuntimeMutant extends RuntimeDeviation {
-  readonly name: string;
-  readonly kills: readonly string[];
-  readonly transport?: "unix" | "tcp";
-}
-
 export const envelopeOf = (type: string, payload: object, more: object = {}): Message => ({
   v: 1,
   type,

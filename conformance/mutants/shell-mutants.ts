@@ -1,46 +1,19 @@
-import type { TransportName } from "../src/scenario/step-schema.ts";
+import { deviating, type Mutant, skip, skipOver, within, without } from "./mutant.ts";
 import type { Answer, Request } from "./reference-harness.ts";
 import type { ShellDeviation } from "./reference-shell.ts";
 
-/** A shell with one deviation, and the requirements of which at least each has a check that notices it. */
-export interface ShellMutant extends ShellDeviation {
-  readonly name: string;
-  readonly kills: readonly string[];
-  readonly transport?: Exclude<TransportName, "stdio">;
-}
-
-const skip = (rule: string, ...kills: string[]): ShellMutant => ({
-  name: `without ${rule}`,
-  kills,
-  skip: rule,
-});
-const overHttp = (rule: string, ...kills: string[]): ShellMutant => ({
-  name: `without ${rule} over http`,
-  kills,
-  skip: rule,
-  transport: "http",
-});
-const sends = (name: string, send: (request: Request) => Request, ...kills: string[]): ShellMutant => ({
-  name: `sends ${name}`,
-  kills,
-  send,
-});
-const reads = (name: string, read: (answer: Answer) => Answer, ...kills: string[]): ShellMutant => ({
-  name: `reads ${name}`,
-  kills,
-  read,
-});
-
-const without = (value: Request, name: string) =>
-  Object.fromEntries(Object.entries(value ?? {}).filter(([key]) => key !== name));
-const withContext = (change: (context: Request) => Request) => (request: Request) => ({
+const sends = deviating<ShellDeviation, "send">("sends", "send");
+const contexts = within(sends, (change: (context: Request) => Request) => (request) => ({
   ...request,
   request: { ...request.request, context: change(request.request.context) },
-});
-const refusedIf = (isRefused: (answer: Answer) => unknown) => (answer: Answer) =>
-  isRefused(answer) ? {} : answer;
+}));
+const reads = deviating<ShellDeviation, "read">("reads", "read");
+const refuses = within(
+  reads,
+  (isRefused: (answer: Answer) => unknown) => (answer) => (isRefused(answer) ? {} : answer),
+);
 
-export const shellMutants: readonly ShellMutant[] = [
+export const shellMutants: readonly Mutant<ShellDeviation>[] = [
   skip("major", "OH-6"),
   skip("shape", "OH-11", "OH-47"),
   skip("unknown", "OH-53", "OH-56"),
@@ -67,73 +40,45 @@ export const shellMutants: readonly ShellMutant[] = [
   skip("ids", "OH-76"),
   skip("pieces", "OH-76"),
   skip("logs", "OH-1"),
-  overHttp("credential", "OH-30"),
-  overHttp("documents", "OH-78"),
-  overHttp("status", "OH-78"),
+  skipOver("http", "credential", "OH-30"),
+  skipOver("http", "documents", "OH-78"),
+  skipOver("http", "status", "OH-78"),
   sends("no version", (request) => without(request, "protocol_version"), "OH-1", "OH-10", "OH-5"),
   sends("another version", (request) => ({ ...request, protocol_version: "0.9.0" }), "OH-5"),
   sends("no request_id", (request) => without(request, "request_id"), "OH-13"),
   sends("streaming", (request) => ({ ...request, capabilities: { "openharness.streaming": true } }), "OH-70"),
-  sends(
-    "no shell",
-    withContext((context) => without(context, "shell")),
-    "OH-25",
-  ),
-  sends(
-    "no session",
-    withContext((context) => without(context, "session_id")),
-    "OH-36",
-  ),
-  sends(
-    "no intent",
-    withContext((context) => without(context, "user_intent")),
-    "OH-36",
-  ),
-  sends(
-    "its own without a prefix",
-    withContext((context) => ({ ...context, extensions: { framework: 1 } })),
-    "OH-9",
-  ),
-  sends(
+  contexts("no shell", (context) => without(context, "shell"), "OH-25"),
+  contexts("no session", (context) => without(context, "session_id"), "OH-36"),
+  contexts("no intent", (context) => without(context, "user_intent"), "OH-36"),
+  contexts("its own without a prefix", (context) => ({ ...context, extensions: { framework: 1 } }), "OH-9"),
+  contexts(
     "a state without a tier",
-    withContext((context) =>
+    (context) =>
       context.environment_state
         ? { ...context, environment_state: without(context.environment_state, "privacy_tier") }
         : context,
-    ),
     "OH-34",
   ),
-  sends(
+  contexts(
     "attachments as an object",
-    withContext((context) =>
-      context.attachments ? { ...context, attachments: { ...context.attachments } } : context,
-    ),
+    (context) => (context.attachments ? { ...context, attachments: { ...context.attachments } } : context),
     "OH-40",
     "OH-43",
     "OH-84",
   ),
-  sends(
+  contexts(
     "attachments without a reference",
-    withContext((context) =>
+    (context) =>
       context.attachments
         ? { ...context, attachments: context.attachments.map(() => ({ filename: "a.png" })) }
         : context,
-    ),
     "OH-43",
   ),
-  reads(
-    "no unknown fields",
-    refusedIf((answer) => answer.color),
-    "OH-8",
-  ),
-  reads(
+  refuses("no unknown fields", (answer) => answer.color, "OH-8"),
+  refuses(
     "no unknown capabilities",
-    refusedIf((answer) => answer.supported_capabilities?.["com.example.color"]),
+    (answer) => answer.supported_capabilities?.["com.example.color"],
     "OH-21",
   ),
-  reads(
-    "no null",
-    refusedIf((answer) => answer.capability_denials === null),
-    "OH-11",
-  ),
+  refuses("no null", (answer) => answer.capability_denials === null, "OH-11"),
 ];

@@ -1,26 +1,12 @@
-import type { AgentMutant } from "./agent-mutants.ts";
-import type { Answer, Request } from "./reference-harness.ts";
+import { type AgentMutant, params, sends } from "./agent-mutants.ts";
+import { skip, without } from "./mutant.ts";
+import type { Answer } from "./reference-harness.ts";
 
-const skip = (rule: string, ...kills: string[]): AgentMutant => ({
-  name: `without ${rule}`,
-  kills,
-  skip: rule,
-});
-const sends = (name: string, send: (message: Request) => Request, ...kills: string[]): AgentMutant => ({
-  name: `sends ${name}`,
-  kills,
-  send,
-});
 const gives = (operation: string, change: (given: Answer) => Answer, ...kills: string[]): AgentMutant => ({
   name: `gives another result of ${operation}`,
   kills,
   give: (given, done) => (done === operation ? change(given) : given),
 });
-
-const without = (value: Request, ...names: string[]) =>
-  Object.fromEntries(Object.entries(value ?? {}).filter(([key]) => !names.includes(key)));
-const withParams = (method: string, change: (params: Request) => Request) => (message: Request) =>
-  message.method === method ? { ...message, params: change(message.params) } : message;
 
 export const threadClientMutants: readonly AgentMutant[] = [
   skip("errors", "THR-49", "THR-50", "RPC-22"),
@@ -52,31 +38,11 @@ export const threadClientMutants: readonly AgentMutant[] = [
     "RPC-6",
     "THR-6",
   ),
-  sends(
-    "a client without a name",
-    withParams("initialize", () => ({ clientInfo: {} })),
-    "THR-4",
-  ),
-  sends(
-    "no title",
-    withParams("thread.create", (params) => without(params, "title")),
-    "THR-5",
-  ),
-  sends(
-    "another thread",
-    withParams("thread.get", () => ({ threadId: "other" })),
-    "THR-7",
-  ),
-  sends(
-    "a cancel of nothing",
-    withParams("turn.cancel", () => ({})),
-    "THR-15",
-  ),
-  sends(
-    "always once",
-    withParams("approval.respond", (params) => ({ ...params, decision: "once" })),
-    "THR-11",
-  ),
+  params("initialize")("a client without a name", () => ({ clientInfo: {} }), "THR-4"),
+  params("thread.create")("no title", (params) => without(params, "title"), "THR-5"),
+  params("thread.get")("another thread", () => ({ threadId: "other" }), "THR-7"),
+  params("turn.cancel")("a cancel of nothing", () => ({}), "THR-15"),
+  params("approval.respond")("always once", (params) => ({ ...params, decision: "once" }), "THR-11"),
   gives("connect", (given) => without(given, "version"), "THR-3"),
   gives("create_thread", () => ({}), "THR-36"),
   gives("get_thread", (given) => without(given, "events"), "THR-7", "THR-39"),

@@ -1,45 +1,22 @@
+import { deviating, type Mutant, paramsOf, resultOf, skip, within, without } from "./mutant.ts";
 import type { Answer } from "./reference-harness.ts";
 import type { ThreadsDeviation } from "./reference-threads.ts";
 
-/** A thread server with one deviation, and the requirements of which at least each has a check that notices it. */
-export interface ThreadsMutant extends ThreadsDeviation {
-  readonly name: string;
-  readonly kills: readonly string[];
-}
-
-const skip = (rule: string, ...kills: string[]): ThreadsMutant => ({
-  name: `without ${rule}`,
-  kills,
-  skip: rule,
-});
-const sends = (name: string, send: (message: Answer) => unknown, ...kills: string[]): ThreadsMutant => ({
-  name: `sends ${name}`,
-  kills,
-  send,
-});
-
-const without = (value: Answer, ...names: string[]) =>
-  Object.fromEntries(Object.entries(value ?? {}).filter(([key]) => !names.includes(key)));
-const told = (method: string, change: (params: Answer) => unknown) => (message: Answer) =>
-  message.method === method ? { ...message, params: change(message.params) } : message;
+const sends = deviating<ThreadsDeviation, "send">("sends", "send");
+const params = (method: string) => within(sends, paramsOf(method));
+const results = within(sends, resultOf);
+/** Changes the data of completed items of a type. */
+const items = (type: string) =>
+  within(
+    params("item.completed"),
+    (change: (data: Answer) => unknown) => (told: Answer) =>
+      told.type === type ? { ...told, item: { ...told.item, data: change(told.item.data) } } : told,
+  );
 const nothing = (method: string) => (message: Answer) => (message.method === method ? undefined : message);
-const result = (change: (value: Answer) => unknown) => (message: Answer) =>
-  message.result === undefined ? message : { ...message, result: change(message.result) };
 const recode = (from: number, to: number) => (message: Answer) =>
   message.error?.code === from ? { ...message, error: { ...message.error, code: to } } : message;
-/** Changes the data of completed items of a type. */
-const items = (type: string, change: (data: Answer) => unknown) => (message: Answer) =>
-  message.method === "item.completed" && message.params.type === type
-    ? {
-        ...message,
-        params: {
-          ...message.params,
-          item: { ...message.params.item, data: change(message.params.item.data) },
-        },
-      }
-    : message;
 
-export const threadsMutants: readonly ThreadsMutant[] = [
+export const threadsMutants: readonly Mutant<ThreadsDeviation>[] = [
   skip("files", "THR-40", "THR-42"),
   skip("meta", "THR-41"),
   skip("restarts", "THR-42", "THR-69"),
@@ -126,108 +103,64 @@ export const threadsMutants: readonly ThreadsMutant[] = [
   sends("-32600 for what is not JSON", recode(-32700, -32600), "THR-44", "RPC-30"),
   sends("-32700 for what is no request", recode(-32600, -32700), "THR-45", "RPC-31"),
   sends("-32602 for unknown methods", recode(-32601, -32602), "THR-46", "RPC-32"),
-  sends(
-    "no capabilities",
-    result((value) => without(value, "capabilities")),
-    "THR-3",
-  ),
+  results("no capabilities", (value) => without(value, "capabilities"), "THR-3"),
   sends(
     "no result for initialize",
     (message) => (message.result?.version ? { ...message, result: null } : message),
     "THR-4",
   ),
-  sends(
+  results(
     "extensions as a string",
-    result((value) =>
+    (value) =>
       value.capabilities ? { ...value, capabilities: { ...value.capabilities, extensions: "all" } } : value,
-    ),
     "THR-62",
   ),
-  sends(
+  results(
     "threads without a time",
-    result((value) => (value.thread ? { ...value, thread: without(value.thread, "time") } : value)),
+    (value) => (value.thread ? { ...value, thread: without(value.thread, "time") } : value),
     "THR-36",
   ),
-  sends(
-    "no list",
-    result((value) => (value.threads ? {} : value)),
-    "THR-6",
-  ),
-  sends(
+  results("no list", (value) => (value.threads ? {} : value), "THR-6"),
+  results(
     "events without seq",
-    result((value) =>
+    (value) =>
       value.events ? { ...value, events: value.events.map((event: Answer) => without(event, "seq")) } : value,
-    ),
     "THR-39",
     "THR-61",
   ),
-  sends(
-    "no ok",
-    result((value) => without(value, "ok")),
-    "THR-11",
-    "THR-15",
-  ),
-  sends(
-    "no turnId",
-    result((value) => without(value, "turnId")),
-    "THR-8",
-  ),
+  results("no ok", (value) => without(value, "ok"), "THR-11", "THR-15"),
+  results("no turnId", (value) => without(value, "turnId"), "THR-8"),
   sends("no thread.created", nothing("thread.created"), "THR-16", "THR-28"),
   sends("no turn.started", nothing("turn.started"), "THR-17"),
-  sends(
+  params("turn.completed")(
     "turns without a time",
-    told("turn.completed", (params) => ({ ...params, turn: without(params.turn, "time") })),
+    (params) => ({ ...params, turn: without(params.turn, "time") }),
     "THR-37",
     "THR-18",
   ),
   sends("no item.started", nothing("item.started"), "THR-20"),
   sends("no deltas", nothing("item.delta"), "THR-21"),
-  sends(
-    "deltas that are objects",
-    told("item.delta", (params) => ({ ...params, delta: {} })),
-    "THR-21",
-  ),
-  sends(
+  params("item.delta")("deltas that are objects", (params) => ({ ...params, delta: {} }), "THR-21"),
+  items("assistant_message")(
     "messages that are cut",
-    items("assistant_message", (data) => ({ ...data, text: "Hel" })),
+    (data) => ({ ...data, text: "Hel" }),
     "THR-22",
     "THR-30",
   ),
-  sends(
-    "user messages without content",
-    items("user_message", () => ({})),
-    "THR-29",
-  ),
-  sends(
-    "tools without a status",
-    items("tool_exec", (data) => without(data, "status")),
-    "THR-31",
-    "THR-14",
-  ),
-  sends(
-    "logs without a stream",
-    items("tool_log", (data) => without(data, "stream")),
-    "THR-32",
-  ),
-  sends(
-    "approvals without their answer",
-    items("approval", (data) => without(data, "decision")),
-    "THR-33",
-  ),
-  sends(
-    "artifacts without a size",
-    items("artifact", (data) => without(data, "sizeBytes")),
-    "THR-34",
-  ),
-  sends(
+  items("user_message")("user messages without content", () => ({}), "THR-29"),
+  items("tool_exec")("tools without a status", (data) => without(data, "status"), "THR-31", "THR-14"),
+  items("tool_log")("logs without a stream", (data) => without(data, "stream"), "THR-32"),
+  items("approval")("approvals without their answer", (data) => without(data, "decision"), "THR-33"),
+  items("artifact")("artifacts without a size", (data) => without(data, "sizeBytes"), "THR-34"),
+  params("item.completed")(
     "items without a type",
-    told("item.completed", (params) => ({ ...params, item: without(params.item, "type") })),
+    (params) => ({ ...params, item: without(params.item, "type") }),
     "THR-38",
   ),
   sends("no approval.resolved", nothing("approval.resolved"), "THR-67"),
-  sends(
+  params("approval.requested")(
     "approvals without a digest",
-    told("approval.requested", (params) => ({ ...params, metadata: without(params.metadata, "digest") })),
+    (params) => ({ ...params, metadata: without(params.metadata, "digest") }),
     "THR-24",
   ),
   sends(
