@@ -54,16 +54,21 @@ const withoutUnused: NonNullable<Options["esbuildPlugins"]>[number] = {
 
 /**
  * The build of a program, with all that it imports in it: it starts a quarter quicker than from hundreds of files. The
- * licences of what is in it go to `dist/licences.txt`. `external` are packages that bring files of their own.
+ * licences of what is in it go to `dist/licences.txt`. `external` are packages that bring files of their own. Beside the build
+ * of a library, which cleans the same folder, it `cleans` nothing.
  */
-export const program = (entry: Record<string, string>, external: readonly [string, ...string[]]) =>
+export const program = (
+  entry: Record<string, string>,
+  external: readonly [string, ...string[]],
+  { cleans = true }: { readonly cleans?: boolean } = {},
+) =>
   defineConfig({
     ...shared,
     entry,
     platform: "node",
     // tsup checks first what to bundle, so exclude the rest here.
     noExternal: [new RegExp(`^(?!(?:${external.join("|")})$)`)],
-    clean: ["!**/*.cjs"],
+    clean: cleans && ["!**/*.cjs"],
     // Some of what is bundled is CommonJS, and asks for Node's modules by a function that ESM has not.
     banner: {
       js: 'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);',
