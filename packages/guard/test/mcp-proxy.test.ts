@@ -266,9 +266,9 @@ describe("a server that changes its tools", () => {
     const directory = await makeDirectory();
     const place = { directory, name: "srv", place: ["x"] };
     const tool = (name: string) => ({ name, description: "", inputSchema: {} });
-    expect(await (await ToolPins.open(place)).check([tool("a")])).toEqual(["accepted"]);
+    expect(await (await openToolPins(place)).check([tool("a")])).toEqual(["accepted"]);
     const names = ["b", "c", "d", "e"];
-    const proxies = await Promise.all(names.map(() => ToolPins.open(place)));
+    const proxies = await Promise.all(names.map(() => openToolPins(place)));
     await Promise.all(proxies.map((pins, index) => pins.check([tool(names[index] as string)])));
     expect((await waitingTools(directory)).map((one) => one.tool).sort()).toEqual(names);
     const [file = ""] = await readdir(directory);
