@@ -93,9 +93,9 @@ export default defineConfig({
     pool: "forks",
     // Files of one worker share their modules: loading them again for each file took a sixth of the time.
     isolate: false,
-    // Many tests wait for processes and for clocks: two workers for each processor leave a quarter of its time unused.
+    // Many tests wait for processes and for clocks: twice as many workers as processors keep these busy.
     // A percentage would be cut to the number of processors.
-    maxWorkers: 3 * availableParallelism(),
+    maxWorkers: 2 * availableParallelism(),
     // Tests wait for conditions, and end as soon as these hold: what follows is for machines that are busy.
     setupFiles: ["./scripts/patient-waits.ts", "./scripts/property-seed.ts"],
     expect: { poll: { timeout: 15_000 } },
