@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { ahpEvents } from "@harnesskit/protocol/ahp";
 import { WebSocket } from "ws";
 import type { StartModule } from "../src/index.ts";
+import { postJson, readLines } from "./peer-io.ts";
 import type { Answer, Request } from "./reference-harness.ts";
 
 /** What a mutant of the reference agent does differently; nothing: the reference itself. */
@@ -43,32 +43,18 @@ const wayTo = (endpoint: string, token: string, skips: (rule: string) => boolean
   if (endpoint.startsWith("http"))
     return (onText, _onEnd, onOpen) => {
       onOpen();
-      const post = (message: Request): void => {
-        const content = JSON.stringify(message);
-        const type = skips("content-type") ? "text/plain" : "application/json";
-        const headers = { authorization: `Bearer ${secret}`, "content-type": type };
-        const call = httpRequest(
-          endpoint,
-          { method: skips("post") ? "PUT" : "POST", headers },
-          (response) => {
-            let text = "";
-            response.on("data", (chunk) => {
-              text += chunk;
-            });
-            const accepted = JSON.stringify({
-              jsonrpc: "2.0",
-              id: message.id,
-              result: { decision: "allow" },
-            });
-            const empty = skips("status") ? accepted : "null";
-            const isUsable = response.statusCode === 200;
-            response.on("end", () => onText(isUsable ? text || "null" : empty, message.id));
-          },
-        );
-        call.on("error", () => onText("null", message.id));
-        call.end(content);
+      const headers = {
+        authorization: `Bearer ${secret}`,
+        ...(skips("content-type") && { "content-type": "text/plain" }),
+        ...(skips("post") && { method: "PUT" }),
       };
-      return { send: post, close: () => {} };
+      const post = async (message: Request): Promise<void> => {
+        const { status, text } = await postJson(endpoint, message, headers);
+        const accepted = JSON.stringify({ jsonrpc: "2.0", id: message.id, result: { decision: "allow" } });
+        const empty = status !== undefined && skips("status") ? accepted : "null";
+        onText(status === 200 ? text || "null" : empty, message.id);
+      };
+      return { send: (message) => void post(message), close: () => {} };
     };
   if (endpoint.startsWith("ws"))
     return (onText, onEnd, onOpen) => {
@@ -87,15 +73,7 @@ const wayTo = (endpoint: string, token: string, skips: (rule: string) => boolean
     };
   return (onText, onEnd, onOpen) => {
     const socket = connect(endpoint.slice(5), onOpen);
-    let rest = "";
-    socket.setEncoding("utf8");
-    socket.on("data", (chunk) => {
-      rest = skips("pieces") ? String(chunk) : rest + String(chunk);
-      for (let end = rest.indexOf("\n"); end !== -1; end = rest.indexOf("\n")) {
-        onText(rest.slice(0, end));
-        rest = rest.slice(end + 1);
-      }
-    });
+    readLines(socket, { pieces: skips("pieces") }, (line) => onText(line.toString()));
     socket.on("close", onEnd);
     socket.on("error", onEnd);
     return {

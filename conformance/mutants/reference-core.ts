@@ -33,13 +33,6 @@ export const startReferenceCore =
     const pings = new Map<string, (result: object) => void>();
     let options: Message = {};
     const audit = (action: string, more: object = {}): void => void events.push({ action, ...more });
-    const calls = new CoreCalls(
-      skips,
-      sessions,
-      () => options,
-      audit,
-      (text) => redact(text),
-    );
     const redact = (text: string): string =>
       skips("redaction")
         ? text
@@ -47,6 +40,7 @@ export const startReferenceCore =
             (shown, token) => (token === "" ? shown : shown.replaceAll(token, "***")),
             text,
           );
+    const calls = new CoreCalls({ skips, sessions, options: () => options, audit, redact });
 
     const admit = (agentId: string, permissions: readonly string[] = []): string => {
       const token = skips("tokens") ? "the-same-token-for-all" : randomUUID() + randomUUID();

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { inlineAttachment, ShellResponseSchema } from "@harnesskit/protocol/openharness";
 import type { StartModule } from "../src/index.ts";
+import { postJson, readLines } from "./peer-io.ts";
 import type { Answer, Request } from "./reference-harness.ts";
 
 /** What a mutant of the reference shell does differently; nothing: the reference itself. */
@@ -18,23 +18,11 @@ export interface ShellDeviation {
 }
 
 /** A response, or why it is missing. */
-type Reply = { readonly status?: number; readonly text: string | undefined };
+type Reply = { readonly status?: number | undefined; readonly text?: string };
 type Post = (request: Request) => Promise<Reply>;
 
 const overHttp = (endpoint: string, token: string): { post: Post; close: () => void } => ({
-  post: (request) =>
-    new Promise((resolve) => {
-      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-      const call = httpRequest(endpoint, { method: "POST", headers }, (response) => {
-        let text = "";
-        response.on("data", (chunk) => {
-          text += chunk;
-        });
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
-      });
-      call.on("error", () => resolve({ text: undefined }));
-      call.end(JSON.stringify(request));
-    }),
+  post: (request) => postJson(endpoint, request, { authorization: `Bearer ${token}` }),
   close: () => {},
 });
 
@@ -49,18 +37,12 @@ const idIn = (text: string): string | undefined => {
 const overSocket = (path: string, skips: (rule: string) => boolean): { post: Post; close: () => void } => {
   const waiting = new Map<string, (reply: Reply) => void>();
   const socket = connect(path);
-  let rest = "";
-  socket.setEncoding("utf8");
   socket.on("error", () => {});
-  socket.on("data", (chunk) => {
-    rest = skips("pieces") ? String(chunk) : rest + String(chunk);
-    for (let end = rest.indexOf("\n"); end !== -1; end = rest.indexOf("\n")) {
-      const text = rest.slice(0, end);
-      rest = rest.slice(end + 1);
-      const id = skips("ids") ? [...waiting.keys()][0] : idIn(text);
-      waiting.get(id ?? "")?.({ text });
-      waiting.delete(id ?? "");
-    }
+  readLines(socket, { pieces: skips("pieces") }, (line) => {
+    const text = line.toString();
+    const id = skips("ids") ? [...waiting.keys()][0] : idIn(text);
+    waiting.get(id ?? "")?.({ text });
+    waiting.delete(id ?? "");
   });
   return {
     post: (request) =>

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { StartModule } from "../src/index.ts";
+import { readFrames, toFrame } from "./peer-io.ts";
 import type { AgentDeviation } from "./reference-agent.ts";
 import type { Answer, Request } from "./reference-harness.ts";
 
@@ -16,11 +17,7 @@ export const startReferenceThreadClient =
 
     const send = (message: Request): void => {
       const changed = deviation.send ? deviation.send(message) : message;
-      if (changed === undefined) return;
-      const bytes = Buffer.from(JSON.stringify(changed));
-      const header = Buffer.alloc(4);
-      header.writeUInt32BE(bytes.length);
-      socket?.write(Buffer.concat([header, bytes]));
+      if (changed !== undefined) socket?.write(toFrame(changed));
     };
     const call = async (
       method: string,
@@ -65,16 +62,7 @@ export const startReferenceThreadClient =
       async connect() {
         socket = connect({ path: endpoint.slice(5) });
         socket.on("error", () => {});
-        let rest = Buffer.alloc(0);
-        socket.on("data", (chunk: Buffer) => {
-          rest = skips("pieces") ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
-          while (rest.length >= 4 && rest.length >= 4 + rest.readUInt32BE()) {
-            const size = rest.readUInt32BE();
-            const message = JSON.parse(rest.subarray(4, 4 + size).toString());
-            rest = rest.subarray(4 + size);
-            receive(message);
-          }
-        });
+        readFrames(socket, { pieces: skips("pieces") }, (content) => receive(JSON.parse(content.toString())));
         await once(socket, "connect");
         return await call("initialize", { clientInfo: { name: "reference" } });
       },

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
+import { parseJson, readFrames } from "./peer-io.ts";
 import type { Answer, Request } from "./reference-harness.ts";
 
 /** A request that is answered with an error. */
@@ -18,14 +19,6 @@ interface Parts {
   readonly write: (socket: Socket, message: Answer) => void;
   readonly sockets: Set<Socket>;
 }
-
-/** Writes a message as one length-prefixed frame. */
-export const writeFrame = (socket: Socket, message: unknown): void => {
-  const bytes = Buffer.from(JSON.stringify(message));
-  const header = Buffer.alloc(4);
-  header.writeUInt32BE(bytes.length);
-  socket.write(Buffer.concat([header, bytes]));
-};
 
 /** Answers JSON-RPC on length-prefixed frames, on the socket at `path`. */
 export const serveFrames = async (path: string, { skips, methods, write, sockets }: Parts) => {
@@ -59,23 +52,9 @@ export const serveFrames = async (path: string, { skips, methods, write, sockets
 
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
-    let rest = Buffer.alloc(0);
     socket.on("error", () => {});
-    socket.on("data", (chunk: Buffer) => {
-      rest = skips("pieces") ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
-      while (rest.length >= 4 && rest.length >= 4 + rest.readUInt32BE()) {
-        const size = rest.readUInt32BE();
-        const content = rest.subarray(4, 4 + size).toString();
-        rest = skips("merged") ? Buffer.alloc(0) : rest.subarray(4 + size);
-        let message: unknown;
-        try {
-          message = JSON.parse(content);
-        } catch {
-          message = undefined;
-        }
-        receive(message, socket);
-      }
-    });
+    const forgets = { pieces: skips("pieces"), merged: skips("merged") };
+    readFrames(socket, forgets, (content) => receive(parseJson(content), socket));
     socket.on("end", () => socket.end());
   }).listen(path);
   await once(server, "listening");

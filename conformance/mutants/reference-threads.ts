@@ -3,9 +3,10 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, write
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { StartModule } from "../src/index.ts";
+import { toFrame } from "./peer-io.ts";
 import type { Answer, Request } from "./reference-harness.ts";
 import { type KeptThread, organised } from "./reference-threads-organised.ts";
-import { type Method, Refused, serveFrames, writeFrame } from "./reference-threads-socket.ts";
+import { type Method, Refused, serveFrames } from "./reference-threads-socket.ts";
 import { createTurns, type Live } from "./reference-threads-turns.ts";
 
 /** What a mutant of the reference thread server does differently; nothing: the reference itself. */
@@ -33,7 +34,7 @@ export const startReferenceThreads =
 
     const write = (socket: Socket, message: Answer): void => {
       const changed = deviation.send ? deviation.send(message) : message;
-      if (changed !== undefined) writeFrame(socket, changed);
+      if (changed !== undefined) socket.write(toFrame(changed));
     };
     const log = (threadId: string, type: string, params: Request): void => {
       const kept = threads.get(threadId);

@@ -2,37 +2,25 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import type { StartModule } from "../src/index.ts";
+import { parseJson, readLines } from "./peer-io.ts";
 import { createReferenceEngine, type EngineDeviation } from "./reference-engine.ts";
 
-const parse = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    return undefined;
-  }
-};
 type Engine = ReturnType<typeof createReferenceEngine>;
 
 const serveLines = (engine: Engine, deviates: (how: string) => boolean) =>
   createServer((socket) => {
-    let rest: Uint8Array = Buffer.alloc(0);
     let queue = Promise.resolve();
     if (deviates("logs")) socket.write("listening\n");
     const take = async (line: Uint8Array): Promise<void> => {
-      const message = parse(line);
+      const message = parseJson(line);
       if (message === undefined && deviates("silent-garbage")) return;
       const answer = await engine.receive(message);
       if (answer !== undefined) socket.write(`${JSON.stringify(answer)}\n`);
     };
     socket.on("error", () => {});
-    socket.on("data", (chunk: Buffer) => {
-      rest = deviates("forgets-pieces") ? chunk : Buffer.concat([rest, chunk]);
-      for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
-        const line = rest.subarray(0, end);
-        rest = rest.subarray(end + 1);
-        queue = queue.then(() => take(line));
-        if (deviates("one-a-chunk")) rest = Buffer.alloc(0);
-      }
+    const forgets = { pieces: deviates("forgets-pieces"), merged: deviates("one-a-chunk") };
+    readLines(socket, forgets, (line) => {
+      queue = queue.then(() => take(line));
     });
   });
 
@@ -46,7 +34,7 @@ const serveHttp = (engine: Engine, token: string, deviates: (how: string) => boo
     const isJson = headers["content-type"] === "application/json" || deviates("any-type");
     const status = refused || (isJson ? 0 : 415);
     if (status !== 0) return void response.writeHead(status).end();
-    const message = parse(Buffer.concat(chunks));
+    const message = parseJson(Buffer.concat(chunks));
     const answer = message === undefined && deviates("silent-garbage") ? "" : await engine.receive(message);
     response.writeHead(200, { "content-type": deviates("text") ? "text/plain" : "application/json" });
     response.end(JSON.stringify(answer));

@@ -3,6 +3,7 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer, type Socket } from "node:net";
 import { WebSocketServer } from "ws";
 import type { StartModule } from "../src/index.ts";
+import { parseJson, toFrame } from "./peer-io.ts";
 import {
   type Answer,
   createReferenceHarness,
@@ -11,13 +12,6 @@ import {
 } from "./reference-harness.ts";
 
 const maxBytes = 8_000_000;
-const parse = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    return undefined;
-  }
-};
 type Receive = (message: unknown, memory: Memory) => Promise<Answer>;
 
 const serveSocket = (socket: Socket, receive: Receive, deviates: (how: string) => boolean): void => {
@@ -29,14 +23,10 @@ const serveSocket = (socket: Socket, receive: Receive, deviates: (how: string) =
   let queue = Promise.resolve();
   const write = (value: unknown): void => {
     if (deviates("slow-readers") && socket.writableLength > 100_000) return;
-    const text = Buffer.from(JSON.stringify(value));
-    if (!deviates("length-prefix")) return void socket.write(`${text.toString()}\n`);
-    const header = Buffer.alloc(4);
-    header.writeUInt32BE(text.length);
-    socket.write(Buffer.concat([header, text]));
+    socket.write(deviates("length-prefix") ? toFrame(value) : `${JSON.stringify(value)}\n`);
   };
   const take = async (line: Uint8Array): Promise<void> => {
-    const message = parse(line);
+    const message = parseJson(line);
     if (message === undefined && deviates("silent-garbage")) return;
     const answer = await receive(message, memory);
     if (answer !== undefined && answer.told === undefined) write(answer);
@@ -101,7 +91,7 @@ const serveHttp = (receive: Receive, token: string, deviates: (how: string) => b
     return found;
   };
   const respond = async (bytes: Uint8Array, response: ServerResponse): Promise<void> => {
-    const message = parse(bytes);
+    const message = parseJson(bytes);
     const answer = await receive(message, deviates("session-bound") ? memoryOf(message) : memory);
     if (answer === undefined) return void response.writeHead(deviates("told-200") ? 200 : 204).end();
     const { told, ...rest } = answer;
@@ -163,7 +153,7 @@ export const serveReferenceHarness =
       const memory: Memory = { isIntroduced: false };
       socket.on("error", () => {});
       socket.on("message", async (data: Buffer) => {
-        const answer = await receive(parse(data), memory);
+        const answer = await receive(parseJson(data), memory);
         if (answer !== undefined && answer.told === undefined)
           socket.send(JSON.stringify(answer), { binary: deviates("binary") });
       });

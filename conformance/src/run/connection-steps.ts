@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { settleWithin } from "@harnesskit/wire/time";
 import { ConformanceError, Unmet } from "../errors.ts";
 import { toText } from "../link/link.ts";
 import { type CredentialKind, RefusedConnection } from "../target/dial.ts";
@@ -123,16 +124,12 @@ export const doOperation: DoStep = async ({ step, as }, context) => {
 export const done: DoStep = async ({ step, within }, context) => {
   const outcome = context.outcomes.get(String(step.done));
   if (outcome === undefined) throw new Unmet(`${String(step.done)} was not begun`);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Unmet(`${String(step.done)} did not end within ${within} ms`)),
-      within,
-    );
-  });
-  const result = await Promise.race([outcome, late]).finally(() => clearTimeout(timer));
-  context.scope.set(String(step.done), result);
-  return result;
+  const name = String(step.done);
+  const settled = await settleWithin(outcome, { name, timeoutMs: within });
+  if (settled.status === "failed") throw settled.error;
+  if (settled.status !== "done") throw new Unmet(`${name} did not end within ${within} ms`);
+  context.scope.set(name, settled.value);
+  return settled.value;
 };
 
 export const check: DoStep = async ({ step }) => step.check;

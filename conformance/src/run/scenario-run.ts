@@ -25,31 +25,13 @@ export interface CheckResult {
   readonly detail?: string;
 }
 
+const { linkOf: _, ...messageVerbs } = messages;
+const { doOperation, ...connectionVerbs } = connection;
 const verbs: Readonly<Record<Exclude<Verb, "each" | "use">, DoStep>> = {
-  open: connection.open,
-  accept: connection.accept,
-  end: connection.end,
-  pause: connection.pause,
-  resume: connection.resume,
-  close: connection.close,
-  closed: connection.closed,
-  ping: connection.ping,
-  post: connection.post,
-  restart: connection.restart,
-  log: connection.log,
-  file: connection.file,
-  do: connection.doOperation,
-  done: connection.done,
-  check: connection.check,
-  send: messages.send,
-  raw: messages.raw,
-  call: messages.call,
-  notify: messages.notify,
+  ...messageVerbs,
+  ...connectionVerbs,
   ask,
-  receive: messages.receive,
-  gather: messages.gather,
-  none: messages.none,
-  reply: messages.reply,
+  do: doOperation,
 };
 
 const shownValue = (value: unknown, maxLength: number): string => {

@@ -1,11 +1,10 @@
 import { ConformanceError, Unmet } from "../errors.ts";
-import type { ConformanceLimits } from "../limits.ts";
 import type { RequestFacts } from "../link/http-host-link.ts";
-import type { Framing, Role } from "../scenario/suite-schema.ts";
-import { createLineDriver, createModuleDriver, type Driver, type Outcome } from "./driver.ts";
+import type { Framing } from "../scenario/suite-schema.ts";
+import type { Driver, Outcome } from "./driver.ts";
 import { type AcceptedLink, createHost, type Host } from "./host.ts";
-import { startProcess } from "./target-process.ts";
-import type { TargetPlace, TargetSpec } from "./target-spec.ts";
+import { type RunningTarget, type ServerTargetOptions, startTarget } from "./server-target.ts";
+import type { TargetPlace } from "./target-spec.ts";
 
 /** A client under test, for one scenario. */
 export interface ClientTarget {
@@ -18,31 +17,13 @@ export interface ClientTarget {
   log(): string;
 }
 
-export interface ClientTargetOptions {
-  readonly spec: TargetSpec;
-  readonly role: Role;
-  readonly folder: string;
-  readonly token: string;
-  readonly limits: ConformanceLimits;
+export interface ClientTargetOptions extends ServerTargetOptions {
   onMessage(message: unknown, facts: RequestFacts): void;
 }
 
-interface RunningClient extends Driver {
-  stop(how?: "kill" | "stop"): Promise<void>;
-  log(): string;
-}
-
-const start = async ({ spec, limits }: ClientTargetOptions, place: TargetPlace): Promise<RunningClient> => {
-  if (spec.kind === "address") {
-    throw new ConformanceError("usage", "a client is started by the suite: give a command or a module");
-  }
-  if (spec.kind === "command") {
-    const target = startProcess(spec.command, place, limits);
-    const driver = createLineDriver(target.child.stdout, target.child.stdin, target.exited);
-    return { do: driver.do, stop: target.stop, log: target.log };
-  }
-  const module = await spec.start(place);
-  return { ...createModuleDriver(module), stop: () => module.close(), log: () => module.log?.() ?? "" };
+const start = (options: ClientTargetOptions, place: TargetPlace): Promise<RunningTarget> => {
+  if (options.spec.kind !== "address") return startTarget(place, options);
+  throw new ConformanceError("usage", "a client is started by the suite: give a command or a module");
 };
 
 /** Listens, and starts the client of one scenario. */
@@ -63,7 +44,7 @@ export const createClientTarget = async (options: ClientTargetOptions): Promise<
     onMessage: options.onMessage,
   });
   const place: TargetPlace = { endpoint: host.endpoint, directory: folder, token };
-  let client: RunningClient;
+  let client: RunningTarget;
   try {
     client = await start(options, place);
   } catch (error) {
@@ -87,7 +68,7 @@ export const createClientTarget = async (options: ClientTargetOptions): Promise<
         wake = look;
         look();
       }),
-    do: (operation, params) => client.do(operation, params),
+    do: (operation, params) => (client.driver as Driver).do(operation, params),
     async restart(how) {
       await client.stop(how);
       for (const { link } of links.splice(0)) void link.close();

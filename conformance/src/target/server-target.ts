@@ -51,14 +51,19 @@ const createStdioTarget = (command: string, options: ServerTargetOptions): Serve
   };
 };
 
-interface Running {
+/** A target that the suite has started, or that ran already. */
+export interface RunningTarget {
   stop(how?: "kill" | "stop"): Promise<void>;
   readonly exited?: Promise<unknown>;
   log(): string;
   readonly driver?: Driver;
 }
 
-const startAt = async (place: TargetPlace, { spec, limits }: ServerTargetOptions): Promise<Running> => {
+/** Starts a command or a module; what has an address runs already. */
+export const startTarget = async (
+  place: TargetPlace,
+  { spec, limits }: ServerTargetOptions,
+): Promise<RunningTarget> => {
   if (spec.kind === "command") {
     const target = startProcess(spec.command, place, limits);
     const { stop, exited, log, child } = target;
@@ -74,7 +79,11 @@ const startAt = async (place: TargetPlace, { spec, limits }: ServerTargetOptions
 };
 
 /** Dials until the server is there, for as long as it may take to start. */
-const dialPatiently = async (connect: () => Promise<Link>, running: Running, limits: ConformanceLimits) => {
+const dialPatiently = async (
+  connect: () => Promise<Link>,
+  running: RunningTarget,
+  limits: ConformanceLimits,
+) => {
   const isThere = running.exited === undefined;
   const dueAt = performance.now() + limits.startTimeoutMs;
   let hasEnded = false;
@@ -94,7 +103,11 @@ const dialPatiently = async (connect: () => Promise<Link>, running: Running, lim
   }
 };
 
-const waitForHttp = async (endpoint: string, running: Running, limits: ConformanceLimits): Promise<void> => {
+const waitForHttp = async (
+  endpoint: string,
+  running: RunningTarget,
+  limits: ConformanceLimits,
+): Promise<void> => {
   const { hostname, port, protocol } = new URL(endpoint);
   const address = `tcp:${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
   const link = await dialPatiently(() => dial(address, "newline", {}, "none", limits), running, limits);
@@ -109,15 +122,15 @@ export const createServerTarget = (options: ServerTargetOptions): ServerTarget =
   const credentials: Credentials = spec.kind === "address" ? (spec.credentials ?? {}) : { bearer: token };
   const prefix = spec.transport === "unix" || spec.transport === "tcp" ? `${spec.transport}:` : "";
   let place: Promise<TargetPlace> | undefined;
-  let running: Promise<Running> | undefined;
+  let running: Promise<RunningTarget> | undefined;
   let logged = () => "";
   const getPlace = async (): Promise<TargetPlace> => {
     if (spec.kind === "address") return { endpoint: prefix + spec.address, directory: folder, token };
     place ??= createPlace(spec.transport, folder, role.path ?? "/", token);
     return await place;
   };
-  const getRunning = async (at: TargetPlace): Promise<Running> => {
-    running ??= startAt(at, options);
+  const getRunning = async (at: TargetPlace): Promise<RunningTarget> => {
+    running ??= startTarget(at, options);
     const started = await running;
     logged = started.log;
     return started;

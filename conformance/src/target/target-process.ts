@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
+import { settleWithin } from "@harnesskit/wire/time";
 import type { ByteStream } from "../link/byte-link.ts";
 import type { TargetPlace } from "./target-spec.ts";
 
@@ -59,16 +60,8 @@ export const startProcess = (
     child.once("error", (error) => resolve({ exitCode: null, reason: error.message }));
   });
   const isOver = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
-  const endsWithin = async (ms: number): Promise<boolean> => {
-    const timer = new AbortController();
-    const late = new Promise<false>((resolve) => {
-      const timeout = setTimeout(resolve, ms, false);
-      timer.signal.addEventListener("abort", () => clearTimeout(timeout));
-    });
-    const isEnded = await Promise.race([exited.then(() => true), late]);
-    timer.abort();
-    return isEnded;
-  };
+  const endsWithin = async (timeoutMs: number): Promise<boolean> =>
+    (await settleWithin(exited, { name: "the target", timeoutMs })).status === "done";
   const stop = async (how: "stop" | "kill" = "stop"): Promise<void> => {
     if (how === "stop" && !isOver()) {
       child.stdin.end();

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
-import type { Database, SqlValue } from "./database.ts";
+import type { Database } from "./database.ts";
 import { RequestTable } from "./request-table.ts";
 
 /** What to remove besides what no store needs any more. */
@@ -47,23 +47,6 @@ const checkAge = (name: string, ms: number | undefined): void => {
   throw new InvalidArgumentError(`${name} must be at least ${hourMs} (an hour), got ${ms}`);
 };
 
-/** Repeats a statement that removes a batch until nothing is left. */
-const removeAll = async (
-  database: Database,
-  signal: AbortSignal | undefined,
-  limit: number,
-  sql: string,
-  ...values: SqlValue[]
-): Promise<number> => {
-  let removed = 0;
-  for (;;) {
-    signal?.throwIfAborted();
-    const rows = await database.query(sql, ...values, limit);
-    removed += rows.length;
-    if (rows.length < limit) return removed;
-  }
-};
-
 /**
  * Removes in batches what is not needed any more, beside the work of other processes: rows that are locked are left out. Rejects with
  * `invalid_argument`, and with the reason of `signal`; what was removed until then is gone. A timeline is pruned by its hubs, to their
@@ -76,75 +59,64 @@ export const prune = async (database: Database, options: PruneOptions = {}): Pro
   checkAge("threadsOlderThanMs", threadsOlderThanMs);
   checkAge("runStatesOlderThanMs", runStatesOlderThanMs);
   checkAge("failedOlderThanMs", failedOlderThanMs);
-  const remove = (sql: string, ...values: SqlValue[]) =>
-    removeAll(database, signal, batchRows, sql, ...values);
-  const sessions =
-    sessionsOlderThanMs === undefined
-      ? 0
-      : await remove(
-          `WITH old AS (
-             DELETE FROM store.sessions WHERE number IN (
-               SELECT number FROM store.sessions s WHERE updated_at < ${ago} AND NOT EXISTS (
-                 SELECT 1 FROM store.suspensions p
-                 WHERE p.session_id = s.session_id AND (p.status = 'suspended' OR NOT p.is_delivered)
-               ) AND NOT EXISTS (SELECT 1 FROM store.runs r WHERE r.session_id = s.session_id
-               ) LIMIT $2 FOR UPDATE SKIP LOCKED
-             ) RETURNING session_id
-           ), ended AS (
-             DELETE FROM store.suspensions p USING old
-             WHERE p.session_id = old.session_id AND p.status <> 'suspended' AND p.is_delivered
-           ) SELECT 1 FROM old`,
-          sessionsOlderThanMs,
-        );
-  const threads =
-    threadsOlderThanMs === undefined
-      ? 0
-      : await remove(
-          `WITH old AS (
-             DELETE FROM store.threads WHERE thread_id IN (
-               SELECT thread_id FROM store.threads
-               WHERE updated < (extract(epoch FROM clock_timestamp()) * 1000) - $1
-                 AND lease_until <= clock_timestamp()
-               LIMIT $2 FOR UPDATE SKIP LOCKED
-             ) RETURNING thread_id, last_seq
-           ), marked AS (
-             INSERT INTO store.deleted_threads (thread_id) SELECT thread_id FROM old WHERE last_seq > 0
-             ON CONFLICT DO NOTHING
-           ), grants AS (
-             DELETE FROM store.grants g USING old WHERE g.scope = 'thread' AND g.thread_id = old.thread_id
-           ) SELECT 1 FROM old`,
-          threadsOlderThanMs,
-        );
-  const runStates =
-    runStatesOlderThanMs === undefined
-      ? 0
-      : await removeAll(
-          ...([database, signal, batchStates] as const),
-          `DELETE FROM store.run_states WHERE name IN (
-             SELECT name FROM store.run_states WHERE updated_at < ${ago} LIMIT $2 FOR UPDATE SKIP LOCKED
-           ) RETURNING 1`,
-          runStatesOlderThanMs,
-        );
+  /** Repeats a statement that removes a batch until nothing is left; without an age nothing is removed. */
+  const remove = async (ageMs: number | undefined, sql: string, limit = batchRows): Promise<number> => {
+    let removed = 0;
+    if (ageMs === undefined) return removed;
+    for (;;) {
+      signal?.throwIfAborted();
+      const rows = await database.query(sql, ageMs, limit);
+      removed += rows.length;
+      if (rows.length < limit) return removed;
+    }
+  };
+  const sessions = await remove(
+    sessionsOlderThanMs,
+    `WITH old AS (
+       DELETE FROM store.sessions WHERE number IN (
+         SELECT number FROM store.sessions s WHERE updated_at < ${ago} AND NOT EXISTS (
+           SELECT 1 FROM store.suspensions p
+           WHERE p.session_id = s.session_id AND (p.status = 'suspended' OR NOT p.is_delivered)
+         ) AND NOT EXISTS (SELECT 1 FROM store.runs r WHERE r.session_id = s.session_id
+         ) LIMIT $2 FOR UPDATE SKIP LOCKED
+       ) RETURNING session_id
+     ), ended AS (
+       DELETE FROM store.suspensions p USING old
+       WHERE p.session_id = old.session_id AND p.status <> 'suspended' AND p.is_delivered
+     ) SELECT 1 FROM old`,
+  );
+  const threads = await remove(
+    threadsOlderThanMs,
+    `WITH old AS (
+       DELETE FROM store.threads WHERE thread_id IN (
+         SELECT thread_id FROM store.threads
+         WHERE updated < (extract(epoch FROM clock_timestamp()) * 1000) - $1
+           AND lease_until <= clock_timestamp()
+         LIMIT $2 FOR UPDATE SKIP LOCKED
+       ) RETURNING thread_id, last_seq
+     ), marked AS (
+       INSERT INTO store.deleted_threads (thread_id) SELECT thread_id FROM old WHERE last_seq > 0
+       ON CONFLICT DO NOTHING
+     ), grants AS (
+       DELETE FROM store.grants g USING old WHERE g.scope = 'thread' AND g.thread_id = old.thread_id
+     ) SELECT 1 FROM old`,
+  );
+  /** The rows of one table, by their key. */
+  const removeRows = (ageMs: number | undefined, table: string, key: string, isOld: string, limit?: number) =>
+    remove(
+      ageMs,
+      `DELETE FROM store.${table} WHERE ${key} IN (
+         SELECT ${key} FROM store.${table} WHERE ${isOld} LIMIT $2 FOR UPDATE SKIP LOCKED
+       ) RETURNING 1`,
+      limit,
+    );
+  const isUnwritten = `updated_at < ${ago}`;
+  const runStates = await removeRows(runStatesOlderThanMs, "run_states", "name", isUnwritten, batchStates);
   // A lease that was released stays for a day: its number must not be given again while a transaction may hold it.
-  const leases = await remove(
-    `DELETE FROM store.leases WHERE key IN (
-       SELECT key FROM store.leases WHERE expires_at < ${ago} LIMIT $2 FOR UPDATE SKIP LOCKED
-     ) RETURNING 1`,
-    24 * hourMs,
-  );
-  const continuations = await remove(
-    `DELETE FROM store.continuations WHERE id IN (
-       SELECT id FROM store.continuations WHERE expires_at <= extract(epoch FROM clock_timestamp()) * 1000 - $1
-       LIMIT $2 FOR UPDATE SKIP LOCKED
-     ) RETURNING 1`,
-    hourMs,
-  );
-  const outbox = await remove(
-    `DELETE FROM store.outbox WHERE id IN (
-       SELECT id FROM store.outbox WHERE failed_at < ${ago} LIMIT $2 FOR UPDATE SKIP LOCKED
-     ) RETURNING 1`,
-    failedOlderThanMs,
-  );
+  const leases = await removeRows(24 * hourMs, "leases", "key", `expires_at < ${ago}`);
+  const hasExpired = "expires_at <= extract(epoch FROM clock_timestamp()) * 1000 - $1";
+  const continuations = await removeRows(hourMs, "continuations", "id", hasExpired);
+  const outbox = await removeRows(failedOlderThanMs, "outbox", "id", `failed_at < ${ago}`);
   signal?.throwIfAborted();
   const requests = await new RequestTable(database).prune();
   return { sessions, threads, runStates, leases, requests, continuations, outbox };

@@ -8,7 +8,8 @@ import {
   type StoredRun,
 } from "@harnesskit/graph";
 import { toTextKey } from "@harnesskit/wire/json";
-import type { Database, SqlValue, Transaction } from "./database.ts";
+import { Conditions } from "./conditions.ts";
+import type { Database, Transaction } from "./database.ts";
 import { readJson, safeNumber } from "./rows.ts";
 import { StoredJson } from "./stored-json.ts";
 
@@ -36,13 +37,10 @@ export class RunTable {
 
   /** The oldest first. */
   async list({ sessionId }: RunFilter): Promise<RunSummary[]> {
-    const values: SqlValue[] = typeof sessionId === "string" ? [toTextKey(sessionId)] : [];
-    const where =
-      sessionId === undefined ? "" : ` WHERE session_id ${sessionId === null ? "IS NULL" : "= $1"}`;
-    const rows = await this.#database.query(
-      `SELECT summary FROM store.runs${where} ORDER BY number`,
-      ...values,
-    );
+    const where = new Conditions().addEqual({ session_id: sessionId ?? undefined });
+    if (sessionId === null) where.addRaw("session_id IS NULL");
+    const sql = `SELECT summary FROM store.runs WHERE ${where} ORDER BY number`;
+    const rows = await this.#database.query(sql, ...where.values);
     return rows.map(({ summary }) => readJson(summary) as unknown as RunSummary);
   }
 

@@ -1,5 +1,4 @@
-import { SharedList, type StoredState, type WholeChanges } from "@harnesskit/graph";
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { type StoredList, type StoredState, type WholeChanges, wholeChanges } from "@harnesskit/graph";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { SqlRow, SqlValue, Transaction } from "./database.ts";
@@ -81,13 +80,9 @@ const historyOf = (
   state: StoredState,
   { maxValueLength }: PostgresStoreLimits,
 ): readonly (string | null)[] => {
-  const fields: [string, JsonValue][] = [];
-  const lengths: [string, number][] = [];
-  for (const [name, value] of Object.entries(state)) {
-    if (value instanceof SharedList) lengths.push([name, value.length]);
-    else fields.push([name, value as JsonValue]);
-  }
-  const texts = [JSON.stringify(fields), JSON.stringify(lengths)];
+  const { fields, lists } = wholeChanges(state);
+  const lengths = Object.entries(lists).map(([name, { items }]) => [name, (items as StoredList).length]);
+  const texts = [JSON.stringify(Object.entries(fields)), JSON.stringify(lengths)];
   return texts.some((text) => text.length > maxValueLength) ? [null, null] : texts;
 };
 

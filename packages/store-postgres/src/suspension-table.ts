@@ -11,6 +11,7 @@ import {
 } from "@harnesskit/graph";
 import type { SuspensionSummary } from "@harnesskit/protocol/chat";
 import { toTextKey } from "@harnesskit/wire/json";
+import { Conditions } from "./conditions.ts";
 import type { Database, SqlValue, Transaction } from "./database.ts";
 import { keyIn, readJson, safeNumber, timeIn } from "./rows.ts";
 import { StoredJson } from "./stored-json.ts";
@@ -19,21 +20,11 @@ const found = ["session_id", "signal_id", "status", "is_delivered", "suspended_a
 const state = ["frames", "completed_positions"];
 const none = "[]";
 
-/** A filter as a statement with its values, the first suspended first. */
-const toQuery = ({ status, sessionId, signalId, isDelivered }: SuspensionFilter) => {
-  const conditions: string[] = [];
-  const values: SqlValue[] = [];
-  const add = (column: string, value: SqlValue) => {
-    values.push(value);
-    conditions.push(`${column} = $${values.length}`);
-  };
-  if (isDelivered !== undefined) conditions.push(isDelivered ? "is_delivered" : "NOT is_delivered");
-  if (signalId !== undefined) add("signal_id", toTextKey(signalId));
-  if (sessionId === null) conditions.push("session_id IS NULL");
-  else if (sessionId !== undefined) add("session_id", toTextKey(sessionId));
-  if (status !== undefined) add("status", status);
-  const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-  return { sql: `SELECT summary FROM store.suspensions${where} ORDER BY suspended_at, number`, values };
+const conditionsOf = ({ status, sessionId, signalId, isDelivered }: SuspensionFilter): Conditions => {
+  const equal = { signal_id: signalId, session_id: sessionId ?? undefined, status };
+  const where = new Conditions().addEqual(equal);
+  if (isDelivered !== undefined) where.addRaw(isDelivered ? "is_delivered" : "NOT is_delivered");
+  return sessionId === null ? where.addRaw("session_id IS NULL") : where;
 };
 
 /** What a write has stored. */
@@ -66,8 +57,9 @@ export class SuspensionTable {
 
   /** Summaries, the first suspended first. */
   async list(filter: SuspensionFilter): Promise<SuspensionSummary[]> {
-    const { sql, values } = toQuery(filter);
-    const rows = await this.#database.query(sql, ...values);
+    const where = conditionsOf(filter);
+    const sql = `SELECT summary FROM store.suspensions WHERE ${where} ORDER BY suspended_at, number`;
+    const rows = await this.#database.query(sql, ...where.values);
     return rows.map(({ summary }) => readJson(summary) as unknown as SuspensionSummary);
   }
 

@@ -1,10 +1,5 @@
 import type { Event, Thread } from "@harnesskit/protocol/threads";
-import {
-  type ReadEventsOptions,
-  type ThreadLease,
-  type ThreadStore,
-  ThreadStoreError,
-} from "@harnesskit/thread-server";
+import { type ReadEventsOptions, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { toTextKey } from "@harnesskit/wire/json";
 import { AppendQueue } from "./append-queue.ts";
 import { artifactNames, artifactParts, openArtifact, type PostgresThreads } from "./artifacts.ts";
@@ -170,50 +165,29 @@ export class PostgresThreadStore implements PostgresThreads {
     return this.#leases.onRequested(listener);
   }
 
-  async lastEvents(threadId: string, maxBytes: number): Promise<Event[]> {
-    this.#checkOpen();
-    return readLastEvents(this.#database, toTextKey(threadId), maxBytes);
-  }
+  lastEvents: ThreadStore["lastEvents"] = (threadId, maxBytes) =>
+    this.#open(() => readLastEvents(this.#database, toTextKey(threadId), maxBytes));
 
-  async lease(threadId: string): Promise<ThreadLease> {
-    this.#checkOpen();
-    return this.#leases.take(threadId);
-  }
+  lease: ThreadStore["lease"] = (threadId) => this.#open(() => this.#leases.take(threadId));
 
-  async openArtifact(threadId: string, name: string) {
-    this.#checkOpen();
-    return openArtifact(this.#database, threadId, name, this.#leases.held(threadId)?.epoch);
-  }
+  openArtifact: PostgresThreads["openArtifact"] = (threadId, name) =>
+    this.#open(() => openArtifact(this.#database, threadId, name, this.#leases.held(threadId)?.epoch));
 
-  async artifacts(threadId: string) {
-    this.#checkOpen();
-    return artifactNames(this.#database, threadId);
-  }
+  artifacts: PostgresThreads["artifacts"] = (threadId) =>
+    this.#open(() => artifactNames(this.#database, threadId));
 
   async *readArtifact(threadId: string, name: string) {
     this.#checkOpen();
     yield* artifactParts(this.#database, threadId, name);
   }
 
-  async addGrant(...args: Parameters<ThreadStore["addGrant"]>) {
-    this.#checkOpen();
-    await this.#grants.add(...args);
-  }
+  addGrant: ThreadStore["addGrant"] = (...args) => this.#open(() => this.#grants.add(...args));
 
-  async removeGrant(grantId: string) {
-    this.#checkOpen();
-    return this.#grants.remove(grantId);
-  }
+  removeGrant: ThreadStore["removeGrant"] = (grantId) => this.#open(() => this.#grants.remove(grantId));
 
-  async grants(options: { readonly digest?: string } = {}) {
-    this.#checkOpen();
-    return this.#grants.list(options.digest);
-  }
+  grants: ThreadStore["grants"] = ({ digest } = {}) => this.#open(() => this.#grants.list(digest));
 
-  async claim(...args: Parameters<ThreadStore["claim"]>) {
-    this.#checkOpen();
-    return this.#requests.claim(...args);
-  }
+  claim: ThreadStore["claim"] = (...args) => this.#open(() => this.#requests.claim(...args));
 
   close(): Promise<void> {
     this.#closed ??= this.#leases.close();
@@ -223,6 +197,11 @@ export class PostgresThreadStore implements PostgresThreads {
   #checkOpen(): void {
     if (this.#closed !== undefined) throw new ThreadStoreError("store_failed", "The store is closed");
     this.#database.checkOpen();
+  }
+
+  async #open<T>(work: () => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    return work();
   }
 
   /** From now on, nothing is written under this lease. */

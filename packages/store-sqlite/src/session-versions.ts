@@ -1,4 +1,10 @@
-import { SharedList, type StoredSession, type StoredState } from "@harnesskit/graph";
+import {
+  SharedList,
+  type StoredList,
+  type StoredSession,
+  type StoredState,
+  wholeChanges,
+} from "@harnesskit/graph";
 import type { SessionSummary } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { corrupt } from "./failures.ts";
@@ -23,13 +29,9 @@ export class SessionVersions {
 
   /** Adds the state of a version, unless its fields are longer than a value may be. */
   add(session: number, { version, schema_version, updated_at }: SessionSummary, state: StoredState): void {
-    const fields: [string, JsonValue][] = [];
-    const lengths: [string, number][] = [];
-    for (const [name, value] of Object.entries(state)) {
-      if (value instanceof SharedList) lengths.push([name, value.length]);
-      else fields.push([name, value as JsonValue]);
-    }
-    const texts = [JSON.stringify(fields), JSON.stringify(lengths)];
+    const { fields, lists } = wholeChanges(state);
+    const lengths = Object.entries(lists).map(([name, { items }]) => [name, (items as StoredList).length]);
+    const texts = [JSON.stringify(Object.entries(fields)), JSON.stringify(lengths)];
     if (texts.some((text) => text.length > this.#file.maxValueLength)) return;
     this.#file.run(
       `INSERT INTO session_versions (session, version, schema_version, updated_at, fields, lengths)

@@ -32,6 +32,23 @@ interface Found {
 
 const keyOrNull = (text: string | undefined): SqlValue => (text === undefined ? null : toKey(text));
 
+/** The columns that a change gives, in the order of {@link changingValues}. */
+const changing = [
+  ...["seq", "at", "changed_at", "turn", "tool", "decision", "rule", "state", "key", "approval"],
+  ...["words", "bytes", "row"],
+];
+const insertSql = `INSERT INTO timeline (id, agent, session, content, ${changing.join(", ")})
+  VALUES (?, ?, ?, ?${", ?".repeat(changing.length)})`;
+const updateSql = `UPDATE timeline SET ${changing.map((name) => `${name} = ?`).join(", ")},
+  content = coalesce(?, content) WHERE id = ?`;
+
+const changingValues = (row: TimelineRow, key: string | null, bytes: number, text: string): SqlValue[] => [
+  ...[row.seq, row.atMs, row.changedAtMs, keyOrNull(row.turn), keyOrNull(row.tool)],
+  ...[keyOrNull(row.decision?.decision), keyOrNull(row.decision?.rule), row.state],
+  ...[isOpenRow(row) ? key : null, keyOrNull(row.approval?.id)],
+  ...[searchable(rowWords(row)), bytes, text],
+];
+
 /** Changes the rows of a file. Its methods run within a transaction. */
 export class TimelineTable {
   readonly #file: StoreFile;
@@ -132,27 +149,8 @@ export class TimelineTable {
     const text = JSON.stringify(full);
     const contentText = JSON.stringify(content);
     const bytes = text.length + contentText.length;
-    this.#file.run(
-      `INSERT INTO timeline (id, seq, at, changed_at, agent, session, turn, tool, decision, rule, state, key, approval, words, bytes,
-         row, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[
-        id,
-        id,
-        full.atMs,
-        full.changedAtMs,
-        toKey(full.agent),
-        toKey(full.session),
-        keyOrNull(full.turn),
-        keyOrNull(full.tool),
-      ],
-      ...[
-        keyOrNull(full.decision?.decision),
-        keyOrNull(full.decision?.rule),
-        full.state,
-        isOpenRow(full) ? keyOrNull(key) : null,
-      ],
-      ...[keyOrNull(full.approval?.id), searchable(rowWords(full)), bytes, text, contentText],
-    );
+    const values = changingValues(full, key === undefined ? null : toKey(key), bytes, text);
+    this.#file.run(insertSql, id, toKey(full.agent), toKey(full.session), contentText, ...values);
     this.#counted.push({ before: undefined, after: full, content, bytes });
     return full;
   }
@@ -171,25 +169,8 @@ export class TimelineTable {
     const contentText = made.content && JSON.stringify(made.content);
     const size = contentText === undefined ? bytes : text.length + contentText.length;
     const nextKey = change.key === undefined ? key : toKey(change.key);
-    this.#file.run(
-      `UPDATE timeline SET seq = ?, at = ?, changed_at = ?, turn = ?, tool = ?, decision = ?, rule = ?, state = ?, key = ?,
-         approval = ?, words = ?, bytes = ?, row = ?, content = coalesce(?, content) WHERE id = ?`,
-      ...[
-        row.seq,
-        row.atMs,
-        row.changedAtMs,
-        keyOrNull(row.turn),
-        keyOrNull(row.tool),
-        keyOrNull(row.decision?.decision),
-      ],
-      ...[
-        keyOrNull(row.decision?.rule),
-        row.state,
-        isOpenRow(row) ? nextKey : null,
-        keyOrNull(row.approval?.id),
-      ],
-      ...[searchable(rowWords(row)), size, text, contentText ?? null, row.id],
-    );
+    const values = changingValues(row, nextKey, size, text);
+    this.#file.run(updateSql, ...values, contentText ?? null, row.id);
     this.#counted.push({ before, after: row, content: undefined, bytes: size - bytes });
     return [row];
   }

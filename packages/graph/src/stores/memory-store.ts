@@ -173,62 +173,48 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
     };
   };
 
+  const open = async <T>(work: () => T): Promise<T> => {
+    demandOpen();
+    return work();
+  };
   return {
     sessions: {
-      async load(sessionId) {
-        demandOpen();
-        return sessions.get(sessionId) ?? null;
-      },
+      load: (sessionId) => open(() => sessions.get(sessionId) ?? null),
       save: async (write) => (await commit({ session: write })).session as SessionReceipt,
-      async delete(sessionId) {
-        demandOpen();
-        sessions.delete(sessionId);
-        histories.delete(sessionId);
-      },
-      async history(sessionId, limit) {
-        demandOpen();
-        const current = sessions.get(sessionId);
-        if (current === undefined) return [];
-        return [...(histories.get(sessionId) ?? []), current].reverse().slice(0, limit);
-      },
-      async list({ schemaVersion, updatedBefore }: SessionFilter = {}) {
-        demandOpen();
-        return [...sessions.values()]
-          .reverse()
-          .filter((record) => schemaVersion === undefined || record.schema_version === schemaVersion)
-          .filter((record) => updatedBefore === undefined || record.updated_at < updatedBefore)
-          .map(sessionSummary);
-      },
+      delete: (sessionId) =>
+        open(() => {
+          sessions.delete(sessionId);
+          histories.delete(sessionId);
+        }),
+      history: (sessionId, limit) =>
+        open(() => {
+          const current = sessions.get(sessionId);
+          if (current === undefined) return [];
+          return [...(histories.get(sessionId) ?? []), current].reverse().slice(0, limit);
+        }),
+      list: ({ schemaVersion, updatedBefore }: SessionFilter = {}) =>
+        open(() =>
+          [...sessions.values()]
+            .reverse()
+            .filter((record) => schemaVersion === undefined || record.schema_version === schemaVersion)
+            .filter((record) => updatedBefore === undefined || record.updated_at < updatedBefore)
+            .map(sessionSummary),
+        ),
     },
     suspensions: {
-      async load(invocationId) {
-        demandOpen();
-        return suspensions.get(invocationId) ?? null;
-      },
+      load: (invocationId) => open(() => suspensions.get(invocationId) ?? null),
       save: async (write) => (await commit({ suspension: write })).suspension as SuspensionReceipt,
-      async delete(invocationId) {
-        demandOpen();
-        ended.delete(invocationId);
-        suspensions.delete(invocationId);
-      },
-      async list(filter = {}) {
-        demandOpen();
-        return suspensions.list(filter).map(suspensionSummary);
-      },
+      delete: (invocationId) =>
+        open(() => {
+          ended.delete(invocationId);
+          suspensions.delete(invocationId);
+        }),
+      list: (filter = {}) => open(() => suspensions.list(filter).map(suspensionSummary)),
     },
     runs: {
-      async load(runId) {
-        demandOpen();
-        return runs.load(runId);
-      },
-      async list(filter = {}) {
-        demandOpen();
-        return runs.list(filter);
-      },
-      async delete(runId) {
-        demandOpen();
-        runs.delete(runId);
-      },
+      load: (runId) => open(() => runs.load(runId)),
+      list: (filter = {}) => open(() => runs.list(filter)),
+      delete: (runId) => open(() => runs.delete(runId)),
     },
     leases,
     commit,
