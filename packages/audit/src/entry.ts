@@ -32,7 +32,6 @@ export const idFields = [
   "correlation_id",
   "causation_id",
 ] as const;
-type IdField = (typeof idFields)[number];
 
 /** What a caller records. Spelled as the runtime protocol spells it, here and in the file. */
 export interface AuditEntryInput {
@@ -62,10 +61,13 @@ export const AuditEntrySchema = z.object({
   action: z.string().regex(/^\w[\w-]*(?:\.[\w-]+)*$/),
   outcome: AuditOutcomeSchema.optional(),
   actor: z.object({ type: z.string(), id: z.string() }).optional(),
-  ...(Object.fromEntries(idFields.map((field) => [field, id.optional()])) as Record<
-    IdField,
-    z.ZodOptional<typeof id>
-  >),
+  agent_id: id.optional(),
+  tool_id: id.optional(),
+  call_id: id.optional(),
+  session_id: id.optional(),
+  request_id: id.optional(),
+  correlation_id: id.optional(),
+  causation_id: id.optional(),
   duration_ms: z.number().nonnegative().optional(),
   details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
   marks: z.array(AuditMarkSchema).optional(),
