@@ -1,6 +1,6 @@
 export {
-  type ApprovalAnswer,
-  ApprovalAnswerSchema,
+  type ChatApprovalAnswer,
+  ChatApprovalAnswerSchema,
   type ApprovalRequest,
   ApprovalRequestSchema,
   approvalRequestOf,
@@ -37,7 +37,7 @@ export {
   type TransmissionOutcome,
 } from "./harness.ts";
 export type { PendingTurn, RecoverySummary } from "./harness-core.ts";
-export type { CallOptions } from "./lanes.ts";
+export type { ChatCallOptions } from "./lanes.ts";
 export {
   type ChatHarnessLimits,
   type CloseOptions,

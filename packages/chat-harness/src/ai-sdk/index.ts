@@ -1,6 +1,6 @@
 export {
-  type ApprovalAnswer,
-  ApprovalAnswerSchema,
+  type ChatApprovalAnswer,
+  ChatApprovalAnswerSchema,
   type ApprovalRequest,
   ApprovalRequestSchema,
   approvalRequestOf,
