@@ -1,4 +1,4 @@
-import { callSafely, checkNumber, systemClock, warnPlatform } from "@harnesskit/wire";
+import { callSafely, checkNumber, randomUuid, systemClock, warnPlatform } from "@harnesskit/wire";
 import type { Plan } from "./compile/plan.ts";
 import {
   type CompileOptions,
@@ -54,7 +54,7 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
       durability,
       maxSteps,
       clock,
-      createId: options.createId ?? (() => crypto.randomUUID()),
+      createId: options.createId ?? randomUuid,
       maxQueuedEvents,
       onError: report,
       queues: new Set(),
