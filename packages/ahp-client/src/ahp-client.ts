@@ -39,9 +39,9 @@ import {
   type Sender,
 } from "./events.ts";
 import {
+  type AhpHarnessLimits,
   checkBatch,
   checkEvent,
-  type AhpHarnessLimits,
   isAdvertised,
   toDecisions,
   toHarnessLimits,

@@ -10,7 +10,14 @@ import {
   thrownMessage,
 } from "@harnesskit/graph";
 import type { SignalDescriptor } from "@harnesskit/protocol/chat";
-import { callSafely, checkNumber, InvalidArgumentError, randomUuid, systemClock, warnPlatform } from "@harnesskit/wire";
+import {
+  callSafely,
+  checkNumber,
+  InvalidArgumentError,
+  randomUuid,
+  systemClock,
+  warnPlatform,
+} from "@harnesskit/wire";
 import { hasCode, type OnError, RefusedSignal } from "./errors.ts";
 import type { Signal } from "./find-pause.ts";
 import { InterruptedTurns } from "./interrupted-turns.ts";

@@ -1,9 +1,9 @@
 export {
-  type ChatApprovalAnswer,
-  ChatApprovalAnswerSchema,
   type ApprovalRequest,
   ApprovalRequestSchema,
   approvalRequestOf,
+  type ChatApprovalAnswer,
+  ChatApprovalAnswerSchema,
   toApprovalPayload,
 } from "./ai-sdk/approval.ts";
 export { type CallFailure, type CallFailureCode, failureOfText } from "./ai-sdk/failure-text.ts";

@@ -1,7 +1,7 @@
 import type { StoredSuspension } from "@harnesskit/graph";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
-import { ChatApprovalAnswerSchema, approvalRequestOf } from "./ai-sdk/approval.ts";
+import { approvalRequestOf, ChatApprovalAnswerSchema } from "./ai-sdk/approval.ts";
 
 /**
  * Reports an approval whose answer was stored, from its question to its answer, whichever processes were there meanwhile. Nothing for

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
+  type CoreGrant,
   createFileDirectives,
   createFileGrants,
   createMemoryDirectives,
   type Directive,
-  type CoreGrant,
   type RecordStore,
 } from "../src/index.ts";
 import { type OpenedRecords, recordStoreContract } from "../src/testing/index.ts";

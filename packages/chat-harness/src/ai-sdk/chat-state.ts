@@ -1,7 +1,7 @@
 import { append, defineState, lastWriteWins, type StateOf, type UpdateOf } from "@harnesskit/graph";
 import * as z from "zod";
 import { messagesField } from "../chat-turns.ts";
-import { ChatApprovalAnswerSchema, ApprovalRequestSchema } from "./approval.ts";
+import { ApprovalRequestSchema, ChatApprovalAnswerSchema } from "./approval.ts";
 
 /**
  * A call of the current step that has no result yet. The call itself is in the history: what a signal brings is put over

@@ -1,9 +1,9 @@
 export {
-  type ChatApprovalAnswer,
-  ChatApprovalAnswerSchema,
   type ApprovalRequest,
   ApprovalRequestSchema,
   approvalRequestOf,
+  type ChatApprovalAnswer,
+  ChatApprovalAnswerSchema,
   toApprovalPayload,
 } from "./approval.ts";
 export type { ChatEvent, ChatListener, ChatProgress } from "./chat-events.ts";

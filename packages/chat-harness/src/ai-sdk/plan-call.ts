@@ -3,7 +3,7 @@ import type { ToolCall } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { digest } from "@harnesskit/wire";
 import { asSchema, type Tool } from "ai";
-import type { ChatApprovalAnswer, ApprovalRequest } from "./approval.ts";
+import type { ApprovalRequest, ChatApprovalAnswer } from "./approval.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState } from "./chat-state.ts";
 import type { ReadyCall } from "./chat-tools.ts";
