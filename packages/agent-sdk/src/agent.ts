@@ -9,7 +9,7 @@ import { type RunEnd, type RunOptions, runAgent } from "./run.ts";
 import { Session, type SessionEnd } from "./session.ts";
 import type { Tool } from "./tool.ts";
 
-export interface ConnectOptions {
+export interface AgentConnectOptions {
   /** The session token. Secret; sent in `agent.hello` and kept nowhere else. */
   readonly token: string;
 }
@@ -39,7 +39,7 @@ export interface Agent {
    * Serves a core on a channel of any kind, which was not started. Settles when the tools are registered; rejects as
    * `run` does, with the channel closed.
    */
-  connect(channel: Channel, options: ConnectOptions): Promise<AgentSession>;
+  connect(channel: Channel, options: AgentConnectOptions): Promise<AgentSession>;
   /**
    * Calls a tool without a core: with the same validation, limits and streams. Resolves with the output, rejects with a
    * `ToolError` of the code that a core would get.

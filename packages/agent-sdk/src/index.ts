@@ -5,7 +5,7 @@ export {
   type ToolInput,
   type ToolSchema,
 } from "@harnesskit/wire/tool";
-export { type Agent, type AgentSession, type ConnectOptions, defineAgent } from "./agent.ts";
+export { type Agent, type AgentConnectOptions, type AgentSession, defineAgent } from "./agent.ts";
 export type { AgentHealth, AgentOptions } from "./agent-options.ts";
 export type { StreamPayload, TextChannel } from "./call-stream.ts";
 export {

@@ -15,13 +15,13 @@ import { SessionListeners, type SessionState } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
 import { Calls } from "./calls.ts";
 import {
+  type AhpCallOptions,
   type AhpClient,
   type AhpClientOptions,
   type AhpClientStats,
   type AhpConnectOptions,
   type AhpErrorContext,
   ahpClientLimits,
-  type CallOptions,
   type NotificationReceipt,
   type QueryPayload,
 } from "./client-options.ts";
@@ -39,9 +39,9 @@ import {
   type Sender,
 } from "./events.ts";
 import {
+  type AhpHarnessLimits,
   checkBatch,
   checkEvent,
-  type HarnessLimits,
   isAdvertised,
   toDecisions,
   toHarnessLimits,
@@ -129,7 +129,7 @@ class HarnessClient implements AhpClient {
     return this.#session.harness;
   }
 
-  get harnessLimits(): HarnessLimits {
+  get harnessLimits(): AhpHarnessLimits {
     return toHarnessLimits(this.harness?.config);
   }
 
@@ -158,7 +158,7 @@ class HarnessClient implements AhpClient {
   decide<T extends BlockingEventType>(
     eventType: T,
     payload: EventPayloadInput<T>,
-    options: EventFields & CallOptions = {},
+    options: EventFields & AhpCallOptions = {},
   ): Promise<Verdict<DecisionFor<T>>> {
     const { session_id: sessionId = this.sessionId, agent_id: agentId = this.agentId } = options;
     return tracedQuestion({ eventType, sessionId, agentId, payload }, () =>
@@ -169,7 +169,7 @@ class HarnessClient implements AhpClient {
   async #decide<T extends BlockingEventType>(
     eventType: T,
     payload: EventPayloadInput<T>,
-    options: EventFields & CallOptions,
+    options: EventFields & AhpCallOptions,
   ): Promise<Verdict<DecisionFor<T>>> {
     const event = this.#createEvent(eventType, payload, options, true);
     const timeoutMs = this.#deadlines.of(callClassOf[eventType], this.harness?.config, options.timeoutMs);
@@ -198,7 +198,7 @@ class HarnessClient implements AhpClient {
     return this.#outbox.add(event);
   }
 
-  async batch(events: readonly BatchEvent[], options: CallOptions = {}): Promise<Verdict<Decision>[]> {
+  async batch(events: readonly BatchEvent[], options: AhpCallOptions = {}): Promise<Verdict<Decision>[]> {
     this.#assertIntroduced();
     const complete = createBatch(this.#sender, withTraces(events));
     const { length } = complete;
@@ -216,7 +216,7 @@ class HarnessClient implements AhpClient {
     return complete.map(({ event_type }, index) => this.#judge.verdict(event_type, outcomes[index]));
   }
 
-  async query(queryType: string, payload: QueryPayload, options: CallOptions = {}): Promise<QueryResult> {
+  async query(queryType: string, payload: QueryPayload, options: AhpCallOptions = {}): Promise<QueryResult> {
     this.#assertIntroduced();
     const params = createQuery(this.#sender, queryType, payload);
     return toQueryResult(await this.#calls.send("ahp/query", params, "query", this.#times("query", options)));
@@ -282,7 +282,7 @@ class HarnessClient implements AhpClient {
     return createEvent(this.#sender, eventType, payload, withTrace(fields));
   }
 
-  #times(callClass: "query" | "batch", { timeoutMs, signal }: CallOptions) {
+  #times(callClass: "query" | "batch", { timeoutMs, signal }: AhpCallOptions) {
     return { timeoutMs: this.#deadlines.of(callClass, this.harness?.config, timeoutMs), signal };
   }
 

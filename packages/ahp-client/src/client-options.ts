@@ -25,7 +25,7 @@ import type { DeadlineOptions } from "./deadlines.ts";
 import type { FailureCode } from "./errors.ts";
 import type { BatchEvent, EventFields } from "./events.ts";
 import type { AhpExchange } from "./exchange-line.ts";
-import type { HarnessLimits } from "./harness-rules.ts";
+import type { AhpHarnessLimits } from "./harness-rules.ts";
 import type { HeartbeatState } from "./heartbeat.ts";
 import type { FailOpenDecisions, OnFailOpen, Verdict } from "./judge.ts";
 import type { LossReport } from "./losses.ts";
@@ -112,14 +112,14 @@ export type AhpClientOptions = HarnessEndpoint &
     readonly createId?: CreateId;
   };
 
-export interface CallOptions {
+export interface AhpCallOptions {
   /** How long this call waits. @default the deadline of its class */
   readonly timeoutMs?: number | undefined;
   /** Gives the call up: the refusing decision with `cancelled`. */
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface AhpConnectOptions extends CallOptions {
+export interface AhpConnectOptions extends AhpCallOptions {
   /**
    * Try again until a handshake succeeds, with the waits and attempts of `reconnect`. Meanwhile calls wait, and notifications
    * are kept. @default false
@@ -171,7 +171,7 @@ export interface AhpClient {
   /** What the last handshake brought; undefined before the first. */
   readonly harness: HandshakeResult | undefined;
   /** What the harness allows. Before the handshake, what the protocol says. */
-  readonly harnessLimits: HarnessLimits;
+  readonly harnessLimits: AhpHarnessLimits;
   /**
    * Whether the harness advertises that it decides events of this type; true for the generic ones. Only a hint: every event
    * is sent, and one that the harness does not handle gets the refusing decision with the code `not_handled`.
@@ -193,7 +193,7 @@ export interface AhpClient {
   decide<T extends BlockingEventType>(
     eventType: T,
     payload: EventPayloadInput<T>,
-    options?: EventFields & CallOptions,
+    options?: EventFields & AhpCallOptions,
   ): Promise<Verdict<DecisionFor<T>>>;
   /**
    * Sends a notification, and does not wait. While there is no connection it is kept, within limits. Throws an
@@ -209,12 +209,12 @@ export interface AhpClient {
    * usably, or is over a limit of the harness, is `block` for each. Rejects only as `decide`, before anything is sent, and
    * with `not_batchable`.
    */
-  batch(events: readonly BatchEvent[], options?: CallOptions): Promise<Verdict<Decision>[]>;
+  batch(events: readonly BatchEvent[], options?: AhpCallOptions): Promise<Verdict<Decision>[]>;
   /**
    * Asks the harness for anything else. There is no safe answer: it rejects with an `AhpFailure`; and as `decide`, before
    * anything is sent.
    */
-  query(queryType: string, payload: QueryPayload, options?: CallOptions): Promise<QueryResult>;
+  query(queryType: string, payload: QueryPayload, options?: AhpCallOptions): Promise<QueryResult>;
   /**
    * Sends a heartbeat now and every `intervalMs`; `state` is the agent's, or a function that returns it. Without a connection a
    * heartbeat is left out; one whose `state` throws or is invalid counts as lost (`onLoss`, `handler_failed` or `invalid_event`). Returns a

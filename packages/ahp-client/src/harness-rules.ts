@@ -11,7 +11,7 @@ import {
 import { AhpFailure, firstIssue } from "./errors.ts";
 
 /** What the harness allows: what it advertised, else what the protocol says. */
-export interface HarnessLimits {
+export interface AhpHarnessLimits {
   readonly timeoutMs: number;
   readonly batchSize: number;
   readonly maxDepth: number;
@@ -21,7 +21,7 @@ export interface HarnessLimits {
 export const usable = (limit: number | undefined): number | undefined =>
   limit === undefined || limit < 0 ? undefined : limit;
 
-export const toHarnessLimits = (config: HarnessConfig = {}): HarnessLimits => ({
+export const toHarnessLimits = (config: HarnessConfig = {}): AhpHarnessLimits => ({
   timeoutMs: usable(config.timeout_ms) ?? defaultAhpLimits.timeout_ms,
   batchSize: usable(config.batch_size) ?? defaultAhpLimits.batch_size,
   maxDepth: usable(config.max_depth) ?? defaultAhpLimits.max_depth,
@@ -31,7 +31,7 @@ export const toHarnessLimits = (config: HarnessConfig = {}): HarnessLimits => ({
 export const isAdvertised = (harness: HandshakeResult | undefined, eventType: AhpEventType): boolean =>
   !ahpEvents[eventType].specialised || (harness?.harness_info.capabilities.includes(eventType) ?? false);
 
-const checkDepth = ({ depth, event_type }: AhpEvent, { maxDepth }: HarnessLimits): void => {
+const checkDepth = ({ depth, event_type }: AhpEvent, { maxDepth }: AhpHarnessLimits): void => {
   if (depth <= maxDepth) return;
   throw new AhpFailure("depth_exceeded", `${event_type} is ${depth} deep, the harness takes ${maxDepth}`);
 };

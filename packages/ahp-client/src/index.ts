@@ -1,6 +1,7 @@
 export type { ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
 export { createAhpClient } from "./ahp-client.ts";
 export {
+  type AhpCallOptions,
   type AhpClient,
   type AhpClientLimits,
   type AhpClientOptions,
@@ -8,7 +9,6 @@ export {
   type AhpConnectOptions,
   type AhpErrorContext,
   ahpClientLimits,
-  type CallOptions,
   type HarnessEndpoint,
   type NotificationReceipt,
   type QueryPayload,
@@ -24,7 +24,7 @@ export {
 } from "./errors.ts";
 export type { BatchEvent, EventFields } from "./events.ts";
 export type { AhpExchange, ExchangeCall } from "./exchange-line.ts";
-export type { HarnessLimits } from "./harness-rules.ts";
+export type { AhpHarnessLimits } from "./harness-rules.ts";
 export type { HeartbeatState } from "./heartbeat.ts";
 export {
   type ClientVerdict,

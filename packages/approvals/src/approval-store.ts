@@ -39,7 +39,7 @@ export interface ApprovalPage {
   readonly nextSeq: number;
 }
 
-export interface WatchOptions {
+export interface ApprovalWatchOptions {
   /** @default 0: all records first */
   readonly afterSeq?: number;
   /** Ends the iteration. */
@@ -69,7 +69,7 @@ export interface ApprovalStore {
    * Each changed record in the order of the changes, now and later, also those of other processes. A record that changes again before
    * it was read comes once, as it is then. Ends when `signal` aborts; rejects with `store_full` beyond `maxWatchers`.
    */
-  watch(options?: WatchOptions): AsyncIterableIterator<ApprovalRecord>;
+  watch(options?: ApprovalWatchOptions): AsyncIterableIterator<ApprovalRecord>;
   /** All grants, the first given first, those that are over included until they are removed. */
   grants(): Promise<readonly Grant[]>;
   /**

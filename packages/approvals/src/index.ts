@@ -34,9 +34,9 @@ export type {
   ApprovalFilter,
   ApprovalPage,
   ApprovalStore,
+  ApprovalWatchOptions,
   AskResult,
   PageOptions,
-  WatchOptions,
 } from "./approval-store.ts";
 export type { ApprovalBacking, ApprovalTable, IdenticalKey } from "./approval-table.ts";
 export { codeKind } from "./code-kind.ts";

@@ -1,6 +1,6 @@
 import type { ApprovalRecord } from "@harnesskit/protocol/hub";
 import { type Clock, checkNumber } from "@harnesskit/wire";
-import type { ApprovalStore, WatchOptions } from "./approval-store.ts";
+import type { ApprovalStore, ApprovalWatchOptions } from "./approval-store.ts";
 import type { ApprovalBacking } from "./approval-table.ts";
 import { ApprovalError } from "./errors.ts";
 import type { ApprovalLimits } from "./limits.ts";
@@ -21,7 +21,7 @@ interface WatchContext {
 export async function* watchRecords(
   { page }: Pick<ApprovalStore, "page">,
   { waiting, backing, clock, limits, closed }: WatchContext,
-  { afterSeq = 0, signal }: WatchOptions = {},
+  { afterSeq = 0, signal }: ApprovalWatchOptions = {},
 ): AsyncGenerator<ApprovalRecord, void, undefined> {
   checkNumber("afterSeq", afterSeq, { min: 0 });
   if (waiting.size >= limits.maxWatchers) {

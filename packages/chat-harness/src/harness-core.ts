@@ -10,7 +10,14 @@ import {
   thrownMessage,
 } from "@harnesskit/graph";
 import type { SignalDescriptor } from "@harnesskit/protocol/chat";
-import { callSafely, checkNumber, InvalidArgumentError, systemClock, warnPlatform } from "@harnesskit/wire";
+import {
+  callSafely,
+  checkNumber,
+  InvalidArgumentError,
+  randomUuid,
+  systemClock,
+  warnPlatform,
+} from "@harnesskit/wire";
 import { hasCode, type OnError, RefusedSignal } from "./errors.ts";
 import type { Signal } from "./find-pause.ts";
 import { InterruptedTurns } from "./interrupted-turns.ts";
@@ -97,7 +104,7 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
       options;
     this.store = options.store ?? createMemoryStore({ clock });
     this.onError = (error, context) => callSafely(() => onError(error, context));
-    this.createId = options.createId ?? (() => crypto.randomUUID());
+    this.createId = options.createId ?? randomUuid;
     this.#lanes = new Lanes({ maxQueuedTurns, maxTurns, turnTimeoutMs, abandonAfterMs, clock });
     this.graph = options.graph.compile({
       ...options.compile,

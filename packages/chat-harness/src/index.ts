@@ -1,9 +1,9 @@
 export {
-  type ApprovalAnswer,
-  ApprovalAnswerSchema,
   type ApprovalRequest,
   ApprovalRequestSchema,
   approvalRequestOf,
+  type ChatApprovalAnswer,
+  ChatApprovalAnswerSchema,
   toApprovalPayload,
 } from "./ai-sdk/approval.ts";
 export { type CallFailure, type CallFailureCode, failureOfText } from "./ai-sdk/failure-text.ts";
@@ -37,7 +37,7 @@ export {
   type TransmissionOutcome,
 } from "./harness.ts";
 export type { PendingTurn, RecoverySummary } from "./harness-core.ts";
-export type { CallOptions } from "./lanes.ts";
+export type { ChatCallOptions } from "./lanes.ts";
 export {
   type ChatHarnessLimits,
   type CloseOptions,

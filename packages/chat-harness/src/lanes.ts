@@ -3,7 +3,7 @@ import { settleWithin } from "@harnesskit/wire/time";
 import { ChatHarnessError } from "./errors.ts";
 
 /** How long a caller waits for its turn. */
-export interface CallOptions {
+export interface ChatCallOptions {
   /** Cancels the turn (`turn_cancelled`): it does not begin, or no further node of it does. @default never */
   readonly signal?: AbortSignal;
   /** Cancels the turn (`turn_timeout`); the time in the queue counts. @default that of the harness */
@@ -80,7 +80,7 @@ export class Lanes {
    * Rejects with `harness_closed`, `harness_busy` or `session_busy` if the task cannot wait, with `turn_cancelled`,
    * `turn_timeout` or `turn_abandoned` if its caller cancelled it, and otherwise as the task does.
    */
-  async run<T>(key: string, call: CallOptions, task: LaneTask<T>): Promise<T> {
+  async run<T>(key: string, call: ChatCallOptions, task: LaneTask<T>): Promise<T> {
     const { maxTurns, maxQueuedTurns } = this.#options;
     if (this.#isClosed) throw new ChatHarnessError("harness_closed", "the harness is closed");
     if (this.#scopes.size >= maxTurns) {
@@ -126,7 +126,7 @@ export class Lanes {
     for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
-  #openScope({ signal, timeoutMs = this.#options.turnTimeoutMs }: CallOptions): CallScope {
+  #openScope({ signal, timeoutMs = this.#options.turnTimeoutMs }: ChatCallOptions): CallScope {
     const controller = new AbortController();
     const cancel = (error: ChatHarnessError) => controller.abort(error);
     const onAbort = () => {

@@ -9,7 +9,7 @@ import type {
 import type { DispatchPath, SignalDescriptor } from "@harnesskit/protocol/chat";
 import { type Clock, type CreateId, defineLimits, type LimitsOf } from "@harnesskit/wire";
 import type { OnError } from "./errors.ts";
-import type { CallOptions } from "./lanes.ts";
+import type { ChatCallOptions } from "./lanes.ts";
 
 /** A declared graph, as `defineGraph` returns it. */
 export interface GraphSource<F extends Fields> {
@@ -108,7 +108,7 @@ export interface EngineOptions<F extends Fields> {
 }
 
 /** The options of one turn. */
-export interface TurnOptions extends CallOptions {
+export interface TurnOptions extends ChatCallOptions {
   /** Observers of this turn. @default [] */
   readonly observers?: readonly ObserverInput[];
   /** Available to nodes in their context. @default {} */

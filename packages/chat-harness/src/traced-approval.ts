@@ -1,7 +1,7 @@
 import type { StoredSuspension } from "@harnesskit/graph";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
-import { ApprovalAnswerSchema, approvalRequestOf } from "./ai-sdk/approval.ts";
+import { approvalRequestOf, ChatApprovalAnswerSchema } from "./ai-sdk/approval.ts";
 
 /**
  * Reports an approval whose answer was stored, from its question to its answer, whichever processes were there meanwhile. Nothing for
@@ -15,7 +15,7 @@ export const traceApproval = (
   const tracer = currentTracer();
   const request = tracer && approvalRequestOf(descriptor);
   if (tracer === undefined || request === undefined) return;
-  const { data: answer } = ApprovalAnswerSchema.safeParse(approval);
+  const { data: answer } = ChatApprovalAnswerSchema.safeParse(approval);
   const details = {
     tool: request.tool,
     approvalId: descriptor.signal_id,

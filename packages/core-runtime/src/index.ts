@@ -47,7 +47,12 @@ export type { LaunchedAgent } from "./launch/launched-agent.ts";
 export { type ReadManifest, readManifest } from "./launch/read-manifest.ts";
 export type { AgentPhase } from "./launch/supervision.ts";
 export type { Admission, DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
-export { type Grant, GrantSchema, readingPermissions, SIDE_EFFECTS_PERMISSION } from "./permissions/grant.ts";
+export {
+  type CoreGrant,
+  CoreGrantSchema,
+  readingPermissions,
+  SIDE_EFFECTS_PERMISSION,
+} from "./permissions/grant.ts";
 export {
   addGrants,
   createFileGrants,

@@ -8,10 +8,10 @@ import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import {
   addGrants,
   type CallOptions,
+  type CoreGrant,
   type CoreOptions,
   createCore,
   createMemoryGrants,
-  type Grant,
   type GrantRequest,
   readingPermissions,
   removeGrants,
@@ -24,7 +24,7 @@ const manifest = (permissions: readonly string[]) => ({
   manifest: { id: agentId, version: "1.0.0", command: ["x"] as [string], permissions: [...permissions] },
 });
 
-const grants = (request: Partial<GrantRequest>, clock = createManualClock()): Grant[] =>
+const grants = (request: Partial<GrantRequest>, clock = createManualClock()): CoreGrant[] =>
   toGrants({ agent_id: agentId, permissions: ["side_effects"], granted_by: "ada", ...request }, { clock });
 
 /** A core as it is by default, and an agent whose tool needs what is declared. */
@@ -192,7 +192,7 @@ describe("a grant", () => {
     expect(await call()).toMatchObject({ code: "tool.forbidden", message: expect.stringContaining("time") });
     const earlier = createManualClock();
     const given = {
-      ...(grants({ until }, clock)[0] as Grant),
+      ...(grants({ until }, clock)[0] as CoreGrant),
       granted_at: new Date(earlier.now() + 120_000).toISOString(),
     };
     const back = await setUp({ clock: earlier, grants: createMemoryGrants([given]) });

@@ -17,10 +17,10 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   addGrants,
+  type CoreGrant,
+  CoreGrantSchema,
   createCore,
   createFileGrants,
-  type Grant,
-  GrantSchema,
   RecordFileError,
   removeGrants,
 } from "../src/index.ts";
@@ -38,7 +38,7 @@ const request = (agent_id: string, permissions: readonly string[] = ["side_effec
   granted_by: "ada",
 });
 
-const grant: Grant = {
+const grant: CoreGrant = {
   id: "grant_1",
   agent_id: "demo.agent",
   permission: "side_effects",
@@ -81,14 +81,14 @@ describe("a file of grants", () => {
     await addGrants(store, request("b.agent"));
     await addGrants(store, { ...request("a.agent", ["net", "fs.write"]), tools: ["x"] });
     const text = await readFile(deep, "utf8");
-    const { version, grants } = JSON.parse(text) as { version: number; grants: Grant[] };
+    const { version, grants } = JSON.parse(text) as { version: number; grants: CoreGrant[] };
     expect(version).toBe(1);
     expect(grants.map(({ agent_id, permission }) => `${agent_id} ${permission}`)).toEqual([
       "a.agent fs.write",
       "a.agent net",
       "b.agent side_effects",
     ]);
-    for (const each of grants) expect(GrantSchema.parse(each)).toEqual(each);
+    for (const each of grants) expect(CoreGrantSchema.parse(each)).toEqual(each);
     expect(grants[0]).toMatchObject({
       granted_by: "ada",
       granted_at: expect.stringMatching(/Z$/),

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
+  type CoreGrant,
   createFileDirectives,
   createFileGrants,
   createMemoryDirectives,
   type Directive,
-  type Grant,
   type RecordStore,
 } from "../src/index.ts";
 import { type OpenedRecords, recordStoreContract } from "../src/testing/index.ts";
@@ -23,7 +23,7 @@ const directive = (number: number): Directive => ({
   max_uses: 1,
   uses: 0,
 });
-const grant = (number: number): Grant => ({
+const grant = (number: number): CoreGrant => ({
   id: `grant_${number}`,
   agent_id: "demo.agent",
   permission: "net",
@@ -57,7 +57,7 @@ describe("a store of records", () => {
   it.each(contracts)("$name", ({ run }) => expect(run()).resolves.toBeUndefined());
 
   it("that breaks its contract is found out", async () => {
-    const forgetful = (): OpenedRecords<Grant> => ({
+    const forgetful = (): OpenedRecords<CoreGrant> => ({
       store: { list: () => [], change: async (edit) => edit([]).result },
       dispose() {},
     });

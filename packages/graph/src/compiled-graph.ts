@@ -1,4 +1,4 @@
-import { callSafely, checkNumber, systemClock, warnPlatform } from "@harnesskit/wire";
+import { callSafely, checkNumber, randomUuid, systemClock, warnPlatform } from "@harnesskit/wire";
 import type { Plan } from "./compile/plan.ts";
 import {
   type CompileOptions,
@@ -16,7 +16,11 @@ import type { GraphOutcome } from "./outcome.ts";
 import type { Host } from "./run/beginning.ts";
 import { invoke } from "./run/invoke.ts";
 import { planSessions } from "./sessions/session-plan.ts";
-import { readSessionState, type SessionState, type SessionStateOptions } from "./sessions/session-state.ts";
+import {
+  type GraphSessionState,
+  readSessionState,
+  type SessionStateOptions,
+} from "./sessions/session-state.ts";
 import type { Fields, StateSchema } from "./state/schema.ts";
 import { createMemoryStore } from "./stores/memory-store.ts";
 
@@ -50,7 +54,7 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
       durability,
       maxSteps,
       clock,
-      createId: options.createId ?? (() => crypto.randomUUID()),
+      createId: options.createId ?? randomUuid,
       maxQueuedEvents,
       onError: report,
       queues: new Set(),
@@ -88,8 +92,8 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
    * saved. Changes nothing. Returns null for an unknown session. Rejects with `invalid_argument` without a store and for an
    * empty id, with `session_load_failed`, and with the errors of migrations.
    */
-  async getState(sessionId: string, options: SessionStateOptions = {}): Promise<SessionState<F> | null> {
-    return (await readSessionState(this.#host, sessionId, options)) as SessionState<F> | null;
+  async getState(sessionId: string, options: SessionStateOptions = {}): Promise<GraphSessionState<F> | null> {
+    return (await readSessionState(this.#host, sessionId, options)) as GraphSessionState<F> | null;
   }
 
   /**

@@ -75,9 +75,9 @@ export type {
 export { isSuspension } from "./run/pause.ts";
 export type { Migration, SessionOptions } from "./sessions/session-options.ts";
 export type {
+  GraphSessionState,
   PausedInvocation,
   SavedState,
-  SessionState,
   SessionStateOptions,
 } from "./sessions/session-state.ts";
 export { SharedList } from "./shared-list.ts";

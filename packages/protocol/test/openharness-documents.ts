@@ -143,7 +143,7 @@ export const openharnessDocuments: Record<string, unknown[]> = {
   StreamResumeSchema: [resume, fullResume],
   StreamCancelSchema: [cancel, { ...cancel, session_id: "s", auth }],
   StreamControlSchema: [resume, fullResume, cancel],
-  ApprovalAnswerSchema: [{ decision: "refused" }, approval],
+  ShellApprovalAnswerSchema: [{ decision: "refused" }, approval],
   RequestExtensionSchema: [{}, { approval }],
   ResponseExtensionSchema: [{}, { session_id: "s", conversation_id: "c", continuation }],
   RenderMessagePayloadSchema: [

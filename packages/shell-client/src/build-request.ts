@@ -1,5 +1,4 @@
 import {
-  type ApprovalAnswer,
   type AttachmentRef,
   type Capabilities,
   type Continuation,
@@ -7,6 +6,7 @@ import {
   HARNESSKIT_EXTENSION,
   inlineAttachment,
   OPENHARNESS_VERSION,
+  type ShellApprovalAnswer,
   type ShellIdentity,
   type ShellRequest,
   ShellRequestSchema,
@@ -35,7 +35,7 @@ export interface RequestParts {
   readonly ask: ShellAsk;
   /** As it leaves. */
   readonly environment: EnvironmentState | undefined;
-  readonly approval: ApprovalAnswer | undefined;
+  readonly approval: ShellApprovalAnswer | undefined;
   /** What a channel has no header for. */
   readonly trace: TraceContext | undefined;
 }

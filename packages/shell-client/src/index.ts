@@ -23,8 +23,8 @@ export type {
   AuthReferences,
   DirectiveExecutor,
   ExecutorCall,
-  RetryOptions,
   ShellClientOptions,
+  ShellRetryOptions,
   ShellSession,
   TierRule,
 } from "./shell-client-options.ts";

@@ -63,7 +63,7 @@ export type ApprovalReply =
 /** What happens with directives of a risk tier: carried out, only after a yes, or never. */
 export type TierRule = "run" | "ask" | "refuse";
 
-export interface RetryOptions extends BackoffOptions {
+export interface ShellRetryOptions extends BackoffOptions {
   /** Attempts of one request. @default 3 */
   readonly maxAttempts?: number;
   /** The longest wait after the first attempt, in milliseconds. @default 500 */
@@ -119,7 +119,7 @@ export interface ShellClientOptions {
   /** Replaces a lost connection, where the engine is a transport. @default 10 attempts, from 100 ms to 30 s apart */
   readonly reconnect?: false | ReconnectOptions;
   /** How often, and how far apart, a request is tried whose failure is retryable. @default 3 attempts, from 500 ms to 30 s apart */
-  readonly retry?: RetryOptions;
+  readonly retry?: ShellRetryOptions;
   /** How long each attempt waits for its response, and within a stream for its next frame. @default 60000 */
   readonly timeoutMs?: number;
   /**

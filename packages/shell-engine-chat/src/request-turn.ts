@@ -1,5 +1,5 @@
 import {
-  type ApprovalAnswer,
+  type ChatApprovalAnswer,
   type Delivery,
   type PendingTurn,
   type SignalOutcome,
@@ -8,7 +8,7 @@ import {
 import type { ChatMessage, ChatTurnOutcome, SignalDescriptor } from "@harnesskit/protocol/chat";
 import {
   type ActionDirective,
-  type ApprovalAnswer as ShellAnswer,
+  type ShellApprovalAnswer as ShellAnswer,
   ShellCapability,
   ShellErrorCode,
 } from "@harnesskit/protocol/openharness";
@@ -113,7 +113,7 @@ export class RequestTurn<Context> {
   async answer(run: ResumedRun, { decision, reason }: ShellAnswer): Promise<void> {
     const { signalId, digest, shown, calls } = readRunData(run.data);
     const words = reason?.trim().slice(0, maxReasonLength);
-    const answer: ApprovalAnswer =
+    const answer: ChatApprovalAnswer =
       decision === "approved"
         ? { decision: "approve", digest }
         : { decision: "reject", digest, ...(words && { reason: words }) };
@@ -150,7 +150,7 @@ export class RequestTurn<Context> {
     for (const id of this.#reported) reports.end(id);
   }
 
-  async #signal({ invocationId, signalId }: Waiting, answer: ApprovalAnswer): Promise<SignalOutcome> {
+  async #signal({ invocationId, signalId }: Waiting, answer: ChatApprovalAnswer): Promise<SignalOutcome> {
     const { options, reports } = this.#shared;
     this.#reported.push(invocationId);
     reports.begin(invocationId);

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
-  type ApprovalAnswer,
   type Continuation,
+  type ShellApprovalAnswer,
   type ShellContext,
   ShellErrorCode,
 } from "@harnesskit/protocol/openharness";
@@ -73,7 +73,7 @@ export class Continuations {
   }
 
   /** Throws where it has expired, or where the user's answer is about something else; that uses nothing up. */
-  assertUsable({ expiresAtMs, digest }: ContinuationClaims, approval: ApprovalAnswer | undefined): void {
+  assertUsable({ expiresAtMs, digest }: ContinuationClaims, approval: ShellApprovalAnswer | undefined): void {
     if (this.#options.clock.now() >= expiresAtMs) throw expired();
     if (approval === undefined) return;
     const isBound =

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type {
-  ApprovalAnswer,
   AttachmentRef,
   Capabilities,
   Continuation,
   EnvironmentState,
   Extensions,
+  ShellApprovalAnswer,
   ShellContext,
   ShellIdentity,
   TaskHint,
@@ -58,7 +58,7 @@ export class HandlerCall<Context> implements ShellCall<Context> {
   readonly extensions: Extensions | undefined;
   readonly requestExtensions: Extensions | undefined;
   readonly continuation: Continuation | undefined;
-  readonly approval: ApprovalAnswer | undefined;
+  readonly approval: ShellApprovalAnswer | undefined;
   readonly principal: unknown;
   readonly context: Context;
   readonly dueAtMs: number;

@@ -1,5 +1,9 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { type ApprovalAnswer, type ShellContext, ShellErrorCode } from "@harnesskit/protocol/openharness";
+import {
+  type ShellApprovalAnswer,
+  type ShellContext,
+  ShellErrorCode,
+} from "@harnesskit/protocol/openharness";
 import { ConnectionClosedError, joinKey, RequestCancelledError, RequestTimeoutError } from "@harnesskit/wire";
 import { copyJson } from "@harnesskit/wire/json";
 import { conversationKey } from "./admission.ts";
@@ -110,7 +114,7 @@ export class RequestRunner<Context> {
     return { payload: JSON.parse(kept) as Payload, isReplay: true };
   }
 
-  #assertUsable(claims: ContinuationClaims | undefined, approval: ApprovalAnswer | undefined): void {
+  #assertUsable(claims: ContinuationClaims | undefined, approval: ShellApprovalAnswer | undefined): void {
     if (claims) this.#options.continuations.assertUsable(claims, approval);
     else if (approval) {
       throw new ShellEngineError(

@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type {
   ActionDirective,
-  ApprovalAnswer,
   AttachmentRef,
   Capabilities,
   Continuation,
   EnvironmentState,
   Extensions,
+  ShellApprovalAnswer,
   ShellIdentity,
   TaskHint,
 } from "@harnesskit/protocol/openharness";
@@ -65,7 +65,7 @@ export interface ShellCall<Context = unknown> {
    * What the user said to the `request_approval` that the continuation came with. Undefined if the user said something else. For
    * `handlers.continuation` the digest is not checked: compare it with that of `approvalSubject` of what you asked.
    */
-  readonly approval: ApprovalAnswer | undefined;
+  readonly approval: ShellApprovalAnswer | undefined;
   /** The sender, as `authenticate` or the transport said. */
   readonly principal: unknown;
   /** What the transport knows. */

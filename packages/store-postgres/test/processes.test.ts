@@ -59,7 +59,10 @@ describe("workers over one schema", () => {
     await threads.create(thread("ses_1"));
     await worker.call("leaseThread", "ses_1");
     await worker.call("append", "ses_1", [event("ses_1", 1)]);
-    await expect(threads.lease("ses_1")).rejects.toMatchObject({ name: "ThreadStoreError", code: "thread_locked" });
+    await expect(threads.lease("ses_1")).rejects.toMatchObject({
+      name: "ThreadStoreError",
+      code: "thread_locked",
+    });
     worker.signal("SIGSTOP");
     await vi.waitFor(() => threads.lease("ses_1"), { timeout: 15_000 });
     worker.signal("SIGCONT");

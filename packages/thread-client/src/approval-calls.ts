@@ -18,7 +18,7 @@ import { ThreadApprovalError, ThreadError } from "./errors.ts";
 export type ApprovalRequest = ThreadNotificationParams<"approval.requested">;
 
 /** A decision, or `unattended`: a rejection because no user could be asked. */
-export type ApprovalAnswer = ApprovalDecision | "unattended";
+export type ThreadApprovalAnswer = ApprovalDecision | "unattended";
 
 /**
  * Decides on an approval. The signal aborts when the approval is settled otherwise: another client answered, the turn
@@ -27,7 +27,7 @@ export type ApprovalAnswer = ApprovalDecision | "unattended";
 export type ApprovalHandler = (
   request: ApprovalRequest,
   context: { readonly signal: AbortSignal },
-) => ApprovalAnswer | Promise<ApprovalAnswer>;
+) => ThreadApprovalAnswer | Promise<ThreadApprovalAnswer>;
 
 /** Whether an event settles an approval: it was answered, or its turn has ended. */
 export const settlesApproval = ({ type, data }: EventBody, approval: ApprovalRequest): boolean => {
@@ -153,7 +153,7 @@ export class ApprovalCalls {
   async #decisionOf(
     { request, abort }: OpenApproval,
     handler: ApprovalHandler,
-  ): Promise<ApprovalAnswer | undefined> {
+  ): Promise<ThreadApprovalAnswer | undefined> {
     const { signal } = abort;
     const { requestId, metadata } = request;
     try {
@@ -176,7 +176,7 @@ export class ApprovalCalls {
   }
 
   /** Never rejects. An approval that another client has answered meanwhile does not count as a failure. */
-  async #answer(requestId: string, answer: ApprovalAnswer): Promise<void> {
+  async #answer(requestId: string, answer: ThreadApprovalAnswer): Promise<void> {
     try {
       if (answer === "unattended") await this.respond(requestId, "reject", { reason: answer });
       else await this.respond(requestId, answer);

@@ -16,7 +16,7 @@ export type {
   WhenBusy,
 } from "@harnesskit/protocol/threads";
 export type { ConnectOptions, ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
-export type { ApprovalAnswer, ApprovalHandler, ApprovalRequest } from "./approval-calls.ts";
+export type { ApprovalHandler, ApprovalRequest, ThreadApprovalAnswer } from "./approval-calls.ts";
 export type {
   CancelTurnOptions,
   EventStream,

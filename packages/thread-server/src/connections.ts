@@ -4,7 +4,7 @@ import type { Peer } from "@harnesskit/wire/rpc";
 import { EventOutbox } from "./event-outbox.ts";
 import type { TurnLife } from "./turn-life.ts";
 
-export interface ConnectOptions {
+export interface ThreadConnectOptions {
   /**
    * Says whether this client may choose a model for a turn: throws a `ProtocolError` -32602 for one that it may not. A
    * turn that names none is not asked about. @default any model that the runner accepts
@@ -19,7 +19,7 @@ export class ConnectedClient {
   /** The turns that it started and that have not ended, also those that wait in a queue. */
   readonly turns = new Set<TurnLife>();
   readonly outbox: EventOutbox;
-  readonly #checkModel: ConnectOptions["checkModel"];
+  readonly #checkModel: ThreadConnectOptions["checkModel"];
   /** The threads that it hears of; undefined, before its first subscription, for all. */
   #subscribed: Set<string> | undefined;
 
@@ -27,7 +27,7 @@ export class ConnectedClient {
     label: string,
     readonly peer: Peer,
     readonly channel: Channel,
-    options: Pick<ConnectionsOptions, "read" | "maxOutboxLength" | "onError"> & ConnectOptions,
+    options: Pick<ConnectionsOptions, "read" | "maxOutboxLength" | "onError"> & ThreadConnectOptions,
   ) {
     this.label = label;
     this.#checkModel = options.checkModel;
@@ -91,7 +91,7 @@ export class Connections {
     this.#options = options;
   }
 
-  add(peer: Peer, channel: Channel, options: ConnectOptions = {}): ConnectedClient {
+  add(peer: Peer, channel: Channel, options: ThreadConnectOptions = {}): ConnectedClient {
     const label = `client-${++this.#count}`;
     const connection = new ConnectedClient(label, peer, channel, { ...this.#options, ...options });
     this.#all.add(connection);

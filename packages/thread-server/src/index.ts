@@ -9,7 +9,7 @@ export {
 } from "@harnesskit/wire/tool";
 export { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 export type { UnattendedPolicy } from "./approval-flow.ts";
-export type { ConnectOptions } from "./connections.ts";
+export type { ThreadConnectOptions } from "./connections.ts";
 export { ThreadStoreError, type ThreadStoreErrorCode, TurnError, type TurnErrorCode } from "./errors.ts";
 export type { FlushPolicy } from "./event-log.ts";
 export {

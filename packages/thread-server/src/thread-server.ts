@@ -9,7 +9,7 @@ import {
 } from "@harnesskit/wire";
 import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
-import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
+import { type ConnectedClient, Connections, type ThreadConnectOptions } from "./connections.ts";
 import { historyTooLarge, isStoreFailure, ThreadStoreError, type ThreadStoreErrorCode } from "./errors.ts";
 import { QueueResumption } from "./resume-queues.ts";
 import { createMethods, type Methods } from "./server-methods.ts";
@@ -22,7 +22,7 @@ export interface ThreadServer {
    * Serves a client on this channel. When the client's input ends, what it asked is answered, the turns that it
    * started go on to their end or their approval, and then the channel is closed.
    */
-  connect(channel: Channel, options?: ConnectOptions): void;
+  connect(channel: Channel, options?: ThreadConnectOptions): void;
   /**
    * Goes on with the prompts that waited for a server which ended: for this the threads are listed once. One that another server
    * still holds is tried again later, `takeOverAfterMs` after the first time and less and less often. The first `connect` calls it,
@@ -66,7 +66,7 @@ class Server implements ThreadServer {
     this.#methods = createMethods({ settings, connections: this.#connections, sessions: this.#sessions });
   }
 
-  connect(channel: Channel, options?: ConnectOptions): void {
+  connect(channel: Channel, options?: ThreadConnectOptions): void {
     if (this.#settings.resumeQueues === "connect") void this.resume();
     const peer: Peer = createPeer(
       channel,

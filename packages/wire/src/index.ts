@@ -79,6 +79,6 @@ export {
   resolveBackoff,
   wait,
 } from "./time/backoff.ts";
-export { type Clock, type CreateId, randomId, systemClock } from "./time/clock.ts";
+export { type Clock, type CreateId, randomId, randomUuid, systemClock } from "./time/clock.ts";
 export { type PlatformWarning, warnPlatform } from "./warn-platform.ts";
 export { Watches, type WatchOptions } from "./watches.ts";

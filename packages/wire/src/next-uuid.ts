@@ -1,4 +1,6 @@
-/** Made with the first id: pages without a secure origin have no `randomUUID`, and import this module too. */
+import { randomUuid } from "./time/clock.ts";
+
+/** Made with the first id. */
 let prefix = "";
 let count = 0;
 
@@ -7,7 +9,7 @@ let count = 0;
  * messages, of which there are many; nothing may rely on an id being hard to guess.
  */
 export const nextUuid = (): string => {
-  prefix ||= crypto.randomUUID().slice(0, 24);
+  prefix ||= randomUuid().slice(0, 24);
   return prefix + (++count).toString(16).padStart(12, "0");
 };
 

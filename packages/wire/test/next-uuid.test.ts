@@ -14,10 +14,14 @@ it("another string has no count", () => {
   }
 });
 
-it("can be loaded where there is no randomUUID, as in a page without a secure origin", async () => {
-  vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues });
+it("ids are made where there is no randomUUID, as in a page without a secure origin", async () => {
+  vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
   onTestFinished(() => void vi.unstubAllGlobals());
   vi.resetModules();
-  const { uuidCount: countThere } = await import("../src/next-uuid.ts");
-  expect(countThere("")).toBe(0);
+  const there = await import("../src/index.ts");
+  expect(there.uuidCount(there.nextUuid())).toBe(1);
+  const ids = Array.from({ length: 100 }, there.randomUuid);
+  const version4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+  for (const id of ids) expect(id).toMatch(version4);
+  expect(new Set(ids).size).toBe(100);
 });

@@ -1,4 +1,4 @@
-import type { Grant, GrantStore } from "@harnesskit/core-runtime";
+import type { CoreGrant, GrantStore } from "@harnesskit/core-runtime";
 import { prepareToolName, workspaceAgentId, workspaceTools } from "@harnesskit/workspace-agent/declarations";
 import { coreFile } from "../core/core-files.ts";
 
@@ -28,8 +28,8 @@ const openGrants = async (callerId: string, hasAgents: boolean): Promise<GrantSt
   });
   if (!hasAgents) return createMemoryGrants(own);
   const file = createFileGrants({ path: coreFile("grants") });
-  let last: { readonly read: readonly Grant[]; readonly all: readonly Grant[] } | undefined;
-  const join = (read: readonly Grant[]): readonly Grant[] => {
+  let last: { readonly read: readonly CoreGrant[]; readonly all: readonly CoreGrant[] } | undefined;
+  const join = (read: readonly CoreGrant[]): readonly CoreGrant[] => {
     if (last?.read !== read) last = { read, all: [...own, ...read] };
     return last.all;
   };

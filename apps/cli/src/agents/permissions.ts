@@ -1,6 +1,6 @@
 import {
+  type CoreGrant,
   createFileGrants,
-  type Grant,
   readingPermissions,
   SIDE_EFFECTS_PERMISSION,
 } from "@harnesskit/core-runtime";
@@ -10,12 +10,12 @@ import { oneLine } from "../terminal/text.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
 
 /** What is granted to each agent. Unreadable: a core grants nothing then. */
-export type Granted = ReadonlyMap<string, readonly Grant[]> | "unreadable";
+export type Granted = ReadonlyMap<string, readonly CoreGrant[]> | "unreadable";
 
 /** Reads the grants of this user. Never rejects. */
 export const readGranted = async (): Promise<Granted> => {
   try {
-    const granted = new Map<string, Grant[]>();
+    const granted = new Map<string, CoreGrant[]>();
     for (const grant of await createFileGrants({ path: coreFile("grants") }).list()) {
       granted.set(grant.agent_id, [...(granted.get(grant.agent_id) ?? []), grant]);
     }
@@ -32,7 +32,7 @@ const neededOf = ({ manifest: { permissions = [] }, tools }: InstalledAgent): st
   return isReading ? declared : [SIDE_EFFECTS_PERMISSION, ...declared];
 };
 
-const scopeOf = ({ permission, tools, caller, actor, until }: Grant): string => {
+const scopeOf = ({ permission, tools, caller, actor, until }: CoreGrant): string => {
   const isNarrow = tools !== undefined || caller !== undefined || actor !== undefined || until !== undefined;
   return `${oneLine(permission, 260)}${isNarrow ? " (in part)" : ""}`;
 };

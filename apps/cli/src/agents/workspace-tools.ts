@@ -1,7 +1,7 @@
 import { delimiter, dirname } from "node:path";
 import {
-  type CallOrigin,
   createThreadTools,
+  type HostedCallOrigin,
   type ThreadTool,
   type ToolHost,
 } from "@harnesskit/core-runtime/thread-tools";
@@ -24,7 +24,7 @@ export const agentEnvironment = (env: NodeJS.ProcessEnv): Record<string, string 
 /** The workspace tools of a host that runs their agent. */
 export const createWorkspaceTools = (
   host: Pick<ToolHost, "call" | "check">,
-  origin: CallOrigin,
+  origin: HostedCallOrigin,
 ): readonly ThreadTool[] =>
   createThreadTools({
     ...origin,

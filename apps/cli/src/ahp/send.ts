@@ -1,9 +1,9 @@
 import {
+  type AhpCallOptions,
   type AhpClient,
   AhpFailure,
   AhpUsageError,
   type BatchEvent,
-  type CallOptions,
   createAhpClient,
   type LossReport,
 } from "@harnesskit/ahp-client";
@@ -32,7 +32,7 @@ type LostReasons = () => readonly string[];
 const sendMessage = async (
   client: AhpClient,
   message: Message,
-  options: CallOptions,
+  options: AhpCallOptions,
   lostReasons: LostReasons,
 ): Promise<Outcome> => {
   try {
@@ -60,7 +60,7 @@ const sendMessage = async (
 const sendEvent = async (
   client: AhpClient,
   { event_type: type, payload, ...fields }: DraftEvent,
-  options: CallOptions,
+  options: AhpCallOptions,
   lostReasons: LostReasons,
 ): Promise<Outcome> => {
   if (ahpEvents[type].blocking) {

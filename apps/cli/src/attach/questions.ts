@@ -1,7 +1,7 @@
 import {
-  type ApprovalAnswer,
   type ApprovalRequest,
   type EventBody,
+  type ThreadApprovalAnswer,
   type ThreadClient,
   ThreadError,
 } from "@harnesskit/thread-client";
@@ -107,7 +107,7 @@ export class Questions {
     }
   }
 
-  async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer | undefined> {
+  async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<ThreadApprovalAnswer | undefined> {
     const { approver, onError } = this.#options;
     const { tool, input, digest: claimed } = request.metadata;
     // What is shown must be what the answer is bound to.

@@ -1,5 +1,5 @@
 import type { AuditEntryInput } from "@harnesskit/audit";
-import { addGrants, createFileGrants, type Grant, removeGrants } from "@harnesskit/core-runtime";
+import { addGrants, type CoreGrant, createFileGrants, removeGrants } from "@harnesskit/core-runtime";
 import type { Caller } from "@harnesskit/protocol/runtime";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode } from "../cli-error.ts";
@@ -22,7 +22,7 @@ export interface GrantChangeOptions extends GrantsOptions {
 
 const party = ({ type, id }: Caller): string => `${type}:${oneLine(id, 100)}`;
 
-const grantLine = (grant: Grant): string => {
+const grantLine = (grant: CoreGrant): string => {
   const { agent_id: agent, permission, tools, caller, actor, until, granted_at: at, granted_by: by } = grant;
   const facts = [
     ...(tools ? [`tools ${tools.join(", ")}`] : ["all tools"]),
@@ -50,7 +50,7 @@ const scopeOf = (agentId: string, { tool, caller, actor, until }: GrantChangeOpt
 
 const record = async (
   action: "grant.added" | "grant.revoked",
-  grants: readonly Grant[],
+  grants: readonly CoreGrant[],
   { audit }: GrantChangeOptions,
 ): Promise<void> => {
   const sink = await openCoreAuditLog(audit);
@@ -62,7 +62,7 @@ const record = async (
   await sink?.close();
 };
 
-const show = (what: string, grants: readonly Grant[], { json }: GrantsOptions): void => {
+const show = (what: string, grants: readonly CoreGrant[], { json }: GrantsOptions): void => {
   const terminal = createTerminal();
   if (json) terminal.write(`${safeJson({ [what]: grants })}\n`);
   else for (const grant of grants) terminal.write(`${what}  ${grantLine(grant)}\n`);
@@ -92,7 +92,7 @@ export const revoke = async (
   const { tools, caller, actor } = scopeOf(agentId, options);
   const isSame = (wanted: Caller | undefined, found: Caller | undefined) =>
     wanted === undefined || party(wanted) === (found && party(found));
-  const isMeant = (each: Grant) =>
+  const isMeant = (each: CoreGrant) =>
     each.agent_id === agentId &&
     permissions.includes(each.permission) &&
     isSame(caller, each.caller) &&

@@ -1,8 +1,8 @@
 import type {
-  ApprovalAnswer,
   ApprovalDecision,
   ApprovalHandler,
   ApprovalRequest,
+  ThreadApprovalAnswer,
 } from "@harnesskit/thread-client";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
@@ -103,7 +103,7 @@ export class Approver {
   async answer(
     request: ApprovalRequest,
     { signal }: { signal: AbortSignal },
-  ): Promise<ApprovalAnswer | undefined> {
+  ): Promise<ThreadApprovalAnswer | undefined> {
     const { mode } = this.#options;
     if (mode === "no-terminal") return "unattended";
     if (mode === "once" || mode === "reject") return mode;

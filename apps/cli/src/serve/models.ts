@@ -6,7 +6,7 @@ import {
   toModelReference,
   toModelSpec,
 } from "@harnesskit/models";
-import type { ConnectOptions } from "@harnesskit/thread-server";
+import type { ThreadConnectOptions } from "@harnesskit/thread-server";
 import type { AiSdkRunnerOptions } from "@harnesskit/thread-server/ai-sdk";
 import { displayText, invalidParams } from "@harnesskit/wire";
 import { usageError } from "../cli-error.ts";
@@ -64,7 +64,7 @@ const normalised = (spec: string): string => toModelSpec(toModelReference(spec))
  * `model.unknown`) and those that may be chosen in `data`. A model says where keys and the content of files are sent, so
  * not every client may name a new place. Throws a `ModelError` for a spec that cannot be a model.
  */
-export const createModelLimit = (specs: readonly string[]): Required<ConnectOptions> => {
+export const createModelLimit = (specs: readonly string[]): Required<ThreadConnectOptions> => {
   const models = [...new Set(specs.map(normalised))];
   return {
     checkModel: (ref) => {

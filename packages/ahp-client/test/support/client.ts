@@ -2,11 +2,11 @@ import type { BlockingEventType, NotificationEventType } from "@harnesskit/proto
 import type { Clock } from "@harnesskit/wire";
 import { onTestFinished } from "vitest";
 import {
+  type AhpCallOptions,
   type AhpClient,
   type AhpClientOptions,
   AhpFailure,
   AhpUsageError,
-  type CallOptions,
   createAhpClient,
 } from "../../src/index.ts";
 import { FakeHarness } from "./fake-harness.ts";
@@ -61,7 +61,7 @@ export const misuseOf = async (run: () => unknown): Promise<string> => {
 };
 
 /** Sends a whole event as a caller does that has one. */
-export const decideFull = (client: AhpClient, event: any, options: CallOptions = {}) => {
+export const decideFull = (client: AhpClient, event: any, options: AhpCallOptions = {}) => {
   const { event_type, payload, ...fields } = event ?? {};
   return client.decide(event_type as BlockingEventType, payload, { ...fields, ...options });
 };

@@ -9,7 +9,7 @@ const maxReasonLength = 10_000;
 const boundTo = z.string().min(1).optional();
 
 /** A person's answer to a call that waits. Unknown fields are refused. */
-export const ApprovalAnswerSchema = z.discriminatedUnion("decision", [
+export const ChatApprovalAnswerSchema = z.discriminatedUnion("decision", [
   z.strictObject({
     decision: z.literal("approve"),
     /** The input of the tool, in place of the model's. */
@@ -23,7 +23,7 @@ export const ApprovalAnswerSchema = z.discriminatedUnion("decision", [
     digest: boundTo,
   }),
 ]);
-export type ApprovalAnswer = z.infer<typeof ApprovalAnswerSchema>;
+export type ChatApprovalAnswer = z.infer<typeof ChatApprovalAnswerSchema>;
 
 /** What a suspended turn of a chat graph waits for: the metadata of its descriptor. */
 export const ApprovalRequestSchema = z.object({
@@ -52,6 +52,6 @@ export const approvalRequestOf = (
  * The payload of the signal that answers an approval: `{ approval: answer }`. A payload replaces fields of the paused state, so
  * build it here, and never forward what a client sent. Throws a `ZodError` for an answer that is not valid.
  */
-export const toApprovalPayload = (answer: ApprovalAnswer): JsonObject => ({
-  approval: ApprovalAnswerSchema.parse(answer) as JsonObject,
+export const toApprovalPayload = (answer: ChatApprovalAnswer): JsonObject => ({
+  approval: ChatApprovalAnswerSchema.parse(answer) as JsonObject,
 });

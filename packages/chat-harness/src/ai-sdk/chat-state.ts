@@ -1,7 +1,7 @@
 import { append, defineState, lastWriteWins, type StateOf, type UpdateOf } from "@harnesskit/graph";
 import * as z from "zod";
 import { messagesField } from "../chat-turns.ts";
-import { ApprovalAnswerSchema, ApprovalRequestSchema } from "./approval.ts";
+import { ApprovalRequestSchema, ChatApprovalAnswerSchema } from "./approval.ts";
 
 /**
  * A call of the current step that has no result yet. The call itself is in the history: what a signal brings is put over
@@ -33,7 +33,7 @@ export const chatState = defineState({
   queue: lastWriteWins(z.array(QueuedCallSchema), { default: [] }),
   waiting: lastWriteWins(WaitingCallSchema.nullable(), { default: null }),
   /** What a signal brings. */
-  approval: lastWriteWins(ApprovalAnswerSchema.nullable(), { default: null }),
+  approval: lastWriteWins(ChatApprovalAnswerSchema.nullable(), { default: null }),
   /** How often the turn has asked the model. */
   model_calls: lastWriteWins(z.int().nonnegative(), { default: 0 }),
   /** True once the session has the calls of this step, so that it has to get each of their results at once. */

@@ -1,9 +1,9 @@
 export {
-  type ApprovalAnswer,
-  ApprovalAnswerSchema,
   type ApprovalRequest,
   ApprovalRequestSchema,
   approvalRequestOf,
+  type ChatApprovalAnswer,
+  ChatApprovalAnswerSchema,
   toApprovalPayload,
 } from "./approval.ts";
 export type { ChatEvent, ChatListener, ChatProgress } from "./chat-events.ts";

@@ -3,7 +3,7 @@ import type { ToolCall } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { digest } from "@harnesskit/wire";
 import { asSchema, type Tool } from "ai";
-import type { ApprovalAnswer, ApprovalRequest } from "./approval.ts";
+import type { ApprovalRequest, ChatApprovalAnswer } from "./approval.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState } from "./chat-state.ts";
 import type { ReadyCall } from "./chat-tools.ts";
@@ -61,7 +61,7 @@ const editedText = (input: JsonObject, output: string): string =>
 
 /** An approval, and what it was given for. */
 export interface GivenApproval {
-  readonly answer: Extract<ApprovalAnswer, { decision: "approve" }>;
+  readonly answer: Extract<ChatApprovalAnswer, { decision: "approve" }>;
   readonly request: ApprovalRequest;
 }
 

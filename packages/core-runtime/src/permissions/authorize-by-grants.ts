@@ -5,7 +5,7 @@ import type { Authorization } from "../authorize.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import { isInPeriod, type Period, periodOf } from "../records/in-force.ts";
 import { recordFault } from "../records/record-file-error.ts";
-import { type Grant, PermissionNameSchema } from "./grant.ts";
+import { type CoreGrant, PermissionNameSchema } from "./grant.ts";
 import type { GrantStore } from "./grants.ts";
 import { neededPermissions } from "./needed-permissions.ts";
 
@@ -20,7 +20,7 @@ interface Parties {
 }
 
 interface TimedGrant {
-  readonly grant: Grant;
+  readonly grant: CoreGrant;
   readonly period: Period;
 }
 
@@ -28,7 +28,7 @@ interface TimedGrant {
 interface ToolNeeds {
   readonly permissions: readonly string[];
   /** The list that `granted` is of. */
-  list: readonly Grant[] | undefined;
+  list: readonly CoreGrant[] | undefined;
   /** For each permission the grants that are for this tool. */
   granted: readonly (readonly TimedGrant[])[];
 }
@@ -38,7 +38,7 @@ type Party = { readonly type: string; readonly id: string } | undefined;
 const isParty = (wanted: Party, actual: Party): boolean =>
   wanted === undefined || (wanted.type === actual?.type && wanted.id === actual.id);
 
-const isFor = (tool: ToolInfo, permission: string, grant: Grant): boolean =>
+const isFor = (tool: ToolInfo, permission: string, grant: CoreGrant): boolean =>
   grant.agent_id === tool.agent_id &&
   grant.permission === permission &&
   (grant.tools === undefined || grant.tools.includes(tool.name));
@@ -84,7 +84,7 @@ export class GrantAuthorizer {
     return needs;
   }
 
-  #judge(tool: ToolInfo, needs: ToolNeeds, parties: Parties, list: readonly Grant[]): Authorization {
+  #judge(tool: ToolInfo, needs: ToolNeeds, parties: Parties, list: readonly CoreGrant[]): Authorization {
     if (needs.list !== list) {
       needs.granted = needs.permissions.map((permission) =>
         list

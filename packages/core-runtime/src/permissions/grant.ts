@@ -15,7 +15,7 @@ export const PermissionNameSchema = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.:
  * One permission of one agent (section 4.3.1). What narrows it must match exactly; a call without a caller matches no
  * grant that names one. Unknown fields are refused: to ignore one could widen the grant.
  */
-export const GrantSchema = z.strictObject({
+export const CoreGrantSchema = z.strictObject({
   id: NameSchema,
   agent_id: AgentIdSchema,
   permission: PermissionNameSchema,
@@ -30,4 +30,4 @@ export const GrantSchema = z.strictObject({
   granted_at: TimeSchema,
   granted_by: NameSchema,
 });
-export type Grant = z.infer<typeof GrantSchema>;
+export type CoreGrant = z.infer<typeof CoreGrantSchema>;

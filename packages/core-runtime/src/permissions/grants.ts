@@ -2,13 +2,13 @@ import { InvalidArgumentError, randomId } from "@harnesskit/wire";
 import { type Clock, isoTime, systemClock } from "@harnesskit/wire/time";
 import { type FileStoreOptions, RecordFile } from "../records/record-file.ts";
 import { createMemoryRecords, type RecordStore } from "../records/record-store.ts";
-import { type Grant, GrantSchema } from "./grant.ts";
+import { type CoreGrant, CoreGrantSchema } from "./grant.ts";
 
 /** Where the operator's grants are. */
-export type GrantStore = RecordStore<Grant>;
+export type GrantStore = RecordStore<CoreGrant>;
 
 /** What is granted, to an agent. Each permission becomes a grant of its own. */
-export interface GrantRequest extends Pick<Grant, "agent_id" | "tools" | "caller" | "actor" | "until"> {
+export interface GrantRequest extends Pick<CoreGrant, "agent_id" | "tools" | "caller" | "actor" | "until"> {
   readonly permissions: readonly string[];
   /** Who grants it: a name for the record. */
   readonly granted_by: string;
@@ -26,17 +26,17 @@ export interface GrantSources {
 export const toGrants = (
   { permissions, granted_by, ...where }: GrantRequest,
   { clock = systemClock, createId = randomId }: GrantSources = {},
-): Grant[] =>
+): CoreGrant[] =>
   [...new Set(permissions)].map((permission) => {
     const given = { id: createId("grant"), granted_at: isoTime(clock.now()), granted_by };
-    const { data, error } = GrantSchema.safeParse({ ...where, permission, ...given });
+    const { data, error } = CoreGrantSchema.safeParse({ ...where, permission, ...given });
     if (data) return data;
     const [issue] = error.issues;
     throw new InvalidArgumentError(`grant: ${issue?.path.join(".")} is not valid: ${issue?.message}`);
   });
 
 /** The part of a grant that says what it is for. */
-const scopeOf = ({ agent_id, permission, tools, caller, actor }: Grant): string =>
+const scopeOf = ({ agent_id, permission, tools, caller, actor }: CoreGrant): string =>
   JSON.stringify([agent_id, permission, [...(tools ?? [])].sort(), caller ?? null, actor ?? null]);
 
 /**
@@ -47,7 +47,7 @@ export const addGrants = async (
   store: GrantStore,
   request: GrantRequest,
   sources?: GrantSources,
-): Promise<readonly Grant[]> => {
+): Promise<readonly CoreGrant[]> => {
   const added = toGrants(request, sources);
   const scopes = new Set(added.map(scopeOf));
   return await store.change((grants) => ({
@@ -62,11 +62,11 @@ export const addGrants = async (
  */
 export const removeGrants = (
   store: GrantStore,
-  isMeant: (grant: Grant) => boolean,
+  isMeant: (grant: CoreGrant) => boolean,
   tools?: readonly string[],
-): Promise<readonly Grant[]> =>
+): Promise<readonly CoreGrant[]> =>
   store.change((grants) => {
-    const isHit = (grant: Grant) =>
+    const isHit = (grant: CoreGrant) =>
       isMeant(grant) && (!tools || !grant.tools || grant.tools.some((tool) => tools.includes(tool)));
     const result = grants.filter(isHit);
     if (result.length === 0) return { result };
@@ -79,18 +79,19 @@ export const removeGrants = (
   });
 
 /** Grants that end with the process; `first` are there from the start. */
-export const createMemoryGrants = (first: readonly Grant[] = []): GrantStore => createMemoryRecords(first);
+export const createMemoryGrants = (first: readonly CoreGrant[] = []): GrantStore =>
+  createMemoryRecords(first);
 
 /**
  * Grants in a file (JSON, 0600, sorted by agent and permission) that commands change and running cores see at once. A file
  * that cannot be used grants nothing: see {@link RecordFileError}.
  */
 export const createFileGrants = ({ path, limits }: FileStoreOptions): GrantStore =>
-  new RecordFile<Grant>(
+  new RecordFile<CoreGrant>(
     path,
     {
       name: "grants",
-      schema: GrantSchema,
+      schema: CoreGrantSchema,
       key: ({ agent_id, permission, granted_at, id }) => `${agent_id} ${permission} ${granted_at} ${id}`,
     },
     limits,

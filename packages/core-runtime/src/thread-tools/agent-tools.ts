@@ -2,7 +2,7 @@ import { defineLimits, displayText, type LimitsOf } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { inputSchemaOf, type ToolEffects } from "@harnesskit/wire/tool";
 import type { ToolInfo } from "../judge-tool.ts";
-import { type CallOrigin, createHostedTool, type ThreadTool } from "./hosted-tool.ts";
+import { createHostedTool, type HostedCallOrigin, type ThreadTool } from "./hosted-tool.ts";
 import type { ToolHost } from "./tool-host.ts";
 import { toModelToolName } from "./tool-name.ts";
 
@@ -16,7 +16,7 @@ export const agentToolsLimits = defineLimits({
 });
 export type AgentToolsLimits = LimitsOf<typeof agentToolsLimits>;
 
-export interface AgentToolsOptions extends CallOrigin {
+export interface AgentToolsOptions extends HostedCallOrigin {
   readonly host: ToolHost;
   /** Agents whose tools are left out, such as those of {@link createThreadTools}. @default none */
   readonly without?: readonly string[];

@@ -34,7 +34,7 @@ export interface ThreadTool extends Tool {
   prepare(input: unknown, scope: ToolScope): Promise<PreparedCall & Required<Pick<PreparedCall, "run">>>;
 }
 
-export interface CallOrigin {
+export interface HostedCallOrigin {
   /** The caller in the core's audit log. @default "thread-server" */
   readonly callerId?: string;
   /** Who the conversation acts for. @default unknown */
@@ -42,7 +42,7 @@ export interface CallOrigin {
 }
 
 export interface HostedToolOptions
-  extends CallOrigin,
+  extends HostedCallOrigin,
     Pick<Tool, "name" | "description" | "input" | "effects"> {
   readonly host: Pick<ToolHost, "call" | "check">;
   /** `AGENT/NAME` */

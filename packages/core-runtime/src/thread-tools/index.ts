@@ -7,7 +7,7 @@ export {
   agentToolsLimits,
   createAgentTools,
 } from "./agent-tools.ts";
-export type { CallOrigin, ThreadTool } from "./hosted-tool.ts";
+export type { HostedCallOrigin, ThreadTool } from "./hosted-tool.ts";
 export type { KnownToolsStore } from "./known-tools.ts";
 export { createThreadTools, type ThreadToolsOptions } from "./thread-tools.ts";
 export type { ListOptions, ToolHost, ToolHostCallOptions } from "./tool-host.ts";

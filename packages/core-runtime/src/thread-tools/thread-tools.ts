@@ -1,9 +1,9 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { JsonSchema, Tool } from "@harnesskit/wire/tool";
-import { type CallOrigin, createHostedTool, type ThreadTool } from "./hosted-tool.ts";
+import { createHostedTool, type HostedCallOrigin, type ThreadTool } from "./hosted-tool.ts";
 import type { ToolHost } from "./tool-host.ts";
 
-export interface ThreadToolsOptions extends CallOrigin {
+export interface ThreadToolsOptions extends HostedCallOrigin {
   /** The agent that has the tools. */
   readonly agentId: string;
   /** What the tools may do (`effects`) is what these declarations say, and not what the agent's process says. */

@@ -30,7 +30,7 @@ export interface SavedState<F extends Fields = Fields> {
 }
 
 /** What is known of a session. */
-export interface SessionState<F extends Fields = Fields> {
+export interface GraphSessionState<F extends Fields = Fields> {
   readonly session_id: string;
   /** `suspended`: at least one invocation waits for a signal. A run in progress is not visible before it saves. */
   readonly status: "idle" | "suspended";
@@ -87,7 +87,7 @@ export const readSessionState = async (
   host: Host,
   sessionId: string,
   { historyLimit = 20 }: SessionStateOptions,
-): Promise<SessionState | null> => {
+): Promise<GraphSessionState | null> => {
   if (typeof sessionId !== "string" || sessionId === "") throw new InvalidArgumentError("sessionId is empty");
   if (!host.keepsSessions) throw new InvalidArgumentError("getState needs a store: compile({ store })");
   checkNumber("historyLimit", historyLimit, { min: 0 });

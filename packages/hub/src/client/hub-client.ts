@@ -44,7 +44,7 @@ export interface HubClientOptions {
   readonly clock?: Clock;
 }
 
-export interface WatchOptions {
+export interface HubWatchOptions {
   /** The number of the last change that you have. @default only what comes */
   readonly afterSeq?: number;
   /** Ends the iteration. */
@@ -70,7 +70,7 @@ export interface HubClient {
    */
   call<M extends HubMethodName>(method: M, ...args: ParamsArgument<M>): Promise<HubMethodResult<M>>;
   /** Each changed approval, also over lost connections; states in between may be skipped. */
-  watchInbox(options?: WatchOptions): AsyncIterableIterator<ApprovalRecord>;
+  watchInbox(options?: HubWatchOptions): AsyncIterableIterator<ApprovalRecord>;
   /**
    * The number of the newest change of an approval. List what matters after it is known, and watch from it: then no change falls
    * between the two, and no older one is read. Rejects as `call`.
@@ -78,7 +78,7 @@ export interface HubClient {
   inboxSeq(): Promise<number>;
   /** Changed rows that fit the filter, also over lost connections. */
   watchTimeline(
-    options?: WatchOptions & { readonly filter?: TimelineFilter },
+    options?: HubWatchOptions & { readonly filter?: TimelineFilter },
   ): AsyncIterableIterator<readonly TimelineRow[]>;
   /** What the hub said of itself; undefined before the first `connect`. */
   readonly introduction: HubIntroduction | undefined;

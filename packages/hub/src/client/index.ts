@@ -3,7 +3,7 @@ export {
   type HubClient,
   type HubClientOptions,
   type HubIntroduction,
+  type HubWatchOptions,
   type ParamsArgument,
-  type WatchOptions,
 } from "./hub-client.ts";
 export { HubError, type HubErrorReason } from "./hub-error.ts";

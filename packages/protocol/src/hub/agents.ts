@@ -31,7 +31,7 @@ export const AgentStateSchema = z.object({
 });
 export type AgentState = z.infer<typeof AgentStateSchema>;
 
-export const SessionStateSchema = z.object({
+export const HubSessionStateSchema = z.object({
   agent: z.string(),
   session: z.string(),
   /** Where it works, if the agent says so. */
@@ -43,4 +43,4 @@ export const SessionStateSchema = z.object({
   refused: z.int().nonnegative(),
   waiting: z.int().nonnegative(),
 });
-export type SessionState = z.infer<typeof SessionStateSchema>;
+export type HubSessionState = z.infer<typeof HubSessionStateSchema>;

@@ -11,10 +11,10 @@ export {
 export {
   type AgentState,
   AgentStateSchema,
+  type HubSessionState,
+  HubSessionStateSchema,
   type Protection,
   ProtectionSchema,
-  type SessionState,
-  SessionStateSchema,
 } from "./agents.ts";
 export {
   type ApprovalAnswer,

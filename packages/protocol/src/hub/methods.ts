@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { MethodTable, NotificationTable } from "../envelope/method-table.ts";
-import { AgentStateSchema, SessionStateSchema } from "./agents.ts";
+import { AgentStateSchema, HubSessionStateSchema } from "./agents.ts";
 import { ApprovalRecordSchema, ApprovalStatusSchema, EffectSchema } from "./approval.ts";
 import { AlwaysSchema, GrantSchema, GrantTermsSchema } from "./grant.ts";
 import { BacktestResultSchema, PolicyStateSchema } from "./policy.ts";
@@ -124,7 +124,7 @@ export const hubMethods = {
   /** Those seen last first. */
   "sessions.list": {
     params: z.object({ agent: IdSchema.optional(), limit: LimitSchema.optional() }).optional(),
-    result: z.object({ sessions: z.array(SessionStateSchema) }),
+    result: z.object({ sessions: z.array(HubSessionStateSchema) }),
   },
   "policy.get": { params: z.object({}).optional(), result: z.object({ policy: PolicyStateSchema }) },
   /** What a policy would have decided on the events that are kept. */

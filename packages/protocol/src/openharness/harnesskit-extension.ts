@@ -7,18 +7,18 @@ import type { ActionDirective } from "./directive.ts";
 export const HARNESSKIT_EXTENSION = "dev.harnesskit";
 
 /** What a user said to a `request_approval`. */
-export const ApprovalAnswerSchema = tolerantObject({
+export const ShellApprovalAnswerSchema = tolerantObject({
   decision: z.enum(["approved", "refused"]),
   /** What was said yes or no to: the digest of what `approvalSubject` gives. */
   digest: z.string().optional(),
   /** In the user's words. */
   reason: z.string().optional(),
 });
-export type ApprovalAnswer = z.infer<typeof ApprovalAnswerSchema>;
+export type ShellApprovalAnswer = z.infer<typeof ShellApprovalAnswerSchema>;
 
 /** `request.context.extensions["dev.harnesskit"]`: what a shell says beyond the protocol. */
 export const RequestExtensionSchema = tolerantObject({
-  approval: ApprovalAnswerSchema.optional(),
+  approval: ShellApprovalAnswerSchema.optional(),
   /** Where the request belongs in a trace: W3C Trace Context. One that is malformed is ignored. */
   traceparent: z.unknown().optional(),
   tracestate: z.unknown().optional(),
@@ -53,7 +53,7 @@ export const responseExtensionOf = (extensions: unknown): ResponseExtension | un
 
 /**
  * What an answer to a `request_approval` is bound to: the directive without the continuation, which differs each time. The
- * digest of its canonical JSON goes into {@link ApprovalAnswerSchema}.
+ * digest of its canonical JSON goes into {@link ShellApprovalAnswerSchema}.
  */
 export const approvalSubject = (directive: ActionDirective): ActionDirective => {
   const { payload, ...rest } = directive;

@@ -57,8 +57,6 @@ export {
 } from "./directive.ts";
 export { ShellErrorCode } from "./error-codes.ts";
 export {
-  type ApprovalAnswer,
-  ApprovalAnswerSchema,
   approvalSubject,
   HARNESSKIT_EXTENSION,
   type RequestExtension,
@@ -67,6 +65,8 @@ export {
   ResponseExtensionSchema,
   requestExtensionOf,
   responseExtensionOf,
+  type ShellApprovalAnswer,
+  ShellApprovalAnswerSchema,
 } from "./harnesskit-extension.ts";
 export { inlineAttachment } from "./inline-attachment.ts";
 export { fallbackTextOf, misfitTextOf, withMessageText } from "./message-text.ts";

@@ -52,3 +52,10 @@ export const randomId: CreateId = (prefix) => {
   for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
   return `${prefix}_${hex}`;
 };
+
+/** A random UUID of version 4, also in pages without a secure origin: these have no `crypto.randomUUID`. */
+export const randomUuid = (): string => {
+  const hex = randomId("").slice(1);
+  const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) % 4);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+};

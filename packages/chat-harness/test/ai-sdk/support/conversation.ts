@@ -1,5 +1,5 @@
 import {
-  type ApprovalAnswer,
+  type ChatApprovalAnswer,
   type ChatEvent,
   type ChatGraphOptions,
   createChatGraph,
@@ -24,7 +24,7 @@ export const converse = (options: ChatGraphOptions, store: GraphStore = createMe
         initial: { messages: [{ role: "user", content }] },
         ...(signal === undefined ? {} : { signal }),
       }),
-    answer: (invocationId: string, answer: ApprovalAnswer, signal?: AbortSignal) =>
+    answer: (invocationId: string, answer: ChatApprovalAnswer, signal?: AbortSignal) =>
       graph.invoke({
         resumeInvocation: invocationId,
         signalPayload: toApprovalPayload(answer),
