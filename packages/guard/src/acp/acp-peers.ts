@@ -1,4 +1,4 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { JsonRpcErrorCode, type JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type Channel,
   type Clock,
@@ -13,9 +13,10 @@ import type { ProxyLimits } from "../proxy/limits.ts";
 import { type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
 
 export const codes = {
-  invalidRequest: -32600,
-  invalidParams: -32602,
-  internalError: -32603,
+  parseError: JsonRpcErrorCode.ParseError,
+  invalidRequest: JsonRpcErrorCode.InvalidRequest,
+  invalidParams: JsonRpcErrorCode.InvalidParams,
+  internalError: JsonRpcErrorCode.InternalError,
   /** `RequestCancelled`, as in LSP. */
   cancelled: -32800,
   /** Of the implementation: the guard refuses. */

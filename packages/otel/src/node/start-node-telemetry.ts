@@ -1,3 +1,4 @@
+import { settleWithin } from "@harnesskit/wire/time";
 import type { OtelOptions } from "../otel-tracer.ts";
 import { hasOtelSdk, registerOtel, unregisterOtel } from "../register-otel.ts";
 
@@ -64,12 +65,7 @@ export const startNodeTelemetry = async (
     sdk: "started",
     async close() {
       unregisterOtel();
-      let timer: NodeJS.Timeout | undefined;
-      const timeout = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, timeoutMs);
-      });
-      await Promise.race([sdk.shutdown().catch(() => {}), timeout]);
-      clearTimeout(timer);
+      await settleWithin(sdk.shutdown(), { name: "the last export", timeoutMs });
     },
   };
 };

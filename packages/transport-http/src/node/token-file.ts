@@ -2,7 +2,13 @@ import { randomBytes } from "node:crypto";
 import { lstat, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { makeDirectory, readOwnFile, systemErrorCode, writeFileAtomic } from "@harnesskit/node-kit";
+import {
+  makeDirectory,
+  privatePathProblem,
+  readOwnFile,
+  systemErrorCode,
+  writeFileAtomic,
+} from "@harnesskit/node-kit";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { makeTokenDirectory } from "./token-directory.ts";
 
@@ -26,24 +32,9 @@ export interface TokenFile {
   remove(): Promise<void>;
 }
 
-/** Others may not write to the directory of a secret, nor pass through it. */
-const openToOthers = 0o033;
-
 const checkDirectory = async (directory: string): Promise<void> => {
-  const found = await lstat(directory);
-  const user = process.geteuid?.();
-  if (!found.isDirectory())
-    throw new InsecureTokenFileError(directory, "is not a directory: choose another path");
-  if (user !== undefined && found.uid !== user) {
-    throw new InsecureTokenFileError(directory, "belongs to another user: choose a directory of your own");
-  }
-  if (process.platform !== "win32" && (found.mode & openToOthers) !== 0) {
-    const mode = (found.mode & 0o777).toString(8).padStart(4, "0");
-    throw new InsecureTokenFileError(
-      directory,
-      `can be entered or written by other users (mode ${mode}): chmod it to 0700 or choose another`,
-    );
-  }
+  const problem = privatePathProblem(await lstat(directory), { kind: "directory", othersMay: "nothing" });
+  if (problem !== undefined) throw new InsecureTokenFileError(directory, problem);
 };
 
 const isOurs = async (path: string, token: string): Promise<boolean> => {
