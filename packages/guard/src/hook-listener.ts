@@ -1,5 +1,6 @@
 import { createUnixListener, type SocketListener, type UnixContext } from "@harnesskit/transport-uds";
 import { type Channel, callSafely } from "@harnesskit/wire";
+import { maxTimerMs } from "@harnesskit/wire/time";
 import * as z from "zod";
 import type { Guard } from "./guard.ts";
 import { type HookFrame, type HookReplyFrame, maxHookFrameBytes } from "./hook/hook-frames.ts";
@@ -10,10 +11,7 @@ const HookFrameSchema: z.ZodType<HookFrame> = z.object({
   host: z.string().max(100),
   input: z.string(),
   cwd: z.string().max(4096),
-  timeoutMs: z
-    .int()
-    .min(1)
-    .max(2 ** 31 - 1),
+  timeoutMs: z.int().min(1).max(maxTimerMs),
   event: z.string().max(200).optional(),
   traceparent: z.string().max(200).optional(),
   tracestate: z.string().max(600).optional(),

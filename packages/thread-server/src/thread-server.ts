@@ -1,4 +1,4 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { JsonRpcErrorCode, type JsonValue } from "@harnesskit/protocol/envelope";
 import { type Event, type ThreadMethodName, threadMethods } from "@harnesskit/protocol/threads";
 import {
   type Channel,
@@ -105,7 +105,9 @@ class Server implements ThreadServer {
   ): Promise<unknown> {
     if (!Object.hasOwn(threadMethods, methodName)) throw methodNotFound(methodName);
     if (this.#closing !== undefined) {
-      throw new ProtocolError(-32603, "The server is closing", { data: { reason: "server_closing" } });
+      throw new ProtocolError(JsonRpcErrorCode.InternalError, "The server is closing", {
+        data: { reason: "server_closing" },
+      });
     }
     const name = methodName as ThreadMethodName;
     const parsed = threadMethods[name].params.safeParse(rawParams);
@@ -142,13 +144,13 @@ const storeFailure = (error: HarnessError<ThreadStoreErrorCode>): ProtocolError 
   const { code, message } = error;
   const detail = ThreadStoreError.isInstance(error) ? error.detail : undefined;
   const data = { reason: code, ...(detail !== undefined && { detail }) };
-  return new ProtocolError(-32603, message, { data, code, cause: error });
+  return new ProtocolError(JsonRpcErrorCode.InternalError, message, { data, code, cause: error });
 };
 
 const resultTooLarge = (method: string, maxFrameBytes: number): ProtocolError =>
   method === "thread.get"
     ? historyTooLarge(maxFrameBytes)
-    : new ProtocolError(-32603, "The result exceeds the message limit", {
+    : new ProtocolError(JsonRpcErrorCode.InternalError, "The result exceeds the message limit", {
         data: { reason: "result_too_large", maxFrameBytes },
       });
 

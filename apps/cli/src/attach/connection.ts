@@ -1,5 +1,6 @@
 import { createThreadClient, type SessionState, type ThreadClient } from "@harnesskit/thread-client";
 import type { HarnessError, Transport } from "@harnesskit/wire";
+import { maxTimerMs } from "@harnesskit/wire/time";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { comeBackHint, startHint, toAbsence } from "../run/failures.ts";
 import { note } from "../terminal/terminal.ts";
@@ -39,8 +40,6 @@ const requestTimeoutMs = 20_000;
 const steadyAfterMs = 5_000;
 
 const settleMs = 1_000;
-
-const maxTimerMs = 2 ** 31 - 1;
 
 const say = (text: string): void => note(`harness: ${text}`);
 

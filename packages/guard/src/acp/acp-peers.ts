@@ -1,6 +1,6 @@
 import { type AcpCall, type AcpMethod, readAcp } from "@harnesskit/agent-hooks/acp";
 import { sha256Digest } from "@harnesskit/node-kit";
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { JsonRpcErrorCode, type JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type Channel,
   type Clock,
@@ -16,9 +16,10 @@ import { objectOf, type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
 import type { AcpSessions } from "./sessions.ts";
 
 export const codes = {
-  invalidRequest: -32600,
-  invalidParams: -32602,
-  internalError: -32603,
+  parseError: JsonRpcErrorCode.ParseError,
+  invalidRequest: JsonRpcErrorCode.InvalidRequest,
+  invalidParams: JsonRpcErrorCode.InvalidParams,
+  internalError: JsonRpcErrorCode.InternalError,
   /** `RequestCancelled`, as in LSP. */
   cancelled: -32800,
   /** Of the implementation: the guard refuses. */

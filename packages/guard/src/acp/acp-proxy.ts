@@ -169,7 +169,7 @@ export class AcpProxy {
     const { note, limits, editor } = this.#peers;
     this.#invalid++;
     if (this.#invalid <= 5) note(`the ${side} sent what is not a message: ${error.message}`);
-    if (side === "editor") void sendError(editor, null, -32700, error.message);
+    if (side === "editor") void sendError(editor, null, codes.parseError, error.message);
     if (this.#invalid === limits.maxInvalidMessages) void this.#peers[side].close(error);
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { type JsonObject, JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import {
   type Channel,
   type Clock,
@@ -53,9 +53,11 @@ interface OpenCall {
   sent?: { readonly action: ProxiedAction; readonly args: JsonObject };
 }
 
-const internalError = -32603;
-const invalidRequest = -32600;
-const invalidParams = -32602;
+const {
+  InternalError: internalError,
+  InvalidParams: invalidParams,
+  InvalidRequest: invalidRequest,
+} = JsonRpcErrorCode;
 const overloaded = -32000;
 
 /**
@@ -116,7 +118,7 @@ export class McpProxy {
       error: (error) => {
         this.#sides.fault("client", error);
         if (InvalidMessageError.isInstance(error))
-          void this.#sides.reply(rpcError(null, -32700, error.message));
+          void this.#sides.reply(rpcError(null, JsonRpcErrorCode.ParseError, error.message));
       },
       close: () => void server.close(),
     });

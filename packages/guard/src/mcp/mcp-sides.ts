@@ -1,3 +1,4 @@
+import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import { type Channel, ConnectionClosedError, callSafely, HarnessError } from "@harnesskit/wire";
 import type { ProxyLimits } from "../proxy/limits.ts";
 import { isRpcId, type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
@@ -8,8 +9,6 @@ export interface McpSidesOptions {
   readonly limits: ProxyLimits;
   readonly onNote: ((line: string) => void) | undefined;
 }
-
-const internalError = -32603;
 
 /** The two sides of an MCP proxy: what is sent to the client, and what either sends that is not valid. */
 export class McpSides {
@@ -29,7 +28,7 @@ export class McpSides {
       const text = HarnessError.isInstance(error) ? error.message : "it could not be sent";
       this.note(`a message to the client was dropped: ${text}`);
       if (message.method === undefined && isRpcId(message.id) && message.error === undefined) {
-        await this.reply(rpcError(message.id, internalError, text));
+        await this.reply(rpcError(message.id, JsonRpcErrorCode.InternalError, text));
       }
     }
   }

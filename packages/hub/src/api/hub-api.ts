@@ -1,5 +1,6 @@
 import { type ApprovalStore, grantProblem, grantTerms, presentGrant } from "@harnesskit/approvals";
 import type { AuditEntryInput } from "@harnesskit/audit";
+import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import {
   HUB_API_VERSION,
   type HubMethodName,
@@ -126,7 +127,9 @@ export class HubApi {
     return {
       read: (params) => {
         if (client.name === undefined && method !== "hub.hello") {
-          throw new ProtocolError(-32600, "Call hub.hello first", { data: { reason: "hello_required" } });
+          throw new ProtocolError(JsonRpcErrorCode.InvalidRequest, "Call hub.hello first", {
+            data: { reason: "hello_required" },
+          });
         }
         const parsed = hubMethods[method].params.safeParse(params);
         if (parsed.success) return { asked: parsed.data, params };
