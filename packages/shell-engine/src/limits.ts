@@ -17,7 +17,7 @@ export const shellEngineLimits = defineLimits({
    */
   maxPendingPerChannel: 64,
   /** Bytes of a request as JSON; then `invalid_request`. @default 4194304 */
-  maxRequestLength: 4_194_304,
+  maxRequestBytes: 4_194_304,
   /** How deep a request may nest. @default 64 */
   maxDepth: 64,
   /** Characters of every id, and of `tenant_id` and `credential_ref` where there is no `authenticate`. @default 512 */

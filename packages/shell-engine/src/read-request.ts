@@ -84,9 +84,9 @@ const assertAttachments = ({ request }: ShellRequest, maxAttachments: number): v
 };
 
 /** Bounds the size and depth of a message before anything else reads it. */
-export const assertBounds = (message: unknown, { maxRequestLength, maxDepth }: ResolvedLimits): void => {
+export const assertBounds = (message: unknown, { maxRequestBytes, maxDepth }: ResolvedLimits): void => {
   try {
-    measureJson(message, { maxBytes: maxRequestLength, maxDepth });
+    measureJson(message, { maxBytes: maxRequestBytes, maxDepth });
   } catch (cause) {
     // A getter that threw is not the shell's mistake.
     if (!(cause instanceof JsonError) || cause.cause !== undefined) throw cause;
