@@ -61,5 +61,4 @@ export const shellEngineLimits = defineLimits({
   streamIdleMs: 60_000,
 });
 
-export type ResolvedLimits = LimitsOf<typeof shellEngineLimits>;
-export type ShellEngineLimits = Partial<ResolvedLimits>;
+export type ShellEngineLimits = LimitsOf<typeof shellEngineLimits>;
