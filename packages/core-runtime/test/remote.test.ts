@@ -51,7 +51,7 @@ const clientOf = (path: string, given = token) => {
   const client = createCoreClient({
     transport: createUnixTransport({ path }),
     token: () => given,
-    timeoutMs: 1_000,
+    requestTimeoutMs: 1_000,
   });
   onTestFinished(() => client.close());
   return client;
