@@ -36,7 +36,8 @@ export interface AgentHostOptions {
   readonly onNote?: (line: string) => void;
   /** Called with each line of an agent's standard error. Untrusted. */
   readonly onOutput?: (line: string, agentId: string) => void;
-  readonly onError: (error: unknown) => void;
+  /** Reports what fails behind the callers. What it throws is ignored. @default no report */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** Runs agents, and calls their tools. */
