@@ -215,5 +215,8 @@ export const createHub = (options: HubOptions): Hub => {
       })();
       return closing;
     },
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
   };
 };

@@ -47,7 +47,7 @@ export interface NotifierOptions {
   readonly clock?: Clock;
 }
 
-export interface Notifier {
+export interface Notifier extends AsyncDisposable {
   /** Tells what waits already, and what comes. Call it once. */
   start(): void;
   /** Notices that are on their way, by target. */
@@ -166,6 +166,9 @@ export const createNotifier = (options: NotifierOptions): Notifier => {
       for (const own of timers.values()) for (const cancel of own) cancel();
       timers.clear();
       await Promise.all([following, ...[...lanes.values()].map((lane) => lane.idle())]);
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
     },
   };
 };

@@ -41,7 +41,7 @@ export interface AgentHostOptions {
 }
 
 /** Runs agents, and calls their tools. */
-export interface AgentHost extends ToolHost {
+export interface AgentHost extends ToolHost, AsyncDisposable {
   /** Settles when the agents are being started. A failure is reported to `onError`, and the next call tries again. */
   start(): Promise<void>;
   /** Ends the agents with everything that they run, and the core. */

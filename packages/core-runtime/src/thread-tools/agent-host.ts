@@ -134,6 +134,10 @@ class CoreAgentHost implements AgentHost {
     await running?.audit?.close().catch((error: unknown) => this.#notify(error));
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   #running(): Promise<Running> {
     this.#starting ??= this.#start().catch((error: unknown) => {
       this.#starting = undefined;

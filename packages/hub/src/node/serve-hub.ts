@@ -42,7 +42,7 @@ export interface ServeHubOptions {
 }
 
 /** A hub that is served. */
-export interface ServedHub {
+export interface ServedHub extends AsyncDisposable {
   /** `http://127.0.0.1:41234` */
   readonly url: string;
   /**
@@ -142,6 +142,9 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
       close() {
         closing ??= closeAll();
         return closing;
+      },
+      [Symbol.asyncDispose]() {
+        return this.close();
       },
     };
   } catch (error) {
