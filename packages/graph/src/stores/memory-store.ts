@@ -89,7 +89,9 @@ const createLeaseTable = (
  */
 export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore => {
   const { clock = systemClock } = options;
-  const { maxSessions, maxHistory, maxSuspensions, maxEnded, maxRuns } = memoryStoreLimits.resolve(options.limits);
+  const { maxSessions, maxHistory, maxSuspensions, maxEnded, maxRuns } = memoryStoreLimits.resolve(
+    options.limits,
+  );
   const sessions = new Map<string, StoredSession>();
   /** By session, the states before the current one, the oldest first. */
   const histories = new Map<string, StoredSession[]>();
