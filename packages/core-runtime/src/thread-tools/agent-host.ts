@@ -131,7 +131,7 @@ class CoreAgentHost implements AgentHost {
     this.#closing.abort();
     const running = await this.#launching?.catch(() => undefined);
     await running?.core.close();
-    await running?.audit?.close().catch((error: unknown) => this.#notify(error));
+    await running?.audit?.close().catch((error: unknown) => callSafely(() => this.#options.onError?.(error)));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -268,10 +268,6 @@ class CoreAgentHost implements AgentHost {
       if (this.#reported.has(error)) return;
       this.#reported.add(error);
     }
-    this.#notify(error);
-  }
-
-  #notify(error: unknown): void {
     callSafely(() => this.#options.onError?.(error));
   }
 

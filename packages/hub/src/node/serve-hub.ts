@@ -144,7 +144,8 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
         return closing;
       },
       [Symbol.asyncDispose]() {
-        return this.close();
+        closing ??= closeAll();
+        return closing;
       },
     };
   } catch (error) {
