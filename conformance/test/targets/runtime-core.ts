@@ -40,7 +40,7 @@ export const startRuntimeCore: StartModule = async ({ endpoint, directory }) => 
           : { allowed: true },
       limits: given({
         maxFrameBytes: options.max_frame_bytes,
-        maxInflightRequests: options.max_inflight_requests,
+        maxInFlightRequests: options.max_inflight_requests,
         maxQueuedCalls: options.max_queued_calls,
         maxToolInputBytes: options.max_tool_input_bytes,
         maxToolOutputBytes: options.max_tool_output_bytes,

@@ -34,7 +34,7 @@ export const startHeartbeat = ({ core, intervalMs, ...options }: HeartbeatOption
   let nextAt = clock.now() + intervalMs;
   let cancel: () => void;
   const measured = (lagMs: number, abandoned: number): AgentHealth["status"] => {
-    if (abandoned >= limits.maxInflightCalls) return "unhealthy";
+    if (abandoned >= limits.maxInFlightCalls) return "unhealthy";
     return lagMs >= settings.degradedLagMs || abandoned > 0 ? "degraded" : "ok";
   };
   const send = () => {

@@ -4,7 +4,7 @@ import { defineLimits, type LimitsOf } from "@harnesskit/wire";
 /** What an agent may use at the most. */
 export const agentLimits = defineLimits({
   /** Calls whose tool is running, also after their result was sent; further ones fail with `tool.busy`. */
-  maxInflightCalls: defaultRuntimeLimits.max_inflight_requests,
+  maxInFlightCalls: defaultRuntimeLimits.max_inflight_requests,
   /** Bytes of one call's input as JSON; more fails with `tool.input_too_large`. */
   maxToolInputBytes: defaultRuntimeLimits.max_tool_input_bytes,
   /** Bytes of one output as JSON; more goes to a file or fails with `tool.output_too_large`. */

@@ -1,6 +1,7 @@
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { displayText, type HarnessError } from "@harnesskit/wire";
-import { backoffDelayMs, wait } from "@harnesskit/wire/time";
+import { backoffDelayMs, displayText, type HarnessError } from "@harnesskit/wire";
+import { type ReconnectOptions, type ReconnectPolicy, resolveReconnect } from "@harnesskit/wire/rpc";
+import { wait } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
 import { type LaunchParameters, readManifestHash, takeLaunchParameters } from "./run-environment.ts";
 import { Session, type SessionEnd } from "./session.ts";
@@ -18,8 +19,11 @@ export interface RunOptions {
   readonly exitGraceMs?: number;
   /** Ends in good order at SIGTERM and SIGINT; a second one kills. @default true */
   readonly signals?: boolean;
-  /** Times that connecting again may fail in a row, after the core asked to come back. @default 5 */
-  readonly maxReconnectAttempts?: number;
+  /**
+   * How the agent connects again after the core asked it to come back; the wait before the first attempt is the core's
+   * `retry_after_ms`. `false` ends the agent instead. @default 10 attempts, from 100 ms to 30 s apart
+   */
+  readonly reconnect?: false | Omit<ReconnectOptions, "waitMs">;
   /** The longest `retry_after_ms` that is waited for; beyond it the agent ends. @default 300000 */
   readonly maxRetryAfterMs?: number;
   /** Frames that are larger are refused, in both directions. @default what the core says in the environment, else 4194304 (4 MiB) */
@@ -36,8 +40,6 @@ export interface RunEnd {
   readonly exitCode: 0 | 1;
 }
 
-const longestRetryMs = 30_000;
-const firstRetryMs = 100;
 const endSignals = ["SIGTERM", "SIGINT"] as const;
 
 /** After these a core may still come up; any other failure is final. */
@@ -46,6 +48,7 @@ const retryable = new Set(["transport_failed", "connection_closed", "request_tim
 class AgentRun {
   readonly #core: AgentCore;
   readonly #options: RunOptions;
+  readonly #reconnect: ReconnectPolicy | undefined;
   readonly #launch: LaunchParameters;
   readonly #interrupt = new AbortController();
   #signal: NodeJS.Signals | undefined;
@@ -55,6 +58,7 @@ class AgentRun {
   constructor(core: AgentCore, options: RunOptions, launch: LaunchParameters) {
     this.#core = core;
     this.#options = options;
+    this.#reconnect = resolveReconnect(options.reconnect);
     this.#launch = launch;
   }
 
@@ -127,18 +131,12 @@ class AgentRun {
 
   /** Connects again if the core asked for it; else says how the agent ends. */
   async #again(end: SessionEnd): Promise<Session | RunEnd> {
-    const { maxReconnectAttempts = 5, maxRetryAfterMs = 300_000 } = this.#options;
-    const askedMs = end.goodbye?.retry_after_ms;
-    if (askedMs === undefined || askedMs > maxRetryAfterMs) return toRunEnd(end);
-    const backoff = {
-      maxAttempts: maxReconnectAttempts,
-      initialDelayMs: Math.min(longestRetryMs, Math.max(firstRetryMs, 2 * askedMs)),
-      maxDelayMs: longestRetryMs,
-      random: Math.random,
-    };
+    const { maxRetryAfterMs = 300_000 } = this.#options;
+    const policy = this.#reconnect;
+    let waitMs = end.goodbye?.retry_after_ms;
+    if (policy === undefined || waitMs === undefined || waitMs > maxRetryAfterMs) return toRunEnd(end);
     let failure: HarnessError | undefined;
-    for (let attempt = 0; attempt < maxReconnectAttempts; attempt++) {
-      const waitMs = attempt === 0 ? askedMs : backoffDelayMs(attempt, backoff);
+    for (let attempt = 1; attempt <= policy.maxAttempts; attempt++) {
       await wait(waitMs, this.#core.clock, this.#interrupt.signal);
       if (this.#interrupt.signal.aborted) return this.#interrupted();
       try {
@@ -147,6 +145,7 @@ class AgentRun {
         failure = error as HarnessError;
         if (!retryable.has(failure.code)) break;
       }
+      waitMs = backoffDelayMs(attempt, policy);
     }
     return { reason: "core_gone", exitCode: 1, ...(failure && { error: failure }) };
   }

@@ -153,7 +153,7 @@ describe("a cancelled call", () => {
   });
 
   it("keeps its place among the running ones until its tool has ended", async () => {
-    const { agent, runs } = held({ limits: { maxInflightCalls: 1 } });
+    const { agent, runs } = held({ limits: { maxInFlightCalls: 1 } });
     const { core, session } = await connected(agent);
     const first = core.call("wait");
     core.cancel(first, { deadline_ms: 0 });

@@ -204,7 +204,7 @@ describe("a tool process", () => {
   it("gives up when the core that it was to come back to stays away", async () => {
     await using core = await listening();
     const connecting = core.next();
-    await using agent = startAgent(core.path, { run: { maxReconnectAttempts: 2 } });
+    await using agent = startAgent(core.path, { run: { reconnect: { maxAttempts: 2 } } });
     const side = await connecting;
     await side.type("agent.tools.register");
     side.send("core.goodbye", { reason: "restart", retry_after_ms: 1 });

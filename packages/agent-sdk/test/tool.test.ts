@@ -230,7 +230,7 @@ describe("what cannot be defined", () => {
     ["no version", { version: "" }],
     ["a version that is not semantic", { version: "1" }],
     ["a version with a leading zero", { version: "1.02.0" }],
-    ["a limit of 0", { limits: { maxInflightCalls: 0 } }],
+    ["a limit of 0", { limits: { maxInFlightCalls: 0 } }],
     ["a limit that is no integer", { limits: { maxStreamBytes: 1.5 } }],
     ["a time that is no number", { cancelGraceMs: Number.NaN }],
     ["two tools of one name", { tools: [1, 2].map(() => tool({ name: "t", description: "", input, run })) }],

@@ -19,7 +19,7 @@ import { createAhpMethods } from "./ahp-methods.ts";
 import { AuditTrail } from "./audit-trail.ts";
 import { Decider } from "./decider.ts";
 import { toHandshakeResult } from "./handshake.ts";
-import { type ResolvedLimits, resolveLimits } from "./limits.ts";
+import { type AhpServerLimits, resolveLimits } from "./limits.ts";
 import { ahpErrors, handlerFailure, handshakeRequired, invalidRequestError } from "./refusal.ts";
 import type { AhpServerOptions } from "./server-options.ts";
 import { type AhpServerGauges, type AhpServerStats, ServerStats } from "./server-stats.ts";
@@ -72,7 +72,7 @@ const isContract = (params: unknown): boolean =>
   contracts.has((params as { event_type?: unknown }).event_type);
 
 class Server<Context> implements AhpServer<Context> {
-  readonly #limits: ResolvedLimits;
+  readonly #limits: AhpServerLimits;
   readonly #stats = new ServerStats();
   readonly #states: RunStates;
   readonly #stateStore: StateStore | undefined;

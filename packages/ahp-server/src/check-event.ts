@@ -11,7 +11,7 @@ import {
 import { type JsonObject, JsonValueSchema, jsonLength } from "@harnesskit/protocol/envelope";
 import { ProtocolError } from "@harnesskit/wire";
 import type { EventOf } from "./handlers.ts";
-import type { ResolvedLimits } from "./limits.ts";
+import type { AhpServerLimits } from "./limits.ts";
 import { parseWith, type Schema } from "./read-params.ts";
 import { invalidParams, refusalReasonOf } from "./refusal.ts";
 
@@ -31,7 +31,7 @@ export interface EventContent {
   readonly snapshot: Snapshot | undefined;
 }
 
-const toSnapshot = (type: AhpEventType, payload: unknown, limits: ResolvedLimits): Snapshot => {
+const toSnapshot = (type: AhpEventType, payload: unknown, limits: AhpServerLimits): Snapshot => {
   if (jsonLength(payload) > limits.maxSnapshotLength) {
     const limit = limits.maxSnapshotLength;
     throw invalidParams("snapshot_too_large", `The payload has more than ${limit} characters`, { limit });
@@ -47,7 +47,7 @@ const toSnapshot = (type: AhpEventType, payload: unknown, limits: ResolvedLimits
  * Checks what an event's type and the limits say: its depth, then its payload. Throws -32602. The handler gets a contract's
  * payload as it was sent, except for null in an optional field, and any other as its schema returns it, defaults filled in.
  */
-export const checkEvent = (event: AhpEvent, limits: ResolvedLimits): EventContent => {
+export const checkEvent = (event: AhpEvent, limits: AhpServerLimits): EventContent => {
   const { event_type: type, depth } = event;
   if (depth > limits.maxDepth) {
     const limit = limits.maxDepth;
@@ -90,7 +90,7 @@ export const atIndex = <T>(index: number, event: unknown, read: () => T): T => {
 };
 
 /** Checks whole events as a batch: each one's depth and payload first, then whether each is allowed in a batch. */
-export const checkBatch = (events: readonly AhpEvent[], limits: ResolvedLimits): EventContent[] => {
+export const checkBatch = (events: readonly AhpEvent[], limits: AhpServerLimits): EventContent[] => {
   const checked = events.map((event, index) => atIndex(index, event, () => checkEvent(event, limits)));
   for (const [index, { event_type: type }] of events.entries()) {
     if (!ahpEvents[type].batchable) throw notBatchable(type, index);

@@ -6,7 +6,7 @@ import {
   type HandshakeParams,
   type HandshakeResult,
 } from "@harnesskit/protocol/ahp";
-import type { ResolvedLimits } from "./limits.ts";
+import type { AhpServerLimits } from "./limits.ts";
 import type { AhpServerOptions } from "./server-options.ts";
 
 const versionShape = /^\d{1,9}(?:\.\d+)*$/;
@@ -32,7 +32,7 @@ const toCapabilities = (handles: (name: AhpEventType | "query" | "fallback") => 
 /** Answers handshakes; all alike except for the token. */
 export const toHandshakeResult = <Context>(
   { name, version, handlers, capabilities, createSessionToken }: AhpServerOptions<Context>,
-  limits: ResolvedLimits,
+  limits: AhpServerLimits,
 ): ((handshake: HandshakeParams, context: Context) => HandshakeResult) => {
   const offered = capabilities ?? toCapabilities((handler) => handlers[handler] !== undefined);
   const result: HandshakeResult = {

@@ -9,7 +9,7 @@ export type {
   MaybePromise,
   Nothing,
 } from "./handlers.ts";
-export { type AhpServerLimits, ahpServerLimits, type ResolvedLimits } from "./limits.ts";
+export { type AhpServerLimits, ahpServerLimits } from "./limits.ts";
 export { HandlerError, type HandlerErrorCode, type RefusalReason } from "./refusal.ts";
 export type { AhpServerOptions } from "./server-options.ts";
 export type { AhpServerGauges, AhpServerStats } from "./server-stats.ts";

@@ -34,16 +34,14 @@ export const ahpServerLimits = defineLimits({
   maxWatchers: 64,
 });
 
-export type ResolvedLimits = LimitsOf<typeof ahpServerLimits>;
-
 /** What agents may ask of a harness, and what it keeps. The first three are advertised in the handshake. */
-export type AhpServerLimits = Partial<ResolvedLimits>;
+export type AhpServerLimits = LimitsOf<typeof ahpServerLimits>;
 
 /** The limits with their defaults, and the time for one request. Throws `invalid_argument`. */
 export const resolveLimits = (
-  overrides: AhpServerLimits = {},
+  overrides: Partial<AhpServerLimits> = {},
   handlerTimeoutMs?: number,
-): { readonly limits: ResolvedLimits; readonly handlerTimeoutMs: number } => {
+): { readonly limits: AhpServerLimits; readonly handlerTimeoutMs: number } => {
   const given =
     handlerTimeoutMs === undefined ? undefined : checkNumber("handlerTimeoutMs", handlerTimeoutMs);
   const timeoutMs = overrides.timeoutMs ?? Math.max(ahpServerLimits.defaults.timeoutMs, given ?? 0);

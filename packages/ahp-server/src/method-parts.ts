@@ -6,14 +6,14 @@ import type { AgentOrigin } from "./agent-origin.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Decider } from "./decider.ts";
 import type { HandlerCall } from "./handlers.ts";
-import type { ResolvedLimits } from "./limits.ts";
+import type { AhpServerLimits } from "./limits.ts";
 import { handshakeRequired } from "./refusal.ts";
 import type { ServerStats } from "./server-stats.ts";
 import type { RunStates } from "./state/run-states.ts";
 
 /** What the methods of one server share. */
 export interface MethodParts<Context> {
-  readonly limits: ResolvedLimits;
+  readonly limits: AhpServerLimits;
   readonly clock: Clock;
   readonly stats: ServerStats;
   readonly audit: AuditTrail;

@@ -1,5 +1,5 @@
 import { type AhpEvent, ahpMethods, type HandshakeParams, type QueryParams } from "@harnesskit/protocol/ahp";
-import type { ResolvedLimits } from "./limits.ts";
+import type { AhpServerLimits } from "./limits.ts";
 import { invalidParams, type RefusalReason } from "./refusal.ts";
 
 /** What this package uses of a zod schema. */
@@ -46,7 +46,7 @@ export const parseWith = <T>(
 
 const checkIds = (
   params: { session_id: string; agent_id: string },
-  { maxIdLength }: ResolvedLimits,
+  { maxIdLength }: AhpServerLimits,
 ): void => {
   if (params.session_id.length <= maxIdLength && params.agent_id.length <= maxIdLength) return;
   const limit = maxIdLength;
@@ -54,21 +54,21 @@ const checkIds = (
 };
 
 /** The params of `ahp/event`, its payload not yet checked by its type. */
-export const readEvent = (params: unknown, limits: ResolvedLimits): AhpEvent => {
+export const readEvent = (params: unknown, limits: AhpServerLimits): AhpEvent => {
   const event = parseWith(ahpMethods["ahp/event"].params, params, "event");
   checkIds(event, limits);
   return event;
 };
 
 /** The params of `ahp/query`. */
-export const readQuery = (params: unknown, limits: ResolvedLimits): QueryParams => {
+export const readQuery = (params: unknown, limits: AhpServerLimits): QueryParams => {
   const query = parseWith(ahpMethods["ahp/query"].params, params, "query");
   checkIds(query, limits);
   return query;
 };
 
 /** The params of `ahp/handshake`. They are kept as long as the connection, and so are bounded. */
-export const readHandshake = (params: unknown, limits: ResolvedLimits): HandshakeParams => {
+export const readHandshake = (params: unknown, limits: AhpServerLimits): HandshakeParams => {
   const handshake = parseWith(ahpMethods["ahp/handshake"].params, params, "handshake");
   const { protocol_version: version, agent_info: info } = handshake;
   let length = version.length + info.framework.length + info.version.length;
@@ -82,7 +82,7 @@ export const readHandshake = (params: unknown, limits: ResolvedLimits): Handshak
 };
 
 /** The list in the params of `ahp/batch`: only its size is checked. */
-export const readBatchList = (params: unknown, { batchSize }: ResolvedLimits): readonly unknown[] => {
+export const readBatchList = (params: unknown, { batchSize }: AhpServerLimits): readonly unknown[] => {
   const events: unknown =
     typeof params === "object" && params !== null ? (params as { events?: unknown }).events : undefined;
   if (!Array.isArray(events)) throw invalidParams("invalid_params", "Invalid batch: events: expected array");

@@ -13,7 +13,7 @@ export interface AhpServerOptions<Context = unknown> {
   /** Its version, in the handshake. */
   readonly version: string;
   /** @default see each limit */
-  readonly limits?: AhpServerLimits;
+  readonly limits?: Partial<AhpServerLimits>;
   /**
    * How long the handlers of one request may take, in milliseconds; a batch is one request. Not above `limits.timeoutMs`.
    * @default nine tenths of `limits.timeoutMs`, so that the agent learns why before it gives up by itself

@@ -6,7 +6,7 @@ export const coreLimits = defineLimits({
   /** Bytes of one frame, as announced to agents; the channels enforce it. */
   maxFrameBytes: defaultRuntimeLimits.max_frame_bytes,
   /** Calls that one agent runs at once. */
-  maxInflightRequests: defaultRuntimeLimits.max_inflight_requests,
+  maxInFlightRequests: defaultRuntimeLimits.max_inflight_requests,
   /** Calls that wait for one agent, or for their authorization, beside those that run. */
   maxQueuedCalls: 1024,
   /** Bytes of one call's input as JSON. */

@@ -45,8 +45,8 @@ export class SessionCalls {
     this.#context = context;
     this.#session = session;
     this.#lanes = new CallLanes(limits.max_inflight_per_tool);
-    const { maxInflightRequests, maxToolInputBytes, maxToolOutputBytes } = context.limits;
-    this.#maxInflight = Math.min(limits.max_inflight_requests ?? Infinity, maxInflightRequests);
+    const { maxInFlightRequests, maxToolInputBytes, maxToolOutputBytes } = context.limits;
+    this.#maxInflight = Math.min(limits.max_inflight_requests ?? Infinity, maxInFlightRequests);
     this.maxInputBytes = Math.min(limits.max_tool_input_bytes ?? Infinity, maxToolInputBytes);
     this.maxOutputBytes = Math.min(limits.max_tool_output_bytes ?? Infinity, maxToolOutputBytes);
   }

@@ -49,7 +49,7 @@ class Story {
   readonly clock = createManualClock();
   readonly core = openCore({
     clock: this.clock,
-    limits: { maxInflightRequests: 2, maxQueuedCalls: 3 },
+    limits: { maxInFlightRequests: 2, maxQueuedCalls: 3 },
     cancelGraceMs: 20,
     heartbeatIntervalMs: 1_000_000,
   });

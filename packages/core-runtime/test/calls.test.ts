@@ -579,7 +579,7 @@ describe("cancellation", () => {
 describe("a deadline", () => {
   it("ends the call at once, cancels it at the agent, and keeps its place until the agent is done", async () => {
     verifies("RUN-145");
-    const { core, clock, entries } = setUp({ limits: { maxInflightRequests: 1 }, cancelGraceMs: 100 });
+    const { core, clock, entries } = setUp({ limits: { maxInFlightRequests: 1 }, cancelGraceMs: 100 });
     const { agent } = await connected(core);
     const call = core.call("demo.agent/echo", { text: "slow" }, { timeoutMs: 50 });
     const message = await agent.next("core.tool.call");
@@ -658,7 +658,7 @@ describe("results that no call waits for", () => {
 
 describe("closing", () => {
   it("drains: no new call, the running ones finish, then goodbye", async () => {
-    const { core } = setUp({ limits: { maxInflightRequests: 1 } });
+    const { core } = setUp({ limits: { maxInFlightRequests: 1 } });
     const { agent } = await connected(core);
     const running = core.call("demo.agent/echo", { text: "1" });
     const queued = core.call("demo.agent/echo", { text: "2" });

@@ -212,7 +212,7 @@ describe("a directive", () => {
   it("is given back by a call that was certainly not sent", async () => {
     verifies("RUN-149");
     const { core, agent, call, endOf, issue, sent, actions } = await setUp({
-      limits: { maxInflightRequests: 1 },
+      limits: { maxInFlightRequests: 1 },
     });
     const running = core.call("demo.agent/free", { text: "" });
     const first = await agent.next("core.tool.call");
@@ -239,7 +239,7 @@ describe("a directive", () => {
   });
 
   it("that was used by a call that waits is not called back by its revocation, and is given back at the end of the core", async () => {
-    const { core, agent, call, endOf, issue } = await setUp({ limits: { maxInflightRequests: 1 } });
+    const { core, agent, call, endOf, issue } = await setUp({ limits: { maxInFlightRequests: 1 } });
     const running = core.call("demo.agent/free", { text: "" });
     const first = await agent.next("core.tool.call");
     const { id } = await issue();
@@ -269,7 +269,7 @@ describe("a directive", () => {
     };
     const { core, agent, call, issue } = await setUp({
       directives,
-      limits: { maxInflightRequests: 1 },
+      limits: { maxInFlightRequests: 1 },
       onError: (error, { agentId }) => reported.push([error.code, agentId]),
     });
     core.call("demo.agent/free", { text: "" });

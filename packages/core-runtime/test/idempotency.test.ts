@@ -137,7 +137,7 @@ describe("calls with one idempotency key", () => {
   });
 
   it("wait with the first one for a place, and end with it", async () => {
-    const { core, agent } = await setUp({ limits: { maxInflightRequests: 1 } });
+    const { core, agent } = await setUp({ limits: { maxInFlightRequests: 1 } });
     core.call("demo.agent/echo", { text: "running" });
     const first = core.call("demo.agent/echo", { text: "a" }, { idempotencyKey: "k" });
     const second = core.call("demo.agent/echo", { text: "a" }, { idempotencyKey: "k" });

@@ -11,7 +11,7 @@ const manifest = (limits: object) => ({
 describe("calls beyond what an agent may run", () => {
   it("wait for their turn, and beyond a bound are refused as busy", async () => {
     verifies("RUN-17", "RUN-18");
-    const core = openCore({ limits: { maxInflightRequests: 2, maxQueuedCalls: 2 } });
+    const core = openCore({ limits: { maxInFlightRequests: 2, maxQueuedCalls: 2 } });
     const { agent } = await connected(core);
     const calls = [1, 2, 3, 4].map((n) => core.call("demo.agent/echo", { text: String(n) }));
     expect(await core.call("demo.agent/echo", { text: "5" }).result).toMatchObject({
@@ -32,7 +32,7 @@ describe("calls beyond what an agent may run", () => {
   });
 
   it("may be fewer by the manifest, never more", async () => {
-    const core = openCore({ limits: { maxInflightRequests: 2, maxToolInputBytes: 50 } });
+    const core = openCore({ limits: { maxInFlightRequests: 2, maxToolInputBytes: 50 } });
     const few = await connected(core, manifest({ max_inflight_requests: 1, max_tool_input_bytes: 15 }));
     core.call("demo.agent/echo", { text: "1" });
     core.call("demo.agent/echo", { text: "2" });
@@ -56,7 +56,7 @@ describe("calls beyond what an agent may run", () => {
 
   it("of one tool do not keep another waiting; waiting tools take turns", async () => {
     verifies("RUN-24");
-    const core = openCore({ limits: { maxInflightRequests: 3 } });
+    const core = openCore({ limits: { maxInFlightRequests: 3 } });
     const tools = [echoTool(), echoTool("demo.agent", "read")];
     const { agent } = await connected(core, { tools, ...manifest({ max_inflight_per_tool: { echo: 1 } }) });
     for (let n = 0; n < 4; n++) core.call("demo.agent/echo", { text: `e${n}` });
@@ -76,7 +76,7 @@ describe("calls beyond what an agent may run", () => {
 
   it("that wait can be cancelled and time out, and are never sent then", async () => {
     const clock = createManualClock();
-    const core = openCore({ clock, limits: { maxInflightRequests: 1 } });
+    const core = openCore({ clock, limits: { maxInFlightRequests: 1 } });
     const { agent } = await connected(core);
     const running = core.call("demo.agent/echo", { text: "running" });
     const canceled = core.call("demo.agent/echo", { text: "canceled" });
@@ -99,7 +99,7 @@ describe("calls beyond what an agent may run", () => {
 
   it("end as unavailable when the agent is lost or becomes unhealthy before they are sent", async () => {
     for (const lose of ["kill", "unhealthy"]) {
-      const core = openCore({ limits: { maxInflightRequests: 1 } });
+      const core = openCore({ limits: { maxInFlightRequests: 1 } });
       const { agent } = await connected(core);
       const running = core.call("demo.agent/echo", { text: "" });
       const waiting = core.call("demo.agent/echo", { text: "" });
@@ -114,7 +114,7 @@ describe("calls beyond what an agent may run", () => {
 
   it("get the place of a call whose agent never answers, once its grace is over", async () => {
     const clock = createManualClock();
-    const core = openCore({ clock, cancelGraceMs: 20, limits: { maxInflightRequests: 1 } });
+    const core = openCore({ clock, cancelGraceMs: 20, limits: { maxInFlightRequests: 1 } });
     const { agent } = await connected(core);
     for (const give of ["timeout", "cancel"]) {
       const silent = core.call("demo.agent/echo", { text: "silent" }, { timeoutMs: 50 });
@@ -135,7 +135,7 @@ describe("calls beyond what an agent may run", () => {
   });
 
   it("end when their tool is taken back", async () => {
-    const core = openCore({ limits: { maxInflightRequests: 1 } });
+    const core = openCore({ limits: { maxInFlightRequests: 1 } });
     const { agent } = await connected(core);
     const running = core.call("demo.agent/echo", { text: "" });
     const waiting = core.call("demo.agent/echo", { text: "" });
@@ -150,7 +150,7 @@ describe("calls beyond what an agent may run", () => {
   it("keep no place when they end while authorize is asked", async () => {
     let abort: AbortController | undefined;
     const core = openCore({
-      limits: { maxInflightRequests: 2, maxQueuedCalls: 2 },
+      limits: { maxInFlightRequests: 2, maxQueuedCalls: 2 },
       authorize: async () => {
         abort?.abort();
         return { allowed: true };
@@ -171,7 +171,7 @@ describe("calls beyond what an agent may run", () => {
   });
 
   it("all end when their tool is unregistered, however many wait", async () => {
-    const core = openCore({ limits: { maxInflightRequests: 1, maxQueuedCalls: 20_000 } });
+    const core = openCore({ limits: { maxInFlightRequests: 1, maxQueuedCalls: 20_000 } });
     const { agent } = await connected(core);
     const calls = Array.from({ length: 12_000 }, (_, n) => core.call("demo.agent/echo", { text: String(n) }));
     const first = await agent.next("core.tool.call");

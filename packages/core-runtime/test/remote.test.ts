@@ -41,7 +41,7 @@ const serve = async (agents: readonly string[], limits: Partial<CoreServerLimits
   const listener = createUnixListener({ path });
   await listener.listen((channel) => server.connect(channel));
   onTestFinished(async () => {
-    await server.close();
+    await server[Symbol.asyncDispose]();
     await listener.close();
   });
   return { core, server, path, asked };
@@ -51,7 +51,7 @@ const clientOf = (path: string, given = token) => {
   const client = createCoreClient({
     transport: createUnixTransport({ path }),
     token: () => given,
-    timeoutMs: 1_000,
+    requestTimeoutMs: 1_000,
   });
   onTestFinished(() => client.close());
   return client;

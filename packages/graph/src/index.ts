@@ -130,7 +130,12 @@ export {
   type LeaseStore,
   sessionLeaseKey,
 } from "./stores/lease-store.ts";
-export { createMemoryStore, type MemoryStoreOptions } from "./stores/memory-store.ts";
+export {
+  createMemoryStore,
+  type MemoryStoreLimits,
+  type MemoryStoreOptions,
+  memoryStoreLimits,
+} from "./stores/memory-store.ts";
 export {
   checkRunAppend,
   type RunAppend,

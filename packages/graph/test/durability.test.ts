@@ -158,7 +158,7 @@ describe("durability node", () => {
           if (++attempts < 3) throw new TypeError("not yet");
           return { log: [String(count)] };
         },
-        { idempotent: true, middleware: [retry({ attempts: 3, backoff: { initialDelayMs: 1 } })] },
+        { idempotent: true, middleware: [retry({ maxAttempts: 3, initialDelayMs: 1 })] },
       )
       .edge("a", END)
       .entry("a")

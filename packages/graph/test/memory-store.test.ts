@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { createMemoryStore, StoreError } from "../src/index.ts";
 import { graphStoreContract } from "../src/testing/index.ts";
@@ -17,8 +18,14 @@ describe("the contract of stores", () => {
 const codeOf = (error: unknown): string | undefined => (error instanceof StoreError ? error.code : undefined);
 
 describe("the limits of the store in memory", () => {
+  it("are refused when they are out of range", () => {
+    for (const limits of [{ maxSessions: 0 }, { maxHistory: 1.5 }, { maxEnded: -1 }]) {
+      expect(() => createMemoryStore({ limits })).toThrow(InvalidArgumentError);
+    }
+  });
+
   it("refuses a session too many, and still writes those that it has", async () => {
-    const store = createMemoryStore({ maxSessions: 1 });
+    const store = createMemoryStore({ limits: { maxSessions: 1 } });
     await store.sessions.save(firstWrite("a", { list: [1] }));
     const refused = await store.sessions.save(firstWrite("b", {})).catch((error: unknown) => error);
     expect(codeOf(refused)).toBe("store_full");
@@ -27,7 +34,7 @@ describe("the limits of the store in memory", () => {
   });
 
   it("refuses a suspension too many until one has ended, and forgets the oldest that have", async () => {
-    const store = createMemoryStore({ maxSuspensions: 2, maxEnded: 1 });
+    const store = createMemoryStore({ limits: { maxSuspensions: 2, maxEnded: 1 } });
     await store.suspensions.save(pausePut("a"));
     await store.suspensions.save(pausePut("b"));
     const refused = await store.suspensions.save(pausePut("c")).catch((error: unknown) => error);
@@ -40,7 +47,7 @@ describe("the limits of the store in memory", () => {
   });
 
   it("remembers what has ended and is not delivered, however many there are", async () => {
-    const store = createMemoryStore({ maxEnded: 1 });
+    const store = createMemoryStore({ limits: { maxEnded: 1 } });
     for (const invocationId of ["a", "b", "c"]) {
       await store.suspensions.save(pausePut(invocationId));
       await store.suspensions.save({

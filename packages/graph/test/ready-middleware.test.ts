@@ -52,7 +52,7 @@ describe("retry (pipeline-utilities §6.1)", () => {
         if (attemptIndex < 4) throw category("provider_unavailable");
         return { count: attemptIndex };
       },
-      retry({ attempts: 5, backoff: steady, clock }),
+      retry({ maxAttempts: 5, ...steady, clock }),
     );
     const { state: final } = await graph.invoke({ observers: [told.observe] });
     await graph.drain();
@@ -78,7 +78,7 @@ describe("retry (pipeline-utilities §6.1)", () => {
       () => {
         throw new TypeError(`call ${++calls}`);
       },
-      retry({ clock, backoff: steady }),
+      retry({ clock, ...steady }),
     );
     expect(await failure(graph.invoke())).toMatchObject({ message: "work: call 3", code: "node_exception" });
     expect([calls, waits]).toEqual([3, [100, 200]]);
@@ -87,7 +87,7 @@ describe("retry (pipeline-utilities §6.1)", () => {
   it.each([
     ["that no second attempt can help", () => category("provider_authentication"), {}],
     ["that retryOn does not want", () => new TypeError("no"), { retryOn: () => false }],
-    ["in its only attempt", () => new TypeError("no"), { attempts: 1 }],
+    ["in its only attempt", () => new TypeError("no"), { maxAttempts: 1 }],
   ])("does not try again after an error %s", async (_, make, options) => {
     verifies("CHAT-219");
     let calls = 0;
@@ -138,7 +138,7 @@ describe("retry (pipeline-utilities §6.1)", () => {
   });
 
   it("refuses options that cannot be used", () => {
-    for (const options of [{ attempts: 0 }, { attempts: 1.5 }, { backoff: { initialDelayMs: -1 } }]) {
+    for (const options of [{ maxAttempts: 0 }, { maxAttempts: 1.5 }, { initialDelayMs: -1 }]) {
       expect(() => retry(options)).toThrow(InvalidArgumentError);
     }
   });
@@ -164,7 +164,7 @@ describe("timeout", () => {
         });
         return { log: ["late"] };
       },
-      timeout({ ms: 500, clock }),
+      timeout({ timeoutMs: 500, clock }),
     );
     const run = failure(graph.invoke({ observers: [told.observe] }));
     await begun.promise;
@@ -205,7 +205,7 @@ describe("timeout", () => {
     const graph = defineGraph(state)
       .subgraph("sub", {
         graph: inner,
-        middleware: [isolate({ fallback: { log: ["gave up"] } }), timeout({ ms: 5, clock })],
+        middleware: [isolate({ fallback: { log: ["gave up"] } }), timeout({ timeoutMs: 5, clock })],
       })
       .entry("sub")
       .edge("sub", END)
@@ -223,16 +223,16 @@ describe("timeout", () => {
   it("leaves alone what ends or suspends in time, and its timer", async () => {
     verifies("CHAT-171");
     const clock = createManualClock();
-    const done = around(logs("done"), timeout({ ms: 5, clock }));
+    const done = around(logs("done"), timeout({ timeoutMs: 5, clock }));
     expect((await done.invoke()).state.log).toEqual(["done"]);
-    const paused = around((_, { suspend }) => suspend({ signal_id: "s" }), timeout({ ms: 5, clock }));
+    const paused = around((_, { suspend }) => suspend({ signal_id: "s" }), timeout({ timeoutMs: 5, clock }));
     expect((await paused.invoke()).outcome).toBe("suspended");
     expect(clock.pending).toBe(0);
   });
 
   it("refuses a time that cannot be used", () => {
-    for (const ms of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
-      expect(() => timeout({ ms })).toThrow(InvalidArgumentError);
+    for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(() => timeout({ timeoutMs })).toThrow(InvalidArgumentError);
     }
   });
 });
@@ -304,8 +304,8 @@ describe("isolate (pipeline-utilities §6.3)", () => {
         return new Promise<undefined>(() => {});
       },
       isolate({ fallback: { log: ["fallback"] } }),
-      retry({ attempts: 2, backoff: steady, clock }),
-      timeout({ ms: 10, clock: time }),
+      retry({ maxAttempts: 2, ...steady, clock }),
+      timeout({ timeoutMs: 10, clock: time }),
     );
     const { state: final } = await graph.invoke({ observers: [told.observe] });
     await graph.drain();
@@ -331,8 +331,8 @@ describe("isolate (pipeline-utilities §6.3)", () => {
         setImmediate(failed.resolve);
         throw new TypeError("no");
       },
-      timeout({ ms: 500, clock: time }),
-      retry({ attempts: 9, backoff: { ...steady, initialDelayMs: 1000, maxDelayMs: 1000 }, clock: time }),
+      timeout({ timeoutMs: 500, clock: time }),
+      retry({ maxAttempts: 9, ...steady, initialDelayMs: 1000, maxDelayMs: 1000, clock: time }),
     );
     const run = failure(graph.invoke());
     await failed.promise;

@@ -37,7 +37,7 @@ describe("seedSession", () => {
   });
 
   it("rejects as the store does, and for what is no JSON", async () => {
-    const store = createMemoryStore({ maxSessions: 1 });
+    const store = createMemoryStore({ limits: { maxSessions: 1 } });
     await seedSession(store, { sessionId: "s", state: {} });
     const full = seedSession(store, { sessionId: "t", state: {} });
     await expect(full).rejects.toBeInstanceOf(StoreError);

@@ -79,7 +79,7 @@ describe("getState", () => {
 
   it("keeps as many states of a session as the store may", async () => {
     verifies("CHAT-218");
-    const graph = asking(createMemoryStore({ maxHistory: 3 }));
+    const graph = asking(createMemoryStore({ limits: { maxHistory: 3 } }));
     for (let run = 0; run < 6; run++) await graph.invoke({ sessionId: "s", initial: { approved: true } });
     expect((await graph.getState("s"))?.history.map(({ state }) => state?.count)).toEqual([6, 5, 4]);
   });

@@ -771,7 +771,7 @@ describe("suspensions and sessions (suspension §8.4)", () => {
   it("are neither visible where one of them cannot be written", async () => {
     verifies("CHAT-173");
     const told = recorder();
-    const store = createMemoryStore({ maxSuspensions: 1 });
+    const store = createMemoryStore({ limits: { maxSuspensions: 1 } });
     const graph = gated(store);
     await graph.invoke({ invocationId: "first", sessionId: "other" });
     const error = await failure(

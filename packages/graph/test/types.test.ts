@@ -93,7 +93,7 @@ describe("the types of a graph", () => {
 
   it("let ready middleware stand around any node, and check a fallback by the state", () => {
     const graph = defineGraph(state)
-      .use(retry(), timeout({ ms: 1000 }), isolate({ fallback: { count: 1 } }))
+      .use(retry(), timeout({ timeoutMs: 1000 }), isolate({ fallback: { count: 1 } }))
       .node("a", () => ({ count: 2 }), {
         middleware: [
           retry(),

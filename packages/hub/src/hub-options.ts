@@ -58,7 +58,7 @@ export interface TransportContext {
 }
 
 /** One harness for all agents. */
-export interface Hub {
+export interface Hub extends AsyncDisposable {
   /** Starts what the hub does by itself. Rows that ran when a former hub was lost are `unknown` from then on. */
   start(): Promise<void>;
   /** Serves an agent over a channel, and starts the channel. Throws `connection_closed` after `close`. */

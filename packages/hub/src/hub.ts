@@ -213,5 +213,8 @@ export const createHub = (options: HubOptions): Hub => {
       })();
       return closing;
     },
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
   };
 };

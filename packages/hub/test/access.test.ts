@@ -241,8 +241,8 @@ describe("a client", () => {
     expect(decision).toMatchObject({ decision: "defer" });
     await until(() => seen.length === 1 && states.includes("waiting"));
     await agent.close();
-    await first.served.close();
-    await first.hub.close();
+    await first.served[Symbol.asyncDispose]();
+    await first.hub[Symbol.asyncDispose]();
 
     await using second = await openHub({ ...stores, state: directory.path });
     const answering = await second.client("other");

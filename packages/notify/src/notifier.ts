@@ -21,7 +21,7 @@ export const notifierLimits = defineLimits({
   /** Attempts to deliver one notice; then it is given up and reported. */
   maxAttempts: 8,
   /** The longest wait after a first failure; it doubles up to 5 minutes. */
-  retryMs: 2_000,
+  initialDelayMs: 2_000,
   /** Between two notices to one target. What comes meanwhile goes out as one notice. */
   spacingMs: { default: 2_000, min: 0 },
 });
@@ -47,7 +47,7 @@ export interface NotifierOptions {
   readonly clock?: Clock;
 }
 
-export interface Notifier {
+export interface Notifier extends AsyncDisposable {
   /** Tells what waits already, and what comes. Call it once. */
   start(): void;
   /** Notices that are on their way, by target. */
@@ -71,10 +71,10 @@ const isMeant = ({ when }: NotifyStep, { risk, origin, subject }: ApprovalRecord
  */
 export const createNotifier = (options: NotifierOptions): Notifier => {
   const { config, source, links, sent = createSentLog(), clock = systemClock } = options;
-  const { timeoutMs, maxAttempts, retryMs, spacingMs } = notifierLimits.resolve(options.limits);
+  const { timeoutMs, maxAttempts, initialDelayMs, spacingMs } = notifierLimits.resolve(options.limits);
   const backoff = resolveBackoff(
-    { maxAttempts, initialDelayMs: retryMs, maxDelayMs: Math.max(retryMs, maxRetryMs) },
-    { maxAttempts, initialDelayMs: retryMs },
+    { maxDelayMs: Math.max(initialDelayMs, maxRetryMs) },
+    { maxAttempts, initialDelayMs },
   );
   const onError = (error: unknown): void => callSafely(() => options.onError?.(error));
   const loudFrom = createLoudFrom(config.quiet);
@@ -166,6 +166,9 @@ export const createNotifier = (options: NotifierOptions): Notifier => {
       for (const own of timers.values()) for (const cancel of own) cancel();
       timers.clear();
       await Promise.all([following, ...[...lanes.values()].map((lane) => lane.idle())]);
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
     },
   };
 };

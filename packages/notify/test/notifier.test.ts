@@ -156,7 +156,7 @@ test("a restart tells nothing twice, and a file that is garbage tells it once mo
   const first = start();
   const key = `${record.id} team 0`;
   await expect.poll(async () => (await openSentLog(file)).has(key)).toBe(true);
-  await first.close();
+  await first[Symbol.asyncDispose]();
   const sent = await openSentLog(file);
   expect(sent.has(key)).toBe(true);
   const { writeFileSync } = await import("node:fs");

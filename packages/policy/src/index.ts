@@ -32,7 +32,7 @@ export {
   type PolicyHarnessOptions,
   type PolicyHarnessStats,
 } from "./policy-harness.ts";
-export { type PolicyLimits, policyLimits, type ResolvedPolicyLimits } from "./policy-limits.ts";
+export { type PolicyLimits, policyLimits } from "./policy-limits.ts";
 export type { AnyDecision } from "./rules/decision-form.ts";
 export { secretFunctions } from "./secrets/secret-functions.ts";
 export {

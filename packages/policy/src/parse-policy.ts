@@ -23,7 +23,7 @@ export interface ParsePolicyOptions {
    * @default true for an action with a `command`, and for a `path` that is one of the files or a folder above it
    */
   readonly changesFiles?: ChangesFiles;
-  readonly limits?: PolicyLimits;
+  readonly limits?: Partial<PolicyLimits>;
   /** A monotonic time in milliseconds, for the deadline of a decision. @default performance.now */
   readonly elapsedMs?: () => number;
 }

@@ -34,5 +34,4 @@ export const policyLimits = defineLimits({
   maxLimitKeys: 10_000,
 });
 
-export type ResolvedPolicyLimits = LimitsOf<typeof policyLimits>;
-export type PolicyLimits = Partial<ResolvedPolicyLimits>;
+export type PolicyLimits = LimitsOf<typeof policyLimits>;

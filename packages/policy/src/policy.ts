@@ -4,7 +4,7 @@ import type { ChangesFiles } from "./decide/changes-files.ts";
 import type { PolicyMode } from "./file/policy-schema.ts";
 import type { Limit } from "./limits/limit.ts";
 import type { PolicyProblem } from "./policy-error.ts";
-import type { ResolvedPolicyLimits } from "./policy-limits.ts";
+import type { PolicyLimits } from "./policy-limits.ts";
 import type { Candidates } from "./rules/candidates.ts";
 import type { DecisionMaker } from "./rules/decision-maker.ts";
 import type { Rule } from "./rules/rule.ts";
@@ -16,7 +16,7 @@ export interface PolicyParts {
   readonly allLimits: readonly Limit[];
   readonly defaults: ReadonlyMap<AhpEventType, DecisionMaker>;
   readonly expressions: Expressions;
-  readonly bounds: ResolvedPolicyLimits;
+  readonly bounds: PolicyLimits;
   readonly workspace: string;
   /** Absolute paths of the files that it was read from. */
   readonly ownFiles: readonly string[];

@@ -28,7 +28,7 @@ describe("a callback that returns a promise", () => {
     expect(told).toEqual([broken]);
   });
 
-  it("may fail: onReload and onRefused of a policy's file", async () => {
+  it("may fail: onReload and onError of a policy's file", async () => {
     const unhandled = strays();
     const directory = await mkdtemp(join(tmpdir(), "policy-"));
     onTestFinished(() => rm(directory, { recursive: true }));
@@ -44,7 +44,7 @@ describe("a callback that returns a promise", () => {
       settleMs: 1_000_000,
       pollMs: 0,
       onReload: failing(({ name }: Policy) => name),
-      onRefused: failing(({ code }: { code: string }) => code),
+      onError: failing(({ code }: { code: string }) => code),
     });
     onTestFinished(() => watch.close());
     await writeFile(file, "version: 1\nname: second\nrules: []\n");

@@ -8,7 +8,7 @@ import { type PolicyLimits, policyLimits } from "../src/policy-limits.ts";
 import { policyOf, refusalOf, toolEvent } from "./support/policies.ts";
 
 const languageOf = (
-  limits: PolicyLimits = {},
+  limits: Partial<PolicyLimits> = {},
   functions: PolicyFunction[] = [],
   elapsedMs = () => 0,
 ): Expressions =>

@@ -125,7 +125,7 @@ describe("a watched file", () => {
       pollMs: 0,
       ...options,
       onReload: (policy: Policy) => note(policy.name),
-      onRefused: (error) =>
+      onError: (error) =>
         note(PolicyError.isInstance(error) ? `${error.code}:${error.problems[0]?.line}` : "?"),
     });
     watches.push(watch);

@@ -138,8 +138,6 @@ export interface ShellClientOptions {
   readonly onResult?: (result: DirectiveResult) => unknown;
   /** @default the real time */
   readonly clock?: Clock;
-  /** For the waits between attempts: a number from 0 up to 1. @default Math.random */
-  readonly random?: () => number;
   /** Makes ids of sessions (`sess`), requests (`req`) and correlations (`corr`). @default 128 random bits */
   readonly createId?: CreateId;
 }

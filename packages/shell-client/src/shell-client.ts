@@ -91,7 +91,7 @@ class Client implements ShellClient {
       timeoutMs = 60_000,
       afterRefusal = "continue",
     } = options;
-    const { actionTypes = [], approve, random, retry, auth, onStream } = options;
+    const { actionTypes = [], approve, retry = {}, auth, onStream } = options;
     const limits = shellClientLimits.resolve(options.limits);
     const registry = createActionRegistry(actionTypes);
     const executors = resolveExecutors(options.executors);
@@ -115,10 +115,7 @@ class Client implements ShellClient {
       timeoutMs,
       diagnose,
     });
-    const backoff = resolveBackoff(
-      { ...(random && { random }), ...retry },
-      { maxAttempts: 3, initialDelayMs: 500, prefix: "retry." },
-    );
+    const backoff = resolveBackoff(retry, { maxAttempts: 3, initialDelayMs: 500, prefix: "retry." });
     if (onStream !== undefined && typeof onStream !== "function") {
       throw new InvalidArgumentError("onStream must be a function");
     }

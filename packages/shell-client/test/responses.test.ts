@@ -156,8 +156,7 @@ describe("a request is tried again", () => {
       {
         clock,
         timeoutMs: 1000,
-        random: () => 1,
-        retry: { maxAttempts: 5, initialDelayMs: 100, maxDelayMs: 300 },
+        retry: { maxAttempts: 5, initialDelayMs: 100, maxDelayMs: 300, random: () => 1 },
       },
     );
     const sending = shell.send({ intent: "a" });

@@ -4,7 +4,7 @@ import { type Clock, joinKey, principalKey } from "@harnesskit/wire";
 import { copyJson, maxMessageDepth } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
 import { HandlerFault, idTooLong, overloaded } from "./failure.ts";
-import type { ResolvedLimits } from "./limits.ts";
+import type { ShellEngineLimits } from "./limits.ts";
 import { contextField, followSignal, signalOf } from "./shell-context.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 import type { ShellAuthenticate } from "./shell-engine-options.ts";
@@ -35,7 +35,7 @@ const refusals = {
   forbidden: "These credentials may not do this.",
 } as const;
 
-type AdmissionLimits = Pick<ResolvedLimits, "authenticateTimeoutMs" | "maxIdLength" | "maxInFlight">;
+type AdmissionLimits = Pick<ShellEngineLimits, "authenticateTimeoutMs" | "maxIdLength" | "maxInFlight">;
 type Verdict = Awaited<ReturnType<ShellAuthenticate<unknown>>>;
 
 const assertVerdict = (verdict: Verdict): Admitted => {

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { BufferFullError, type Clock } from "@harnesskit/wire";
-import type { ResolvedLimits } from "./limits.ts";
+import type { ShellEngineLimits } from "./limits.ts";
 
 /** What came of an attempt to use a continuation. */
 export type Claim =
@@ -20,7 +20,7 @@ export interface ContinuationStore {
   release(id: string): void | Promise<void>;
 }
 
-type StoreLimits = Pick<ResolvedLimits, "maxUsedContinuations" | "maxRuns" | "maxRunDataLength">;
+type StoreLimits = Pick<ShellEngineLimits, "maxUsedContinuations" | "maxRuns" | "maxRunDataLength">;
 
 /** What a run left for its continuation. */
 interface Run {

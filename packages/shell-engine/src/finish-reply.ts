@@ -17,7 +17,7 @@ import { maxMessageDepth } from "@harnesskit/wire/json";
 import { type CheckedDirectives, checkDirectives } from "./check-directives.ts";
 import type { Continuations } from "./continuations.ts";
 import { HandlerFault, handlerJson } from "./failure.ts";
-import type { ResolvedLimits } from "./limits.ts";
+import type { ShellEngineLimits } from "./limits.ts";
 import type { Route } from "./routes.ts";
 import type { ContinueWith, Conversation, ShellReply } from "./shell-call.ts";
 
@@ -34,7 +34,7 @@ export interface Payload {
 export interface ReplyParts<Context> {
   readonly registry: ActionRegistry;
   readonly held: ReadonlySet<string>;
-  readonly limits: ResolvedLimits;
+  readonly limits: ShellEngineLimits;
   readonly continuations: Continuations;
   readonly conversation: Conversation;
   readonly owner: string;
@@ -83,7 +83,7 @@ const questionIn = (directives: readonly ActionDirective[]): ActionDirective | u
   throw new HandlerFault("several_approvals", "one continuation answers one request_approval");
 };
 
-const expiryOf = ({ expiresInMs }: ContinueWith, { continuationMs }: ResolvedLimits): number => {
+const expiryOf = ({ expiresInMs }: ContinueWith, { continuationMs }: ShellEngineLimits): number => {
   if (expiresInMs === undefined) return continuationMs;
   if (Number.isSafeInteger(expiresInMs) && expiresInMs > 0) return expiresInMs;
   throw new HandlerFault("invalid_reply", "expiresInMs must be a whole number of milliseconds above 0");

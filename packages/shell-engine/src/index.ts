@@ -4,7 +4,7 @@ export type {
   ContinuationStore,
 } from "./continuation-store.ts";
 export { shellHeaders, withShellHeaders } from "./http-trace.ts";
-export { type ResolvedLimits, type ShellEngineLimits, shellEngineLimits } from "./limits.ts";
+export { type ShellEngineLimits, shellEngineLimits } from "./limits.ts";
 export type { ShellHandlers } from "./routes.ts";
 export type {
   ContinueWith,

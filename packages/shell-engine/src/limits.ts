@@ -18,7 +18,7 @@ export const shellEngineLimits = defineLimits({
    */
   maxPendingPerChannel: 64,
   /** Bytes of a request as JSON; then `invalid_request`. @default 4194304 */
-  maxRequestLength: 4_194_304,
+  maxRequestBytes: 4_194_304,
   /** How deep a request may nest. @default 80 */
   maxDepth: maxMessageDepth,
   /** Characters of every id, and of `tenant_id` and `credential_ref` where there is no `authenticate`. @default 512 */
@@ -62,5 +62,4 @@ export const shellEngineLimits = defineLimits({
   streamIdleMs: 60_000,
 });
 
-export type ResolvedLimits = LimitsOf<typeof shellEngineLimits>;
-export type ShellEngineLimits = Partial<ResolvedLimits>;
+export type ShellEngineLimits = LimitsOf<typeof shellEngineLimits>;

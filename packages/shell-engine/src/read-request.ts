@@ -10,7 +10,7 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { JsonError, measureJson } from "@harnesskit/wire/json";
 import { badRequest, idTooLong } from "./failure.ts";
-import type { ResolvedLimits } from "./limits.ts";
+import type { ShellEngineLimits } from "./limits.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
 /** The versions of messages that an engine supports. */
@@ -84,9 +84,9 @@ const assertAttachments = ({ request }: ShellRequest, maxAttachments: number): v
 };
 
 /** Bounds the size and depth of a message before anything else reads it. */
-export const assertBounds = (message: unknown, { maxRequestLength, maxDepth }: ResolvedLimits): void => {
+export const assertBounds = (message: unknown, { maxRequestBytes, maxDepth }: ShellEngineLimits): void => {
   try {
-    measureJson(message, { maxBytes: maxRequestLength, maxDepth });
+    measureJson(message, { maxBytes: maxRequestBytes, maxDepth });
   } catch (cause) {
     // A getter that threw is not the shell's mistake.
     if (!JsonError.isInstance(cause) || cause.cause !== undefined) throw cause;
@@ -100,7 +100,7 @@ const notValid = (path: string) =>
   badRequest("The message is not a valid OpenHarness request.", { reason: "schema", path });
 
 /** Checks a message. Throws `protocol_version_unsupported` or `invalid_request`. */
-export const readRequest = (message: unknown, limits: ResolvedLimits): ReadRequest => {
+export const readRequest = (message: unknown, limits: ShellEngineLimits): ReadRequest => {
   assertBounds(message, limits);
   assertVersion(message);
   const parsed = parseShellRequest(message);

@@ -2,7 +2,7 @@ import type { ActionRegistry } from "@harnesskit/protocol/openharness";
 import type { Clock, CreateId } from "@harnesskit/wire";
 import type { Continuations } from "./continuations.ts";
 import type { Payload } from "./finish-reply.ts";
-import type { ResolvedLimits } from "./limits.ts";
+import type { ShellEngineLimits } from "./limits.ts";
 import type { Redact } from "./redaction.ts";
 import type { Router } from "./routes.ts";
 import type { ShellLog } from "./shell-log.ts";
@@ -14,7 +14,7 @@ export interface Outcome {
 }
 
 export interface RequestRunnerOptions<Context> {
-  readonly limits: ResolvedLimits;
+  readonly limits: ShellEngineLimits;
   readonly clock: Clock;
   readonly createId: CreateId;
   readonly registry: ActionRegistry;

@@ -42,11 +42,11 @@ export interface ShellEngineOptions<Context = unknown> {
   /** Which continuations were used, and what runs left for them. @default in this process */
   readonly continuations?: ContinuationStore;
   /** @default see each limit */
-  readonly limits?: ShellEngineLimits;
+  readonly limits?: Partial<ShellEngineLimits>;
   /** Gets the lines of the log. What it throws is ignored. @default nothing is logged */
   readonly log?: WriteLog;
   /** Reports what shells do not see: what handlers threw and did wrong. What it throws is ignored. @default nothing is reported */
-  readonly onError?: (error: unknown) => unknown;
+  readonly onError?: (error: unknown) => void;
   /**
    * Called with each response, those that are remembered among them, before the transport gets it; it must not change it. What
    * it throws is ignored. @default nothing

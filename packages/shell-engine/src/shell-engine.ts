@@ -24,7 +24,7 @@ import { Continuations } from "./continuations.ts";
 import { internalError, notJson, shellErrorOf } from "./failure.ts";
 import type { Payload } from "./finish-reply.ts";
 import { shellReplyHeaders, traceOf, traceOfMessage } from "./http-trace.ts";
-import { type ResolvedLimits, shellEngineLimits } from "./limits.ts";
+import { type ShellEngineLimits, shellEngineLimits } from "./limits.ts";
 import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
 import { type Progress, type Recipient, unknownRecipient } from "./recipient.ts";
 import { createRedact, type Redact, redactNothing } from "./redaction.ts";
@@ -43,7 +43,7 @@ import { StreamTable } from "./streaming/stream-table.ts";
 type OnStream = (stream: ResponseStream) => void;
 
 class Engine<Context> implements ShellEngine<Context> {
-  readonly #limits: ResolvedLimits;
+  readonly #limits: ShellEngineLimits;
   readonly #clock: Clock;
   readonly #log: ShellLog;
   readonly #onError: (error: unknown) => void;

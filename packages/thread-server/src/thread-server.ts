@@ -17,7 +17,7 @@ import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "
 import { ThreadSessions } from "./thread-sessions.ts";
 
 /** A server of the thread protocol. Knows no transport: it speaks over any channel, and over several at once. */
-export interface ThreadServer {
+export interface ThreadServer extends AsyncDisposable {
   /**
    * Serves a client on this channel. When the client's input ends, what it asked is answered, the turns that it
    * started go on to their end or their approval, and then the channel is closed.
@@ -94,6 +94,10 @@ class Server implements ThreadServer {
       await this.#settings.store.close();
     })();
     return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Every request is validated here, once. */

@@ -63,7 +63,7 @@ const expectEnded = async (
   const { error } = await client.call("approval.respond", { requestId, decision: "once" });
   expect(error?.code).toBe(-32004);
   expect(tool.runs).toEqual([]);
-  await server.close();
+  await server[Symbol.asyncDispose]();
   const again = serve(left, options);
   expect(await again.client.events(threadId)).toEqual(events);
   await again.server.close();

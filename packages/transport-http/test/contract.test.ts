@@ -47,7 +47,7 @@ const webSocketPair = async (): Promise<ContractPair> => {
     killClient: () => void raw.destroy(),
     async dispose() {
       raw.destroy();
-      await Promise.all([channel.close(), server.close()]);
+      await Promise.all([channel.close(), server[Symbol.asyncDispose]()]);
     },
   };
 };

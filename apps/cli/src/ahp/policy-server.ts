@@ -22,7 +22,7 @@ import { describePolicyError, policyWarnings } from "./policy-text.ts";
 /** What happens to the file of a policy. */
 export interface PolicyFileEvents {
   readonly onReload: (next: Policy) => void;
-  readonly onRefused: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 export interface PolicyServerOptions {
@@ -130,7 +130,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
       say(`${aboutPolicy(next)} is in force now`);
       for (const line of policyWarnings(next)) say(line);
     },
-    onRefused: (error) => {
+    onError: (error) => {
       sink.record(entryOfRefusal(first.file, error));
       say(`${describePolicyError(error)}; the former policy stays in force`);
     },

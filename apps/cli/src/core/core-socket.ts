@@ -69,7 +69,7 @@ export const connectCore = async (
   const client = createCoreClient({
     transport: createUnixTransport({ path, maxFrameBytes }),
     token: async () => (await readOwnFile(tokenFileOf(path), { maxBytes: maxTokenBytes })).toString("utf8"),
-    timeoutMs: connectTimeoutMs,
+    requestTimeoutMs: connectTimeoutMs,
     onError,
   });
   try {

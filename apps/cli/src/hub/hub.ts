@@ -165,7 +165,7 @@ const watch = (
   const watching = watchPolicy(policy, file, {
     ...policyOptions,
     onReload: (next) => log.say(`policy ${oneLine(next.name, 100)} was changed and is in force now`),
-    onRefused: (error) => log.say(`${describePolicyError(error)}; the former policy stays in force`),
+    onError: (error) => log.say(`${describePolicyError(error)}; the former policy stays in force`),
   });
   defer(() => watching.close());
 };

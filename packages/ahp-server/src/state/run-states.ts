@@ -1,6 +1,6 @@
 import { Watches } from "@harnesskit/wire";
 import type { Snapshot } from "../check-event.ts";
-import type { ResolvedLimits } from "../limits.ts";
+import type { AhpServerLimits } from "../limits.ts";
 import type { ServerStats } from "../server-stats.ts";
 import { type Change, reduceRun } from "./reduce-run.ts";
 import {
@@ -24,7 +24,7 @@ const matches = (state: RunState, { sessionId, status, isFinished }: RunFilter):
   (isFinished === undefined || state.isFinished === isFinished);
 
 export interface RunStatesOptions {
-  readonly limits: ResolvedLimits;
+  readonly limits: AhpServerLimits;
   readonly stats: ServerStats;
   /** Where the state is kept, too. @default nowhere */
   readonly store?: StateStore | undefined;
@@ -37,7 +37,7 @@ const compactionSlack = 1_048_576;
 
 /** Keeps the runs, each by its sender, session and id, within the limits. */
 export class RunStates implements AhpState {
-  readonly #limits: ResolvedLimits;
+  readonly #limits: AhpServerLimits;
   readonly #stats: ServerStats;
   /** In the order of their last update. */
   readonly #live = new Map<string, RunEntry>();

@@ -40,8 +40,8 @@ export interface CoreClientOptions {
   readonly token: () => string | Promise<string>;
   /** What the client calls itself. @default "core-client" */
   readonly name?: string;
-  /** How long one attempt to connect may take, and an answer that is no call's. @default 5000 */
-  readonly timeoutMs?: number;
+  /** How long one attempt to connect may take, and an answer that is no call's. Calls have a `timeoutMs` of their own, 120000 by default. @default 5000 */
+  readonly requestTimeoutMs?: number;
   /** How a lost connection is replaced. @default as for all clients */
   readonly reconnect?: false | ReconnectOptions;
   /** Receives what no caller sees. */
@@ -84,7 +84,7 @@ class RemoteCore implements CoreClient {
 
   constructor(options: CoreClientOptions) {
     this.#options = options;
-    this.#timeoutMs = options.timeoutMs ?? 5_000;
+    this.#timeoutMs = options.requestTimeoutMs ?? 5_000;
     this.#session = new ClientSession<Peer, unknown>({
       open: async (signal, onOver) => this.#open(signal, onOver),
       introduce: (peer, wait) => this.#introduce(peer, wait),

@@ -45,7 +45,7 @@ export interface CoreServerOptions {
 }
 
 /** Lets other processes use a core. */
-export interface CoreServer {
+export interface CoreServer extends AsyncDisposable {
   /** Serves one client on a channel that was not started yet. */
   connect(channel: Channel): void;
   /** Closes the connections; calls that run are cancelled. */
@@ -83,6 +83,9 @@ export const createCoreServer = (options: CoreServerOptions): CoreServer => {
     async close() {
       isClosing = true;
       await Promise.all([...channels].map((channel) => channel.close()));
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
     },
   };
 };

@@ -36,11 +36,12 @@ export interface AgentHostOptions {
   readonly onNote?: (line: string) => void;
   /** Called with each line of an agent's standard error. Untrusted. */
   readonly onOutput?: (line: string, agentId: string) => void;
-  readonly onError: (error: unknown) => void;
+  /** Reports what fails behind the callers. What it throws is ignored. @default no report */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** Runs agents, and calls their tools. */
-export interface AgentHost extends ToolHost {
+export interface AgentHost extends ToolHost, AsyncDisposable {
   /** Settles when the agents are being started. A failure is reported to `onError`, and the next call tries again. */
   start(): Promise<void>;
   /** Ends the agents with everything that they run, and the core. */

@@ -1,6 +1,6 @@
 import type { AuditSink } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { HarnessError } from "@harnesskit/wire";
+import { callSafely, HarnessError } from "@harnesskit/wire";
 import { settleWithin, systemClock, wait } from "@harnesskit/wire/time";
 import type { CallOptions } from "../call-options.ts";
 import { type CallResult, coreResult } from "../call-result.ts";
@@ -131,7 +131,11 @@ class CoreAgentHost implements AgentHost {
     this.#closing.abort();
     const running = await this.#launching?.catch(() => undefined);
     await running?.core.close();
-    await running?.audit?.close().catch(this.#options.onError);
+    await running?.audit?.close().catch((error: unknown) => callSafely(() => this.#options.onError?.(error)));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #running(): Promise<Running> {
@@ -264,7 +268,7 @@ class CoreAgentHost implements AgentHost {
       if (this.#reported.has(error)) return;
       this.#reported.add(error);
     }
-    this.#options.onError(error);
+    callSafely(() => this.#options.onError?.(error));
   }
 
   async #watch(core: RunningCore): Promise<void> {

@@ -34,7 +34,7 @@ it("calls a tool that requires a directive with one for exactly the call that a 
     openAudit: async () => audit,
     onError: (error) => expect.fail(String(error)),
   });
-  onTestFinished(() => host.close());
+  onTestFinished(() => host[Symbol.asyncDispose]());
   const [deploy] = await createAgentTools({ host })();
   if (!deploy) throw new TypeError("the tool is missing");
   const prepared = await deploy.prepare({ env: "staging" }, { callId: "item_1", threadId: "ses_1" });

@@ -12,14 +12,11 @@ import { errorCategory } from "../errors.ts";
 import type { MiddlewareOfAny } from "./final-errors.ts";
 import { endsNode } from "./final-errors.ts";
 
-export interface RetryOptions {
+export interface RetryOptions extends BackoffOptions {
   /** How often the node is called at most, the first call included; 1 or more. @default 3 */
-  readonly attempts?: number;
-  /**
-   * How long to wait before the next attempt: `initialDelayMs` (1,000), twice as long each time, up to `maxDelayMs` (30,000); each
-   * wait is between half and all of that.
-   */
-  readonly backoff?: Omit<BackoffOptions, "maxAttempts">;
+  readonly maxAttempts?: number;
+  /** The longest wait after the first attempt, in milliseconds. @default 1000 */
+  readonly initialDelayMs?: number;
   /**
    * Whether to try again after an error; `attempt` is the number of the one that failed, the first being 1.
    * @default errors whose category is `retryable_transient`, or that have none
@@ -38,23 +35,19 @@ const isTransient = (error: unknown): boolean =>
  * with that error. Throws `invalid_argument` for options that cannot be used.
  */
 export const retry = ({
-  attempts = 3,
-  backoff,
+  maxAttempts = 3,
   retryOn = isTransient,
   clock = systemClock,
+  ...backoff
 }: RetryOptions = {}): MiddlewareOfAny => {
-  checkNumber("attempts", attempts);
-  const delays = resolveBackoff(backoff ?? {}, {
-    maxAttempts: attempts,
-    initialDelayMs: 1000,
-    prefix: "backoff.",
-  });
+  checkNumber("maxAttempts", maxAttempts);
+  const delays = resolveBackoff(backoff, { maxAttempts, initialDelayMs: 1000 });
   return async (state, next, context) => {
     for (let attempt = 1; ; attempt++) {
       try {
         return await next(state);
       } catch (error) {
-        if (attempt >= attempts || endsNode(error, context) || !retryOn(error, attempt)) throw error;
+        if (attempt >= maxAttempts || endsNode(error, context) || !retryOn(error, attempt)) throw error;
       }
       await wait(backoffDelayMs(attempt, delays), clock, context.signal);
       context.signal.throwIfAborted();

@@ -4,7 +4,7 @@ import type { MiddlewareOfAny } from "./final-errors.ts";
 
 export interface TimeoutOptions {
   /** How long a call may take, with all middleware inside of this one, in milliseconds. More than 0. */
-  readonly ms: number;
+  readonly timeoutMs: number;
   /** Time. @default that of the system */
   readonly clock?: Clock;
 }
@@ -14,14 +14,16 @@ export interface TimeoutOptions {
  * are aborted. Code that does not look at its signal runs on, but it is not waited for: what it returns, saves or suspends is
  * dropped. A node that suspends in time stays suspended. Throws `invalid_argument` for a time that cannot be used.
  */
-export const timeout = ({ ms, clock = systemClock }: TimeoutOptions): MiddlewareOfAny => {
-  if (!(Number.isFinite(ms) && ms > 0)) throw new InvalidArgumentError("ms must be a number above 0");
+export const timeout = ({ timeoutMs, clock = systemClock }: TimeoutOptions): MiddlewareOfAny => {
+  if (!(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
+    throw new InvalidArgumentError("timeoutMs must be a number above 0");
+  }
   return async (state, next, { nodeName, namespace }) => {
     const over = new AbortController();
     const stop = clock.after(
-      ms,
+      timeoutMs,
       () => {
-        const message = `${nodeName} did not end within ${ms} ms`;
+        const message = `${nodeName} did not end within ${timeoutMs} ms`;
         over.abort(new GraphError("node_timeout", message, { nodeName, namespace, recoverableState: state }));
       },
       true,

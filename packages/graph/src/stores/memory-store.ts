@@ -1,5 +1,5 @@
 import type { SessionSummary } from "@harnesskit/protocol/chat";
-import { type Clock, systemClock } from "@harnesskit/wire";
+import { type Clock, defineLimits, type LimitsOf, systemClock } from "@harnesskit/wire";
 import { type GraphStore, type StoreBatch, StoreError, type StoreReceipt } from "./graph-store.ts";
 import { LeaseQueue, type LeaseTable } from "./lease-queue.ts";
 import type { LeaseProof } from "./lease-store.ts";
@@ -22,17 +22,24 @@ import {
   suspensionSummary,
 } from "./suspension-store.ts";
 
+/** What the store in memory keeps at most. */
+export const memoryStoreLimits = defineLimits({
+  /** Sessions; a write of another is refused with `store_full`. */
+  maxSessions: 100_000,
+  /** States of each session, including the current one; then the oldest are dropped. */
+  maxHistory: 50,
+  /** Suspensions that wait at once; another is refused with `store_full`. */
+  maxSuspensions: 100_000,
+  /** Suspensions that have ended and are delivered; then the oldest are dropped. */
+  maxEnded: { default: 10_000, min: 0 },
+  /** Runs with `durability: "node"` that are open at once; another is refused with `store_full`. */
+  maxRuns: 100_000,
+});
+export type MemoryStoreLimits = LimitsOf<typeof memoryStoreLimits>;
+
 export interface MemoryStoreOptions {
-  /** How many sessions it keeps at most; a write of another is refused with `store_full`. @default 100000 */
-  readonly maxSessions?: number;
-  /** How many states of each session it keeps, including the current one; then the oldest are dropped. @default 50 */
-  readonly maxHistory?: number;
-  /** How many suspensions may wait at once; another is refused with `store_full`. @default 100000 */
-  readonly maxSuspensions?: number;
-  /** How many suspensions that have ended and are delivered are kept; then the oldest are dropped. @default 10000 */
-  readonly maxEnded?: number;
-  /** How many runs with `durability: "node"` may be open at once; another is refused with `store_full`. @default 100000 */
-  readonly maxRuns?: number;
+  /** @default see each limit of `memoryStoreLimits` */
+  readonly limits?: Partial<MemoryStoreLimits>;
   /** Time. @default that of the system */
   readonly clock?: Clock;
 }
@@ -78,11 +85,13 @@ const createLeaseTable = (
 
 /**
  * Sessions and suspensions in the memory of this process, for tests and for what need not survive it. States are frozen and
- * shared, so that a turn costs what is new in it.
+ * shared, so that a turn costs what is new in it. Throws `invalid_argument` for a limit out of range.
  */
 export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore => {
-  const { maxSessions = 100_000, maxSuspensions = 100_000, maxEnded = 10_000, clock = systemClock } = options;
-  const { maxHistory = 50, maxRuns = 100_000 } = options;
+  const { clock = systemClock } = options;
+  const { maxSessions, maxHistory, maxSuspensions, maxEnded, maxRuns } = memoryStoreLimits.resolve(
+    options.limits,
+  );
   const sessions = new Map<string, StoredSession>();
   /** By session, the states before the current one, the oldest first. */
   const histories = new Map<string, StoredSession[]>();

@@ -36,9 +36,7 @@ export interface McpProxyOptions {
   /** What the user should know, in a line: tools that are not offered, messages that were dropped. @default no report */
   readonly onNote?: (line: string) => void;
   /**
-   * Where a human answers approvals, for clients that open addresses (`elicitation.url`). The client's program sees it: no secret may be in it.
-   *
-   * @default no address
+   * Where a human answers approvals, for clients that open addresses (`elicitation.url`). The client's program sees it: no secret may be in it. @default no address
    */
   readonly approvalUrl?: () => Promise<string | undefined>;
   readonly clock?: Clock;

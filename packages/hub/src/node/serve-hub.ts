@@ -42,7 +42,7 @@ export interface ServeHubOptions {
 }
 
 /** A hub that is served. */
-export interface ServedHub {
+export interface ServedHub extends AsyncDisposable {
   /** `http://127.0.0.1:41234` */
   readonly url: string;
   /**
@@ -141,6 +141,10 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
       answerLink: (record, options) => `${base}${hubPaths.answerPage}#${links.token(record, options)}`,
       openLink: ({ isPublic = false } = {}) => `${isPublic ? base : url}/#ticket=${access.openTicket()}`,
       close() {
+        closing ??= closeAll();
+        return closing;
+      },
+      [Symbol.asyncDispose]() {
         closing ??= closeAll();
         return closing;
       },

@@ -1,5 +1,5 @@
 import { RuleError } from "../policy-error.ts";
-import type { ResolvedPolicyLimits } from "../policy-limits.ts";
+import type { PolicyLimits } from "../policy-limits.ts";
 
 /** Steps between two checks of the deadline. */
 const stepsPerCheck = 32;
@@ -15,14 +15,14 @@ const elementCount = (value: unknown): number => {
  * and continues, so the caller checks again at the end.
  */
 export class CostMeter {
-  readonly #limits: ResolvedPolicyLimits;
+  readonly #limits: PolicyLimits;
   readonly #elapsedMs: () => number;
   #steps = 0;
   #deadlineAt: number | undefined;
   #failure: RuleError | undefined;
 
   /** `elapsedMs` is a monotonic time. */
-  constructor(limits: ResolvedPolicyLimits, elapsedMs: () => number) {
+  constructor(limits: PolicyLimits, elapsedMs: () => number) {
     this.#limits = limits;
     this.#elapsedMs = elapsedMs;
   }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { TypeError as CelTypeError, Environment, EvaluationError, ParseError } from "@marcbachmann/cel-js";
 import { RuleError } from "../policy-error.ts";
-import type { ResolvedPolicyLimits } from "../policy-limits.ts";
+import type { PolicyLimits } from "../policy-limits.ts";
 import { boundCost, type CostProblem, guards } from "./bound-cost.ts";
 import { CostMeter } from "./cost-meter.ts";
 import type { EventView } from "./event-view.ts";
@@ -15,7 +15,7 @@ export type Expression = (view: EventView) => unknown;
 export type ExpressionProblem = CostProblem;
 
 export interface ExpressionsOptions {
-  readonly limits: ResolvedPolicyLimits;
+  readonly limits: PolicyLimits;
   readonly functions: readonly PolicyFunction[];
   readonly lists: Readonly<Record<string, readonly string[]>>;
   readonly elapsedMs: () => number;

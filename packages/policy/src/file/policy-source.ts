@@ -2,7 +2,7 @@ import { type Document, isAlias, isMap, isNode, isScalar, isSeq, parseDocument }
 import type * as z from "zod";
 import type { CostProblem } from "../cel/bound-cost.ts";
 import { PolicyError, type PolicyErrorCode, type PolicyProblem, type SourcePlace } from "../policy-error.ts";
-import type { ResolvedPolicyLimits } from "../policy-limits.ts";
+import type { PolicyLimits } from "../policy-limits.ts";
 import { shapeProblems, tooDeepAt } from "./yaml-shape.ts";
 
 /** Steps into a document: keys of maps and indices of lists. */
@@ -36,7 +36,7 @@ export class PolicySource {
    * Throws {@link PolicyError}: `policy_too_large` beyond the limits, `policy_syntax` for invalid YAML, a duplicate key, a
    * key that is not a string, a tag, or too many aliases.
    */
-  constructor(text: string, file: string, limits: ResolvedPolicyLimits) {
+  constructor(text: string, file: string, limits: PolicyLimits) {
     this.#text = text;
     this.#file = file;
     const { maxFileLength, maxFileDepth } = limits;
@@ -58,7 +58,7 @@ export class PolicySource {
     }
   }
 
-  #read(limits: ResolvedPolicyLimits): unknown {
+  #read(limits: PolicyLimits): unknown {
     // Duplicate keys are found below: the parser compares each key with each other.
     const document = parseDocument(this.#text, {
       version: "1.2",

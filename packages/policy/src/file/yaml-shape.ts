@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isPair, isScalar, isSeq, Lexer, type Pair } from "yaml";
 import type { PolicyErrorCode } from "../policy-error.ts";
-import type { ResolvedPolicyLimits } from "../policy-limits.ts";
+import type { PolicyLimits } from "../policy-limits.ts";
 
 /** Keys that are dangerous in the objects made of a policy, and never needed. */
 const prototypeKeys: ReadonlySet<string> = new Set(["__proto__", "prototype", "constructor"]);
@@ -46,7 +46,7 @@ interface Shape {
  */
 export const shapeProblems = (
   document: Document,
-  { maxFileNodes, maxFileDepth }: ResolvedPolicyLimits,
+  { maxFileNodes, maxFileDepth }: PolicyLimits,
 ): Shape | undefined => {
   const problems: { node: unknown; message: string }[] = [];
   const stack: { node: unknown; depth: number }[] = [{ node: document.contents, depth: 0 }];

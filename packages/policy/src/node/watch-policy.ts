@@ -13,7 +13,7 @@ export interface WatchPolicyOptions extends Omit<ParsePolicyOptions, "file"> {
    * Receives the error of a changed file that is refused, in addition to the harness's `onError`; the former policy stays in
    * force. What it throws is ignored.
    */
-  readonly onRefused?: (error: unknown) => void;
+  readonly onError?: (error: unknown) => void;
   /** How long a file must be unchanged before it is read, in milliseconds. @default 50 */
   readonly settleMs?: number;
   /** How often the file is read without a report of a change, in milliseconds; 0 for never. @default 5000 */
@@ -42,7 +42,7 @@ export const watchPolicy = (
   file: string,
   options: WatchPolicyOptions = {},
 ): PolicyWatch => {
-  const { onReload, onRefused, settleMs = 50, pollMs = 5000, clock = systemClock, ...parse } = options;
+  const { onReload, onError, settleMs = 50, pollMs = 5000, clock = systemClock, ...parse } = options;
   const closed = createDeferred<void>();
   let isClosed = false;
   let stopSettling = (): void => undefined;
@@ -58,7 +58,7 @@ export const watchPolicy = (
     harness.tryReplace(() => {
       throw error;
     });
-    callSafely(() => onRefused?.(error));
+    callSafely(() => onError?.(error));
   };
 
   const readOnce = async (): Promise<void> => {

@@ -45,7 +45,7 @@ export interface ParseCasesOptions {
   /** What errors call the file. @default "policy.test.yaml" */
   readonly file?: string;
   /** As for a policy's file. */
-  readonly limits?: PolicyLimits;
+  readonly limits?: Partial<PolicyLimits>;
 }
 
 /** Reads cases from YAML. Throws `PolicyError` with the place of each problem. */

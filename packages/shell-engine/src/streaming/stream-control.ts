@@ -1,7 +1,7 @@
 import { type StreamControl, StreamControlSchema, type StreamError } from "@harnesskit/protocol/openharness";
 import type { Channel, StreamedMessage } from "@harnesskit/wire";
 import { badRequest } from "../failure.ts";
-import type { ResolvedLimits } from "../limits.ts";
+import type { ShellEngineLimits } from "../limits.ts";
 import { assertBounds, messageIdOf } from "../read-request.ts";
 import { contextField } from "../shell-context.ts";
 import { onChannelClose } from "./on-channel-close.ts";
@@ -9,7 +9,7 @@ import { errorFrame, type ResponseStream } from "./response-stream.ts";
 import { isLastFrame, type StreamReader } from "./stream-reader.ts";
 
 /** Reads a message about a stream. Throws `invalid_request`. */
-export const readControl = (message: unknown, limits: ResolvedLimits): StreamControl => {
+export const readControl = (message: unknown, limits: ShellEngineLimits): StreamControl => {
   assertBounds(message, limits);
   const parsed = StreamControlSchema.safeParse(message);
   if (!parsed.success) {
@@ -50,7 +50,7 @@ export const resumeStream = (
 export async function* onlyError(
   message: unknown,
   error: StreamError["error"],
-  { maxIdLength }: ResolvedLimits,
+  { maxIdLength }: ShellEngineLimits,
 ): AsyncGenerator<StreamedMessage> {
   const id = messageIdOf(message, "stream_id", maxIdLength) ?? "unknown";
   yield { message: errorFrame(id, error) };

@@ -2,13 +2,13 @@ import type { ShellError, ShellResponse } from "@harnesskit/protocol/openharness
 import { isStreamControl } from "@harnesskit/protocol/openharness";
 import { type Channel, isMessageStream } from "@harnesskit/wire";
 import type { Admission } from "../admission.ts";
-import type { ResolvedLimits } from "../limits.ts";
+import type { ShellEngineLimits } from "../limits.ts";
 import type { ResponseStream } from "./response-stream.ts";
 import { onlyError, readControl, resumeStream, sendFrames } from "./stream-control.ts";
 import type { StreamTable } from "./stream-table.ts";
 
 export interface StreamServerOptions<Context> {
-  readonly limits: ResolvedLimits;
+  readonly limits: ShellEngineLimits;
   readonly table: StreamTable;
   readonly admission: Admission<Context>;
   /** Throws where nothing more is accepted. */

@@ -1,6 +1,6 @@
 import { ShellErrorCode } from "@harnesskit/protocol/openharness";
 import type { Clock, CreateId } from "@harnesskit/wire";
-import type { ResolvedLimits } from "../limits.ts";
+import type { ShellEngineLimits } from "../limits.ts";
 import { ShellEngineError } from "../shell-engine-error.ts";
 import { ResponseStream } from "./response-stream.ts";
 
@@ -13,7 +13,7 @@ export interface StreamOwner {
 }
 
 export interface StreamTableOptions {
-  readonly limits: ResolvedLimits;
+  readonly limits: ShellEngineLimits;
   readonly clock: Clock;
   readonly createId: CreateId;
 }

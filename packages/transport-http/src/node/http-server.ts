@@ -25,7 +25,7 @@ import {
 } from "./web-socket-listener.ts";
 
 /** A server of exchanges and WebSockets on one port. */
-export interface HttpServer<Principal = TokenPrincipal> {
+export interface HttpServer<Principal = TokenPrincipal> extends AsyncDisposable {
   /**
    * Binds and serves. Rejects with `address_in_use`, `insecure_token_file`, `transport_failed`, `connection_closed`
    * (closed meanwhile) and `invalid_argument` (a second time).
@@ -137,6 +137,10 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #urlOf(scheme: string): string | undefined {
