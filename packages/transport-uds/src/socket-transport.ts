@@ -19,11 +19,12 @@ export interface SocketTarget<Context> {
  * with `request_cancelled` when the signal aborts; nothing is left open then.
  */
 export const socketTransport = <Context>(
-  { connectTimeoutMs: timeoutMs = 5000, clock, ...options }: SocketTransportOptions,
+  options: SocketTransportOptions,
   { address, endpoint, contextOf, toError }: SocketTarget<Context>,
 ): Transport<Context> => {
+  const { connectTimeoutMs: timeoutMs = 5000, clock } = options;
   checkNumber("connectTimeoutMs", timeoutMs);
-  const toChannel = socketChannels<Context>({ ...options, ...(clock && { clock }) });
+  const toChannel = socketChannels<Context>(options);
   const open = (abort: AbortSignal) =>
     new Promise<Channel<Context>>((resolve, reject) => {
       const socket = connect({ ...address, allowHalfOpen: true });
