@@ -20,8 +20,7 @@ export const describeMutants = (role: keyof typeof mutantRoles): void => {
   describe("a mutant", () => {
     const killed = new Map<string, string[]>();
 
-    // Most of the time a mutant is waited for, until it is clear that what must come does not.
-    it.concurrent.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
+    it.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
       "that %s is noticed",
       async (name, { start, transport, kills }) => {
         const target = { kind: "module", start, name, transport } as const;

@@ -25,7 +25,7 @@ const isExtension = (line: string): boolean =>
   /^THR-(?:61|63|64|65|67|68|75) |^(?:THR-\d+ )?organised[,:] /.test(line);
 
 describe("a peer in Python, written from the specification, conforms", () => {
-  it.concurrent.for([
+  it.for([
     ["ahp-server", "ahp_harness.py", "stdio"],
     ["ahp-server", "ahp_harness.py", "http"],
     ["ahp-client", "ahp_agent.py", "stdio"],

@@ -16,14 +16,15 @@ const requirementsReporter = "--reporter=./scripts/requirements-reporter.ts";
  */
 export const stages = [
   {
-    lint: [tool("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", "--colors=off", "."],
+    // The two that take longest first, so that neither is left over for one processor.
     types: [tool("typescript/bin/tsc"), "--pretty", "false", "-p", "tsconfig.json"],
+    typedoc: [script("docs.mjs"), "--only", "sources"],
+    lint: [tool("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", "--colors=off", "."],
     layers: [script("check-layers.mjs")],
     lockfile: [script("check-lockfile.mjs")],
     knip: [tool("knip/bin/knip.js"), "--no-progress", "--no-config-hints"],
     snippets: [script("check-snippets.mjs")],
     api: [script("check-api.mjs")],
-    typedoc: [script("docs.mjs"), "--only", "sources"],
   },
   {
     vitest: [
