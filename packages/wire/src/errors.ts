@@ -4,6 +4,19 @@ const marker = Symbol.for("harnesskit.error");
 const brandOf = (type: object & { readonly brand?: unknown }): unknown =>
   Object.hasOwn(type, "brand") ? type.brand : type;
 
+function isInstance<Type extends abstract new (...args: never[]) => HarnessError>(
+  this: Type,
+  value: unknown,
+): value is InstanceType<Type> {
+  if (typeof value !== "object" || value === null || !(marker in value)) return false;
+  const brand = brandOf(this);
+  for (let type = value.constructor; typeof type === "function"; type = Object.getPrototypeOf(type)) {
+    if (brandOf(type) === brand) return true;
+  }
+  // An error of a package that does not depend on this one has the marker alone.
+  return brand === HarnessError.brand;
+}
+
 /**
  * The base of every error this project throws. `code` is a stable string for programs, `message` is for people,
  * `cause` is kept.
@@ -28,19 +41,7 @@ export class HarnessError<Code extends string = string> extends Error {
    * True for an error of this class or of a subclass, also where another copy of the package made it. Call it on its class:
    * it cannot be passed as a function.
    */
-  static isInstance<Type extends abstract new (...args: never[]) => HarnessError>(
-    this: Type,
-    value: unknown,
-  ): value is InstanceType<Type> {
-    if (typeof value !== "object" || value === null || !(marker in value)) return false;
-    // biome-ignore lint/complexity/noThisInStatic: the class that it is called on, not this one
-    const brand = brandOf(this);
-    for (let type = value.constructor; typeof type === "function"; type = Object.getPrototypeOf(type)) {
-      if (brandOf(type) === brand) return true;
-    }
-    // An error of a package that does not depend on this one has the marker alone.
-    return brand === HarnessError.brand;
-  }
+  static readonly isInstance = isInstance;
 }
 
 /** The channel is closed: nothing more can be sent, and what was pending will not be answered. */
