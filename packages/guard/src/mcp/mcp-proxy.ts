@@ -51,11 +51,7 @@ interface OpenCall {
   sent?: { readonly action: ProxiedAction; readonly args: JsonObject };
 }
 
-const {
-  InternalError: internalError,
-  InvalidParams: invalidParams,
-  InvalidRequest: invalidRequest,
-} = JsonRpcErrorCode;
+const { InternalError, InvalidParams, InvalidRequest, ParseError } = JsonRpcErrorCode;
 const overloaded = -32000;
 
 /**
@@ -116,7 +112,7 @@ export class McpProxy {
       error: (error) => {
         this.#sides.fault("client", error);
         if (InvalidMessageError.isInstance(error))
-          void this.#sides.reply(rpcError(null, JsonRpcErrorCode.ParseError, error.message));
+          void this.#sides.reply(rpcError(null, ParseError, error.message));
       },
       close: () => void server.close(),
     });
@@ -131,12 +127,12 @@ export class McpProxy {
   #fromClient(value: unknown): void | Promise<void> {
     const message = readRpc(value);
     if (message === undefined)
-      return this.#sides.reply(rpcError(null, invalidRequest, "not a message: batches are not taken"));
+      return this.#sides.reply(rpcError(null, InvalidRequest, "not a message: batches are not taken"));
     const { method, id } = message;
     if (this.#notice.isOwn(message)) return undefined;
     if (method === "initialize") this.#notice.noteInitialize(message);
     if (method === "tools/call") {
-      if (!isRpcId(id)) return this.#sides.reply(rpcError(null, invalidRequest, "tools/call without an id"));
+      if (!isRpcId(id)) return this.#sides.reply(rpcError(null, InvalidRequest, "tools/call without an id"));
       return this.#open(id, message);
     }
     if (method === "tools/list" && isRpcId(id)) {
@@ -157,9 +153,9 @@ export class McpProxy {
   /** Judged beside the messages that follow, among which may be its cancellation. */
   #open(id: string | number, message: RpcMessage): void | Promise<void> {
     const call = readToolCall(id, message);
-    if (typeof call === "string") return this.#sides.reply(rpcError(id, invalidParams, call));
+    if (typeof call === "string") return this.#sides.reply(rpcError(id, InvalidParams, call));
     const key = idKey(id);
-    if (this.#calls.has(key)) return this.#sides.reply(rpcError(id, invalidRequest, "the id is in use"));
+    if (this.#calls.has(key)) return this.#sides.reply(rpcError(id, InvalidRequest, "the id is in use"));
     if (this.#calls.size >= this.#limits.maxCalls) {
       return this.#sides.reply(refusedCall(call, `${this.#limits.maxCalls} calls are open already`));
     }
@@ -216,7 +212,7 @@ export class McpProxy {
     } catch (error) {
       const text = HarnessError.isInstance(error) ? error.message : "the call could not be sent";
       if (this.#settle(open, { outcome: "unknown", error: text })) {
-        await this.#sides.reply(rpcError(open.call.id, internalError, text));
+        await this.#sides.reply(rpcError(open.call.id, InternalError, text));
       }
     }
   }
@@ -257,7 +253,7 @@ export class McpProxy {
     } catch (error) {
       const text = HarnessError.isInstance(error) ? error.message : "the accepted tools cannot be read";
       this.#sides.note(text);
-      await this.#sides.reply(rpcError(message.id ?? null, internalError, text));
+      await this.#sides.reply(rpcError(message.id ?? null, InternalError, text));
     }
   }
 
@@ -277,7 +273,7 @@ export class McpProxy {
     for (const open of [...this.#calls.values()]) {
       open.abort.abort();
       if (this.#settle(open, { outcome: "unknown", error })) {
-        void this.#sides.reply(rpcError(open.call.id, internalError, error));
+        void this.#sides.reply(rpcError(open.call.id, InternalError, error));
       }
     }
     await this.#options.client.close();
@@ -291,7 +287,7 @@ export class McpProxy {
       const text = HarnessError.isInstance(error) ? error.message : "the message could not be sent";
       if (method !== undefined && isRpcId(id)) {
         this.#lists.delete(idKey(id));
-        await this.#sides.reply(rpcError(id, internalError, text));
+        await this.#sides.reply(rpcError(id, InternalError, text));
       } else if (!ConnectionClosedError.isInstance(error)) this.#sides.note(text);
     }
   }
