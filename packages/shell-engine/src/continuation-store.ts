@@ -3,7 +3,7 @@ import { BufferFullError, type Clock } from "@harnesskit/wire";
 import type { ShellEngineLimits } from "./limits.ts";
 
 /** What came of an attempt to use a continuation. */
-export type Claim =
+export type ContinuationClaim =
   | { readonly status: "claimed"; readonly data?: JsonValue | undefined }
   | { readonly status: "used" };
 
@@ -15,7 +15,7 @@ export interface ContinuationStore {
   /** Keeps what a run left, until it is claimed or expires. The owner is one text for the user whose run it is. */
   keep(id: string, data: JsonValue, expiresAtMs: number, owner: string): void | Promise<void>;
   /** Uses a continuation: of any number of attempts exactly one is `claimed`. */
-  claim(id: string, expiresAtMs: number): Claim | Promise<Claim>;
+  claim(id: string, expiresAtMs: number): ContinuationClaim | Promise<ContinuationClaim>;
   /** Takes a claim back: the run failed in a way that can be tried again. */
   release(id: string): void | Promise<void>;
 }
@@ -67,7 +67,7 @@ export class MemoryContinuationStore implements ContinuationStore {
   }
 
   /** Throws `buffer_full` where to know one more would mean to forget one that could then be used again. */
-  claim(id: string, expiresAtMs: number): Claim {
+  claim(id: string, expiresAtMs: number): ContinuationClaim {
     if (this.#used.has(id) || expiresAtMs <= this.#forgottenUntilMs) return { status: "used" };
     if (this.#used.size >= this.#limits.maxUsedContinuations) this.#sweep();
     this.#used.set(id, expiresAtMs);

@@ -1,6 +1,6 @@
 export type { Denial, OfferedCapabilities } from "./capability-negotiation.ts";
 export type {
-  Claim,
+  ContinuationClaim,
   ContinuationStore,
 } from "./continuation-store.ts";
 export { shellHeaders, withShellHeaders } from "./http-trace.ts";

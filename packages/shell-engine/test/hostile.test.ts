@@ -3,7 +3,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import {
-  type Claim,
+  type ContinuationClaim,
   type ContinuationStore,
   createShellEngine,
   type ShellAuthenticate,
@@ -305,7 +305,7 @@ describe("a store of continuations", () => {
 
 describe("an engine that is closed while a continuation is claimed", () => {
   it("begins no handler, and gives the continuation back", async () => {
-    const claimed = createDeferred<Claim>();
+    const claimed = createDeferred<ContinuationClaim>();
     const released = createDeferred<string>();
     const continuations: ContinuationStore = {
       keep: () => {},

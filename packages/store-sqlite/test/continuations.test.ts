@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ContinuationStore } from "@harnesskit/shell-engine";
+import { continuationStoreContract } from "@harnesskit/shell-engine/testing";
 import { HarnessError, systemClock } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
@@ -21,22 +21,22 @@ const inDirectory = async (test: (file: string) => Promise<void>): Promise<void>
 };
 
 describe("continuations in a file", () => {
-  it("are used once, with what was left for them, and can be given back", () =>
-    inDirectory(async (file) => {
-      const store = await openContinuationStore({ file });
-      // It is what an engine takes.
-      const seam: ContinuationStore = store;
-      const data = { signal: "s\u0000\ud800", list: [1, null] };
-      await seam.keep("cont_1", data, later(), "ada");
-      expect(await seam.claim("cont_1", later())).toEqual({ status: "claimed", data });
-      expect(await seam.claim("cont_1", later())).toEqual({ status: "used" });
-      await seam.release("cont_1");
-      expect(await seam.claim("cont_1", later())).toEqual({ status: "claimed", data });
-      expect(await seam.claim("without data", later())).toEqual({ status: "claimed" });
-      expect(await seam.claim("without data", later())).toEqual({ status: "used" });
-      await seam.release("never seen");
-      await store.close();
-    }));
+  const cases = continuationStoreContract({
+    name: "SQLite",
+    async open() {
+      const directory = await temporaryDirectory();
+      const open = () => openContinuationStore({ file: join(directory.path, "engine.sqlite") });
+      const [store, other] = [await open(), await open()];
+      const dispose = async () => {
+        await Promise.all([store.close(), other.close()]);
+        await directory[Symbol.asyncDispose]();
+      };
+      return { store, other, dispose };
+    },
+  });
+  it.each(cases.map(({ name, run }) => [name, run] as const))("%s", async (_, run) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
 
   it("outlive who opened the file, with their key, beside conversations in it", () =>
     inDirectory(async (file) => {
