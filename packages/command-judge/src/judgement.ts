@@ -1,4 +1,15 @@
-const order = [
+/** What a command does at worst, from harmless to worst. */
+export type CommandVerdict =
+  | "read"
+  | "write"
+  | "network"
+  | "execute"
+  | "unknown"
+  | "exfiltration"
+  | "privilege"
+  | "destructive";
+
+const order: readonly CommandVerdict[] = [
   "read",
   "write",
   "network",
@@ -7,10 +18,7 @@ const order = [
   "exfiltration",
   "privilege",
   "destructive",
-] as const;
-
-/** What a command does at worst, from harmless to worst. */
-export type CommandVerdict = (typeof order)[number];
+];
 
 /** The severity of a verdict: 0 for `read`, 7 for `destructive`. What is not known ranks below what is known to be bad. */
 export const verdictRank = (verdict: CommandVerdict): number => order.indexOf(verdict);

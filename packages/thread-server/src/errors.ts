@@ -24,16 +24,21 @@ export class TurnError extends HarnessError<TurnErrorCode> {
   declare readonly name: "TurnError";
 }
 
-const storeCodes = [
+/** Why a store could not read or write; `lock_unreadable` where it is unknown which server holds the thread. */
+export type ThreadStoreErrorCode =
+  | "store_failed"
+  | "store_full"
+  | "store_closed"
+  | "thread_locked"
+  | "lock_unreadable";
+
+const storeCodes: ReadonlySet<string> = new Set<ThreadStoreErrorCode>([
   "store_failed",
   "store_full",
   "store_closed",
   "thread_locked",
   "lock_unreadable",
-] as const;
-
-/** Why a store could not read or write; `lock_unreadable` where it is unknown which server holds the thread. */
-export type ThreadStoreErrorCode = (typeof storeCodes)[number];
+]);
 
 /** The store could not read or write. */
 export class ThreadStoreError extends HarnessError<ThreadStoreErrorCode> {
@@ -54,7 +59,7 @@ export class ThreadStoreError extends HarnessError<ThreadStoreErrorCode> {
 
 /** True for a failure of the store, also for one of the database below it, which has a class of its own. */
 export const isStoreFailure = (error: unknown): error is HarnessError<ThreadStoreErrorCode> =>
-  HarnessError.isInstance(error) && storeCodes.some((code) => code === error.code);
+  HarnessError.isInstance(error) && storeCodes.has(error.code);
 
 /** The log was deleted, replaced or cut while a server had it open: nothing that relies on it may run. */
 export const logChanged = (): ThreadStoreError =>
