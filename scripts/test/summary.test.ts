@@ -76,7 +76,7 @@ describe("the summary of a test run", () => {
     expect(good.output.trimEnd().split("\n").at(-1)).toBe("1 passed, 0 failed, 0 skipped");
     expect(good.code).toBe(0);
     const bad = await node(["scripts/test.mjs", "--only", "lockfile,nothing"]);
-    expect(bad.output).toContain("No such check: nothing. There are: lint, types, layers,");
+    expect(bad.output).toContain("No such check: nothing. There are: types, typedoc, lint,");
     expect(bad.code).toBe(2);
   });
 });

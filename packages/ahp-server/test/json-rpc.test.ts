@@ -1,4 +1,5 @@
 import { verifies } from "@harnesskit/conformance/verifies";
+import { InvalidMessageError } from "@harnesskit/wire";
 import { type ContractCase, exchangeContract } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createAhpServer } from "../src/index.ts";
@@ -116,8 +117,8 @@ describe("what is no request or notification", () => {
 
   it("has the same answer for a transport that reads bodies", () => {
     const { server } = startServer();
-    const fault = Object.assign(new Error("no"), { code: "invalid_message", reason: "not_json" });
-    expect(server.malformed(fault as never)).toMatchObject({ id: "", error: { code: -32700 } });
+    const fault = new InvalidMessageError("not_json", "no");
+    expect(server.malformed(fault)).toMatchObject({ id: "", error: { code: -32700 } });
   });
 });
 

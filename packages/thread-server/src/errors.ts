@@ -57,9 +57,12 @@ export class ThreadStoreError extends HarnessError<ThreadStoreErrorCode> {
   }
 }
 
-/** True for a failure of the store, also for one of the database below it, which has a class of its own. */
+/**
+ * True for a failure of the store, also for one of the database below it, which has a class of its own. False where it is worded
+ * for a client already.
+ */
 export const isStoreFailure = (error: unknown): error is HarnessError<ThreadStoreErrorCode> =>
-  HarnessError.isInstance(error) && storeCodes.has(error.code);
+  HarnessError.isInstance(error) && storeCodes.has(error.code) && !ProtocolError.isInstance(error);
 
 /** The log was deleted, replaced or cut while a server had it open: nothing that relies on it may run. */
 export const logChanged = (): ThreadStoreError =>
