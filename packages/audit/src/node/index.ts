@@ -1,4 +1,4 @@
-export { openFileAuditSink } from "./create-file-audit-sink.ts";
+export { openFileAuditSink } from "./open-file-audit-sink.ts";
 export {
   type AuditSync,
   type FileAuditLimits,
