@@ -1,4 +1,3 @@
-export { openFileAuditSink } from "./open-file-audit-sink.ts";
 export {
   type AuditSync,
   type FileAuditLimits,
@@ -7,5 +6,6 @@ export {
   fileLimits,
 } from "./file-sink-options.ts";
 export type { AuditFileSystem } from "./file-system.ts";
+export { openFileAuditSink } from "./open-file-audit-sink.ts";
 export { type AuditFilter, readAuditFile } from "./read-audit-file.ts";
 export { verifyAuditFile } from "./verify-audit-file.ts";
