@@ -1,7 +1,7 @@
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { backoffDelayMs, displayText, type HarnessError } from "@harnesskit/wire";
+import { displayText, type HarnessError } from "@harnesskit/wire";
 import { type ReconnectOptions, type ReconnectPolicy, resolveReconnect } from "@harnesskit/wire/rpc";
-import { wait } from "@harnesskit/wire/time";
+import { backoffDelayMs, wait } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
 import { type LaunchParameters, readManifestHash, takeLaunchParameters } from "./run-environment.ts";
 import { Session, type SessionEnd } from "./session.ts";
@@ -142,6 +142,7 @@ class AgentRun {
       try {
         return await this.#connect();
       } catch (error) {
+        if (this.#interrupt.signal.aborted) return this.#interrupted();
         failure = error as HarnessError;
         if (!retryable.has(failure.code)) break;
       }

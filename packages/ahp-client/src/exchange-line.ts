@@ -7,6 +7,7 @@ import {
   InvalidMessageError,
   ProtocolError,
   RequestCancelledError,
+  RequestTimeoutError,
 } from "@harnesskit/wire";
 import { maxTimerMs, within } from "@harnesskit/wire/time";
 import type { Line, LineRequestOptions, LineSource, OnDropped } from "./line.ts";
@@ -110,6 +111,7 @@ export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptio
   const post = async (method: string, message: unknown, { timeoutMs, signal }: LineRequestOptions) => {
     const wholeMs = Math.min(Math.max(1, Math.ceil(timeoutMs)), maxTimerMs);
     if (signal?.aborted) throw new RequestCancelledError(method, { cause: signal.reason });
+    if (!(timeoutMs > 0)) throw new RequestTimeoutError(method, timeoutMs);
     const stop = new AbortController();
     inProgress.add(stop);
     const handled = (async () => exchange.handle(message, { timeoutMs: wholeMs, signal: stop.signal }))();

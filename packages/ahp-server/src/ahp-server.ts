@@ -165,13 +165,8 @@ class Server<Context> implements AhpServer<Context> {
 
   readonly handle = (message: unknown, context: Context): Promise<Reply | undefined> => {
     const origin = new ExchangeOrigin(context, this.#principalOf, this.#sessions);
-    const options = {
-      // A transport may make it when it is first read.
-      get signal() {
-        return signalOf(context);
-      },
-      answersRefusals: true,
-    };
+    // A transport may make its signal when that is first read.
+    const options = { signal: () => signalOf(context), answersRefusals: true };
     return this.#dispatcher.receive(message, origin, options) as Promise<Reply | undefined>;
   };
 

@@ -104,12 +104,7 @@ export const readFileLock = async (
 };
 
 /** Between two looks at a lock that another process holds. */
-const lockBackoff = {
-  maxAttempts: Number.POSITIVE_INFINITY,
-  initialDelayMs: 5,
-  maxDelayMs: 100,
-  random: Math.random,
-};
+const lockBackoff = { initialDelayMs: 5, maxDelayMs: 100 };
 
 /** Each attempt removes one file of a dead process; more than two are left only by processes that died taking over. */
 const maxAttempts = 10;
@@ -190,14 +185,15 @@ class LockFile {
 export const acquireFileLock = async (path: string, options: FileLockOptions = {}): Promise<FileLock> => {
   const { waitMs = 0, clock = systemClock } = options;
   const file = new LockFile(path, options);
-  for (let leftMs = waitMs, attempt = 1; ; attempt++) {
+  const dueAtMs = clock.now() + waitMs;
+  for (let attempt = 1; ; attempt++) {
     try {
       return await file.acquire();
     } catch (error) {
-      if (leftMs <= 0 || !FileLockError.isInstance(error) || error.code !== "file_locked") throw error;
+      const mayWait = FileLockError.isInstance(error) && error.code === "file_locked";
+      const leftMs = dueAtMs - clock.now();
+      if (!mayWait || !(leftMs > 0)) throw error;
+      await wait(Math.min(leftMs, backoffDelayMs(attempt, lockBackoff)), clock, undefined);
     }
-    const delayMs = Math.min(leftMs, backoffDelayMs(attempt, lockBackoff));
-    leftMs -= delayMs;
-    await wait(delayMs, clock, undefined);
   }
 };

@@ -55,7 +55,9 @@ describe("acquireFileLock", () => {
       queueMicrotask(callback);
       return () => {};
     };
-    const error = await failure(acquireFileLock(path, { waitMs: 250, clock: { now: () => 0, after } }));
+    const error = await failure(
+      acquireFileLock(path, { waitMs: 250, clock: { now: () => waitedMs, after } }),
+    );
     expect([error.code, Math.round(waitedMs)]).toEqual(["file_locked", 250]);
     await lock.release();
   });

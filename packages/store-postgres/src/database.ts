@@ -22,12 +22,7 @@ const isAnswer = (error: unknown): boolean =>
   error instanceof pg.DatabaseError || HarnessError.isInstance(error);
 
 /** Between two attempts. */
-const backoff = {
-  maxAttempts: Number.POSITIVE_INFINITY,
-  initialDelayMs: 20,
-  maxDelayMs: 500,
-  random: Math.random,
-};
+const backoff = { initialDelayMs: 20, maxDelayMs: 500 };
 
 /**
  * The connections of one process. In statements, `store.` stands for the schema: a search path would not survive a pooler of

@@ -45,12 +45,7 @@ export interface PostgresOutbox {
 }
 
 /** The pause after an attempt that failed doubles up to this. */
-const backoff = {
-  maxAttempts: Number.POSITIVE_INFINITY,
-  initialDelayMs: 1000,
-  maxDelayMs: 3_600_000,
-  random: Math.random,
-};
+const backoff = { initialDelayMs: 1000, maxDelayMs: 3_600_000 };
 
 export class Outbox implements PostgresOutbox {
   readonly #database: Database;

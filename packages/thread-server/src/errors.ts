@@ -32,12 +32,11 @@ export type ThreadStoreErrorCode =
   | "thread_locked"
   | "lock_unreadable";
 
-const storeCodes: ReadonlySet<string> = new Set<ThreadStoreErrorCode>([
+/** Those that the database below a store has, too. */
+const databaseCodes: ReadonlySet<string> = new Set<ThreadStoreErrorCode>([
   "store_failed",
   "store_full",
   "store_closed",
-  "thread_locked",
-  "lock_unreadable",
 ]);
 
 /** The store could not read or write. */
@@ -62,7 +61,8 @@ export class ThreadStoreError extends HarnessError<ThreadStoreErrorCode> {
  * for a client already.
  */
 export const isStoreFailure = (error: unknown): error is HarnessError<ThreadStoreErrorCode> =>
-  HarnessError.isInstance(error) && storeCodes.has(error.code) && !ProtocolError.isInstance(error);
+  ThreadStoreError.isInstance(error) ||
+  (HarnessError.isInstance(error) && databaseCodes.has(error.code) && !ProtocolError.isInstance(error));
 
 /** The log was deleted, replaced or cut while a server had it open: nothing that relies on it may run. */
 export const logChanged = (): ThreadStoreError =>

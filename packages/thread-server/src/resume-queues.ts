@@ -12,7 +12,7 @@ const maxDelays = 12;
 export class QueueResumption {
   readonly #sessions: ThreadSessions;
   readonly #settings: ServerSettings;
-  readonly #backoff: Backoff;
+  readonly #backoff: Omit<Backoff, "maxAttempts">;
   #first: Promise<void> | undefined;
   /** The latest round of the threads that were locked. */
   #round: Promise<void> = Promise.resolve();
@@ -24,7 +24,7 @@ export class QueueResumption {
     this.#settings = settings;
     const { takeOverAfterMs: initialDelayMs } = settings.limits;
     const maxDelayMs = initialDelayMs * maxDelays;
-    this.#backoff = { maxAttempts: Number.POSITIVE_INFINITY, initialDelayMs, maxDelayMs, random: () => 1 };
+    this.#backoff = { initialDelayMs, maxDelayMs, random: () => 1 };
   }
 
   /** Settles when each thread was tried once. Never rejects: what fails is reported, and costs no other thread. Idempotent. */

@@ -227,6 +227,18 @@ describe("a store that fails", () => {
     });
   });
 
+  it("does not reach the client where the error is that of something else with a lock", async () => {
+    const { control, store } = failing(
+      () => new HarnessError("lock_unreadable", "/private/lock names no process"),
+    );
+    const { client } = start(store);
+    const threadId = await client.createThread();
+    control.fails = true;
+    const { error } = await client.startTurn(threadId);
+    expect(error).toMatchObject({ code: -32603 });
+    expect(JSON.stringify(error)).not.toContain("/private");
+  });
+
   it("is -32603 with its reason, and of the refused turn nothing is left", async () => {
     verifies("THR-48");
     const { control, store } = failing();

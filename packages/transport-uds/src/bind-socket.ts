@@ -44,11 +44,15 @@ const isOld = (path: string): boolean => {
 };
 
 /** Another process holds the lock for some milliseconds; one that was killed loses it. */
-const lockDirectory = ({ directory }: SocketPath): Promise<FileLock> => {
+const lockDirectory = ({ directory, path }: SocketPath): Promise<FileLock> => {
   const lockPath = join(directory, lockName);
   const isOwnerDead = (owner: FileLockOwner) =>
     isLockOwnerDead(owner) || (owner.host !== hostname() && isOld(lockPath));
-  return acquireFileLock(lockPath, { isOwnerDead, waitMs: lockWaitMs });
+  return acquireFileLock(lockPath, { isOwnerDead, waitMs: lockWaitMs }).catch(async (error: unknown) => {
+    // What is at the path says more than a lock that is held.
+    await assertFree(path);
+    throw error;
+  });
 };
 
 /** Returns whether a stale socket lies there. Throws `not_a_socket` and `address_in_use` for what must stay. */

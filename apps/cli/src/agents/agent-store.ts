@@ -4,6 +4,7 @@ import { join } from "node:path";
 import {
   acquireFileLock,
   FileLockError,
+  ifPresent,
   isMissing,
   isNameOfGoneProcess,
   makeDirectory,
@@ -106,16 +107,10 @@ export const whileLocked = async <T>(change: () => Promise<T>): Promise<T> => {
 };
 
 /** The ids of all installed agents, sorted. */
-export const installedIds = async (): Promise<string[]> => {
-  try {
-    return (await readdir(installedDirectory()))
-      .filter((name) => AgentIdSchema.safeParse(name).success)
-      .sort();
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-};
+export const installedIds = async (): Promise<string[]> =>
+  ((await ifPresent(readdir(installedDirectory()))) ?? [])
+    .filter((name) => AgentIdSchema.safeParse(name).success)
+    .sort();
 
 /** Where an installed agent came from; undefined for one that is not installed. */
 export const readRecord = (id: string): Promise<InstallRecord | undefined> =>

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing, openOwnFile, UnsafeFileError } from "@harnesskit/node-kit";
+import { ifPresent, openOwnFile, UnsafeFileError } from "@harnesskit/node-kit";
 import type { PostgresThreads } from "@harnesskit/store-postgres";
 import type { ThreadStore } from "@harnesskit/thread-server";
 import { CliError } from "../cli-error.ts";
@@ -30,14 +30,7 @@ const openArtifact = async (threadId: string, path: string, name: string) => {
 export const artifactFiles = (directory: string): Artifacts => {
   const pathOf = (threadId: string) => join(harnessDirectory(directory), "threads", threadId, "artifacts");
   return {
-    async artifacts(threadId) {
-      try {
-        return (await readdir(pathOf(threadId))).sort();
-      } catch (error) {
-        if (isMissing(error)) return [];
-        throw error;
-      }
-    },
+    artifacts: async (threadId) => ((await ifPresent(readdir(pathOf(threadId)))) ?? []).sort(),
     async *readArtifact(threadId, name) {
       const file = await openArtifact(threadId, pathOf(threadId), name);
       yield* file.createReadStream();

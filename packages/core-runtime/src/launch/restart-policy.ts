@@ -45,7 +45,6 @@ export const backoffMs = (
 ): number =>
   Math.round(
     backoffDelayMs(failures + 1, {
-      maxAttempts: Number.POSITIVE_INFINITY,
       initialDelayMs: initialBackoffMs,
       maxDelayMs: maxBackoffMs,
       random: () => random,

@@ -65,12 +65,12 @@ export class Dispatcher<Context> {
   /**
    * Handles one message of an exchange. Resolves with its answer, or with undefined for a notification as soon as it is
    * accepted; where `answersRefusals` is set, a notification that is refused is answered too. The abort of the signal
-   * cancels a request; it is read only for one that is not answered at once. Never rejects.
+   * cancels a request; it is asked for only where one is not answered at once. Never rejects.
    */
   receive(
     message: unknown,
     context: Context,
-    options: { readonly signal?: AbortSignal | undefined; readonly answersRefusals?: boolean } = {},
+    options: { readonly signal?: () => AbortSignal | undefined; readonly answersRefusals?: boolean } = {},
   ): Promise<RpcReply | undefined> {
     return new Promise((resolve) => {
       const origin = this.open(context, { answersRefusals: options.answersRefusals ?? false });
@@ -83,7 +83,7 @@ export class Dispatcher<Context> {
       };
       if (!origin.accept(message, done)) done(undefined);
       if (isDone) return;
-      const { signal } = options;
+      const signal = options.signal?.();
       if (!signal) return;
       const cancel = () => origin.close(new RequestCancelledError("the request", { cause: signal.reason }));
       stopListening = () => signal.removeEventListener("abort", cancel);

@@ -39,8 +39,11 @@ export const resolveBackoff = (options: BackoffOptions, defaults: BackoffDefault
 };
 
 /** The wait that belongs to an attempt, the first being 1, in milliseconds. */
-export const backoffDelayMs = (attempt: number, backoff: Backoff): number => {
-  const { initialDelayMs, maxDelayMs, random } = backoff;
+export const backoffDelayMs = (
+  attempt: number,
+  backoff: Pick<Backoff, "initialDelayMs" | "maxDelayMs"> & Pick<BackoffOptions, "random">,
+): number => {
+  const { initialDelayMs, maxDelayMs, random = Math.random } = backoff;
   const longest = Math.min(maxDelayMs, initialDelayMs * 2 ** Math.min(attempt - 1, 1000));
   return longest / 2 + (random() * longest) / 2;
 };
