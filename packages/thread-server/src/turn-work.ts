@@ -89,13 +89,16 @@ export class TurnWork {
     const tools = await this.#calls.tools();
     turn.signal.throwIfAborted();
     settings.observe("agentStarted", this.#observed);
+    const { history } = state;
+    if (turn.isResumed) this.#calls.recall(history);
     return settings.runner.run({
       ...request,
       thread,
       turn: turn.turn,
+      isResumed: turn.isResumed,
       signal: turn.signal,
       tools,
-      history: state.history.filter(isGiven),
+      history: history.filter(isGiven),
       message: (options = {}) => this.#writeMessage(options),
       callTool: (call) => this.#calls.call(call),
       artifact: (artifact) => turn.artifact(artifact),
