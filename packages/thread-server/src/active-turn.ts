@@ -207,11 +207,12 @@ export class ActiveTurn {
     return this.append(this.#itemEvent("item.completed", type, itemId, data));
   }
 
-  /** Records something that the turn made. */
-  async artifact(data: ItemData<"artifact">): Promise<void> {
+  /** Records something that the turn made. Gives the id of its item. */
+  async artifact(data: ItemData<"artifact">): Promise<string> {
     const itemId = this.newId("item");
     await this.start("artifact", itemId, data);
     await this.complete("artifact", itemId, data);
+    return itemId;
   }
 
   /** Writes an event of this turn. Rejects with `turn_ended` after its end. */

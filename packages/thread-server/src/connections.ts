@@ -35,6 +35,7 @@ export class ConnectedClient {
       peer,
       maxLength: options.maxOutboxLength,
       read: options.read,
+      onTooLarge: options.onError,
       onFailure: (error) => {
         if (HarnessError.isInstance(error) && error.code === "connection_closed") return;
         options.onError(error);

@@ -27,11 +27,13 @@ export const threadServerLimits = defineLimits({
   cancelTimeoutMs: 5000,
   /** Characters of completed items that a turn receives as its history. */
   maxHistoryLength: 1_000_000,
+  /** Characters of a message that its item keeps. As JSON they must fit in a message of the channels. */
+  maxMessageLength: 524_288,
   /** Characters of output that a tool call's item keeps, as JSON. */
   maxOutputLength: 262_144,
   /** Characters of each stream of a tool that its item keeps. */
   maxLogLength: 262_144,
-  /** Characters of an output that are kept in a file when its item cannot hold them. */
+  /** Characters of an output or a message that are kept in a file when its item cannot hold them. */
   maxArtifactLength: 67_108_864,
   /** Prompts of one thread that wait for the end of its active turn; one more is refused. */
   maxQueuedTurns: 32,

@@ -32,7 +32,7 @@ export {
   type LimitsOf,
   type NumberRange,
 } from "./define-limits.ts";
-export { type DisplayOptions, displayReason, displayText } from "./display.ts";
+export { type DisplayOptions, displayReason, displayText, endOfCharacter } from "./display.ts";
 export {
   BufferFullError,
   ConnectionClosedError,
