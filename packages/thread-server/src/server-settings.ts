@@ -1,4 +1,4 @@
-import type { EventBody, WhenBusy } from "@harnesskit/protocol/threads";
+import type { WhenBusy } from "@harnesskit/protocol/threads";
 import {
   type Clock,
   type CreateId,
@@ -129,8 +129,6 @@ export interface ServerSettings
     event: E,
     ...args: Parameters<NonNullable<TurnObserver[E]>>
   ) => void;
-  /** Receives the events that the store refused at a turn's end: clients are notified of them, the log does not have them. */
-  readonly onUnwritten: (bodies: readonly EventBody[], error: unknown) => void;
 }
 
 const onlyRoot = (directory: string | undefined): string => {
@@ -141,10 +139,7 @@ const onlyRoot = (directory: string | undefined): string => {
 const toToolSource = (tools: readonly Tool[] | ToolSource): ToolSource =>
   typeof tools === "function" ? tools : async () => tools;
 
-export const resolveSettings = (
-  options: ThreadServerOptions,
-  onUnwritten: ServerSettings["onUnwritten"],
-): ServerSettings => {
+export const resolveSettings = (options: ThreadServerOptions): ServerSettings => {
   const onError = (error: unknown) => callSafely(() => options.onError?.(error));
   return {
     runner: options.runner,
@@ -171,6 +166,5 @@ export const resolveSettings = (
     onError,
     clock: options.clock ?? systemClock,
     createId: options.createId ?? randomId,
-    onUnwritten,
   };
 };
