@@ -10,7 +10,7 @@ import type { ToolOutcome, ToolRequest } from "./turn-runner.ts";
 export const toJsonObject = (input: unknown): JsonObject =>
   isObject(input) ? (input as JsonObject) : { value: (input ?? null) as JsonValue };
 
-const isSame = (one: unknown, other: unknown): boolean => jsonDifference(one, other) === undefined;
+const isSameInput = (one: unknown, other: unknown): boolean => jsonDifference(one, other) === undefined;
 
 const requestedIn = ({ input, judgement }: ItemData<"tool_exec">): JsonObject =>
   judgement?.modified?.requested ?? input;
@@ -65,7 +65,7 @@ export class RecordedCalls {
     const prepared = await prepare().catch(() => undefined);
     const found = candidates.find((data) => {
       const requested = requestedIn(data);
-      return isSame(prepared ?? { ...requested, ...toJsonObject(input) }, requested);
+      return isSameInput(prepared ?? { ...requested, ...toJsonObject(input) }, requested);
     });
     if (!found) return undefined;
     this.#recorded.splice(this.#recorded.indexOf(found), 1);
