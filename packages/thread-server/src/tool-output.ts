@@ -1,7 +1,21 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { bytesOfBase64, mediaOf, replaceMedia, type ToolMedia } from "@harnesskit/wire/model";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ArtifactWriter } from "./thread-store.ts";
+import type { ToolOutcome } from "./turn-runner.ts";
+
+/** The names of files of the types that tools commonly return. */
+const extensions: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+  "image/svg+xml": "svg",
+  "audio/wav": "wav",
+  "audio/mpeg": "mp3",
+  "application/pdf": "pdf",
+};
 
 type Stream = "stdout" | "stderr";
 
@@ -48,13 +62,43 @@ export class ToolOutput {
     }
   }
 
-  /** The output as its item keeps it: whole, or its beginning. */
-  async keep(output: JsonValue): Promise<JsonValue> {
+  /** The output as its item keeps it: whole or its beginning, and each image or file in it by its artifact. */
+  async keep(whole: JsonValue): Promise<Pick<ToolOutcome, "output" | "modelOutput">> {
     const { maxOutputLength } = this.#settings.limits;
+    const media = mediaOf(whole);
+    const named: JsonObject[] = [];
+    for (const medium of media) named.push(await this.#keepMedium(medium, named.length + 1));
+    const output = media.length === 0 ? whole : replaceMedia(whole, named);
     const text = JSON.stringify(output);
-    if (text.length <= maxOutputLength) return output;
-    await this.#record(this.#openFile("output.json", text), "application/json");
-    return { truncated: true, length: text.length, head: text.slice(0, maxOutputLength) };
+    if (text.length > maxOutputLength) {
+      await this.#record(this.#openFile("output.json", text), "application/json");
+      return { output: { truncated: true, length: text.length, head: text.slice(0, maxOutputLength) } };
+    }
+    if (media.length === 0) return { output };
+    const shown = media.map(({ data }, index) => ({ ...named[index], data }));
+    return { output, modelOutput: replaceMedia(whole, shown) };
+  }
+
+  /** What stands in the item for the bytes: how many, and the artifact that has them. */
+  async #keepMedium({ mediaType, data }: ToolMedia, index: number): Promise<JsonObject> {
+    const bytes = bytesOfBase64(data);
+    const { store, limits, onError } = this.#settings;
+    if (!bytes || bytes.length > limits.maxArtifactLength) return { size: bytes?.length ?? 0 };
+    const artifact = `${this.#toolItemId}-${index}.${extensions[mediaType] ?? "bin"}`;
+    const write = async () => {
+      const writer = await store.openArtifact(this.#turn.turn.threadId, artifact);
+      await writer.write(bytes);
+      return writer.close();
+    };
+    const written = await write().catch(onError);
+    if (!written) return { size: bytes.length };
+    await this.#turn.artifact({
+      kind: "tool_media",
+      ...written,
+      mimeType: mediaType,
+      toolItemId: this.#toolItemId,
+    });
+    return { size: bytes.length, artifact };
   }
 
   #begin(stream: Stream): Log {

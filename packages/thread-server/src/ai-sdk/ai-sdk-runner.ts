@@ -1,8 +1,9 @@
 import type { ModelRef } from "@harnesskit/protocol/threads";
 import { invalidParams, resolveAttachmentLimits } from "@harnesskit/wire";
-import type { LanguageModel } from "ai";
+import { type MediaPlace, mediaPlaceAt, toModelOutput } from "@harnesskit/wire/model";
+import type { FilePart, LanguageModel, ModelMessage, ToolResultPart } from "ai";
 import { TurnError } from "../errors.ts";
-import type { TurnContext, TurnRunner } from "../turn-runner.ts";
+import type { ToolRequest, TurnContext, TurnRunner } from "../turn-runner.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
 import { boundHistory } from "./bound-history.ts";
 import { toModelMessages, toToolResult } from "./model-messages.ts";
@@ -23,6 +24,8 @@ export interface AiSdkRunnerOptions {
   readonly attachments?: AttachmentOptions;
   /** How often a call of the model is tried again when its provider fails. @default 2 */
   readonly maxRetries?: number;
+  /** Receives a safe sentence for each attempt that failed and is repeated, with what the provider said. @default ignored */
+  readonly onRetry?: (reason: string) => void;
 }
 
 /**
@@ -36,6 +39,7 @@ export const createAiSdkRunner = ({
   maxContextLength = 400_000,
   maxRetries = 2,
   attachments,
+  onRetry,
 }: AiSdkRunnerOptions): TurnRunner => {
   resolveAttachmentLimits(attachments);
   const choose = (ref: ModelRef | undefined) => (typeof model === "function" ? model(ref) : model);
@@ -54,13 +58,10 @@ export const createAiSdkRunner = ({
       const messages = toModelMessages(history, attachments && (await readFiles(turn, history, attachments)));
       const maxSteps = turn.agent.maxSteps ?? 50;
       for (let step = 0; step < maxSteps; step++) {
-        const result = await streamStep(turn, { model: chosen, messages, step, maxRetries });
+        const result = await streamStep(turn, { model: chosen, messages, step, maxRetries, onRetry });
         turn.addUsage(result.usage);
         if (result.calls.length === 0) return;
-        messages.push(...result.messages, {
-          role: "tool",
-          content: await runCalls(turn, result.calls, step),
-        });
+        messages.push(...result.messages, ...(await runCalls(turn, result.calls, mediaPlaceOf(chosen))));
       }
       throw new TurnError("step_limit", `The turn reached its limit of ${maxSteps} model calls.`);
     },
@@ -70,13 +71,20 @@ export const createAiSdkRunner = ({
 /** Runs the calls one after the other: the next may depend on what the one before did, and a human is asked one thing at a time. */
 const runCalls = async (
   turn: TurnContext,
-  calls: readonly { callId: string; tool: string; input: unknown }[],
-  step: number,
-) => {
-  const results = [];
+  calls: readonly ToolRequest[],
+  place: MediaPlace | undefined,
+): Promise<ModelMessage[]> => {
+  const results: ToolResultPart[] = [];
+  const media: FilePart[] = [];
   for (const call of calls) {
     turn.signal.throwIfAborted();
-    results.push(toToolResult(call.callId, call.tool, await turn.callTool({ ...call, step })));
+    const outcome = await turn.callTool(call);
+    results.push(toToolResult(call.callId, call.tool, outcome, place));
+    media.push(...(toModelOutput(outcome.modelOutput, place)?.message ?? []));
   }
-  return results;
+  const shown: ModelMessage[] = media.length === 0 ? [] : [{ role: "user", content: media }];
+  return [{ role: "tool", content: results }, ...shown];
 };
+
+const mediaPlaceOf = (model: LanguageModel): MediaPlace | undefined =>
+  mediaPlaceAt(typeof model === "string" ? (model.split("/")[0] ?? "") : model.provider);
