@@ -1,4 +1,6 @@
 import type { ChatMessage, ToolCall } from "@harnesskit/protocol/chat";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { mediaOf, replaceMedia } from "@harnesskit/wire/model";
 import { settleWithin } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
@@ -107,6 +109,30 @@ const shownOutput = async (tool: Tool, output: unknown, call: ToolCall, input: u
   return typeof output === "string" ? output : (JSON.stringify(output) ?? "null");
 };
 
+/** A result without its images and files, and with those of them for which there is room; the size of any other is said. */
+const boundMedia = (text: string, maxLength: number): { readonly bare: string; readonly kept: string } => {
+  if (!text.startsWith("{") || !text.includes('"content":[')) return { bare: text, kept: text };
+  let output: JsonValue;
+  try {
+    output = JSON.parse(text);
+  } catch {
+    return { bare: text, kept: text };
+  }
+  const media = mediaOf(output);
+  if (media.length === 0) return { bare: text, kept: text };
+  let room = maxLength;
+  const sized = media.map(({ data }) => ({ size: Math.floor((data.length * 3) / 4) }));
+  const bounded = media.map(({ data }, index) => {
+    if (data.length > room) return sized[index] ?? {};
+    room -= data.length;
+    return { data };
+  });
+  return {
+    bare: JSON.stringify(replaceMedia(output, sized)),
+    kept: JSON.stringify(replaceMedia(output, bounded)),
+  };
+};
+
 const failedText = (code: CallFailure["code"], message: string): string =>
   failureText({ status: "failed", code, message });
 
@@ -146,11 +172,12 @@ const runChecked = async (
   try {
     const text = await shownOutput(tool, settled.value, call, input);
     if (typeof text !== "string") return failed("tool_output_invalid", "The tool's output is not a string.");
-    if (text.length <= chat.maxResultLength) {
-      operation?.set({ status: "succeeded", output: text });
-      return text;
+    const { bare, kept } = boundMedia(text, chat.maxMediaLength);
+    if (bare.length <= chat.maxResultLength) {
+      operation?.set({ status: "succeeded", output: bare });
+      return kept;
     }
-    const sizes = `${text.length} characters, and ${chat.maxResultLength} are taken`;
+    const sizes = `${bare.length} characters, and ${chat.maxResultLength} are taken`;
     return failed("tool_output_too_large", `The tool ran, but its output has ${sizes}. Ask for less.`);
   } catch (error) {
     return failed(

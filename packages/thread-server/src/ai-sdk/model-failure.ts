@@ -28,7 +28,7 @@ const kindOf = ({ status, isOutOfQuota }: ProviderError): Kind => {
 };
 
 /** What is known of a failed request to a provider, in one sentence or two: the address, the status, and its own words. */
-export const describeProviderError = (error: ProviderError): { code: string; text: string } => {
+const describeProviderError = (error: ProviderError): { code: string; text: string } => {
   const { status, url, message, attempts } = error;
   const [code, what, advice] = kindOf(error);
   const facts = [status === undefined ? undefined : `HTTP ${status}`, url].filter(

@@ -6,7 +6,7 @@ import { jsonSchema, type LanguageModel, type ModelMessage, streamText, type Too
 import { defined } from "../defined.ts";
 import { TurnError } from "../errors.ts";
 import type { MessageWriter, ToolRequest, TurnContext } from "../turn-runner.ts";
-import { describeProviderError, toModelFailure } from "./model-failure.ts";
+import { toModelFailure } from "./model-failure.ts";
 
 /** What one call of the model brought. */
 export interface StepResult {
@@ -52,7 +52,7 @@ const asSentence = (text: string): string => `${text.charAt(0).toUpperCase()}${t
 const watched = ({ model, maxRetries, onRetry }: StepOptions): LanguageModel =>
   onRetry === undefined || typeof model === "string"
     ? model
-    : watchRetries(model, maxRetries, (error) => onRetry(describeProviderError(error).text));
+    : watchRetries(model, maxRetries, (error) => onRetry(toModelFailure(error).message));
 
 const runStep = async (
   turn: TurnContext,

@@ -67,13 +67,24 @@ const repeats = (text: string, structured: string): boolean => {
   }
 };
 
+const roundedNote = "\n[an integer beyond 2^53 in this may be rounded: its last digits are not known]";
+
+const hasUnsafeInteger = (value: JsonValue): boolean => {
+  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.values(value).some((part) => hasUnsafeInteger(part as JsonValue))
+  );
+};
+
 /** Structured content, unless a text says the same: that has the exact numbers. */
 const structuredText = (output: JsonObject, items: readonly JsonObject[]): string[] => {
   const { structuredContent: value } = output;
   if (value === undefined || value === null) return [];
   const canonical = canonicalJson(value);
   const isSaid = items.some(({ text }) => typeof text === "string" && repeats(text, canonical));
-  return isSaid ? [] : [JSON.stringify(value)];
+  return isSaid ? [] : [`${JSON.stringify(value)}${hasUnsafeInteger(value) ? roundedNote : ""}`];
 };
 
 const textOf = (item: JsonObject): string => {

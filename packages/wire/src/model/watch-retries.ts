@@ -1,5 +1,3 @@
-import { type ProviderError, readProviderError } from "./provider-error.ts";
-
 interface StreamingModel {
   doStream(...args: never[]): PromiseLike<unknown>;
 }
@@ -11,7 +9,7 @@ interface StreamingModel {
 export const watchRetries = <Model extends StreamingModel>(
   model: Model,
   maxRetries: number,
-  onRetry: (error: ProviderError) => void,
+  onRetry: (error: unknown) => void,
 ): Model => {
   let attempts = 0;
   const doStream = async (...args: never[]) => {
@@ -20,7 +18,7 @@ export const watchRetries = <Model extends StreamingModel>(
       return await model.doStream(...args);
     } catch (error) {
       const { isRetryable } = error as { readonly isRetryable?: unknown };
-      if (isRetryable === true && attempts <= maxRetries) onRetry(readProviderError(error));
+      if (isRetryable === true && attempts <= maxRetries) onRetry(error);
       throw error;
     }
   };
