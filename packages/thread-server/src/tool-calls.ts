@@ -228,6 +228,9 @@ export class ToolCalls {
         signal: turn.signal,
         stdout: (text) => log.write("stdout", text),
         stderr: (text) => log.write("stderr", text),
+        log: (text) => log.write("log", `${text}\n`),
+        status: (text) => log.write("status", `${text}\n`),
+        partialResult: (json) => log.write("partial_result", `${JSON.stringify(json)}\n`),
         ...(approval && { approval }),
       });
       outcome = { status: "succeeded", ...(output !== undefined && { output: copyJson(output) }) };

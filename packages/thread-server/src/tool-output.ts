@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { ItemData } from "@harnesskit/protocol/threads";
 import { bytesOfBase64, mediaOf, replaceMedia, type ToolMedia } from "@harnesskit/wire/model";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -17,7 +18,8 @@ const extensions: Readonly<Record<string, string>> = {
   "application/pdf": "pdf",
 };
 
-type Stream = "stdout" | "stderr";
+type Channel = NonNullable<ItemData<"tool_log">["channel"]>;
+type Stream = ItemData<"tool_log">["stream"] | Channel;
 
 interface Log {
   readonly itemId: string;
@@ -27,7 +29,7 @@ interface Log {
 }
 
 /**
- * What a running tool streams and returns: one `tool_log` item a stream, begun with its first output, and the output of the
+ * What a running tool streams and returns: one `tool_log` item for each stream and channel, begun with its first output, and the output of the
  * call. An item is bounded; what does not fit is kept in a file, which an `artifact` item names.
  */
 export class ToolOutput {
@@ -57,7 +59,7 @@ export class ToolOutput {
   async completeLogs(): Promise<void> {
     for (const [stream, { itemId, text, file }] of this.#logs) {
       if (file) await this.#record(file, "text/plain");
-      const data = { toolItemId: this.#toolItemId, stream, text, ...(file && { truncated: true as const }) };
+      const data = { ...this.#place(stream), text, ...(file && { truncated: true as const }) };
       await this.#turn.complete("tool_log", itemId, data);
     }
   }
@@ -104,10 +106,16 @@ export class ToolOutput {
   #begin(stream: Stream): Log {
     const log: Log = { itemId: this.#turn.newId("item"), text: "" };
     this.#logs.set(stream, log);
-    const data = { toolItemId: this.#toolItemId, stream, text: "" };
+    const data = { ...this.#place(stream), text: "" };
     // When this fails the turn has ended, which the call itself learns from its completion.
     this.#turn.start("tool_log", log.itemId, data).catch(() => {});
     return log;
+  }
+
+  #place(stream: Stream): Omit<ItemData<"tool_log">, "text"> {
+    const toolItemId = this.#toolItemId;
+    if (stream === "stdout" || stream === "stderr") return { toolItemId, stream };
+    return { toolItemId, stream: "stderr", channel: stream };
   }
 
   #openFile(suffix: string, begin: string): ArtifactFile {

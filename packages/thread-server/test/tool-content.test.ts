@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { recordingTool } from "./support/tools.ts";
+import { callingRunner, recordingTool } from "./support/tools.ts";
 
 const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -158,4 +158,27 @@ describe("numbers beyond 2^53", () => {
     const exact = await turnWith("p", "ok", '{"wei":1000000000000000000,"text":"1917043659912705297"}');
     expect(exact.tool.runs).toHaveLength(1);
   });
+});
+
+it("what a tool logs, does and has so far are items of their own", async () => {
+  const tool = recordingTool("shot", "read", async (_input, { log, status, partialResult, stderr }) => {
+    void stderr("printed");
+    void log?.("a line");
+    void status?.("half");
+    void status?.("done");
+    void partialResult?.({ found: 1 });
+    return "ok";
+  });
+  const server = createThreadServer({ runner: callingRunner({ tool: "shot", input: {} }), tools: [tool] });
+  const client = RawClient.connect(server);
+  const { result } = await client.startTurn(await client.createThread(), "go");
+  await client.turnEnd(result.turnId);
+  await server.close();
+  const shownAs = ({ stream, channel, text }: Record<string, unknown>) => [stream, channel, text];
+  expect(client.items("tool_log").map(shownAs)).toEqual([
+    ["stderr", undefined, "printed"],
+    ["stderr", "log", "a line\n"],
+    ["stderr", "status", "half\ndone\n"],
+    ["stderr", "partial_result", '{"found":1}\n'],
+  ]);
 });
