@@ -3,6 +3,7 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3StreamPart,
 } from "@ai-sdk/provider";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { invalidParams } from "@harnesskit/wire";
 import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
@@ -359,6 +360,7 @@ describe("a model that fails", () => {
     ],
     ["an error", [...text("t", "I will now"), finish("error", "error")], "failed while it answered"],
   ] satisfies [string, Part[], string][])("an answer of %s is a failed turn", async (_, parts, words) => {
+    verifies("THR-122");
     const { model } = scripted(parts);
     const { turn } = await run(model);
     const end = await turn();

@@ -1,4 +1,5 @@
 import { ChatModelError, toModelError } from "@harnesskit/chat-harness/ai-sdk";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { errorCategory } from "@harnesskit/graph";
 import { errorBucketOf } from "@harnesskit/protocol/chat";
 import {
@@ -178,6 +179,7 @@ describe("a model that fails a turn", () => {
       "provider_invalid_response",
     ],
   ])("%s", async (_, { model }, category) => {
+    verifies("CHAT-231");
     expect(await failure({ model })).toMatchObject({ category });
   });
 
