@@ -4,7 +4,7 @@ import type {
   LanguageModelV3StreamPart,
 } from "@ai-sdk/provider";
 import { verifies } from "@harnesskit/conformance/verifies";
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
@@ -33,7 +33,7 @@ const said: LanguageModelV3StreamPart[] = [
 ];
 
 /** Runs a turn whose model calls the tool with these arguments, then a second one; gives what the provider was sent. */
-const turnWith = async (provider: string, output: JsonValue, args = "{}") => {
+const turnWith = async (provider: string, output: JsonObject | string, args = "{}") => {
   const prompts: LanguageModelV3CallOptions["prompt"][] = [];
   const call: LanguageModelV3StreamPart[] = [
     { type: "tool-input-start", id: "c", toolName: "shot" },

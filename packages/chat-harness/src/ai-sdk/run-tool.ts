@@ -1,6 +1,5 @@
 import type { ChatMessage, ToolCall } from "@harnesskit/protocol/chat";
-import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { mediaOf, replaceMedia } from "@harnesskit/wire/model";
+import { mediaOf, nameMediaInText, outputInText, replaceMedia } from "@harnesskit/wire/model";
 import { settleWithin } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
@@ -109,28 +108,17 @@ const shownOutput = async (tool: Tool, output: unknown, call: ToolCall, input: u
   return typeof output === "string" ? output : (JSON.stringify(output) ?? "null");
 };
 
-/** A result without its images and files, and with those of them for which there is room; the size of any other is said. */
-const boundMedia = (text: string, maxLength: number): { readonly bare: string; readonly kept: string } => {
-  if (!text.startsWith("{") || !text.includes('"content":[')) return { bare: text, kept: text };
-  let output: JsonValue;
-  try {
-    output = JSON.parse(text);
-  } catch {
-    return { bare: text, kept: text };
-  }
-  const media = mediaOf(output);
-  if (media.length === 0) return { bare: text, kept: text };
+/** A result with those of its images and files for which there is room, and with the size of the others. */
+const boundMedia = (text: string, maxLength: number): string => {
+  const output = outputInText(text);
+  if (output === undefined) return text;
   let room = maxLength;
-  const sized = media.map(({ data }) => ({ size: Math.floor((data.length * 3) / 4) }));
-  const bounded = media.map(({ data }, index) => {
-    if (data.length > room) return sized[index] ?? {};
+  const kept = mediaOf(output).map(({ data }) => {
+    if (data.length > room) return { size: Math.floor((data.length * 3) / 4) };
     room -= data.length;
     return { data };
   });
-  return {
-    bare: JSON.stringify(replaceMedia(output, sized)),
-    kept: JSON.stringify(replaceMedia(output, bounded)),
-  };
+  return JSON.stringify(replaceMedia(output, kept));
 };
 
 const failedText = (code: CallFailure["code"], message: string): string =>
@@ -172,10 +160,10 @@ const runChecked = async (
   try {
     const text = await shownOutput(tool, settled.value, call, input);
     if (typeof text !== "string") return failed("tool_output_invalid", "The tool's output is not a string.");
-    const { bare, kept } = boundMedia(text, chat.maxMediaLength);
+    const bare = nameMediaInText(text);
     if (bare.length <= chat.maxResultLength) {
       operation?.set({ status: "succeeded", output: bare });
-      return kept;
+      return bare === text ? text : boundMedia(text, chat.maxMediaLength);
     }
     const sizes = `${bare.length} characters, and ${chat.maxResultLength} are taken`;
     return failed("tool_output_too_large", `The tool ran, but its output has ${sizes}. Ask for less.`);

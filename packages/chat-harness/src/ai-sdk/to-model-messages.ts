@@ -1,5 +1,5 @@
 import type { AssistantMessage, ChatMessage } from "@harnesskit/protocol/chat";
-import { type MediaPlace, type ModelOutput, toModelOutput } from "@harnesskit/wire/model";
+import { type MediaPlace, type ModelOutput, outputInText, toModelOutput } from "@harnesskit/wire/model";
 import type { AssistantModelMessage, FilePart, ModelMessage, ToolResultPart } from "ai";
 import { callsOf, isStep, type Piece, piecesToAnswer, type Step } from "./arrange-history.ts";
 import { type AssistantPart, toAssistantPart, toOptions, toUserPart } from "./blocks.ts";
@@ -27,16 +27,6 @@ const toAssistantMessage = (message: AssistantMessage): AssistantModelMessage =>
   return { role: "assistant", content: [...said, ...asked] };
 };
 
-/** What a tool returned in MCP's form; undefined for any other text. */
-const modelOutputOf = (content: string, place: MediaPlace | undefined): ModelOutput | undefined => {
-  if (!content.startsWith("{") || !content.includes('"content":[')) return undefined;
-  try {
-    return toModelOutput(JSON.parse(content), place);
-  } catch {
-    return undefined;
-  }
-};
-
 const toResultOutput = (content: string, output: ModelOutput | undefined): ToolResultPart["output"] => {
   const failure = failureOfText(content);
   if (failure !== undefined) return { type: "error-json", value: { ...failure } };
@@ -50,7 +40,7 @@ const toStepMessages = ({ message, results }: Step, place: MediaPlace | undefine
   const media: FilePart[] = [];
   const answers = calls.map(({ id, name }): ToolResultPart => {
     const content = results.get(id)?.content ?? waitingText;
-    const output = modelOutputOf(content, place);
+    const output = toModelOutput(outputInText(content), place);
     media.push(...(output?.message ?? []));
     return { type: "tool-result", toolCallId: id, toolName: name, output: toResultOutput(content, output) };
   });

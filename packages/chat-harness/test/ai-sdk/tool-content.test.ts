@@ -61,7 +61,7 @@ describe("images in the result of a tool", () => {
       execute: async () => "",
       toModelOutput: () => ({
         type: "content",
-        value: [{ mediaType: "image/png", data: png }],
+        value: [{ type: "image-data", mediaType: "image/png", data: png }],
       }),
     });
     const { prompts } = await turnsWith("openai.chat", own);

@@ -61,3 +61,27 @@ export const replaceMedia = (output: JsonValue, fields: readonly JsonObject[]): 
   });
   return content === undefined ? output : { ...(output as JsonObject), content };
 };
+
+/** An output in MCP's form that is written as JSON; undefined for any other text. */
+export const outputInText = (text: string): JsonValue | undefined => {
+  if (!text.startsWith("{") || !text.includes('"content":[')) return undefined;
+  try {
+    const output: JsonValue = JSON.parse(text);
+    return contentItems(output) && output;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The text with the size of each image or file in the place of its bytes, where it is an output in MCP's form. */
+export const nameMediaInText = (text: string): string => {
+  const output = outputInText(text);
+  const media = mediaOf(output);
+  if (output === undefined || media.length === 0) return text;
+  return JSON.stringify(
+    replaceMedia(
+      output,
+      media.map(({ data }) => ({ size: Math.floor((data.length * 3) / 4) })),
+    ),
+  );
+};

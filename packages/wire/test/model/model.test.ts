@@ -79,7 +79,7 @@ describe("the result of a tool", () => {
         { content: [image, { type: "text", text: "see" }], structuredContent } as never,
         undefined,
       )?.result;
-    expect(value({ id: 1917043659912705297 })).toMatchObject({
+    expect(value(JSON.parse('{"id":1917043659912705297}'))).toMatchObject({
       value: expect.stringMatching(/may be rounded/),
     });
     expect(value({ id: 7 })).toEqual({
