@@ -32,6 +32,7 @@ export {
   type LimitsOf,
   type NumberRange,
 } from "./define-limits.ts";
+export { defineOptions, type OptionNames } from "./define-options.ts";
 export { type DisplayOptions, displayReason, displayText } from "./display.ts";
 export {
   BufferFullError,
