@@ -51,6 +51,7 @@ import { HarnessSession } from "./harness-session.ts";
 import { type HeartbeatState, startHeartbeat } from "./heartbeat.ts";
 import { Judge, type Verdict } from "./judge.ts";
 import { NotificationOutbox } from "./notification-outbox.ts";
+import { checkAhpClientOptions } from "./option-names.ts";
 
 class HarnessClient implements AhpClient {
   readonly sessionId: string;
@@ -295,4 +296,5 @@ class HarnessClient implements AhpClient {
  * Makes the agent's side of AHP 2.4. Nothing is opened before `connect`. Throws `invalid_argument` for options under
  * which nothing could work.
  */
-export const createAhpClient = (options: AhpClientOptions): AhpClient => new HarnessClient(options);
+export const createAhpClient = (options: AhpClientOptions): AhpClient =>
+  new HarnessClient(checkAhpClientOptions(options));

@@ -14,6 +14,7 @@ import { ApprovalRules } from "./approval-rules.ts";
 import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 import type { ApprovalBacking, ApprovalTable } from "./approval-table.ts";
 import { type ApprovalLimits, approvalLimits } from "./limits.ts";
+import { checkApprovalStoreOptions } from "./option-names.ts";
 import { parseBounded, parseValue, readQuestion } from "./question.ts";
 import { awaited, type MaybePromise, runSteps, type Steps } from "./steps.ts";
 import { traceApproval } from "./traced-approval.ts";
@@ -50,6 +51,7 @@ export const createApprovalStore = (
   backing: ApprovalBacking,
   options: ApprovalStoreOptions = {},
 ): ApprovalStore => {
+  checkApprovalStoreOptions(options);
   const { clock = systemClock, createId = randomId } = options;
   const limits = approvalLimits.resolve(options.limits);
   const rules = new ApprovalRules(limits, createId);

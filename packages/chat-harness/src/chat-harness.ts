@@ -6,6 +6,7 @@ import { createErroredTurn, type Failure, failureOf, type ReplyTexts } from "./e
 import type { Signal } from "./find-pause.ts";
 import { HarnessCore, type PendingTurn, type RecoverySummary } from "./harness-core.ts";
 import { takeMessage } from "./inbound-message.ts";
+import { checkChatHarnessOptions } from "./option-names.ts";
 import {
   type ChatHarnessLimits,
   type CloseOptions,
@@ -203,4 +204,4 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
  * `GraphCompileError` for one that does not compile, and `invalid_argument` for an option that is not valid.
  */
 export const createChatHarness = <F extends ChatFields>(options: ChatHarnessOptions<F>): ChatHarness<F> =>
-  new ChatHarness(options);
+  new ChatHarness(checkChatHarnessOptions(options));

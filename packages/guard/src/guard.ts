@@ -16,6 +16,7 @@ import { activeTrace, readTraceContext, type TracedOperation, traced } from "@ha
 import { type GuardHarness, HarnessLine } from "./harness-line.ts";
 import { type GuardLimits, guardLimits } from "./limits.ts";
 import { ModifiedCalls } from "./modified-calls.ts";
+import { checkGuardOptions } from "./option-names.ts";
 import { terminalTarget } from "./proxy/rulings.ts";
 
 export interface GuardOptions {
@@ -212,4 +213,4 @@ const why = {
 } as const;
 
 /** Creates a guard. Throws `invalid_argument` for a limit out of range. */
-export const createGuard = (options: GuardOptions): Guard => new HookGuard(options);
+export const createGuard = (options: GuardOptions): Guard => new HookGuard(checkGuardOptions(options));

@@ -16,6 +16,7 @@ import { type AnyEvent, isHookEvent, originOf } from "./desk/read-event.ts";
 import { Supervisor } from "./desk/supervisor.ts";
 import type { AgentContext, Hub, HubOptions, TransportContext } from "./hub-options.ts";
 import { hubLimits } from "./limits.ts";
+import { checkHubOptions } from "./option-names.ts";
 import { PolicyDesk } from "./policy-desk.ts";
 import { Recorder } from "./timeline/recorder.ts";
 
@@ -30,6 +31,7 @@ const effects = { done: "done", failed: "failed", refused: "failed", unknown: "a
  * is opened before `start`. Throws `invalid_argument` for limits that are not valid.
  */
 export const createHub = (options: HubOptions): Hub => {
+  checkHubOptions(options);
   const { policy, approvals, timeline, version, name = "harness-hub" } = options;
   const { clock = systemClock, createId = randomId, secretFields = [] } = options;
   const limits = hubLimits.resolve(options.limits);

@@ -7,6 +7,7 @@ import * as z from "zod";
 import { McpError } from "./errors.ts";
 import { mcpPermissions } from "./hints.ts";
 import { type McpServer, McpServerSchema, parseMcpServer, serverTitle, variablesOf } from "./mcp-server.ts";
+import { checkMcpAgentDirectoryOptions } from "./option-names.ts";
 
 /** The name of the file that describes the MCP server, beside the manifest. */
 export const MCP_SERVER_FILE = "mcp-server.json";
@@ -51,6 +52,7 @@ const ownProgram = (): [string, ...string[]] => [
 export const createMcpAgentDirectory = async (
   options: McpAgentDirectoryOptions,
 ): Promise<{ readonly agentId: string; readonly directory: string }> => {
+  checkMcpAgentDirectoryOptions(options);
   const {
     id,
     version = "1.0.0",

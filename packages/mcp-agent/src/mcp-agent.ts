@@ -19,6 +19,7 @@ import { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts"
 import { McpLink } from "./link.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";
 import type { McpTool } from "./mcp-tool.ts";
+import { checkMcpAgentOptions } from "./option-names.ts";
 import { limitReports } from "./report-budget.ts";
 import { readSecrets, type Secrets } from "./secrets.ts";
 
@@ -272,4 +273,5 @@ class ServedMcpServer implements McpAgent {
  * Makes an agent of an MCP server. Starts nothing yet. Throws `mcp.config_invalid`, `mcp.environment_missing` and
  * `invalid_argument`.
  */
-export const createMcpAgent = (options: McpAgentOptions): McpAgent => new ServedMcpServer(options);
+export const createMcpAgent = (options: McpAgentOptions): McpAgent =>
+  new ServedMcpServer(checkMcpAgentOptions(options));

@@ -20,6 +20,7 @@ import { DirectiveWork } from "./directive-work.ts";
 import { type EngineLine, toEngineLine } from "./engine-line.ts";
 import { type EnvironmentPolicy, filterEnvironment, withHashKey } from "./environment.ts";
 import { type ShellClientLimits, shellClientLimits } from "./limits.ts";
+import { checkShellClientOptions } from "./option-names.ts";
 import { readPending } from "./read-response.ts";
 import { resolveRules } from "./risk.ts";
 import { SessionState } from "./session-state.ts";
@@ -282,4 +283,5 @@ class Client implements ShellClient {
  * Makes the client of one session. Throws `invalid_argument` for options under which nothing could work, and
  * `ActionRegistryError` for types of actions that cannot be registered.
  */
-export const createShellClient = (options: ShellClientOptions): ShellClient => new Client(options);
+export const createShellClient = (options: ShellClientOptions): ShellClient =>
+  new Client(checkShellClientOptions(options));

@@ -25,6 +25,7 @@ import { internalError, notJson, shellErrorOf } from "./failure.ts";
 import type { Payload } from "./finish-reply.ts";
 import { shellReplyHeaders, traceOf, traceOfMessage } from "./http-trace.ts";
 import { type ShellEngineLimits, shellEngineLimits } from "./limits.ts";
+import { checkShellEngineOptions } from "./option-names.ts";
 import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
 import { type Progress, type Recipient, unknownRecipient } from "./recipient.ts";
 import { createRedact, type Redact, redactNothing } from "./redaction.ts";
@@ -297,4 +298,4 @@ class Engine<Context> implements ShellEngine<Context> {
  */
 export const createShellEngine = <Context = unknown>(
   options: ShellEngineOptions<Context>,
-): ShellEngine<Context> => new Engine(options);
+): ShellEngine<Context> => new Engine(checkShellEngineOptions(options));

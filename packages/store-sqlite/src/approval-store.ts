@@ -5,6 +5,7 @@ import {
   createApprovalStore,
 } from "@harnesskit/approvals";
 import { SqliteApprovalTable } from "./approval-table.ts";
+import { checkApprovalStoreOptions } from "./option-names.ts";
 import { StoreFile } from "./store-file.ts";
 import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
 
@@ -24,6 +25,7 @@ export interface SqliteApprovalStoreOptions
  * `openSqliteStore` does; the calls of the store also reject with the `StoreError`s of that.
  */
 export const openApprovalStore = async (options: SqliteApprovalStoreOptions): Promise<ApprovalStore> => {
+  checkApprovalStoreOptions(options);
   const { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength, ...limits } = options.limits ?? {};
   const fileLimits = { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength };
   const resolved = resolveOptions({ ...options, limits: fileLimits as Partial<SqliteStoreLimits> });

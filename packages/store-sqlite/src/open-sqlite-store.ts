@@ -8,6 +8,7 @@ import {
   type SuspensionReceipt,
 } from "@harnesskit/graph";
 import { SqliteLeaseTable } from "./lease-table.ts";
+import { checkSqliteStoreOptions } from "./option-names.ts";
 import { RunTable } from "./run-table.ts";
 import { SessionTable } from "./session-table.ts";
 import { StoreFile } from "./store-file.ts";
@@ -96,6 +97,7 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
  * `StoreError` whose `reason` is a {@link SqliteStoreReason}.
  */
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<GraphStore> => {
+  checkSqliteStoreOptions(options);
   const resolved = resolveOptions(options);
   const file = await StoreFile.open(resolved);
   try {

@@ -11,6 +11,7 @@ import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
 import { type ConnectedClient, Connections, type ThreadConnectOptions } from "./connections.ts";
 import { historyTooLarge, isStoreFailure, ThreadStoreError, type ThreadStoreErrorCode } from "./errors.ts";
+import { checkThreadServerOptions } from "./option-names.ts";
 import { QueueResumption } from "./resume-queues.ts";
 import { createMethods, type Methods } from "./server-methods.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
@@ -177,4 +178,5 @@ const resultTooLarge = (method: string, maxFrameBytes: number): ProtocolError =>
  * await server.close();
  * ```
  */
-export const createThreadServer = (options: ThreadServerOptions): ThreadServer => new Server(options);
+export const createThreadServer = (options: ThreadServerOptions): ThreadServer =>
+  new Server(checkThreadServerOptions(options));

@@ -15,6 +15,7 @@ import {
 import { childEnvironment } from "./child-environment.ts";
 import { ChildPipe } from "./child-pipe.ts";
 import type { ChildContext, ChildTransportOptions } from "./child-transport-options.ts";
+import { checkChildTransportOptions } from "./option-names.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -112,5 +113,5 @@ const connect = async (
  * closes the channel with `child_exited`. Whatever remains of its group is killed in each case.
  */
 export const createChildTransport = (options: ChildTransportOptions): Transport<ChildContext> => ({
-  connect: ({ signal } = {}) => connect(options, signal),
+  connect: ({ signal } = {}) => connect(checkChildTransportOptions(options), signal),
 });

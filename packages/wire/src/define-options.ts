@@ -50,17 +50,19 @@ const suggestion = (name: string, names: readonly string[]): string => {
  * export const createClient = (options: ClientOptions): Client => new Client(checkClientOptions(options));
  */
 export const defineOptions =
-  <Options extends object>(owner: string, names: OptionNames<Options>) =>
-  <Given extends Options>(options: Given): Given => {
+  <Options>(owner: string, names: OptionNames<Options>) =>
+  <Given extends object>(options: Given): Given => {
     if (typeof options !== "object" || options === null) {
-      throw new InvalidArgumentError(`${owner} takes an object of options, got a value of type ${typeof options}`);
+      throw new InvalidArgumentError(
+        `${owner} takes an object of options, got a value of type ${typeof options}`,
+      );
     }
     const known = Object.keys(names);
     for (const [name, value] of Object.entries(options)) {
       if (value === undefined || Object.hasOwn(names, name)) continue;
       throw new InvalidArgumentError(`${owner}: "${name}" is not an option${suggestion(name, known)}`);
     }
-    const given: { readonly [name: string]: unknown } = options;
+    const given = options as { readonly [name: string]: unknown };
     const missing = known.find((name) => names[name as keyof typeof names] && given[name] === undefined);
     if (missing !== undefined) throw new InvalidArgumentError(`${owner} needs the option "${missing}"`);
     return options;

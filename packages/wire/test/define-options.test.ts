@@ -6,7 +6,11 @@ interface Options {
   readonly requestTimeoutMs?: number | undefined;
   readonly onError?: () => void;
 }
-const check = defineOptions<Options>("createThing", { transport: true, requestTimeoutMs: false, onError: false });
+const check = defineOptions<Options>("createThing", {
+  transport: true,
+  requestTimeoutMs: false,
+  onError: false,
+});
 const refusal = (options: unknown): InvalidArgumentError => {
   try {
     check(options as Options);
@@ -18,14 +22,16 @@ const refusal = (options: unknown): InvalidArgumentError => {
 
 describe("the options of a constructor", () => {
   it("returns what it got", () => {
-    const options = { transport: "memory", onError: undefined };
+    const options = { transport: "memory", requestTimeoutMs: undefined };
     expect(check(options)).toBe(options);
   });
 
   it("names a misspelt option and the nearest one", () => {
     const error = refusal({ transport: "memory", requestTimoeutMs: 5 });
     expect(error.code).toBe("invalid_argument");
-    expect(error.message).toBe('createThing: "requestTimoeutMs" is not an option; did you mean "requestTimeoutMs"?');
+    expect(error.message).toBe(
+      'createThing: "requestTimoeutMs" is not an option; did you mean "requestTimeoutMs"?',
+    );
     expect(refusal({ transport: "memory", onerror: () => {} }).message).toContain('did you mean "onError"?');
   });
 
@@ -41,7 +47,9 @@ describe("the options of a constructor", () => {
   });
 
   it("refuses what is not an object", () => {
-    expect(refusal(undefined).message).toBe("createThing takes an object of options, got a value of type undefined");
+    expect(refusal(undefined).message).toBe(
+      "createThing takes an object of options, got a value of type undefined",
+    );
     expect(refusal("memory").code).toBe("invalid_argument");
   });
 });

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, callSafely, systemClock } from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
+import { checkThreadGatesOptions } from "../option-names.ts";
 import { PolicyJudge, toolCallPayload } from "./policy-judge.ts";
 import type {
   ThreadCall,
@@ -80,6 +81,7 @@ const stringifyResult = (value: JsonValue): string =>
  * `gate.timeout`, `gate.unavailable` or `gate.unjudgeable`.
  */
 export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
+  checkThreadGatesOptions(options);
   const { client, policyName, toolAgent, waitMs, onError, clock = systemClock } = options;
   const metadataOf = ({ tool, directory, itemId, threadId, turnId }: ThreadCall): JsonObject => ({
     tool_id: tool.id ?? `${toolAgent}/${tool.name}`,

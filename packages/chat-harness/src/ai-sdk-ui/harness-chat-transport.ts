@@ -11,6 +11,7 @@ import {
 } from "@harnesskit/wire";
 import type { ChatTransport } from "ai";
 import type { ChatHarness } from "../chat-harness.ts";
+import { checkHarnessChatTransportOptions } from "../option-names.ts";
 import type { ChatFeed } from "./chat-feed.ts";
 import { type FoundAnswer, findAnswer, type ToPayload } from "./find-answer.ts";
 import { LiveTurn } from "./live-turn.ts";
@@ -256,4 +257,4 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
 
 /** Makes a transport of `useChat` over a chat harness in this process, for a server's handler. */
 export const createHarnessChatTransport = (options: HarnessChatTransportOptions): HarnessChatTransport =>
-  new HarnessChatTransport(options);
+  new HarnessChatTransport(checkHarnessChatTransportOptions(options));

@@ -1,4 +1,5 @@
 import { type CompiledGraph, type CompileOptions, defineGraph, END } from "@harnesskit/graph";
+import { checkChatGraphOptions } from "../option-names.ts";
 import { askNode, settleNode } from "./approval-nodes.ts";
 import { type ChatGraphOptions, toChatSettings } from "./chat-graph-options.ts";
 import { type ChatGraphFields, type ChatState, chatState } from "./chat-state.ts";
@@ -28,6 +29,7 @@ const afterAnswer = ({ waiting, queue }: ChatState) => {
  * one of the specification's. Throws `invalid_argument` for options that are not valid.
  */
 export const createChatGraph = (options: ChatGraphOptions): ChatGraph => {
+  checkChatGraphOptions(options);
   const chat = toChatSettings(options);
   const graph = defineGraph(chatState)
     // Calls of tools are effects of their nodes.

@@ -8,6 +8,7 @@ import type { StreamChunk } from "../call-stream.ts";
 import { coreLimits } from "../core-limits.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import type { LaunchedAgent } from "../launch/launched-agent.ts";
+import { checkAgentHostOptions } from "../option-names.ts";
 import type { RunningCore, startCore } from "../start-core.ts";
 import type { AgentHost, AgentHostOptions, HostedAgent } from "./agent-host-options.ts";
 import { changedToolsNote, noteOfAgent, notReadyNote } from "./agent-notes.ts";
@@ -32,7 +33,8 @@ interface Running {
 }
 
 /** A host that runs a core of its own, and restarts an agent when a call needs it. Starts nothing yet. */
-export const createAgentHost = (options: AgentHostOptions): AgentHost => new CoreAgentHost(options);
+export const createAgentHost = (options: AgentHostOptions): AgentHost =>
+  new CoreAgentHost(checkAgentHostOptions(options));
 
 class CoreAgentHost implements AgentHost {
   readonly #options: AgentHostOptions;

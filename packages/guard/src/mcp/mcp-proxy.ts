@@ -9,6 +9,7 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import { inTrace } from "@harnesskit/wire/trace";
+import { checkMcpProxyOptions } from "../option-names.ts";
 import type { ActionJudge } from "../proxy/action-judge.ts";
 import { BesideWork } from "../proxy/beside-work.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
@@ -294,4 +295,5 @@ export class McpProxy {
 }
 
 /** Creates a proxy; `run()` starts it. Throws `invalid_argument` for a limit out of range. */
-export const createMcpProxy = (options: McpProxyOptions): McpProxy => new McpProxy(options);
+export const createMcpProxy = (options: McpProxyOptions): McpProxy =>
+  new McpProxy(checkMcpProxyOptions(options));

@@ -9,6 +9,7 @@ import {
 } from "@harnesskit/wire";
 import { assertPath } from "../check-options.ts";
 import { handlerDefinitions } from "../limits.ts";
+import { checkChatHandlerOptions } from "../option-names.ts";
 import { isJsonType } from "../read-body.ts";
 import { jsonHeaders, refuseWith } from "../server/answers.ts";
 import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "../server/authenticate.ts";
@@ -215,6 +216,7 @@ class ChatEndpoint<Principal> {
 export const createChatHandler = <Principal = TokenPrincipal>(
   options: ChatHandlerOptions<Principal>,
 ): FetchHandler => {
+  checkChatHandlerOptions(options);
   const endpoint = new ChatEndpoint<Principal>(options);
   return (request, info) => endpoint.answer(new FetchRequestView(request, info?.remoteAddress));
 };

@@ -7,6 +7,7 @@ import {
   type Listener,
   systemClock,
 } from "@harnesskit/wire";
+import { checkNodeHttpServerOptions } from "../option-names.ts";
 import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "../server/authenticate.ts";
 import { type CoreParts, createCore } from "../server/handler-options.ts";
 import { loopbackHosts } from "./loopback.ts";
@@ -217,4 +218,4 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
  */
 export const createHttpServer = <Principal = TokenPrincipal>(
   options: HttpServerOptions<Principal> = {},
-): HttpServer<Principal> => new NodeHttpServer(options);
+): HttpServer<Principal> => new NodeHttpServer(checkNodeHttpServerOptions(options));

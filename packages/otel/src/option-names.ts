@@ -1,0 +1,7 @@
+import { defineOptions } from "@harnesskit/wire";
+import type { OtelOptions } from "./otel-tracer.ts";
+
+export const checkOtelTracerOptions = defineOptions<OtelOptions>("createOtelTracer", {
+  content: false,
+  maxContentLength: false,
+});
