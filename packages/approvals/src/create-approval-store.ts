@@ -23,14 +23,14 @@ import { watchRecords } from "./watch-records.ts";
 
 export interface ApprovalStoreOptions {
   /** See {@link ApprovalLimits}. */
-  readonly limits?: Partial<ApprovalLimits>;
+  readonly limits?: Partial<ApprovalLimits> | undefined;
   /**
    * Time. Processes that share a store must agree on it, unless the storage has a clock of its own: then it is for waiting only.
    * @default that of the system
    */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Makes the ids of records (`apr`) and grants (`grant`). @default random */
-  readonly createId?: CreateId;
+  readonly createId?: CreateId | undefined;
 }
 
 /** UTF-8 bytes of an event: the longest pattern and note, with room. */

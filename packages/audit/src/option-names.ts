@@ -1,6 +1,7 @@
 import { defineOptions } from "@harnesskit/wire";
 import type { MemoryAuditSinkOptions } from "./memory-sink.ts";
 import type { FileAuditSinkOptions } from "./node/file-sink-options.ts";
+import type { RedactorOptions } from "./redactor.ts";
 
 export const checkMemoryAuditSinkOptions = defineOptions<MemoryAuditSinkOptions>("createMemoryAuditSink", {
   limits: false,
@@ -18,4 +19,9 @@ export const checkFileAuditSinkOptions = defineOptions<FileAuditSinkOptions>("op
   clock: false,
   onError: false,
   fileSystem: false,
+});
+
+export const checkRedactorOptions = defineOptions<RedactorOptions>("createRedactor", {
+  secretKeys: false,
+  secrets: false,
 });

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
+import { checkRedactorOptions } from "./option-names.ts";
 import { secretKeyJudge } from "./secret-keys.ts";
 import { SecretSet } from "./secret-set.ts";
 import { isSuspicious, redacted, withoutShapes } from "./secret-shapes.ts";
@@ -116,4 +117,5 @@ export class Redactor {
 }
 
 /** Makes a {@link Redactor}. Throws `invalid_argument`. */
-export const createRedactor = (options?: RedactorOptions): Redactor => new Redactor(options);
+export const createRedactor = (options: RedactorOptions = {}): Redactor =>
+  new Redactor(checkRedactorOptions(options));

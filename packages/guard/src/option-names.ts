@@ -5,6 +5,7 @@ import type { HookHandlerOptions } from "./hook-handler.ts";
 import type { HookListenerOptions } from "./hook-listener.ts";
 import type { McpProxyOptions } from "./mcp/mcp-proxy.ts";
 import type { ToolPinsOptions } from "./mcp/tool-pins.ts";
+import type { ActionJudgeOptions } from "./proxy/action-judge.ts";
 
 export const checkAcpProxyOptions = defineOptions<AcpProxyOptions>("createAcpProxy", {
   editor: true,
@@ -50,4 +51,10 @@ export const checkToolPinsOptions = defineOptions<ToolPinsOptions>("openToolPins
   directory: true,
   name: true,
   place: true,
+});
+
+export const checkActionJudgeOptions = defineOptions<ActionJudgeOptions>("createActionJudge", {
+  client: true,
+  awayMs: false,
+  clock: false,
 });

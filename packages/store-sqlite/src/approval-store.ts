@@ -39,7 +39,7 @@ export const openApprovalStore = async (options: SqliteApprovalStoreOptions): Pr
         write: async (work) => await file.write(() => work(table), resolved.sync !== "none"),
         close: async () => file.close(() => {}),
       },
-      { ...options, limits },
+      { limits, clock: options.clock, createId: options.createId },
     );
   } catch (error) {
     file.close(() => {});

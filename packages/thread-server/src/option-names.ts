@@ -1,4 +1,5 @@
 import { defineOptions } from "@harnesskit/wire";
+import type { AiSdkRunnerOptions } from "./ai-sdk/ai-sdk-runner.ts";
 import type { FileThreadStoreOptions } from "./node/file-thread-store.ts";
 import type { ThreadServerOptions } from "./server-settings.ts";
 
@@ -32,4 +33,11 @@ export const checkFileThreadStoreOptions = defineOptions<FileThreadStoreOptions>
   maxRequestAgeMs: false,
   onError: false,
   clock: false,
+});
+
+export const checkAiSdkRunnerOptions = defineOptions<AiSdkRunnerOptions>("createAiSdkRunner", {
+  model: true,
+  maxContextLength: false,
+  maxRetries: false,
+  attachments: false,
 });

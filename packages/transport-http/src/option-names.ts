@@ -33,24 +33,39 @@ export const checkHttpExchangeOptions = defineOptions<FetchExchangeOptions>("cre
   clock: false,
 });
 
-export const checkFetchHandlerOptions = defineOptions<FetchHandlerOptions<unknown>>("createFetchHandler", {
-  allowedOrigins: false,
-  limits: false,
-  contextHeaders: false,
-  health: false,
-  onError: false,
-  onRefused: false,
-  clock: false,
-  handle: true,
-  handleStream: false,
-  malformed: false,
-  unsendable: false,
-  replyHeaders: false,
-  token: false,
-  authenticate: false,
-  path: true,
-  allowedHosts: true,
-});
+/** What an engine or a server that is spread into the options has beside its exchange. */
+interface SpreadRole {
+  readonly connect?: unknown;
+  readonly stats?: unknown;
+  readonly state?: unknown;
+  readonly close?: unknown;
+}
+
+export const checkFetchHandlerOptions = defineOptions<FetchHandlerOptions<unknown> & SpreadRole>(
+  "createFetchHandler",
+  {
+    allowedOrigins: false,
+    limits: false,
+    contextHeaders: false,
+    health: false,
+    onError: false,
+    onRefused: false,
+    clock: false,
+    handle: true,
+    handleStream: false,
+    malformed: false,
+    unsendable: false,
+    replyHeaders: false,
+    token: false,
+    authenticate: false,
+    path: true,
+    allowedHosts: true,
+    connect: false,
+    stats: false,
+    state: false,
+    close: false,
+  },
+);
 
 export const checkWebSocketTransportOptions = defineOptions<PlatformTransportOptions>(
   "createWebSocketTransport",

@@ -10,6 +10,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, callSafely, createDeferred, displayReason, systemClock, wait } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
+import { checkActionJudgeOptions } from "../option-names.ts";
 import { objectOf } from "./rpc-message.ts";
 import {
   type ActionOutcome,
@@ -267,4 +268,5 @@ const actionPayload = (action: ProxiedAction): JsonObject => ({
 });
 
 /** Creates a judge that asks the harness of a client. */
-export const createActionJudge = (options: ActionJudgeOptions): ActionJudge => new ActionJudge(options);
+export const createActionJudge = (options: ActionJudgeOptions): ActionJudge =>
+  new ActionJudge(checkActionJudgeOptions(options));

@@ -2,6 +2,7 @@ import type { ModelRef } from "@harnesskit/protocol/threads";
 import { invalidParams, resolveAttachmentLimits } from "@harnesskit/wire";
 import type { LanguageModel } from "ai";
 import { TurnError } from "../errors.ts";
+import { checkAiSdkRunnerOptions } from "../option-names.ts";
 import type { TurnContext, TurnRunner } from "../turn-runner.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
 import { boundHistory } from "./bound-history.ts";
@@ -31,12 +32,9 @@ export interface AiSdkRunnerOptions {
  * with the turn's end. Ends with a `TurnError` `step_limit` after the profile's `maxSteps`, `model_…` for a model
  * that fails, or `attachment_…` for a file that does not reach it. Throws `invalid_argument` for a limit that cannot be used.
  */
-export const createAiSdkRunner = ({
-  model,
-  maxContextLength = 400_000,
-  maxRetries = 2,
-  attachments,
-}: AiSdkRunnerOptions): TurnRunner => {
+export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
+  checkAiSdkRunnerOptions(options);
+  const { model, maxContextLength = 400_000, maxRetries = 2, attachments } = options;
   resolveAttachmentLimits(attachments);
   const choose = (ref: ModelRef | undefined) => (typeof model === "function" ? model(ref) : model);
   return {

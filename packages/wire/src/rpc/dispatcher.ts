@@ -6,6 +6,7 @@ import { TimerTable } from "../time/timer-table.ts";
 import type { DispatcherOptions, DispatcherStats, RefusedMessage } from "./dispatcher-options.ts";
 import type { InboundCall } from "./inbound-call.ts";
 import type { Reply, RpcReply } from "./message.ts";
+import { checkDispatcherOptions } from "./option-names.ts";
 import { defaultRpcErrors, type RpcErrors } from "./rpc-errors.ts";
 import { type Call, findMethod } from "./rpc-method.ts";
 import { type OriginOptions, RpcOrigin } from "./rpc-origin.ts";
@@ -228,4 +229,4 @@ export class Dispatcher<Context> {
 /** Makes a dispatcher. It opens nothing: give it messages of exchanges with `receive`, or open an origin per connection. */
 export const createDispatcher = <Context = unknown>(
   options: DispatcherOptions<Context>,
-): Dispatcher<Context> => new Dispatcher(options);
+): Dispatcher<Context> => new Dispatcher(checkDispatcherOptions(options));
