@@ -34,10 +34,12 @@ function collect() {
   ];
 }
 
-/** The programs of READMEs and pages, which a reader may also paste into a strict TypeScript file. */
+/** The programs of READMEs and start pages, which a reader may also paste into a strict TypeScript file. */
 function collectPrograms(dir) {
-  const readmes = [repositoryRoot, ...packages.map((each) => each.dir)].map((each) => join(each, "README.md"));
-  const pages = filesBelow(join(repositoryRoot, "docs"), [".md"], { skip: [".vitepress"] });
+  const readmes = [repositoryRoot, ...packages.map((each) => each.dir)].map((each) =>
+    join(each, "README.md"),
+  );
+  const pages = filesBelow(join(repositoryRoot, "docs/start"), [".md"]);
   return [...readmes, ...pages].filter(existsSync).flatMap((file, number) =>
     pagePrograms(readFileSync(file, "utf8"))
       .files.filter(({ isProgram }) => isProgram)
