@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createRedactor, type Redactor } from "@harnesskit/audit";
 import { callSafely, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
-import { type Clock, systemClock, TimerTable } from "@harnesskit/wire/time";
+import { type Clock, systemClock } from "@harnesskit/wire/time";
 import { AuditTrail } from "./audit-trail.ts";
 import type { Authorize } from "./authorize.ts";
 import { type CoreLimits, type CoreTimes, coreLimits, coreTimes, resolveTimes } from "./core-limits.ts";
@@ -17,7 +17,6 @@ import { ToolValidators } from "./tool-validators.ts";
 /** What the parts of one core share. */
 export interface CoreContext {
   readonly clock: Clock;
-  readonly deadlines: TimerTable;
   readonly limits: CoreLimits;
   readonly times: CoreTimes;
   readonly stats: CoreStats;
@@ -55,7 +54,6 @@ export const createContext = (options: CoreOptions): CoreContext => {
     redactor,
     authorize: options.authorize,
     permissions: new GrantAuthorizer(grants, clock),
-    deadlines: new TimerTable(clock),
     times: { ...times, timeoutMs: Math.min(times.timeoutMs, limits.maxTimeoutMs) },
     audit,
     directives,
