@@ -135,6 +135,7 @@ const infoOf = (session: Session): AgentInfo => ({
   connectedAt: session.openedAt,
   capabilities: session.hello.protocol.capabilities,
   ...(session.hello.sdk && { sdk: session.hello.sdk }),
+  ...(session.lastHeartbeat && { heartbeat: session.lastHeartbeat }),
   tools: session.tools.size,
   inflight: session.calls.inflight,
   waiting: session.calls.waiting,

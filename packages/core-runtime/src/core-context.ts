@@ -53,11 +53,11 @@ export const createContext = (options: CoreOptions): CoreContext => {
     stats,
     redactor,
     authorize: options.authorize,
-    permissions: new GrantAuthorizer(grants, clock),
+    permissions: new GrantAuthorizer(grants, clock, options.operatorCommand),
     times: { ...times, timeoutMs: Math.min(times.timeoutMs, limits.maxTimeoutMs) },
     audit,
     directives,
-    backing: new Backing(directives, (error, agentId) =>
+    backing: new Backing(directives, options.operatorCommand, (error, agentId) =>
       callSafely(
         () => onError?.(error, { agentId }),
         () => {},

@@ -33,6 +33,11 @@ export interface CoreOptions extends Partial<CoreTimes> {
   readonly onError?: (error: HarnessError, context: { readonly agentId: string }) => void;
   /** Whether an agent whose `manifest_hash` differs from the launch's is refused. @default false: it is reported */
   readonly refuseManifestDrift?: boolean;
+  /**
+   * The operator's command for grants and directives, which refusals name as advice: `harness core` for stores that it
+   * changes. @default refusals name the functions of this package
+   */
+  readonly operatorCommand?: string;
   /** The core's version, as announced to agents. @default "0.0.0" */
   readonly coreVersion?: string;
   /** This core's id, as announced to agents. @default a random UUID */

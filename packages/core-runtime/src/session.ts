@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AuditEntryInput } from "@harnesskit/audit";
 import {
+  type AgentHeartbeat,
   type AgentHello,
   RUNTIME_PROTOCOL_VERSION,
   type RuntimeError,
@@ -17,6 +18,7 @@ import {
 } from "@harnesskit/wire";
 import { startDeadline, within } from "@harnesskit/wire/time";
 import type { AdmittedLaunch } from "./admissions.ts";
+import type { AgentInfo } from "./agent-state.ts";
 import type { Agents } from "./agents.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
@@ -58,6 +60,7 @@ export class Session {
   readonly tools: ToolRegistry;
   readonly auditBudget: AuditBudget;
   status: AgentStatus = "ok";
+  lastHeartbeat: AgentInfo["heartbeat"];
   readonly #context: CoreContext;
   readonly #channel: Channel;
   readonly #agents: Agents;
@@ -162,10 +165,11 @@ export class Session {
     this.#pings.get(pingId)?.resolve();
   }
 
-  heartbeat(reported: AgentStatus): void {
+  heartbeat({ status, uptime_ms, inflight_calls }: AgentHeartbeat["payload"]): void {
     this.#missed = false;
+    this.lastHeartbeat = { uptime_ms, inflight_calls };
     this.#expectHeartbeat();
-    this.#setStatus(reported, reported === "ok" ? undefined : "reported by the agent");
+    this.#setStatus(status, status === "ok" ? undefined : "reported by the agent");
   }
 
   #heartbeatsMissed(): void {

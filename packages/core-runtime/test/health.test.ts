@@ -50,9 +50,29 @@ describe("heartbeats", () => {
     await core.close();
   });
 
+  it("and deadlines do not notice that the system's clock is set", async () => {
+    const { clock, core, health, agent } = await setUp();
+    const { result } = core.call("demo.agent/echo", { text: "" }, { timeoutMs: 200 });
+    await nextTurn(2);
+    clock.correct(3_600_000);
+    clock.advance(199);
+    expect(agent.ofType("core.tool.call")).toMatchObject([{ payload: { timeout_ms: 200 } }]);
+    expect(agent.ofType("core.tool.cancel")).toEqual([]);
+    clock.correct(-7_200_000);
+    clock.advance(1);
+    expect(await result).toMatchObject({ error: { code: "tool.timeout" } });
+    expect(health).not.toHaveBeenCalled();
+    clock.advance(100);
+    expect(health).toHaveBeenCalledExactlyOnceWith("unhealthy", "heartbeats were missed");
+    await core.close();
+  });
+
   it("report the agent's health; one that reports unhealthy gets no calls", async () => {
-    const { core, health, beat, available } = await setUp();
-    await beat("degraded");
+    const { core, agent, health, beat, available } = await setUp();
+    expect(core.agents()[0]).not.toHaveProperty("heartbeat");
+    agent.heartbeat("degraded", { uptime_ms: 1234, inflight_calls: 2 });
+    await nextTurn(2);
+    expect(core.agents()[0]?.heartbeat).toEqual({ uptime_ms: 1234, inflight_calls: 2 });
     expect(health).toHaveBeenLastCalledWith("degraded", "reported by the agent");
     expect(await available()).toBe(true);
     await beat("unhealthy");

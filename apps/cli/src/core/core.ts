@@ -93,6 +93,7 @@ const start = (
   startCore({
     audit,
     coreVersion: version,
+    operatorCommand: "harness core",
     grants: createFileGrants({ path: coreFile("grants", options.grants) }),
     directives: createFileDirectives({ path: coreFile("directives", options.directives) }),
     ...(isDebugging() && {

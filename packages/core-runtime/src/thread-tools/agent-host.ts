@@ -154,7 +154,8 @@ class CoreAgentHost implements AgentHost {
   }
 
   async #launch(start: typeof startCore): Promise<Running> {
-    const { limits, grants, authorize, environment, version, openAudit, onOutput } = this.#options;
+    const { limits, grants, authorize, environment, version, openAudit, onOutput, operatorCommand } =
+      this.#options;
     const audit = await openAudit?.();
     try {
       const core = await start({
@@ -164,6 +165,7 @@ class CoreAgentHost implements AgentHost {
         unhealthyTimeoutMs,
         ...(limits && { limits }),
         ...(grants && { grants }),
+        ...(operatorCommand !== undefined && { operatorCommand }),
         ...(authorize && { authorize }),
         ...(audit && { audit }),
         ...(onOutput && { onOutput: ({ line, agentId }) => onOutput(line, agentId) }),
