@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createRedactor, type Redactor } from "@harnesskit/audit";
-import { callSafely, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import { callSafely, HarnessError, InvalidArgumentError, warnPlatform } from "@harnesskit/wire";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
 import { AuditTrail } from "./audit-trail.ts";
 import type { Authorize } from "./authorize.ts";
@@ -32,13 +32,15 @@ export interface CoreContext {
   readonly sentCalls: SentCalls;
   readonly server: { readonly core_version: string; readonly instance_id: string };
   readonly refuseManifestDrift: boolean;
-  /** Calls a handler of the caller's. What it throws goes to `onError`. */
+  /** Gives `onError` what no call says; without it, a warning of the process. */
+  report(error: HarnessError, agentId: string): void;
+  /** Calls a handler of the caller's. What it throws is reported. */
   notify(agentId: string, call: () => unknown): void;
 }
 
 /** Checks the options and makes what the parts of the core share. Throws `invalid_argument`. */
 export const createContext = (options: CoreOptions): CoreContext => {
-  const { clock = systemClock, redactor = createRedactor(), onError, grants } = options;
+  const { clock = systemClock, redactor = createRedactor(), onError = warn, grants } = options;
   if (options.authorize && grants)
     throw new InvalidArgumentError("authorize replaces grants: give one of them");
   const limits = coreLimits.resolve(options.limits);
@@ -47,6 +49,12 @@ export const createContext = (options: CoreOptions): CoreContext => {
   const audit = new AuditTrail(options.audit, stats);
   const store = options.directives ?? createMemoryDirectives();
   const directives = new IssuedDirectives({ store, audit, clock });
+  const report: CoreContext["report"] = (error, agentId) => {
+    callSafely(
+      () => onError(error, { agentId }),
+      () => {},
+    );
+  };
   return {
     clock,
     limits,
@@ -57,12 +65,7 @@ export const createContext = (options: CoreOptions): CoreContext => {
     times: { ...times, timeoutMs: Math.min(times.timeoutMs, limits.maxTimeoutMs) },
     audit,
     directives,
-    backing: new Backing(directives, options.operatorCommand, (error, agentId) =>
-      callSafely(
-        () => onError?.(error, { agentId }),
-        () => {},
-      ),
-    ),
+    backing: new Backing(directives, options.operatorCommand, report),
     validators: new ToolValidators(limits),
     keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits),
     sentCalls: new SentCalls(),
@@ -71,9 +74,13 @@ export const createContext = (options: CoreOptions): CoreContext => {
       instance_id: options.instanceId ?? randomUUID(),
     },
     refuseManifestDrift: options.refuseManifestDrift ?? false,
+    report,
     notify: (agentId, call) =>
       callSafely(call, (cause) =>
-        onError?.(new HarnessError("handler_failed", "a handler failed", { cause }), { agentId }),
+        report(new HarnessError("handler_failed", "a handler failed", { cause }), agentId),
       ),
   };
 };
+
+const warn = (error: HarnessError, { agentId }: { readonly agentId: string }): void =>
+  warnPlatform("CoreWarning", { kind: error.code, message: `${agentId}: ${error.message}`, cause: error });
