@@ -74,7 +74,7 @@ class HarnessClient implements AhpClient {
     const limits = ahpClientLimits.resolve(options.limits);
     const { maxInFlight } = limits;
     this.#options = options;
-    this.#startedAt = clock.now();
+    this.#startedAt = clock.elapsedMs();
     this.sessionId = options.sessionId ?? createId("ses");
     this.agentId = options.agentId ?? createId("agent");
     this.#sender = { sessionId: this.sessionId, agentId: this.agentId, clock };

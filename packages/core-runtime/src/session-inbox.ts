@@ -102,7 +102,7 @@ export class SessionInbox {
         this.#recordStray(session.calls.takeStream(message) ? undefined : "chunk");
         return;
       case "agent.heartbeat":
-        if (message.payload.session_id === session.sessionId) session.heartbeat(message.payload.status);
+        if (message.payload.session_id === session.sessionId) session.heartbeat(message.payload);
         else this.#malformed(message, message.type);
         return;
       case "agent.tools.register":

@@ -169,10 +169,10 @@ class HookGuard implements Guard {
     signal: AbortSignal,
     operation: TracedOperation<"hook"> | undefined,
   ): Promise<HookAnswer> {
-    const dueAtMs = this.#clock.now() + timeoutMs;
+    const dueAtMs = this.#clock.elapsedMs() + timeoutMs;
     const event = call.event as NonNullable<HookCall["event"]>;
     for (;;) {
-      const leftMs = dueAtMs - this.#clock.now();
+      const leftMs = dueAtMs - this.#clock.elapsedMs();
       const waits = { wait_ms: leftMs, host_asks: call.rule?.asks === true };
       const asked = { ...event, metadata: { ...event.metadata, ...waits, ...activeTrace() } };
       const answered = await settleWithin((inner) => this.#line.ask(call.host, asked, inner), {
@@ -191,7 +191,7 @@ class HookGuard implements Guard {
       const decision = readDecision(answered.value.decision);
       if (!decision) return this.#refuse(call, "the harness's decision is not valid");
       const retryMs = decision.decision === "defer" ? Math.max(1, decision.retry_after_ms) : 0;
-      if (decision.decision !== "defer" || this.#clock.now() + retryMs >= dueAtMs) {
+      if (decision.decision !== "defer" || this.#clock.elapsedMs() + retryMs >= dueAtMs) {
         operation?.set({ decision: decision.decision });
         const asks = decision.decision === "escalate" && decision.escalation_target === terminalTarget;
         this.#modified.note(event, decision);

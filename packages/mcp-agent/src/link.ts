@@ -34,7 +34,7 @@ export class McpLink {
   /** The list is to be read (again). */
   #isStale = false;
   #reading: Promise<void> | undefined;
-  #readAt = 0;
+  #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: McpLinkOptions) {
     this.#options = options;
@@ -80,7 +80,7 @@ export class McpLink {
     );
     const { signal } = this.#stop;
     for (let attempt = 0; !signal.aborted; ) {
-      const startedAt = clock.now();
+      const startedAt = clock.elapsedMs();
       try {
         const connection = await this.#connect();
         first.resolve();
@@ -94,7 +94,7 @@ export class McpLink {
       this.#connection = undefined;
       if (signal.aborted) break;
       this.state = "down";
-      attempt = clock.now() - startedAt >= times.stableAfterMs ? 1 : attempt + 1;
+      attempt = clock.elapsedMs() - startedAt >= times.stableAfterMs ? 1 : attempt + 1;
       await wait(backoffDelayMs(attempt, backoff), clock, signal);
       this.restarts++;
     }
@@ -138,9 +138,13 @@ export class McpLink {
     const { clock, times, onTools } = this.#options;
     const connection = this.#connection;
     if (!connection || connection.isEnded) return;
-    await wait(Math.max(0, this.#readAt + times.minListIntervalMs - clock.now()), clock, this.#stop.signal);
+    await wait(
+      Math.max(0, this.#readAt + times.minListIntervalMs - clock.elapsedMs()),
+      clock,
+      this.#stop.signal,
+    );
     this.#isStale = false;
-    this.#readAt = clock.now();
+    this.#readAt = clock.elapsedMs();
     try {
       const list = await connection.listTools();
       if (this.#connection === connection) await onTools(list);

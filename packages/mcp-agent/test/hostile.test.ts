@@ -159,7 +159,7 @@ describe("an MCP server as an agent", () => {
   });
 
   it("reports a bounded number of faults in a minute", async () => {
-    const clock = { ...systemClock, now: () => now };
+    const clock = { ...systemClock, elapsedMs: () => now };
     let now = 1000;
     await using served = await serve({
       server: hostile(),

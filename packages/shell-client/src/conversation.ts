@@ -113,14 +113,14 @@ export class Conversation {
       this.#fail(toClientError(error, request));
       return;
     }
-    const { response, receivedAtMs } = posted;
+    const { response, receivedMs } = posted;
     this.#response = response;
     this.#settle(response, taken, answers);
     this.#deny(response);
     if (response.response.status === "error") this.#failed(request.request_id, response);
     else {
       session.follow(response);
-      await this.#deliver(request.request_id, response, receivedAtMs);
+      await this.#deliver(request.request_id, response, receivedMs);
     }
   }
 
@@ -144,7 +144,7 @@ export class Conversation {
   }
 
   /** Carries the directives out, group by group. Never rejects: each has its result, whatever became of the others. */
-  async #deliver(requestId: string, response: ShellResponse, receivedAtMs: number): Promise<void> {
+  async #deliver(requestId: string, response: ShellResponse, receivedMs: number): Promise<void> {
     const { work, capabilities, post, stopsAfterRefusal, onResult } = this.#options;
     const directives = response.response.action_directives ?? [];
     const continuation = continuationOf(response);
@@ -158,7 +158,7 @@ export class Conversation {
         index,
         requestId,
         // Deadlines count from the response (section 10).
-        deadlineAtMs: deadline_ms === undefined ? undefined : receivedAtMs + deadline_ms,
+        dueMs: deadline_ms === undefined ? undefined : receivedMs + deadline_ms,
         scope: this.#scope,
         questions: this.#questions,
         isStopped: () => isStopped,

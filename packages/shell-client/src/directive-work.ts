@@ -8,7 +8,7 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { displayText } from "@harnesskit/wire";
 import type { Lane } from "@harnesskit/wire/rpc";
-import { type Answer, type Asked, type AskOptions, askUser, directiveDigest } from "./ask-user.ts";
+import { type Answer, type Asked, type AskOptions, askUser, directiveDigest, toEpochMs } from "./ask-user.ts";
 import type { CallScope } from "./call-scope.ts";
 import { riskOf, type TierRules } from "./risk.ts";
 import type { Executors } from "./shell-capabilities.ts";
@@ -36,7 +36,8 @@ export interface Item {
   readonly directive: ActionDirective;
   readonly index: number;
   readonly requestId: string;
-  readonly deadlineAtMs: number | undefined;
+  /** When its deadline is over, by `elapsedMs` of the clock. */
+  readonly dueMs: number | undefined;
   readonly scope: CallScope;
   /** Asks one question at a time. */
   readonly questions: Lane;
@@ -100,7 +101,7 @@ export class DirectiveWork {
   #ended(item: Item): DirectiveResult | undefined {
     if (item.scope.aborted) return end(item, "not_reached", "cancelled", "the call was given up");
     if (item.isStopped()) return end(item, "not_reached", "stopped", "a directive before it was refused");
-    if (this.#options.clock.now() >= (item.deadlineAtMs ?? Number.POSITIVE_INFINITY)) {
+    if (this.#options.clock.elapsedMs() >= (item.dueMs ?? Number.POSITIVE_INFINITY)) {
       return end(item, "expired", "deadline_exceeded", "its deadline was over before it began");
     }
     return undefined;
@@ -189,14 +190,14 @@ export class DirectiveWork {
 
   async #execute(item: Item, executor: DirectiveExecutor): Promise<DirectiveResult> {
     const { clock, executorTimeoutMs } = this.#options;
-    const { directive, index, requestId, deadlineAtMs, scope } = item;
-    const timeoutAtMs = clock.now() + executorTimeoutMs;
-    const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
+    const { directive, index, requestId, dueMs, scope } = item;
+    const deadlineAtMs = toEpochMs(dueMs, clock);
+    const leftMs = (dueMs ?? Number.POSITIVE_INFINITY) - clock.elapsedMs();
     const run = (stop: AbortSignal) => executor(directive, { signal: stop, deadlineAtMs, requestId, index });
     const ended = await scope.settle(run, {
       clock,
       name: "the executor",
-      timeoutMs: dueAtMs - clock.now(),
+      timeoutMs: Math.min(leftMs, executorTimeoutMs),
     });
     switch (ended.status) {
       case "done":
@@ -206,7 +207,7 @@ export class DirectiveWork {
       case "cancelled":
         return end(item, "failed", "cancelled", "the call was given up while it was carried out");
       case "timed_out":
-        return dueAtMs === timeoutAtMs
+        return executorTimeoutMs <= leftMs
           ? end(item, "failed", "executor_timeout", `it took longer than ${executorTimeoutMs} ms`)
           : end(item, "expired", "deadline_exceeded", "its deadline was over before it was done");
     }

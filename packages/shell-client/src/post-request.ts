@@ -16,8 +16,8 @@ export type SendableRequest = ShellRequest & { readonly request_id: string };
 
 export interface Posted {
   readonly response: ShellResponse;
-  /** When it came, in milliseconds since the epoch. */
-  readonly receivedAtMs: number;
+  /** When it came, by `elapsedMs` of the clock. */
+  readonly receivedMs: number;
 }
 
 export interface PostOptions {
@@ -52,7 +52,7 @@ const failedAttempt = (failure: ShellClientError): Attempt => ({
 const answered = (response: ShellResponse, clock: Clock, retryAfterMs = 0): Attempt => {
   const { status, error } = response.response;
   return {
-    posted: { response, receivedAtMs: clock.now() },
+    posted: { response, receivedMs: clock.elapsedMs() },
     ...(status === "error" && { code: "engine_error" }),
     isRetryable: status === "error" && error?.retryable === true,
     retryAfterMs,

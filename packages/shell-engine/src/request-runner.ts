@@ -277,7 +277,7 @@ export class RequestRunner<Context> {
   }
 
   #sinceMs(startedAt: number): number {
-    return Math.max(0, this.#options.clock.now() - startedAt);
+    return Math.max(0, this.#options.clock.elapsedMs() - startedAt);
   }
 
   async #release(claims: ContinuationClaims): Promise<void> {

@@ -124,7 +124,7 @@ class Engine<Context> implements ShellEngine<Context> {
     onStream: OnStream | undefined,
     operation?: TracedOperation<"engineRequest">,
   ): Promise<ShellResponse> {
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.elapsedMs();
     let progress: Progress | undefined;
     let outcome: Outcome;
     try {
@@ -280,7 +280,7 @@ class Engine<Context> implements ShellEngine<Context> {
   }
 
   #sinceMs(startedAt: number): number {
-    return Math.max(0, this.#clock.now() - startedAt);
+    return Math.max(0, this.#clock.elapsedMs() - startedAt);
   }
 
   #toFailure(error: unknown, redact: Redact = redactNothing, elapsedMs?: number): Payload {

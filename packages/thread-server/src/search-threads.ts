@@ -23,7 +23,7 @@ const messageEvents: readonly EventName[] = ["item.completed"];
 const checkpointEvery = 1000;
 
 export interface SearchSettings {
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "elapsedMs">;
   readonly limits: Pick<ThreadServerLimits, "maxSearchThreads" | "maxSearchLength" | "searchTimeoutMs">;
 }
 
@@ -128,12 +128,12 @@ export const searchThreads = async (
   const words = queryWords(params.query);
   const after = params.cursor === undefined ? undefined : parseCursor(params.cursor);
   const { threads, since } = await threadsOf(store, params.threadId, { directory, archived, after });
-  const untilMs = clock.now() + limits.searchTimeoutMs;
+  const untilMs = clock.elapsedMs() + limits.searchTimeoutMs;
   const hits: SearchHit[] = [];
   let searched = 0;
   let length = 0;
   const isSpent = () =>
-    searched > limits.maxSearchThreads || length > limits.maxSearchLength || clock.now() > untilMs;
+    searched > limits.maxSearchThreads || length > limits.maxSearchLength || clock.elapsedMs() > untilMs;
   for (const { thread, place } of threads) {
     const cursorAt = (seq: number) => `${since}/${place.updated}/${seq}/${place.threadId}`;
     let afterSeq = after?.threadId === thread.threadId ? after.afterSeq : -1;

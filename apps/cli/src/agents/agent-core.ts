@@ -76,6 +76,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     environment: agentEnvironment(process.env),
     version,
     ...(agents.length > 0 && { knownTools: createKnownTools() }),
+    operatorCommand: "harness core",
     grants: options.grants ?? conversationGrants(origin.callerId, agents.length > 0),
     openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,
     onNote: note,

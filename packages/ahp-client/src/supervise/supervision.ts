@@ -91,7 +91,7 @@ export class Supervision {
 
   /** Begins to measure the duration of an action whose outcome will be reported. */
   startReport(eventType: "post_action" | "post_response", subject: JsonObject): ReportOutcome {
-    const startedAt = this.clock.now();
+    const startedAt = this.clock.elapsedMs();
     let isReported = false;
     return (end) => {
       if (isReported) return;
@@ -100,7 +100,7 @@ export class Supervision {
       this.report(eventType, {
         ...subject,
         outcome: end.outcome,
-        duration_ms: Math.max(0, Math.round(this.clock.now() - startedAt)),
+        duration_ms: Math.max(0, Math.round(this.clock.elapsedMs() - startedAt)),
         ...end.fields,
         ...(error !== undefined && { error: describeError(error, this.limits.maxReportTextBytes) }),
       });

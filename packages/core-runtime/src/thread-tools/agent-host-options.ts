@@ -17,6 +17,8 @@ export interface AgentHostOptions {
   readonly limits?: Partial<CoreLimits>;
   /** What the agents may do beyond reading. @default nothing */
   readonly grants?: GrantStore;
+  /** The operator's command for grants, which refusals name as advice. @default they name a function of this package */
+  readonly operatorCommand?: string | undefined;
   /** What the agents and, in part, their commands inherit. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The version that the core reports to the agents. */

@@ -62,11 +62,7 @@ class CoreAgentHost implements AgentHost {
   }
 
   async start(): Promise<void> {
-    try {
-      await this.#running();
-    } catch (error) {
-      this.#report(error);
-    }
+    await this.#running().catch((error: unknown) => this.#report(error));
   }
 
   async tools({ signal, without = [] }: ListOptions = {}): Promise<readonly ToolInfo[]> {
@@ -156,7 +152,7 @@ class CoreAgentHost implements AgentHost {
   }
 
   async #launch(start: typeof startCore): Promise<Running> {
-    const { limits, grants, authorize, environment, version, openAudit, onOutput } = this.#options;
+    const { limits, grants, authorize, environment, version, openAudit, onOutput, onError } = this.#options;
     const audit = await openAudit?.();
     try {
       const core = await start({
@@ -166,8 +162,10 @@ class CoreAgentHost implements AgentHost {
         unhealthyTimeoutMs,
         ...(limits && { limits }),
         ...(grants && { grants }),
+        operatorCommand: this.#options.operatorCommand,
         ...(authorize && { authorize }),
         ...(audit && { audit }),
+        ...(onError && { onError: (error) => this.#report(error) }),
         ...(onOutput && { onOutput: ({ line, agentId }) => onOutput(line, agentId) }),
       });
       this.#core = core;

@@ -57,7 +57,7 @@ export class AcpProxy {
     this.#sessions = new AcpSessions(judge, maxFollowed);
     this.#reports = new AcpToolReports(this.#peers, this.#sessions);
     this.#terminals = new AcpTerminals(
-      ({ action, startedMs }, outcome) => judge.report(action, outcome, clock.now() - startedMs),
+      ({ action, startedMs }, outcome) => judge.report(action, outcome, clock.elapsedMs() - startedMs),
       maxFollowed,
     );
     this.#requests = new AcpAgentRequests(this.#peers, this.#sessions, this.#reports, this.#terminals);

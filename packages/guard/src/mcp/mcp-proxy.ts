@@ -160,7 +160,7 @@ export class McpProxy {
     if (this.#calls.size >= this.#limits.maxCalls) {
       return this.#sides.reply(refusedCall(call, `${this.#limits.maxCalls} calls are open already`));
     }
-    const open: OpenCall = { call, abort: new AbortController(), startedMs: this.#clock.now() };
+    const open: OpenCall = { call, abort: new AbortController(), startedMs: this.#clock.elapsedMs() };
     this.#calls.set(key, open);
     const judged = inTrace(call.meta, () => this.#judge(open)).catch(async (error: unknown) => {
       this.#calls.delete(key);
@@ -194,7 +194,7 @@ export class McpProxy {
   #cancelled({ call, startedMs }: OpenCall, action: ProxiedAction): void {
     this.#calls.delete(idKey(call.id));
     const error = "the client cancelled the call before it was made";
-    this.#options.judge.report(action, { outcome: "cancelled", error }, this.#clock.now() - startedMs);
+    this.#options.judge.report(action, { outcome: "cancelled", error }, this.#clock.elapsedMs() - startedMs);
   }
 
   #answer({ call }: OpenCall, message: RpcMessage): Promise<void> {
@@ -265,7 +265,7 @@ export class McpProxy {
     const { action, args } = sent;
     const modified = args !== call.arguments && { modified_arguments: args };
     const done = { ...action, details: { ...action.details, ...modified } };
-    this.#options.judge.report(done, outcome, this.#clock.now() - open.startedMs);
+    this.#options.judge.report(done, outcome, this.#clock.elapsedMs() - open.startedMs);
     return true;
   }
 

@@ -163,18 +163,18 @@ export class ActionJudge {
     question: Question<Value>,
     { holdMs, signal, asks = false }: DecideOptions,
   ): Promise<Ruling<Value>> {
-    const dueAtMs = this.#clock.now() + holdMs;
+    const dueAtMs = this.#clock.elapsedMs() + holdMs;
     try {
       if (!(await this.#isReady(signal))) return refuse("the harness gave no decision: it is not there");
       if (question.type === "pre_prompt" && !this.#judgesPrompts) return { ruling: "forward" };
       for (;;) {
         if (signal.aborted) return refuse(cancelled);
-        const leftMs = Math.max(1, dueAtMs - this.#clock.now());
+        const leftMs = Math.max(1, dueAtMs - this.#clock.elapsedMs());
         const decision = await this.#ask(question, leftMs, asks, signal);
         if (signal.aborted) return refuse(cancelled);
         if (decision.decision !== "defer") return rule(question, decision, asks);
         const retryMs = Math.max(1, decision.retry_after_ms);
-        if (this.#clock.now() + retryMs >= dueAtMs) {
+        if (this.#clock.elapsedMs() + retryMs >= dueAtMs) {
           const reason = displayReason(decision.reason ?? "no decision in time; repeat the same call later");
           return { ruling: "refuse", reason, isPending: true };
         }

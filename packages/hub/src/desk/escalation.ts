@@ -63,7 +63,7 @@ export class Escalation {
   ): Promise<unknown> {
     const { desk, policy, log, clock } = this.#options;
     const type = event.event_type;
-    const startedMs = clock.now();
+    const startedMs = clock.elapsedMs();
     const asked = policy.policy;
     let record: ApprovalRecord;
     try {
@@ -76,7 +76,7 @@ export class Escalation {
       return refused;
     }
     await log.asked(event, facts, explanation, record);
-    const waitMs = this.#holdMs(facts, call) - (clock.now() - startedMs);
+    const waitMs = this.#holdMs(facts, call) - (clock.elapsedMs() - startedMs);
     const ruling = await desk.settle(record, waitMs, call.signals());
     if (ruling.ruling === "approved" && policy.policy !== asked) {
       // An answer does not outlive its policy.
