@@ -3,13 +3,23 @@ import { fileURLToPath } from "node:url";
 import { makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
 import { AGENT_MANIFEST_FILE, type AgentManifest, AgentManifestSchema } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError } from "@harnesskit/wire";
+import { maxTimerMs } from "@harnesskit/wire/time";
 import * as z from "zod";
 import { McpError } from "./errors.ts";
 import { mcpPermissions } from "./hints.ts";
+import { mcpTimes } from "./limits.ts";
 import { type McpServer, McpServerSchema, parseMcpServer, serverTitle, variablesOf } from "./mcp-server.ts";
 
 /** The name of the file that describes the MCP server, beside the manifest. */
 export const MCP_SERVER_FILE = "mcp-server.json";
+
+/** What an operator may choose for one server; see {@link mcpTimes} and `McpAgentOptions`. */
+const McpServerOptionsSchema = z.strictObject({
+  tools: z.array(z.string()).optional(),
+  connectTimeoutMs: z.int().positive().max(600_000).optional(),
+  callTimeoutMs: z.int().positive().max(maxTimerMs).optional(),
+});
+export type McpServerOptions = z.infer<typeof McpServerOptionsSchema>;
 
 /** What the program of a generated directory reads. */
 export const McpAgentFileSchema = z.strictObject({
@@ -17,12 +27,16 @@ export const McpAgentFileSchema = z.strictObject({
   version: z.string(),
   server: McpServerSchema,
   acceptedTools: z.record(z.string(), z.string().regex(/^sha256:[0-9a-f]{64}$/)).optional(),
+  ...McpServerOptionsSchema.shape,
 });
 export type McpAgentFile = z.infer<typeof McpAgentFileSchema>;
 
 const maxFileBytes = 1024 * 1024;
 
-export interface McpAgentDirectoryOptions {
+/** From the start of a process to its hello, beside the server's start. */
+const ownStartMs = 5000;
+
+export interface McpAgentDirectoryOptions extends McpServerOptions {
   /** Where the two files are written; made with mode 0700 if it is missing. */
   readonly directory: string;
   readonly id: string;
@@ -57,6 +71,9 @@ export const createMcpAgentDirectory = async (
     acceptedTools,
     permissions = mcpPermissions,
     command = ownProgram(),
+    tools,
+    connectTimeoutMs = mcpTimes.defaults.connectTimeoutMs,
+    callTimeoutMs,
   } = options;
   const directory = resolve(options.directory);
   const server = parseMcpServer(options.server);
@@ -69,6 +86,7 @@ export const createMcpAgentDirectory = async (
     env: variablesOf(server),
     permissions: [...permissions],
     restart: { policy: "on-failure" },
+    start_timeout_ms: connectTimeoutMs + ownStartMs,
   };
   const checked = AgentManifestSchema.safeParse(manifest);
   if (!checked.success) {
@@ -80,6 +98,9 @@ export const createMcpAgentDirectory = async (
     version,
     server,
     ...(acceptedTools && { acceptedTools: { ...acceptedTools } }),
+    ...(tools && { tools: [...tools] }),
+    connectTimeoutMs,
+    ...(callTimeoutMs !== undefined && { callTimeoutMs }),
   };
   await makeDirectory(directory);
   await writeUnlessSame(join(directory, MCP_SERVER_FILE), `${JSON.stringify(file, undefined, 2)}\n`);

@@ -8,6 +8,7 @@ export interface ResolvedAgent {
   readonly agentId: string;
   /** The directory of its manifest, absolute. */
   readonly directory: string;
+  readonly startTimeoutMs?: number | undefined;
 }
 
 /** A value of `--agents` that means the same in another directory: paths become absolute. */
@@ -28,10 +29,11 @@ const unusableSpec = (spec: string, cause: unknown): unknown => {
 const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
   try {
     // Needed only with agents, and larger than this command.
-    if (spec.startsWith("mcp:")) return await (await import("./mcp-run.ts")).resolveMcpAgent(spec);
+    const isMcp = spec.startsWith("mcp:");
+    const place = isMcp ? (await (await import("./mcp-run.ts")).resolveMcpAgent(spec)).directory : spec;
     const { readManifest } = await import("./core-files.ts");
-    const { manifest, directory } = await readManifest(spec);
-    return { agentId: manifest.id, directory };
+    const { manifest, directory } = await readManifest(place);
+    return { agentId: manifest.id, directory, startTimeoutMs: manifest.start_timeout_ms };
   } catch (cause) {
     throw unusableSpec(spec, cause);
   }
