@@ -28,7 +28,7 @@ export interface McpAgentOptions
   extends Pick<AgentOptions, "id" | "clock" | "outputDirectory" | "manifestHash">,
     Partial<Record<keyof McpTimes, number | undefined>> {
   /** @default "1.0.0" */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Where the MCP server is. */
   readonly server: McpServer;
   /**

@@ -69,18 +69,23 @@ const McpUrlSchema = z
 export const McpServerSchema = z.union([McpCommandSchema, McpUrlSchema]);
 export type McpServer = z.infer<typeof McpServerSchema>;
 
+/** What is wrong with a description of a server, by its first field that is wrong. */
+export const configProblem = (what: string, { issues }: z.ZodError): McpError => {
+  const [issue] = issues;
+  const field = displayText((issue?.path ?? []).map(String).join("."), { maxLength: 200 });
+  const problem = displayText(issue?.message ?? "", { maxLength: 300 });
+  return new McpError(
+    "mcp.config_invalid",
+    `${what} is wrong${field === "" ? "" : ` at ${field}`}: ${problem}`,
+  );
+};
+
 /** The server of an unknown value. Throws `mcp.config_invalid` with the field that is wrong. */
 export const parseMcpServer = (value: unknown): McpServer => {
   const isUrl = typeof value === "object" && value !== null && "url" in value;
-  const parsed = (isUrl ? McpUrlSchema : McpCommandSchema).safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const field = displayText((issue?.path ?? []).map(String).join("."), { maxLength: 200 });
-  const problem = displayText(issue?.message ?? "", { maxLength: 300 });
-  throw new McpError(
-    "mcp.config_invalid",
-    `the MCP server is wrong${field === "" ? "" : ` at ${field}`}: ${problem}`,
-  );
+  const { data, error } = (isUrl ? McpUrlSchema : McpCommandSchema).safeParse(value);
+  if (data) return data;
+  throw configProblem("the MCP server", error);
 };
 
 /** The names of the environment variables that a server needs. */

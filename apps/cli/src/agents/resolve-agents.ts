@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode } from "../cli-error.ts";
@@ -11,8 +12,18 @@ export interface ResolvedAgent {
   readonly startTimeoutMs?: number | undefined;
 }
 
+/** The path in `mcp:FILE.json`; undefined for a command or a URL. */
+export const mcpFileOf = (spec: string): string | undefined => {
+  const place = spec.slice("mcp:".length).trim();
+  const isFile =
+    spec.startsWith("mcp:") && place.endsWith(".json") && (!/\s|^https?:/i.test(place) || existsSync(place));
+  return isFile ? resolve(place) : undefined;
+};
+
 /** A value of `--agents` that means the same in another directory: paths become absolute. */
 export const absoluteSpec = (spec: string): string => {
+  const file = mcpFileOf(spec);
+  if (file !== undefined) return `mcp:${file}`;
   const [, scheme, path] = /^(unix:)?(.*)$/s.exec(spec) ?? [];
   return /^[a-z][a-z\d+.-]+:/.test(path ?? "") ? spec : `${scheme ?? ""}${resolve(path ?? "")}`;
 };
@@ -22,7 +33,7 @@ const unusableSpec = (spec: string, cause: unknown): unknown => {
   return new CliError(cause.code, `--agents ${oneLine(spec, 300)}: ${oneLine(cause.message, 500)}`, {
     cause,
     exitCode: ExitCode.usage,
-    hint: "Name a directory with an opensentience.agent.json, or an MCP server: --agents DIR, --agents mcp:COMMAND",
+    hint: "Name a directory with an opensentience.agent.json, or an MCP server: --agents DIR, --agents mcp:COMMAND, --agents mcp:FILE.json",
   });
 };
 
