@@ -496,9 +496,11 @@ describe("a conversation with installed agents", () => {
     const used = await runWith({ ...state, files }, "tool_0", "--agents", "mcp:node server.mjs");
     expect(used.end.code).toBe(0);
     expect(used.offered).toHaveLength(128);
-    expect(used.end.stderr).toMatch(/the tool wrong of the MCP server is not offered: its inputSchema/);
     expect(used.end.stderr).toMatch(
-      /shown 128 of 136 tools.*"tools" in the file.*Not shown: mcp\S+tool_92, /,
+      /run: the agent mcp\S+: the tool wrong of the MCP server is not offered: its inputSchema/,
+    );
+    expect(used.end.stderr).toMatch(
+      /run: the tool mcp\S+ and 7 others are not shown .*136.*128.*mcp:FILE\.json/,
     );
   });
 });

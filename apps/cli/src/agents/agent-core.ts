@@ -24,8 +24,8 @@ export interface AgentCoreOptions {
   /** The command that the conversation belongs to. */
   readonly command: "serve" | "chat" | "engine";
   readonly version: string;
-  /** The model that is shown the tools: its provider takes a number of them. */
-  readonly model: string;
+  /** The models that may be shown the tools: a provider takes a number of them. */
+  readonly models: readonly string[];
   /** The values of `--agents`. @default the workspace tools alone */
   readonly agents?: readonly string[] | undefined;
   /** False leaves out the agents that are installed and enabled. @default true */
@@ -89,11 +89,12 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     onNote: note,
     onOutput(line, agentId) {
       if (isDebugging()) process.stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
-      else if (aboutMcpTool.test(line)) noteOnce(oneLine(line, 1000));
+      const about = aboutMcpTool.exec(line)?.[1];
+      if (about !== undefined) noteOnce(`the agent ${oneLine(agentId, 200)}: ${oneLine(about, 1000)}`);
     },
     onError,
   });
-  const maxTools = maxToolsOf(options.model);
+  const maxTools = maxToolsOf(options.models);
   const workspaceTools = createWorkspaceTools(host, origin);
   const foreign = (from: ToolHost) =>
     createAgentTools({ ...origin, host: from, without: [workspaceAgentId], onNote: note });
@@ -114,10 +115,11 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
 const maxNotes = 100;
 
 /** What an agent of an MCP server says of a tool that it does not offer. */
-const aboutMcpTool = /^agent \S+: mcp\.tool_(dropped|changed): /;
+const aboutMcpTool = /^agent \S+: mcp\.tool_(?:dropped|changed): (.*)$/s;
 
-/** What OpenAI takes, and most of what speaks its protocol; undefined where no limit is known. */
-const maxToolsOf = (model: string): number => (model.startsWith("openai") ? 128 : Number.POSITIVE_INFINITY);
+/** What OpenAI takes, and most of what speaks its protocol; of other providers no limit is known. */
+const maxToolsOf = (models: readonly string[]): number =>
+  models.some((model) => model.startsWith("openai")) ? 128 : Number.POSITIVE_INFINITY;
 
 /** As many tools as the provider takes; the others are named, once. */
 const atMost = (
@@ -126,10 +128,11 @@ const atMost = (
   note: (line: string) => void,
 ): readonly ThreadTool[] => {
   if (tools.length <= maxTools) return tools;
-  const names = tools.slice(maxTools).map(({ id, name }) => id ?? name);
+  const [first = "", ...others] = tools.slice(maxTools).map(({ id, name }) => id ?? name);
   note(
-    `the model is shown ${maxTools} of ${tools.length} tools, which is what its provider takes. Choose which with "tools" in ` +
-      `the file of an MCP server (--agents mcp:FILE.json), or leave agents out. Not shown: ${oneLine(names.join(", "), 2000)}`,
+    `the tool ${first} and ${others.length} others are not shown to the model: there are ${tools.length}, and its provider takes ` +
+      `${maxTools}. Choose with "tools" in the file of an MCP server (--agents mcp:FILE.json), or leave agents out. The others are ` +
+      oneLine(others.join(", "), 2000),
   );
   return tools.slice(0, maxTools);
 };

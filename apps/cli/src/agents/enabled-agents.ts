@@ -3,7 +3,7 @@ import { isMissing } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { oneLine } from "../terminal/text.ts";
 import { enabledFile } from "./agent-places.ts";
-import type { ResolvedAgent } from "./resolve-agents.ts";
+import { type ResolvedAgent, toResolvedAgent } from "./resolve-agents.ts";
 
 const noteLeftOut = (line: string): void => void process.stderr.write(`harness: ${line}\n`);
 
@@ -32,10 +32,7 @@ export const readEnabledAgents = async (
           note(`the agent ${shown} is not started: ${oneLine(agent, 500)}`);
           return [];
         }
-        if (agent.state === "enabled") {
-          const { directory, manifest } = agent;
-          return [{ agentId: id, directory, startTimeoutMs: manifest.start_timeout_ms }];
-        }
+        if (agent.state === "enabled") return [toResolvedAgent(agent.manifest, agent.directory)];
         note(
           `the agent ${shown} is not started: its files have changed since it was enabled. Look at it and enable it again: harness agents enable ${shellWord(id)}`,
         );

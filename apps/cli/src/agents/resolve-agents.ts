@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import type { AgentManifest } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -10,6 +11,8 @@ export interface ResolvedAgent {
   /** The directory of its manifest, absolute. */
   readonly directory: string;
   readonly startTimeoutMs?: number | undefined;
+  /** Names of the variables that it needs. */
+  readonly env?: readonly string[] | undefined;
 }
 
 /** The path in `mcp:FILE.json`; undefined for a command or a URL. */
@@ -37,6 +40,11 @@ const unusableSpec = (spec: string, cause: unknown): unknown => {
   });
 };
 
+export const toResolvedAgent = (
+  { id, env, start_timeout_ms: startTimeoutMs }: AgentManifest,
+  directory: string,
+): ResolvedAgent => ({ agentId: id, directory, env, startTimeoutMs });
+
 const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
   try {
     // Needed only with agents, and larger than this command.
@@ -44,7 +52,7 @@ const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
     const place = isMcp ? (await (await import("./mcp-run.ts")).resolveMcpAgent(spec)).directory : spec;
     const { readManifest } = await import("./core-files.ts");
     const { manifest, directory } = await readManifest(place);
-    return { agentId: manifest.id, directory, startTimeoutMs: manifest.start_timeout_ms };
+    return toResolvedAgent(manifest, directory);
   } catch (cause) {
     throw unusableSpec(spec, cause);
   }

@@ -69,7 +69,7 @@ export const chat = async (
   const core = await openAgentCore({
     command: "chat",
     version,
-    model: options.model,
+    models: [options.model],
     agents,
     installedAgents,
   });

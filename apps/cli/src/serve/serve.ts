@@ -72,7 +72,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     const core = await openAgentCore({
       command: "serve",
       version,
-      model: defaultModel,
+      models: [defaultModel, ...allowed],
       agents: options.agents,
       installedAgents: options.installedAgents,
       audit,
