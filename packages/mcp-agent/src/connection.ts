@@ -6,7 +6,9 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
   type CallToolResult,
+  ErrorCode,
   type Progress,
+  McpError as RpcError,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { isOfSession } from "./call-result.ts";
@@ -42,6 +44,12 @@ export interface McpToolList {
   /** Why tools are not offered. */
   readonly dropped: readonly McpError[];
 }
+
+/** The message of an error; of one of a schema, its first problem. */
+const problemOf = (error: Error): string => {
+  const [issue] = "issues" in error ? (error.issues as { path: PropertyKey[]; message: string }[]) : [];
+  return issue ? `${issue.path.map(String).join(".")}: ${issue.message}` : error.message;
+};
 
 /** One connection to an MCP server, from `initialize` to its end. */
 export class McpConnection {
@@ -94,7 +102,7 @@ export class McpConnection {
     const tools = new Map<string, McpTool>();
     const dropped: McpError[] = [];
     const drop = (name: string, reason: string) => {
-      const shown = displayText(name, { maxLength: 200 });
+      const shown = displayText(name, { maxLength: 200 }) || "without a name";
       dropped.push(
         new McpError("mcp.tool_dropped", `the tool ${shown} of the MCP server is not offered: ${reason}`),
       );
@@ -128,6 +136,8 @@ export class McpConnection {
         cursors.add(cursor);
       }
     } catch (cause) {
+      const hasNone = cause instanceof RpcError && cause.code === ErrorCode.MethodNotFound;
+      if (hasNone) return { tools: [...tools.values()], dropped };
       throw this.#failure(await this.#reasonOf(cause), "did not list its tools");
     }
     return { tools: [...tools.values()], dropped };
@@ -239,7 +249,7 @@ export class McpConnection {
   #textOf(cause: unknown): string {
     const parts: string[] = [];
     for (let error = cause; error instanceof Error && parts.length < 3; error = error.cause)
-      parts.push(error.message);
+      parts.push(problemOf(error));
     const text = parts.length === 0 ? String(cause) : parts.join(": ");
     return displayText(this.#options.secrets.redact(text.trim()), { maxLength: 500 });
   }

@@ -20,7 +20,7 @@ import { McpError } from "./errors.ts";
 import { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts";
 import { McpLink } from "./link.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";
-import type { McpTool } from "./mcp-tool.ts";
+import { type McpTool, withoutPart } from "./mcp-tool.ts";
 import { limitReports } from "./report-budget.ts";
 import { readSecrets, type Secrets } from "./secrets.ts";
 
@@ -67,6 +67,9 @@ export interface McpAgent extends Pick<Agent, "id" | "connect" | "call" | "stop"
 
 /** Bytes that may wait for a slow reader of the agent's standard error. */
 const maxWaitingOutput = 1024 * 1024;
+
+/** Parts of one tool's schemas that are left out, one after the other. */
+const maxRepairs = 16;
 
 class ServedMcpServer implements McpAgent {
   readonly #agent: Agent;
@@ -177,34 +180,33 @@ class ServedMcpServer implements McpAgent {
     await this.#register(made);
   }
 
-  async #register(made: readonly Tool[]): Promise<void> {
+  async #register(made: readonly Tool[], round = 0): Promise<void> {
     if (made.length === 0) return;
     try {
       const { rejected } = await this.#agent.register(...made);
-      await this.#rejected(rejected);
+      await this.#rejected(rejected, round);
     } catch (error) {
       this.#report(error as HarnessError);
     }
   }
 
-  /** A tool that a core does not take for the schema of its output is offered without it; any other is not offered. */
-  async #rejected(rejected: readonly RejectedTool[]): Promise<void> {
+  /** A tool is offered without the part of its schemas that a core does not take, or else not at all. */
+  async #rejected(rejected: readonly RejectedTool[], round = 0): Promise<void> {
     const again: Tool[] = [];
     for (const { tool_id: toolId, error } of rejected) {
       const found = this.#offered.get(toolId.slice(this.id.length + 1));
-      const isOfOutput = String(error.details?.path).startsWith("/output_schema");
-      if (!found?.outputSchema || !isOfOutput) {
+      const repaired = found && round < maxRepairs && withoutPart(found, error.details?.path);
+      if (!repaired) {
         this.#reportDropped(toolId, error.message);
         continue;
       }
-      const text = `the outputs of the tool ${found.name} of the MCP server are not checked: ${error.message}`;
+      const text = `of the tool ${found.name} of the MCP server a part of a schema is left out: ${error.message}`;
       this.#report(new McpError("mcp.server_fault", displayText(text, { maxLength: 500 })));
-      const bare = { ...found, outputSchema: undefined };
       this.#agent.unregister(found.name);
-      this.#offered.set(found.name, bare);
-      again.push(...this.#toTool(bare));
+      this.#offered.set(found.name, repaired);
+      again.push(...this.#toTool(repaired));
     }
-    await this.#register(again);
+    await this.#register(again, round + 1);
   }
 
   /** What the operator chose. */

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createMcpAgentDirectory } from "../src/index.ts";
 import { call, serve } from "./support/serve.ts";
@@ -19,28 +19,44 @@ const text = (value: unknown) => ({ type: "text", text: value });
 describe("an MCP server that is not quite right", () => {
   it("has each tool that can be used; a malformed one costs no other and is named", async () => {
     await using served = await serve({ server: odd("schemas") });
-    const usable = ["good", "no-type", "true-property", "types", "no-schema", "nulls", "string-hint"];
+    const usable = [
+      "good",
+      "no-type",
+      "true-property",
+      "types",
+      "no-schema",
+      "nulls",
+      "string-hint",
+      "dangling-input",
+      "old-draft",
+    ];
     const outputs = ["odd-output", "list-output", "text-output", "dangling-output"];
-    const names = served.core.tools().map(({ name }) => name);
-    expect(names.sort()).toEqual([...usable, ...outputs].sort());
+    const names = () => served.core.tools().map(({ name }) => name);
+    await vi.waitFor(() => expect(names().sort()).toEqual([...usable, ...outputs].sort()));
     expect(served.tool("types")?.input_schema).toEqual({ type: "object" });
     expect(served.tool("string-hint")?.side_effects).toBe(true);
-    expect(served.tool("dangling-output")).not.toHaveProperty("output_schema");
+    expect(served.tool("dangling-input")?.input_schema).toEqual({ type: "object", properties: { s: {} } });
+    expect(served.tool("old-draft")?.input_schema).toEqual({
+      type: "object",
+      properties: { n: { type: "integer", minimum: 0 }, p: { type: "string" } },
+    });
+    expect(served.tool("list-output")).toHaveProperty("output_schema");
     expect(await call(served.core, "dangling-output")).toMatchObject(answered(text("ok")));
     const reports = served.reports.map(({ message }) => message);
     const named = [
-      /dangling-output .* not checked/,
-      /dangling-input .* not offered/,
+      /old-draft .* left out/,
+      /odd-enum .* not offered/,
       /of-strings/,
       /text-input/,
     ];
     for (const name of named) expect(reports).toContainEqual(expect.stringMatching(name));
-    expect(reports).toHaveLength(6);
+    expect(reports).toHaveLength(7);
   });
 
   it("is offered without the schema of an output that no core takes, also where it has no other tool", async () => {
     await using served = await serve({ server: odd("only") });
-    expect(served.tool("dangling-output")).toBeDefined();
+    await vi.waitFor(() => expect(served.tool("bad-output")).toBeDefined());
+    expect(served.tool("bad-output")).not.toHaveProperty("output_schema");
   });
 
   it.each([
