@@ -148,7 +148,8 @@ export class SessionInbox {
     }
     const payload = { registered, ...(rejected.length > 0 && { rejected }) };
     this.#answer(message, "core.tools.registered", payload);
-    if (registered.length > 0 || replace) session.toolsChanged();
+    // An agent may have no tools: that it says so is what is waited for.
+    if (registered.length > 0 || replace || tools.length === 0) session.toolsChanged();
   }
 
   #answer<T extends CoreMessageType>(

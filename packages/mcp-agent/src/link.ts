@@ -1,5 +1,6 @@
-import { HarnessError } from "@harnesskit/wire";
+import { createDeferred, type Deferred, HarnessError } from "@harnesskit/wire";
 import { backoffDelayMs, type Clock, resolveBackoff, wait } from "@harnesskit/wire/time";
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { McpConnection, type McpToolList } from "./connection.ts";
 import { McpError } from "./errors.ts";
 import type { McpLimits, McpTimes } from "./limits.ts";
@@ -11,6 +12,7 @@ export interface McpLinkOptions {
   readonly secrets: Secrets;
   readonly limits: McpLimits;
   readonly times: McpTimes;
+  readonly authProvider?: OAuthClientProvider | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   /** Takes the server's tools, before calls reach a new connection and after each change. Must not reject. */
@@ -31,6 +33,8 @@ export class McpLink {
   readonly #stop = new AbortController();
   #connection: McpConnection | undefined;
   #running: Promise<void> | undefined;
+  /** The attempt to connect that goes on or comes next. */
+  #attempt = createDeferred<void>();
   /** The list is to be read (again). */
   #isStale = false;
   #reading: Promise<void> | undefined;
@@ -60,6 +64,11 @@ export class McpLink {
     return connection;
   }
 
+  /** Settles when the next attempt to connect has: rejects as it fails. */
+  async reconnected(): Promise<void> {
+    await this.#attempt.promise;
+  }
+
   /** Ends the connection and the server's program. Idempotent. */
   async close(): Promise<void> {
     this.state = "closed";
@@ -81,24 +90,36 @@ export class McpLink {
     const { signal } = this.#stop;
     for (let attempt = 0; !signal.aborted; ) {
       const startedAt = clock.elapsedMs();
+      let isForgotten = false;
       try {
         const connection = await this.#connect();
         first.resolve();
+        this.#attempted((attempt) => attempt.resolve());
         const reason = await connection.ended;
         if (reason && !signal.aborted) onReport(reason);
+        isForgotten = connection.isForgotten;
       } catch (error) {
         first.reject(error);
+        this.#attempted((attempt) => attempt.reject(error as Error));
         if (McpError.isInstance(error) && !signal.aborted) onReport(error);
       }
       await this.#connection?.close();
       this.#connection = undefined;
       if (signal.aborted) break;
       this.state = "down";
-      attempt = clock.elapsedMs() - startedAt >= times.stableAfterMs ? 1 : attempt + 1;
+      attempt = isForgotten || clock.elapsedMs() - startedAt >= times.stableAfterMs ? 1 : attempt + 1;
       await wait(backoffDelayMs(attempt, backoff), clock, signal);
       this.restarts++;
     }
-    first.reject(new McpError("mcp.server_unavailable", "the agent is stopping"));
+    const stopping = new McpError("mcp.server_unavailable", "the agent is stopping");
+    first.reject(stopping);
+    this.#attempt.reject(stopping);
+  }
+
+  #attempted(settle: (attempt: Deferred<void>) => void): void {
+    const attempt = this.#attempt;
+    this.#attempt = createDeferred<void>();
+    settle(attempt);
   }
 
   async #connect(): Promise<McpConnection> {

@@ -66,7 +66,13 @@ export const chat = async (
   const { agents, installedAgents, hub } = options;
   const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
   const judge = await openHubJudge({ command: "chat", hub, workspace, version, note });
-  const core = await openAgentCore({ command: "chat", version, agents, installedAgents });
+  const core = await openAgentCore({
+    command: "chat",
+    version,
+    models: [options.model],
+    agents,
+    installedAgents,
+  });
   const location = conversationsIn(options, workspace);
   const opened = await openConversations(location, "harness chat");
   const { graph: store } = opened;

@@ -151,7 +151,13 @@ export const engine = (
     const judge = await openHubJudge({ command: "engine", hub, workspace, version, note, onAnswered: note });
     defer(() => judge?.close());
     const longestMs = judge === undefined ? toolTimeoutMs : hubToolTimeoutMs;
-    const core = await openAgentCore({ command: "engine", version, agents, installedAgents });
+    const core = await openAgentCore({
+      command: "engine",
+      version,
+      models: [options.model],
+      agents,
+      installedAgents,
+    });
     defer(() => core.close());
     const { graph: store, continuations, close } = await openConversations(location, name);
     defer(close);

@@ -72,6 +72,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     const core = await openAgentCore({
       command: "serve",
       version,
+      models: [defaultModel, ...allowed],
       agents: options.agents,
       installedAgents: options.installedAgents,
       audit,

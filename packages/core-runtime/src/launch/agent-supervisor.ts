@@ -115,7 +115,12 @@ export class AgentSupervisor {
 
   #settingsOf({ manifest }: ReadManifest): SupervisionSettings {
     const { times, options } = this.#context;
-    return { ...times, restart: restartSettings(options.restart, manifest.restart) };
+    const startMs = manifest.start_timeout_ms;
+    return {
+      ...times,
+      ...(startMs !== undefined && { connectTimeoutMs: startMs, registerTimeoutMs: startMs }),
+      restart: restartSettings(options.restart, manifest.restart),
+    };
   }
 
   #report(event: SupervisionEvent): void {
