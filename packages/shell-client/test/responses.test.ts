@@ -54,8 +54,8 @@ describe("a response that is none is carried out in no part", () => {
       "schema",
     ],
     [
-      "one bad directive",
-      (request) => respond(request, [say("x"), { payload: {} }]),
+      "directives that are no list",
+      (request) => respond(request, [], {}, { action_directives: say("x") }),
       "invalid_response",
       "schema",
     ],
