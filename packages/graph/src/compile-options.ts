@@ -5,7 +5,10 @@ import type { GraphStore } from "./stores/graph-store.ts";
 
 /** A finding about a graph that compiles. */
 export interface GraphWarning {
-  readonly kind: "projection_reducer_round_trip";
+  readonly kind:
+    | "projection_reducer_round_trip"
+    /** A node inside of a fan-out or of branches names `suspend` in its code: its pause ends what runs beside it. */
+    | "suspends_beside_others";
   readonly message: string;
 }
 
