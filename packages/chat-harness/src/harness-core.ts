@@ -107,6 +107,7 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
     this.createId = options.createId ?? randomUuid;
     this.#lanes = new Lanes({ maxQueuedTurns, maxTurns, turnTimeoutMs, abandonAfterMs, clock });
     this.graph = options.graph.compile({
+      onError: this.onError,
       ...options.compile,
       store: this.store,
       session: { concurrency: "lease", ...session, autoSave: true },

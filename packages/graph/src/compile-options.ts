@@ -14,7 +14,11 @@ export interface GraphWarning {
 
 /** What failed without failing a run, beside its error. */
 export interface GraphErrorContext {
-  readonly kind: "observer_failed" | "observer_queue_full";
+  readonly kind:
+    | "observer_failed"
+    | "observer_queue_full"
+    /** What a tool of a chat graph threw, of which the model and the user learn only that it failed. */
+    | "tool_failed";
   readonly message: string;
 }
 
