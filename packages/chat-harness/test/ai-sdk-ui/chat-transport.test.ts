@@ -359,6 +359,7 @@ describe("a turn of a chat harness in useChat", () => {
           graph: harness.graph,
           pending: (id) => harness.pending(id),
           acknowledge: (id) => harness.acknowledge(id),
+          recover: (options) => harness.recover(options),
           signal: (answer, options) => harness.signal(answer, options),
           send: () => Promise.reject(error),
         },
