@@ -210,6 +210,8 @@ describe("a request is tried again", () => {
       const failure = failureOf(await shell.send({}));
       expect([failure.code, failure.retryable, failure.cause, sent.length]).toEqual([code, false, error, 1]);
     }
+    const forbidden = failureOf(await scripted(() => Promise.reject(errors[1]?.[0])).shell.send({}));
+    expect(forbidden.message).toBe("the engine's server does not allow this host, origin or principal: 403");
     for (const retryable of [false, undefined]) {
       const { shell, sent } = scripted((request) =>
         fail(request, { code: "x", ...(retryable === false && { retryable }) }),
