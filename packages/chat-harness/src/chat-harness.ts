@@ -175,8 +175,8 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
   }
 
   /**
-   * Continues what earlier processes have left: resumes turns whose signal was accepted and not applied, and delivers what is not
-   * delivered. Call it when a process starts, after its subscriptions, and for an accepted signal in {@link pending} that no
+   * Continues what earlier processes have left: resumes turns whose signal was accepted and not applied, as the next message of a
+   * session does, and delivers what is not delivered. Call it when a process starts, after its subscriptions, and for an accepted signal in {@link pending} that no
    * process resumes. Does nothing to a turn that runs. Rejects with a `StoreError`.
    */
   async recover(options: RecoverOptions = {}): Promise<RecoverySummary> {

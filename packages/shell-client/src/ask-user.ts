@@ -33,8 +33,16 @@ export const readUserReply = (reply: unknown, digestAsked: string): Asked => {
     }
     if (isDecision(decision)) return { decision, ...(typeof reason === "string" && { reason }) };
   }
-  return { decision: undefined, error: { code: "not_answered", message: "there was no answer" } };
+  if (reply === undefined || reply === null) {
+    return { decision: undefined, error: { code: "not_answered", message: "there was no answer" } };
+  }
+  const message = `the reply is ${typeof reply === "object" ? "an object without a decision" : `a ${typeof reply}`}: "approved" and "refused" are answers`;
+  return { decision: undefined, error: { code: "approval_failed", message } };
 };
+
+/** An answer in words, for an engine that has not said how it takes answers. */
+export const intentOf = ({ decision, reason }: Answer): string =>
+  reason === undefined ? decision : `${decision}: ${reason}`;
 
 export interface Question {
   readonly directive: ActionDirective;

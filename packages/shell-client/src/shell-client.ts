@@ -12,7 +12,7 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import { currentTracer, inOperation, readTraceContext } from "@harnesskit/wire/trace";
-import { readUserReply } from "./ask-user.ts";
+import { intentOf, readUserReply } from "./ask-user.ts";
 import { buildRequest, type RequestFrame, type RequestParts } from "./build-request.ts";
 import { CallScope } from "./call-scope.ts";
 import { Conversation, type ConversationOptions, type Opening } from "./conversation.ts";
@@ -152,8 +152,11 @@ class Client implements ShellClient {
       onDenials: (denials) => callSafely(() => options.onDenials?.(denials)),
       onResult: (result) => callSafely(() => options.onResult?.(result)),
       diagnose,
-      buildAnswer: ({ pending: { digest, continuation }, answer }, trace) =>
-        this.#build({ ask: {}, trace, continuation, approval: { ...answer, digest } }),
+      buildAnswer: ({ pending, answer }, trace) => {
+        if (pending === undefined) return this.#build({ ask: { intent: intentOf(answer) }, trace });
+        const { digest, continuation } = pending;
+        return this.#build({ ask: {}, trace, continuation, approval: { ...answer, digest } });
+      },
     };
   }
 

@@ -21,7 +21,7 @@ import { allDenials, CapabilityOffer, noDenials } from "./capability-negotiation
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
-import { internalError, notJson, shellErrorOf } from "./failure.ts";
+import { internalError, notJson, shellErrorOf, Thrown } from "./failure.ts";
 import type { Payload } from "./finish-reply.ts";
 import { shellReplyHeaders, traceOf, traceOfMessage } from "./http-trace.ts";
 import { type ShellEngineLimits, shellEngineLimits } from "./limits.ts";
@@ -157,18 +157,17 @@ class Engine<Context> implements ShellEngine<Context> {
   ): Promise<Outcome> {
     const { subject, startedAt } = progress;
     this.#runner.assertOpen();
-    const read = readRequest(message, this.#limits);
-    const { request } = read;
+    const { request, extension } = readRequest(message, this.#limits);
     const { auth, context: asked = {} } = request.request;
     subject.request = request;
     subject.redact = createRedact(auth, asked.environment_state, asked.user_intent);
     const { held, denials, supported } = this.#offer.negotiate(request.capabilities);
     Object.assign(progress, { denials, supported });
     const { principal, owner } = await this.#admission.admit(auth, asked.shell, context);
-    const { extension } = read;
     const toStream = (stream: ResponseStream | undefined) => {
-      if (stream) onStream?.(stream);
-      else progress.denials = [...denials, { capability: ShellCapability.Streaming, ...tooManyStreams }];
+      if (stream) return onStream?.(stream);
+      progress.denials = [...denials, { capability: ShellCapability.Streaming, ...tooManyStreams }];
+      progress.supported = this.#offer.supported;
     };
     return this.#runner.answer({
       request,
@@ -283,9 +282,9 @@ class Engine<Context> implements ShellEngine<Context> {
     return Math.max(0, this.#clock.elapsedMs() - startedAt);
   }
 
-  #toFailure(error: unknown, redact: Redact = redactNothing, elapsedMs?: number): Payload {
-    const own = shellErrorOf(error, redact, this.#limits.maxResponseLength);
-    if (!own) this.#onError(error);
+  #toFailure(failure: unknown, redact: Redact = redactNothing, elapsedMs?: number): Payload {
+    const own = shellErrorOf(failure, redact, this.#limits.maxResponseLength);
+    if (!own) this.#onError(failure instanceof Thrown ? failure.error : failure);
     const latency = elapsedMs === undefined ? {} : { engine_latency_ms: elapsedMs };
     return { value: { status: "error", error: own ?? internalError(), ...latency }, denials: [] };
   }

@@ -117,6 +117,8 @@ export interface ChatSettings
   /** The tools as the model sees them. Rejects with a `ChatModelError` for one that it cannot be shown. */
   readonly shownTools: (signal: AbortSignal) => Promise<ToolSet>;
   readonly onEvent: ChatListener | undefined;
+  /** Reports what the code of a tool threw. */
+  readonly report: (error: unknown, tool: string) => void;
 }
 
 const isArray: (tools: ChatTools) => tools is readonly HarnessTool[] = Array.isArray;
@@ -135,7 +137,7 @@ const checkedTools = (given: ChatTools): Readonly<Record<string, Tool>> => {
 };
 
 /** Checks the options. Throws `invalid_argument`. */
-export const toChatSettings = (options: ChatGraphOptions): ChatSettings => {
+export const toChatSettings = (options: ChatGraphOptions): Omit<ChatSettings, "report"> => {
   const { model } = options;
   if (!(typeof model === "string" && model !== "") && !(typeof model === "object" && model !== null)) {
     throw new InvalidArgumentError("a chat graph needs a model");

@@ -187,10 +187,7 @@ class ChatEndpoint<Principal> {
     if (!isJsonType(request.header("content-type")))
       return { refused: refuseWith(415, { accept: "application/json" }) };
     const read = await request.readBody({ maxBytes: maxBodyBytes, timeoutMs, clock });
-    if ("problem" in read) {
-      const status = { too_large: 413, too_slow: 408, gone: 400 } as const;
-      return { refused: refuseWith(status[read.problem]) };
-    }
+    if ("problem" in read) return { refused: this.#parts.core.unread(request, read.problem) };
     try {
       return { body: this.#codec.decode(read.bytes) };
     } catch (error) {

@@ -67,7 +67,8 @@ export class FetchRequestView implements RequestView {
   }
 
   async readBody({ maxBytes, timeoutMs, clock }: BodyLimits): Promise<ReadBody> {
-    const { body } = this.#request;
+    const { body, bodyUsed } = this.#request;
+    if (bodyUsed || body?.locked) return { problem: "read_before" };
     if (!body) return { bytes: new Uint8Array(0) };
     const tooSlow = new AbortController();
     const cancelTimer = clock.after(timeoutMs, () => tooSlow.abort());
