@@ -1,4 +1,5 @@
 import type { QueuedTurn, Thread, ThreadMethodName } from "@harnesskit/protocol/threads";
+import type { HarnessError } from "@harnesskit/wire";
 import type { RequestOptions } from "@harnesskit/wire/rpc";
 import type { Fields } from "./connection.ts";
 import type { ThreadExtension } from "./extensions.ts";
@@ -28,6 +29,7 @@ export interface ThreadCallsOptions {
   /** Throws `unsupported` when the server did not announce the extension. */
   readonly need: (extension: ThreadExtension, method: string) => void;
   readonly maxPages: number;
+  readonly onError: (error: HarnessError) => void;
 }
 
 /** The calls about threads themselves, as {@link ThreadClient} has them. */
@@ -68,12 +70,12 @@ export class ThreadCalls {
   }
 
   async get(threadId: string, options: GetThreadOptions = {}): Promise<ThreadHistory> {
-    const { call, has, maxPages } = this.#options;
+    const { call, has, maxPages, onError: onTooLarge } = this.#options;
     const { afterSeq, limit, ...request } = options;
     const readPage = (after: number | undefined, most: number | undefined): Promise<ThreadHistory> =>
       call("thread.get", { threadId, afterSeq: after, limit: most }, request);
     if (!has("paging")) return readPage(afterSeq, limit);
-    return readHistory(readPage, { afterSeq, limit, maxPages });
+    return readHistory(readPage, { afterSeq, limit, maxPages, onTooLarge });
   }
 
   async delete(threadId: string, options: RequestOptions = {}): Promise<void> {

@@ -84,6 +84,7 @@ class Client implements ThreadClient {
       has: (extension) => this.#has(extension),
       need: (extension, method) => this.#require(extension, method),
       maxPages: limits.maxPages,
+      onError: this.#onError,
     });
     this.#turns = new Turns({
       session: this.#session,

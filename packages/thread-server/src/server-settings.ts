@@ -1,4 +1,4 @@
-import type { EventBody, WhenBusy } from "@harnesskit/protocol/threads";
+import type { WhenBusy } from "@harnesskit/protocol/threads";
 import {
   type Clock,
   type CreateId,
@@ -27,11 +27,13 @@ export const threadServerLimits = defineLimits({
   cancelTimeoutMs: 5000,
   /** Characters of completed items that a turn receives as its history. */
   maxHistoryLength: 1_000_000,
+  /** Characters of a message that its item keeps. As JSON they must fit in a message of the channels. */
+  maxMessageLength: 524_288,
   /** Characters of output that a tool call's item keeps, as JSON. */
   maxOutputLength: 262_144,
   /** Characters of each stream of a tool that its item keeps. */
   maxLogLength: 262_144,
-  /** Characters of an output that are kept in a file when its item cannot hold them. */
+  /** Characters of an output or a message that are kept in a file when its item cannot hold them. */
   maxArtifactLength: 67_108_864,
   /** Prompts of one thread that wait for the end of its active turn; one more is refused. */
   maxQueuedTurns: 32,
@@ -127,8 +129,6 @@ export interface ServerSettings
     event: E,
     ...args: Parameters<NonNullable<TurnObserver[E]>>
   ) => void;
-  /** Receives the events that the store refused at a turn's end: clients are notified of them, the log does not have them. */
-  readonly onUnwritten: (bodies: readonly EventBody[], error: unknown) => void;
 }
 
 const onlyRoot = (directory: string | undefined): string => {
@@ -139,10 +139,7 @@ const onlyRoot = (directory: string | undefined): string => {
 const toToolSource = (tools: readonly Tool[] | ToolSource): ToolSource =>
   typeof tools === "function" ? tools : async () => tools;
 
-export const resolveSettings = (
-  options: ThreadServerOptions,
-  onUnwritten: ServerSettings["onUnwritten"],
-): ServerSettings => {
+export const resolveSettings = (options: ThreadServerOptions): ServerSettings => {
   const onError = (error: unknown) => callSafely(() => options.onError?.(error));
   return {
     runner: options.runner,
@@ -169,6 +166,5 @@ export const resolveSettings = (
     onError,
     clock: options.clock ?? systemClock,
     createId: options.createId ?? randomId,
-    onUnwritten,
   };
 };

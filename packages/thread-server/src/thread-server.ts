@@ -46,10 +46,7 @@ class Server implements ThreadServer {
   readonly #resumption: QueueResumption;
 
   constructor(options: ThreadServerOptions) {
-    const settings = resolveSettings(options, (bodies, error) => {
-      settings.onError(error);
-      for (const body of bodies) this.#connections.notifyUnwritten(body);
-    });
+    const settings = resolveSettings(options);
     const { store, onError } = settings;
     const { maxOutboxLength } = settings.limits;
     const opened = (threadId: string) => this.#sessions.opened(threadId);

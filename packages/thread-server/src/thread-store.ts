@@ -1,4 +1,5 @@
 import type { Event, EventName, Grant, Thread } from "@harnesskit/protocol/threads";
+import type { ThreadStoreError } from "./errors.ts";
 
 export interface ReadEventsOptions {
   /** Only events with a greater number. The cost does not depend on how many there are before. @default 0 */
@@ -23,6 +24,11 @@ export const isWantedEvent = (
 
 /** The right to write one thread, held by one server at a time. */
 export interface ThreadLease {
+  /**
+   * Settles with the reason when the store finds that another server may hold the thread by now: this one has slept, or was cut
+   * off. Left out by a store whose leases last as long as their process.
+   */
+  readonly lost?: Promise<ThreadStoreError>;
   /** Gives it back. Idempotent. */
   release(): Promise<void>;
 }

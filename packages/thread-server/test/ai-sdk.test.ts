@@ -8,7 +8,14 @@ import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
-import { createThreadServer, type ThreadServerOptions, ToolError, undecidedCodes } from "../src/index.ts";
+import {
+  createMemoryThreadStore,
+  createThreadServer,
+  type ThreadServerOptions,
+  ToolError,
+  undecidedCodes,
+} from "../src/index.ts";
+import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { recordingTool } from "./support/tools.ts";
 
@@ -120,6 +127,25 @@ describe("a turn on the AI SDK", () => {
         ],
       },
     ]);
+  });
+
+  it("goes on behind an approval after a restart, where a model repeats the id and the input of that call", async () => {
+    const deploy = call("call_0", "bash", { command: "deploy" });
+    const { model } = scripted([deploy, finish("tool-calls")], [deploy, finish("tool-calls")]);
+    const inner = createMemoryThreadStore();
+    const tool = recordingTool("bash", "execute");
+    const options = { tools: [tool], store: overriding(inner, { close: async () => {} }) };
+    const first = await run(model, options);
+    const { result } = await first.client.startTurn(first.threadId);
+    const { params } = await first.client.notification("approval.requested");
+    await first.server.close();
+    const { server, client } = await run(model, options);
+    await client.call("approval.respond", { requestId: params.requestId, decision: "always" });
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+    // It has made a second call, which is not answered with the record of the first.
+    expect(tool.runs).toHaveLength(2);
+    expect(client.items("tool_exec").map(({ callId }) => callId)).toEqual(["call_0", undefined]);
+    await server.close();
   });
 
   it("tells the model apart what was refused, blocked, failed and unusable", async () => {

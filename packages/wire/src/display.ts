@@ -15,7 +15,7 @@ const escapeCharacter = (character: string): string => {
 };
 
 /** The last place at or before `end` that is not inside a surrogate pair. */
-const endOfCharacter = (text: string, end: number): number =>
+export const endOfCharacter = (text: string, end: number): number =>
   (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end;
 
 export interface DisplayOptions {

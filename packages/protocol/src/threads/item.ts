@@ -46,6 +46,13 @@ export const ApprovalMetadataSchema = z.object({
 });
 export type ApprovalMetadata = z.infer<typeof ApprovalMetadataSchema>;
 
+const cut = {
+  /** The text is the beginning of a longer one. */
+  truncated: z.literal(true).optional(),
+  /** The `artifact` item that names the file with all of it. */
+  artifactItemId: z.string().optional(),
+};
+
 /** The `data` of each item type. */
 export const ItemDataSchemas = {
   user_message: z.object({
@@ -62,6 +69,7 @@ export const ItemDataSchemas = {
     text: z.string(),
     reasoning: z.literal(true).optional(),
     step: z.int().nonnegative().optional(),
+    ...cut,
   }),
   tool_exec: z.object({
     tool: z.string(),
@@ -83,7 +91,7 @@ export const ItemDataSchemas = {
     toolItemId: z.string(),
     stream: z.enum(["stdout", "stderr"]),
     text: z.string(),
-    truncated: z.literal(true).optional(),
+    ...cut,
   }),
   approval: z.object({
     requestId: z.string(),

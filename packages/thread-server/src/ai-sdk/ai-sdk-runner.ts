@@ -74,7 +74,14 @@ const runCalls = async (
   const results = [];
   for (const call of calls) {
     turn.signal.throwIfAborted();
-    results.push(toToolResult(call.callId, call.tool, await turn.callTool({ ...call, step })));
+    // Models repeat their ids: one that is in the history of the turn already is not that call.
+    const callId = isInHistory(turn, call.callId) ? undefined : call.callId;
+    results.push(toToolResult(call.callId, call.tool, await turn.callTool({ ...call, callId, step })));
   }
   return results;
 };
+
+const isInHistory = ({ turn, history }: TurnContext, callId: string): boolean =>
+  history.some(
+    (item) => item.turnId === turn.turnId && item.type === "tool_exec" && item.data?.callId === callId,
+  );
