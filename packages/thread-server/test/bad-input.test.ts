@@ -312,3 +312,21 @@ describe("a store that fails", () => {
     expect(error).toEqual({ code: -32603, message: "Internal error" });
   });
 });
+
+describe("a call of a model that is not well-formed Unicode", () => {
+  it("is refused with that reason, and runs nothing", async () => {
+    const tool = recordingTool("echo", "read");
+    const runner = callingRunner({ tool: "echo", input: { command: "echo '\ud83d'" } });
+    const server = createThreadServer({ runner, tools: [tool] });
+    const client = RawClient.connect(server);
+    await client.startTurn(await client.createThread());
+    const { params } = await client.notification("item.completed", ({ type }) => type === "tool_exec");
+    expect(params.item.data).toMatchObject({
+      status: "failed",
+      code: "tool.invalid_input",
+      error: expect.stringMatching(/half of a surrogate pair/),
+    });
+    expect(tool.runs).toEqual([]);
+    await server.close();
+  });
+});
