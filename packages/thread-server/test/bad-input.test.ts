@@ -72,7 +72,8 @@ describe("requests that cannot be served", () => {
   it.each([
     ["initialize", { clientInfo: "x" }],
     ["initialize", { clientInfo: {} }],
-    ["thread.create", { directory: null }],
+    ["thread.create", { directory: 1 }],
+    ["thread.create", { title: "" }],
     ["thread.create", { title: "x".repeat(1001) }],
     ["thread.get", undefined],
     ["thread.get", { threadId: "x", limit: 0 }],
