@@ -12,7 +12,7 @@ export interface Place {
 export const placeOf = ({ time, threadId }: Thread): Place => ({ updated: time.updated, threadId });
 
 const parseCursor = (cursor: string): Place => {
-  const [, updated, threadId] = /^(\d+(?:\.\d+)?)\/(.+)$/.exec(cursor) ?? [];
+  const [, updated, threadId] = /^(\d+(?:\.\d+)?(?:e\+\d+)?)\/(.+)$/.exec(cursor) ?? [];
   if (updated === undefined || threadId === undefined) throw invalidParams("Unknown cursor");
   return { updated: Number(updated), threadId };
 };

@@ -39,6 +39,8 @@ export const threadSearch = {
   result: tolerantObject({
     /** The thread used last first; in a thread its title, then its messages in their order. */
     hits: z.array(SearchHitSchema),
+    /** Threads whose log cannot be read: they are not searched, or not to their end. */
+    skipped: z.array(tolerantObject({ threadId: z.string(), reason: z.string() })).optional(),
     /** More may follow, with this `cursor`: one request reads a bounded part of the logs, which may have no hit. */
     nextCursor: z.string().optional(),
   }),
