@@ -135,7 +135,7 @@ describe("threads", () => {
     const { threads, nextCursor } = (await client.call("thread.list", { limit: 9 })).result;
     expect(threads.length).toBeLessThan(9);
     const { error, result } = await client.call("thread.list", { cursor: nextCursor });
-    expect(error?.data.param ?? threads.length + result.threads.length).toBe(9);
+    expect(error?.data?.param ?? threads.length + result.threads.length).toBe(9);
   });
 
   it("lists all threads, the one used last first", async () => {

@@ -53,17 +53,16 @@ export const GrantSchema = tolerantObject({
 export type Grant = z.infer<typeof GrantSchema>;
 
 /** What a server can do. The five names of the spec are always there; further ones announce extensions. */
-export const ThreadCapabilitiesSchema = tolerantObject(
-  {
+export const ThreadCapabilitiesSchema = z
+  .object({
     threads: z.boolean(),
     turns: z.boolean(),
     approvals: z.boolean(),
     streaming: z.boolean(),
     /** Threads outlive the server's process. */
     persistence: z.boolean(),
-  },
-  z.unknown(),
-);
+  })
+  .catchall(z.unknown());
 export type ThreadCapabilities = z.infer<typeof ThreadCapabilitiesSchema>;
 
 /** The requests from client to server (section "Methods"); those and the params that the spec does not have are extensions. */
