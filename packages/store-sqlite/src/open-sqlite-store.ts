@@ -7,6 +7,7 @@ import {
   type StoreReceipt,
   type SuspensionReceipt,
 } from "@harnesskit/graph";
+import { EndWatch } from "./end-watch.ts";
 import { SqliteLeaseTable } from "./lease-table.ts";
 import { checkSqliteStoreOptions } from "./option-names.ts";
 import { RunTable } from "./run-table.ts";
@@ -24,6 +25,7 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
   const runs = new RunTable(file);
   const table = new SqliteLeaseTable(file);
   const leases = new LeaseQueue({ table, clock: options.clock, pollMs, maxWaiters });
+  const ends = new EndWatch(file, suspensions, options.endPollMs);
   await table.deleteExpired();
 
   const isSynced = (isSuspension: boolean): boolean =>
@@ -74,6 +76,7 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
       save: async (write) => (await commit({ suspension: write })).suspension as SuspensionReceipt,
       delete: async (invocationId) => file.write(() => suspensions.delete(invocationId), isSynced(true)),
       list: async (filter = {}) => file.readOne(() => suspensions.list(filter)),
+      watchEnds: ends.watch,
     },
     runs: {
       load: async (runId) => file.read(() => runs.read(runId)),
@@ -83,6 +86,7 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
     leases,
     commit,
     async close() {
+      ends.close();
       const held = leases.close();
       file.close(() => {
         for (const proof of held) table.releaseNow(proof);

@@ -58,6 +58,8 @@ export interface ArtifactWriter {
  * another `HarnessError` of such a code, when the storage fails. A thread id that the store did not make up is one that it does not know.
  */
 export interface ThreadStore {
+  /** Whether threads outlive the process, as `initialize` tells clients. @default true */
+  readonly isPersistent?: boolean;
   /** Stores a new thread. */
   create(thread: Thread): Promise<void>;
   /** Replaces what is known of the thread itself. */

@@ -179,7 +179,7 @@ export class ToolCalls {
     const { threadId, directory } = thread;
     const { input, preview, run } = await prepareCall(tool, rawInput, {
       threadId,
-      directory,
+      directory: directory === "" ? undefined : directory,
       callId: itemId,
     });
     const common = { threadId, turnId: turn.turnId, itemId, directory, tool, input };
