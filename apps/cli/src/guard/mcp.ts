@@ -36,6 +36,12 @@ const readUrl = (url: string, header: readonly string[] | undefined) => {
   return { title: serverTitle(server), headers: Object.fromEntries(headers) };
 };
 
+const lines = {
+  maxFrameBytes: maxProxyMessageBytes,
+  maxBufferedBytes: 2 * maxProxyMessageBytes,
+  keepLines: true,
+};
+
 const openServer = async (
   [program = "", ...args]: readonly string[],
   { url, header }: GuardMcpOptions,
@@ -50,7 +56,7 @@ const openServer = async (
     command: program,
     args,
     inheritEnv: Object.keys(process.env),
-    maxFrameBytes: maxProxyMessageBytes,
+    ...lines,
   }).connect();
 };
 
@@ -85,7 +91,7 @@ export const guardMcp = async (
   const identity = { framework: "harness-guard-mcp", version, agentId: `mcp.${name}`, note };
   return runProxy(options, identity, async ({ judge, limits, onStop }) => {
     const server = await openServer(command, options, note);
-    const client = createStdioChannel({ maxFrameBytes: maxProxyMessageBytes });
+    const client = createStdioChannel(lines);
     onStop(() => void client.close());
     const approvalUrl = options.ahp === undefined ? () => inboxUrl(options.hub) : undefined;
     const proxy = createMcpProxy({
