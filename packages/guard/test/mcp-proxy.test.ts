@@ -419,9 +419,9 @@ describe("what passes", () => {
   it("is refused where it would not be what was judged", async () => {
     const change = { decision: "modify", modified_payload: { arguments: { dry: true } } };
     const { lines, events } = await guardServer(hostile("exact"), () => change, { isRaw: true });
-    const answers: any[] = [];
+    const answers: string[] = [];
     lines.start({
-      message: (line) => void answers.push((line as JsonLine).value),
+      message: (line) => void answers.push((line as JsonLine).text),
       error: () => {},
       close: () => {},
     });
@@ -435,15 +435,15 @@ describe("what passes", () => {
     const refusals = [
       ["1", '{"a":1,"a":2}', /two members of one name/],
       ["2", '{"x":{"__proto__":{}}}', /__proto__/],
-      ["9007199254740993", "{}", /answered exactly/],
+      ["9007199254740993", "{}", /"id":9007199254740993,"error".*without an id that JavaScript keeps/],
       ["3", '{"n":9007199254740993}', /JavaScript rounds a number/],
     ] as const;
     for (const [at, [id, args, why]] of refusals.entries()) {
       await ask(id, args);
       await vi.waitFor(() => expect(answers).toHaveLength(at + 1));
-      expect(JSON.stringify(answers[at])).toMatch(why);
+      expect(answers[at]).toMatch(why);
+      expect(answers[at]).toContain(`"id":${id},`);
     }
-    expect(answers.map(({ id }) => id)).toEqual([1, 2, null, 3]);
     expect(events.filter(({ type }) => type === "pre_action")).toHaveLength(1);
   });
 });

@@ -134,8 +134,7 @@ export class McpProxy {
     if (this.#notice.isOwn(message)) return undefined;
     if (method === "initialize") this.#notice.noteInitialize(message);
     if (method === "tools/call" || method === "tools/list") {
-      if (!isRpcId(id))
-        return refuse(null, InvalidRequest, `${method} without an id that can be answered exactly`);
+      if (!isRpcId(id)) return this.#sides.refuseId(line, `${method} without an id that JavaScript keeps`);
       if (method === "tools/call") return this.#open(id, line, (value as JsonLine).text);
       if (this.#lists.size >= this.#limits.maxRequests)
         return refuse(id, overloaded, "too many requests are open");

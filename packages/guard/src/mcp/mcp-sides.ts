@@ -8,7 +8,7 @@ import {
   InvalidMessageError,
   JsonLine,
 } from "@harnesskit/wire";
-import { exactLine, readLongLine } from "../proxy/exact-line.ts";
+import { editedLine, exactLine, readLongLine } from "../proxy/exact-line.ts";
 import type { ProxyLimits } from "../proxy/limits.ts";
 import { isRpcId, type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
 
@@ -60,6 +60,12 @@ export class McpSides {
     if (long?.isAnswer) return undefined;
     const code = InvalidMessageError.isInstance(error) ? ParseError : InvalidRequest;
     return this.reply(rpcError(long?.id ?? null, code, error.message));
+  }
+
+  /** Refuses a request of the client's whose id cannot be told from others; the answer has it with its digits. */
+  refuseId(line: JsonLine, problem: string): Promise<void> {
+    const refusal = ({ id }: RpcMessage) => rpcError(isRpcId(id) ? id : null, InvalidRequest, problem);
+    return this.reply(editedLine(line, refusal));
   }
 
   /** Sends the client an answer that is made first, or the error why it is not. */
