@@ -32,7 +32,7 @@ export {
   type LimitsOf,
   type NumberRange,
 } from "./define-limits.ts";
-export { type DisplayOptions, displayReason, displayText } from "./display.ts";
+export { type DisplayOptions, displayName, displayReason, displayText } from "./display.ts";
 export {
   BufferFullError,
   ConnectionClosedError,
