@@ -74,6 +74,11 @@ export interface TurnContext extends TurnRequest {
   /** Begins an `assistant_message`. Throws `turn_ended`. */
   message(options?: { reasoning?: true; step?: number }): MessageWriter;
   /**
+   * Has the prompt's gate judge a further request to the model, before the runner makes it: `step` counts from 1, `added` is what the model is
+   * given since the request before. Rejects with a `TurnError` where it may not be made; let that end the turn.
+   */
+  judgeRequest(request: { readonly step: number; readonly added?: JsonValue }): Promise<void>;
+  /**
    * Runs a tool as the gate and the user allow. What the tool, the gate or the user did is the outcome. Rejects only
    * when the turn is stopped while the user is asked, or has ended (`turn_ended`).
    */

@@ -89,6 +89,10 @@ export class TurnWork {
     const tools = await this.#calls.tools();
     turn.signal.throwIfAborted();
     settings.observe("agentStarted", this.#observed);
+    const prompt = new PromptAdmission(this.#gated, request);
+    const asked = state.history.findLast(
+      ({ type, turnId }) => type === "user_message" && turnId === turn.turnId,
+    );
     return settings.runner.run({
       ...request,
       thread,
@@ -97,6 +101,7 @@ export class TurnWork {
       tools,
       history: state.history.filter(isGiven),
       message: (options = {}) => this.#writeMessage(options),
+      judgeRequest: (further) => prompt.judgeRequest(asked?.itemId ?? turn.turnId, further),
       callTool: (call) => this.#calls.call(call),
       artifact: (artifact) => turn.artifact(artifact),
       addUsage: (usage) => turn.addUsage(usage),

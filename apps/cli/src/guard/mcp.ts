@@ -88,7 +88,8 @@ export const guardMcp = async (
   const note = (line: string) => process.stderr.write(`harness guard mcp: ${oneLine(line, 1000)}\n`);
   const name = readProgramName(options.name, url === undefined ? command : [new URL(url).hostname]);
   const pins = await openToolPins({ directory: pinsDirectory(), name, place: words });
-  const identity = { framework: "harness-guard-mcp", version, agentId: `mcp.${name}`, note };
+  const capabilities = ["pre_action", "post_action", "confirmation"];
+  const identity = { framework: "harness-guard-mcp", version, agentId: `mcp.${name}`, capabilities, note };
   return runProxy(options, identity, async ({ judge, limits, onStop }) => {
     const server = await openServer(command, options, note);
     const client = createStdioChannel(lines);
