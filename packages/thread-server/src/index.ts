@@ -17,6 +17,7 @@ export {
   type FinalVerdict,
   type ItemJudgement,
   type JudgedPrompt,
+  type JudgedRequest,
   type Judgement,
   type Modification,
   type ModifyVerdict,

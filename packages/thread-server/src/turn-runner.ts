@@ -83,6 +83,11 @@ export interface TurnContext extends TurnRequest {
   /** Begins an `assistant_message`. Throws `turn_ended`. */
   message(options?: { reasoning?: true; step?: number }): MessageWriter;
   /**
+   * Has the prompt's gate judge a further request to the model, before the runner makes it: `step` counts from 1, `added` is what the model is
+   * given since the request before. Rejects with a `TurnError` where it may not be made; let that end the turn.
+   */
+  judgeRequest(request: { readonly step: number; readonly added?: JsonValue }): Promise<void>;
+  /**
    * Runs a tool as the gate and the user allow. What the tool, the gate or the user did is the outcome. In a resumed turn
    * each outcome that is recorded answers one call with the same id, tool and input, in their order, and nothing runs
    * again. Rejects when the turn is stopped while the user is asked, or has ended (`turn_ended`), and for an id whose call

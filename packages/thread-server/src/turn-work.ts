@@ -92,6 +92,10 @@ export class TurnWork {
     settings.observe("agentStarted", this.#observed);
     const { history } = state;
     if (turn.isResumed) this.#calls.recall(history);
+    const prompt = new PromptAdmission(this.#gated, request);
+    const asked = history.findLast(
+      ({ type, turnId }) => type === "user_message" && turnId === turn.turnId,
+    );
     return settings.runner.run({
       ...request,
       thread,
@@ -101,6 +105,7 @@ export class TurnWork {
       tools,
       history: history.filter(isGiven),
       message: (options = {}) => this.#writeMessage(options),
+      judgeRequest: (further) => prompt.judgeRequest(asked?.itemId ?? turn.turnId, further),
       callTool: (call) => this.#calls.call(call),
       artifact: async (artifact) => {
         await turn.artifact(artifact);

@@ -11,6 +11,8 @@ import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import {
   createMemoryThreadStore,
   createThreadServer,
+  type PromptGate,
+  type PromptVerdict,
   type ThreadServerOptions,
   ToolError,
   undecidedCodes,
@@ -219,6 +221,33 @@ describe("a turn on the AI SDK", () => {
       ],
     });
     expect(tools.every(({ runs }) => runs.length === 0 || runs === tools[1]?.runs)).toBe(true);
+  });
+
+  it("has each further request to the model judged: a human is asked where a rule is named, and a block ends the turn", async () => {
+    const steps = ["a", "b", "c"].map((id) => [call(id, "read", {}), finish("tool-calls")]);
+    const { model, calls } = scripted(...steps);
+    const judged: unknown[] = [];
+    const verdicts: PromptVerdict[] = [
+      { verdict: "ask" },
+      { verdict: "ask", reason: "look", judgement: { by: "policy", rule: "results" } },
+      { verdict: "block", reason: "No more.", code: "policy.blocked" },
+    ];
+    const promptGate: PromptGate = {
+      before: () => ({ verdict: "allow" }),
+      request({ step, added, text }) {
+        judged.push([step, text, JSON.stringify(added).includes("tool-result")]);
+        return verdicts[step - 1] ?? { verdict: "allow" };
+      },
+    };
+    const { client, turn } = await run(model, { tools: [recordingTool("read", "read")], promptGate });
+    const ended = turn();
+    const { params } = await client.notification("approval.requested");
+    expect(params).toMatchObject({ permission: "prompt", metadata: { reason: "look" } });
+    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    expect((await ended).params).toMatchObject({ error: "No more.", code: "policy.blocked" });
+    expect(calls).toHaveLength(3);
+    // What a human has allowed is judged once more.
+    expect(judged).toEqual([1, 2, 2, 3].map((step) => [step, "go", true]));
   });
 
   it("rebuilds the conversation from the log, each call with its result", async () => {

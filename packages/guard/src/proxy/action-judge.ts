@@ -34,6 +34,8 @@ export interface ActionJudgeOptions {
 
 /** How much longer an answer is waited for than the harness was asked to take. */
 const answerMarginMs = 2000;
+/** Characters of arguments that the report of an outcome repeats. */
+const maxRepeatedLength = 64 * 1024;
 
 const refuse = (reason: string): Refusal => ({ ruling: "refuse", reason });
 
@@ -105,7 +107,10 @@ export class ActionJudge {
 
   /** Reports what came of an action that was decided. Never throws. */
   report(action: ProxiedAction, outcome: ActionOutcome, durationMs: number): void {
-    this.#report(actionPayload(action), action, outcome, durationMs);
+    const payload = actionPayload(action);
+    // The call's id says which action it was, and an event has a limit.
+    const isLarge = JSON.stringify(action.arguments).length > maxRepeatedLength;
+    this.#report(isLarge ? { ...payload, arguments: {} } : payload, action, outcome, durationMs);
   }
 
   /** Reports that a prompt was given up before it was decided, so that its question is withdrawn. Never throws. */

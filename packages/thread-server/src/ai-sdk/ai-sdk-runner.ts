@@ -1,3 +1,4 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { ModelRef } from "@harnesskit/protocol/threads";
 import { invalidParams, resolveAttachmentLimits } from "@harnesskit/wire";
 import type { LanguageModel } from "ai";
@@ -51,7 +52,10 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
       const history = boundHistory(turn.history, maxContextLength);
       const messages = toModelMessages(history, attachments && (await readFiles(turn, history, attachments)));
       const maxSteps = turn.agent.maxSteps ?? 50;
+      let sent = messages.length;
       for (let step = 0; step < maxSteps; step++) {
+        if (step > 0) await turn.judgeRequest({ step, added: messages.slice(sent) as JsonValue[] });
+        sent = messages.length;
         const result = await streamStep(turn, { model: chosen, messages, step, maxRetries });
         turn.addUsage(result.usage);
         if (result.calls.length === 0) return;
