@@ -6,6 +6,7 @@ export default library({
   json: "src/json/index.ts",
   time: "src/time/index.ts",
   tool: "src/tool/index.ts",
+  model: "src/model/index.ts",
   trace: "src/trace/index.ts",
   testing: "src/testing/index.ts",
 });

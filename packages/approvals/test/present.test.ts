@@ -224,6 +224,17 @@ describe("what came of a call, in a few words", () => {
     [{ matches: [{}] }, "1 match"],
     [{ path: "n", bytes: 4, created: true }, "new file, 4 bytes"],
     [{ content: [{ type: "text", text: "a\nb" }] }, "2 lines"],
+    [
+      {
+        content: [
+          { type: "text", text: "a" },
+          { type: "image", mimeType: "image/png\u202e", size: 3 },
+          { type: "resource", resource: { uri: "f:x", mimeType: "application/pdf", blob: "AA==" } },
+        ],
+      },
+      "1 line, image/png⟨U+202E⟩, application/pdf",
+    ],
+    [{ content: [{ type: "text", text: "a" }, { type: "other" }] }, "2 parts"],
     [{ total: 1, rows: 2 }, "2 fields"],
     ["[not JSON", "1 line"],
     [42, "42"],

@@ -12,7 +12,10 @@ export const mcpLimits = defineLimits({
   maxMessageBytes: 8 * 1024 * 1024,
   /** Items of one result's content; the number of those left out is said in `omitted_items`. */
   maxContentItems: 256,
-  /** Characters of base64 of an image, a sound or a binary resource; of a larger one only its kind and size are passed on. */
+  /**
+   * Characters of base64 of the images, sounds and binary resources of one result; of what exceeds it only the kind and size are
+   * passed on. An agent that a core started takes an eighth of the core's frame limit.
+   */
   maxBinaryLength: 512 * 1024,
   /** Characters of the message of a tool that failed. */
   maxErrorLength: 4000,

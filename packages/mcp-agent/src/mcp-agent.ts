@@ -8,6 +8,7 @@ import {
   type Tool,
 } from "@harnesskit/agent-sdk";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { agentEnvironment, defaultRuntimeLimits } from "@harnesskit/protocol/runtime";
 import { displayText, type HarnessError } from "@harnesskit/wire";
 import { settleWithin, systemClock, within } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
@@ -89,7 +90,8 @@ class ServedMcpServer implements McpAgent {
     const { id, version = "1.0.0", env = process.env, clock = systemClock, random = Math.random } = options;
     const server = parseMcpServer(options.server);
     this.#options = options;
-    this.#limits = mcpLimits.resolve(options.limits);
+    const frameBytes = Number(env[agentEnvironment.maxFrameBytes]) || defaultRuntimeLimits.max_frame_bytes;
+    this.#limits = mcpLimits.resolve({ maxBinaryLength: Math.floor(frameBytes / 8), ...options.limits });
     const names = Object.keys(mcpTimes.defaults) as (keyof McpTimes)[];
     const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<McpTimes>;
     this.#times = mcpTimes.resolve(times, "options");
@@ -112,6 +114,13 @@ class ServedMcpServer implements McpAgent {
       id,
       version,
       clock,
+      // Beside its media a result has texts.
+      limits: {
+        maxToolOutputBytes: Math.max(
+          defaultRuntimeLimits.max_tool_output_bytes,
+          2 * this.#limits.maxBinaryLength,
+        ),
+      },
       ...(outputDirectory !== undefined && { outputDirectory }),
       ...(manifestHash !== undefined && { manifestHash }),
       health: () => {

@@ -21,12 +21,15 @@ describe("an MCP server as an agent", () => {
     expect(await call(core, "weird_x20name_x2f_xc3_xbc")).toMatchObject({ status: "succeeded" });
   });
 
-  it("passes structured content on once, and checks it", async () => {
+  it("passes structured content on with the text that repeats it, which is exact, and checks it", async () => {
     await using served = await serve({ server: hostile() });
     const good = await call(served.core, "structured");
     expect(good).toMatchObject({
       status: "succeeded",
-      output: { content: [], structuredContent: { node: { id: 1 } } },
+      output: {
+        content: [{ type: "text", text: '{"node":{"id":1}}' }],
+        structuredContent: { node: { id: 1 } },
+      },
     });
     expect(await call(served.core, "structured", { wrong: true })).toMatchObject(
       failed("tool.invalid_output"),

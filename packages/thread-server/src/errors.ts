@@ -11,10 +11,12 @@ export type TurnErrorCode =
   | "model_unauthorized"
   | "model_not_found"
   | "model_rate_limited"
+  | "model_quota_exceeded"
   | "model_refused"
   | "model_unavailable"
   | "model_input_unsupported"
   | "model_output_limit"
+  | "model_no_answer"
   | "model_filtered"
   | (string & {});
 

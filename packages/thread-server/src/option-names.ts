@@ -40,4 +40,5 @@ export const checkAiSdkRunnerOptions = defineOptions<AiSdkRunnerOptions>("create
   maxContextLength: false,
   maxRetries: false,
   attachments: false,
+  onRetry: false,
 });

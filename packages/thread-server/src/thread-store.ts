@@ -48,7 +48,8 @@ export interface KeptClaim extends ThreadClaim {
 
 /** A file beside the log that is being written. */
 export interface ArtifactWriter {
-  write(text: string): Promise<void>;
+  /** Adds text as UTF-8, or bytes as they are. */
+  write(part: string | Uint8Array): Promise<void>;
   /** Ends it. What it returns goes into the `artifact` item. */
   close(): Promise<{ path: string; sizeBytes: number; sha256: string }>;
 }

@@ -36,12 +36,16 @@ export interface ToolRequest {
   readonly input: unknown;
   /** Which of the turn's model calls made it, counted from 0. */
   readonly step?: number;
+  /** Why `input` is not what the model wrote: the call then fails with it (`tool.invalid_input`), and nobody is asked. */
+  readonly problem?: string;
 }
 
 /** How a call ended. The message to the model depends on `status`. */
 export interface ToolOutcome {
   readonly status: "succeeded" | "failed" | "rejected" | "blocked" | "cancelled" | "unknown";
   readonly output?: JsonValue;
+  /** The output with the images and files that `output` only names, for the model; left out where it has none. */
+  readonly modelOutput?: JsonValue;
   /** Why it did not succeed: a sentence that is safe to show. */
   readonly error?: string;
   /** The string code of the failure. */

@@ -3,6 +3,7 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3StreamPart,
 } from "@ai-sdk/provider";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { invalidParams } from "@harnesskit/wire";
 import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
@@ -28,9 +29,12 @@ const usage = {
   outputTokens: { total: 5, text: undefined, reasoning: undefined },
 };
 
-const finish = (unified: "stop" | "tool-calls" | "length" | "content-filter"): Part => ({
+const finish = (
+  unified: "stop" | "tool-calls" | "length" | "content-filter" | "error" | "other",
+  raw?: string,
+): Part => ({
   type: "finish",
-  finishReason: { unified, raw: undefined },
+  finishReason: { unified, raw },
   usage,
 });
 
@@ -58,7 +62,7 @@ const scripted = (...steps: Part[][]) => {
   const calls: LanguageModelV3CallOptions[] = [];
   const model: LanguageModelV3 = new MockLanguageModelV3({
     async doStream(options) {
-      const chunks = steps[calls.length] ?? [finish("stop")];
+      const chunks = steps[calls.length] ?? [...text("t", "Done."), finish("stop")];
       calls.push(options);
       return {
         stream: simulateReadableStream({ chunks: [{ type: "stream-start", warnings: [] }, ...chunks] }),
@@ -341,27 +345,82 @@ describe("a turn on the AI SDK", () => {
 
 describe("a model that fails", () => {
   const failing = (error: unknown) => new MockLanguageModelV3({ doStream: () => Promise.reject(error) });
-  const apiError = (statusCode?: number) =>
+  const apiError = (statusCode?: number, responseBody?: string) =>
     new APICallError({
-      message: "secret key sk-123",
-      url: "https://secret",
+      message: "no key sk-secret-0123456789",
+      url: "https://user:secret@provider.example/v1/chat?key=secret",
       requestBodyValues: {},
       ...(statusCode === undefined ? {} : { statusCode }),
+      ...(responseBody === undefined ? {} : { responseBody }),
     });
+  const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
 
   it.each([
-    [apiError(401), "model_unauthorized"],
-    [apiError(404), "model_not_found"],
-    [apiError(429), "model_rate_limited"],
-    [apiError(400), "model_refused"],
-    [apiError(500), "model_unavailable"],
-    [apiError(), "model_unavailable"],
-    [new TypeError("fetch failed secret"), "model_unavailable"],
-  ])("%s ends the turn as %s, without the provider's words", async (error, code) => {
-    const { client, turn } = await run(failing(error));
+    [apiError(401), "model_unauthorized", "(HTTP 401, https://provider.example/v1/chat): no key [redacted]."],
+    [apiError(404), "model_not_found", "HTTP 404"],
+    [apiError(429), "model_rate_limited", "Try again later."],
+    [
+      apiError(429, '{"error":{"message":"You are out","code":"insufficient_quota"}}'),
+      "model_quota_exceeded",
+      "You are out. Add",
+    ],
+    [apiError(402), "model_quota_exceeded", "Add credit"],
+    [
+      apiError(400, '[{"error":{"message":"maximum context length is 8192 tokens."}}]'),
+      "model_refused",
+      ": maximum context length is 8192 tokens.",
+    ],
+    [apiError(400, '{"error":"no tools\\u001b here"}'), "model_refused", ": no tools⟨U+001B⟩ here."],
+    [apiError(502, "<html>secret</html>"), "model_unavailable", "HTTP 502"],
+    [apiError(), "model_unavailable", "(https://provider.example/v1/chat)"],
+    [new TypeError("fetch failed secret", { cause: refused }), "model_unavailable", "ECONNREFUSED"],
+  ])(
+    "%s ends the turn as %s, and says the endpoint and the provider's words without secrets",
+    async (error, code, words) => {
+      const { client, turn } = await run(failing(error));
+      const end = await turn();
+      expect(end).toMatchObject({ method: "turn.error", params: { code, turn: { status: "error" } } });
+      expect(end.params.error).toContain(words);
+      expect(JSON.stringify(client.received)).not.toContain("secret");
+    },
+  );
+
+  it("reports the attempts that are repeated, and says at the end how many there were", async () => {
+    const error = new APICallError({
+      message: "Cannot connect to API: connect ECONNREFUSED 127.0.0.1:9",
+      url: "http://127.0.0.1:9/v1/chat/completions",
+      requestBodyValues: {},
+      isRetryable: true,
+      responseHeaders: { "retry-after-ms": "1" },
+    });
+    const retries: string[] = [];
+    const model = failing(error);
+    const runner = createAiSdkRunner({ model, maxRetries: 2, onRetry: (reason) => retries.push(reason) });
+    const { turn } = await run(model, { runner });
+    const { error: said } = (await turn()).params;
+    const once =
+      "The model could not be reached or failed (http://127.0.0.1:9/v1/chat/completions): Cannot connect to API: connect ECONNREFUSED 127.0.0.1:9.";
+    expect(retries).toEqual([once, once]);
+    expect(said).toBe(`${once} It was tried 3 times.`);
+  });
+
+  it.each([
+    ["nothing", [finish("stop")], "no text and no call"],
+    ["thoughts only", [...reasoning("r", "hm"), finish("stop")], "no text and no call"],
+    ["a call that does not come", [...text("t", "I call"), finish("tool-calls")], "announced a call"],
+    [
+      "a call that broke off",
+      [...text("t", "I call"), finish("other", "MALFORMED_FUNCTION_CALL")],
+      "MALFORMED_FUNCTION_CALL",
+    ],
+    ["an error", [...text("t", "I will now"), finish("error", "error")], "failed while it answered"],
+  ] satisfies [string, Part[], string][])("an answer of %s is a failed turn", async (_, parts, words) => {
+    verifies("THR-122");
+    const { model } = scripted(parts);
+    const { turn } = await run(model);
     const end = await turn();
-    expect(end).toMatchObject({ method: "turn.error", params: { code, turn: { status: "error" } } });
-    expect(JSON.stringify(client.received)).not.toContain("secret");
+    expect(end).toMatchObject({ method: "turn.error", params: { code: "model_no_answer" } });
+    expect(end.params.error).toContain(words);
   });
 
   it.each([

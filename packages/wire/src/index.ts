@@ -65,6 +65,7 @@ export {
   type ProtocolErrorOptions,
   toProtocolError,
 } from "./protocol-error.ts";
+export { redactedPlaceholder, withoutSecretShapes } from "./secret-shapes.ts";
 export { shellWord } from "./shell-word.ts";
 export {
   createStreamPipe,

@@ -16,7 +16,7 @@ import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
-import { leaseTtlMs, openModel, toolTimeoutMs } from "./chat-parts.ts";
+import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-parts.ts";
 import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
@@ -94,6 +94,7 @@ export const chat = async (
     graph,
     store,
     session: { leaseTtlMs },
+    replies: operatorReplies,
     limits: { maxSessionIdLength },
     onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
   });

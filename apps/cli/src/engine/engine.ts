@@ -12,7 +12,7 @@ import { openAgentCore } from "../agents/agent-core.ts";
 import { createLiveLog } from "../ahp/live-log.ts";
 import { toHttpFailure } from "../ahp/places.ts";
 import { readServerToken } from "../ahp/token.ts";
-import { leaseTtlMs, openModel, toolTimeoutMs } from "../chat/chat-parts.ts";
+import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "../chat/chat-parts.ts";
 import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { openBrowser } from "../hub/open-browser.ts";
@@ -170,10 +170,14 @@ export const engine = (
           return toChatTools(judge?.judged(tools) ?? tools, { directory: workspace });
         },
         toolTimeoutMs: longestMs,
-        onEvent: streamTurn,
+        onEvent(event) {
+          if (event.type === "model_failed") note(`the model failed: ${oneLine(event.reason, 1_000)}`);
+          return streamTurn(event);
+        },
       }),
       store,
       session: { leaseTtlMs },
+      replies: operatorReplies,
       onError: (cause, { message }) => tell(message, cause),
     });
     defer(() => harness.close({ timeoutMs: closeTimeoutMs }).catch((error) => tell("a turn", error)));

@@ -31,12 +31,14 @@ export interface LazyRunnerOptions {
   readonly model: ReturnType<typeof createModelChooser>;
   /** Called when a model was asked and has not ended the turn within a moment: it may need tools. */
   readonly onWorking: () => void;
+  /** Receives why an attempt failed that is repeated. */
+  readonly onRetry: (reason: string) => void;
 }
 
 const workingAfterMs = 100;
 
 /** The agent loop, which is large: a client is answered before it is there. */
-export const createLazyRunner = ({ model, onWorking }: LazyRunnerOptions): LazyRunner => {
+export const createLazyRunner = ({ model, onWorking, onRetry }: LazyRunnerOptions): LazyRunner => {
   let loading: Promise<TurnRunner> | undefined;
   let running = 0;
   let waiting: NodeJS.Timeout | undefined;
@@ -48,6 +50,7 @@ export const createLazyRunner = ({ model, onWorking }: LazyRunnerOptions): LazyR
           if (running > 0) waiting ??= setTimeout(onWorking, workingAfterMs);
           return chosen;
         },
+        onRetry,
         attachments: { read: ({ path, uri }, scope) => readWorkspaceFile(path ?? uri ?? "", scope) },
       }),
     );

@@ -81,6 +81,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     const runner = createLazyRunner({
       model: createModelChooser({ defaultModel, env: process.env }),
       onWorking: () => void core.start(),
+      onRetry: (reason) => note(`the model is asked again: ${oneLine(reason, 1000)}`),
     });
     const { store, close } = await openThreads(options.store, workspace);
     defer(close);

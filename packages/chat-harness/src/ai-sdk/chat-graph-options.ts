@@ -68,6 +68,8 @@ export const chatGraphLimits = defineLimits({
   maxCalls: 100,
   /** Characters of one tool's result; a longer one is an error for the model. */
   maxResultLength: 100_000,
+  /** Characters of base64 of the images and files in one tool's result, beside its other text; of more, their kind and size are kept. */
+  maxMediaLength: 1_048_576,
 });
 export type ChatGraphLimits = LimitsOf<typeof chatGraphLimits>;
 

@@ -2,6 +2,7 @@ import type { NodeContext } from "@harnesskit/graph";
 import type { ToolCall } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { digest } from "@harnesskit/wire";
+import { nameMediaInText } from "@harnesskit/wire/model";
 import { asSchema, type Tool } from "ai";
 import type { ApprovalRequest, ChatApprovalAnswer } from "./approval.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
@@ -115,7 +116,7 @@ export const planCall = async (
     input: shown.input,
     async run() {
       const output = await runTool(ready.tool, checked.input, run);
-      return edited === undefined ? output : editedText(edited, output);
+      return edited === undefined ? output : editedText(edited, nameMediaInText(output));
     },
   };
 };

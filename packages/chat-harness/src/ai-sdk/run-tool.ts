@@ -1,4 +1,5 @@
 import type { ChatMessage, ToolCall } from "@harnesskit/protocol/chat";
+import { mediaOf, nameMediaInText, outputInText, replaceMedia } from "@harnesskit/wire/model";
 import { settleWithin } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
@@ -123,6 +124,19 @@ const shownOutput = async (tool: Tool, output: unknown, call: ToolCall, input: u
   return typeof output === "string" ? output : (JSON.stringify(output) ?? "null");
 };
 
+/** A result with those of its images and files for which there is room, and with the size of the others. */
+const boundMedia = (text: string, maxLength: number): string => {
+  const output = outputInText(text);
+  if (output === undefined) return text;
+  let room = maxLength;
+  const kept = mediaOf(output).map(({ data }) => {
+    if (data.length > room) return { size: Math.floor((data.length * 3) / 4) };
+    room -= data.length;
+    return { data };
+  });
+  return JSON.stringify(replaceMedia(output, kept));
+};
+
 const failedText = (code: CallFailure["code"], message: string): string =>
   failureText({ status: "failed", code, message });
 
@@ -162,11 +176,12 @@ const runChecked = async (
   try {
     const text = await shownOutput(tool, settled.value, call, input);
     if (typeof text !== "string") return failed("tool_output_invalid", "The tool's output is not a string.");
-    if (text.length <= chat.maxResultLength) {
-      operation?.set({ status: "succeeded", output: text });
-      return text;
+    const bare = nameMediaInText(text);
+    if (bare.length <= chat.maxResultLength) {
+      operation?.set({ status: "succeeded", output: bare });
+      return bare === text ? text : boundMedia(text, chat.maxMediaLength);
     }
-    const sizes = `${text.length} characters, and ${chat.maxResultLength} are taken`;
+    const sizes = `${bare.length} characters, and ${chat.maxResultLength} are taken`;
     return failed("tool_output_too_large", `The tool ran, but its output has ${sizes}. Ask for less.`);
   } catch (error) {
     const end = failureEnd(error, false, run);

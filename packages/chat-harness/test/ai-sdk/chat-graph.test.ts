@@ -199,15 +199,6 @@ describe("the tool loop", () => {
     });
   });
 
-  it("adds nothing for an answer of nothing", async () => {
-    const chat = converse({ model: scriptedModel(says("")).model });
-    const end = await chat.send("psst");
-    expect(end).toMatchObject({
-      outcome: "completed",
-      state: { messages: [{ role: "user", content: "psst" }] },
-    });
-  });
-
   it("gives calls whose ids are taken others", async () => {
     const input = { a: 1, b: 1 };
     const script = scriptedModel(

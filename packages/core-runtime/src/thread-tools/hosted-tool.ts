@@ -153,22 +153,28 @@ const run = async (
   { host, id }: HostedToolOptions,
   prepared: Prepared,
   origin: CallOptions,
-  { signal, stdout, stderr, approval }: ToolContext,
+  { signal, stdout, stderr, approval, ...context }: ToolContext,
 ): Promise<JsonValue> => {
   let output: JsonObject | undefined;
+  const line = (text: string) => stderr(`${text}\n`);
+  const { log = line, status = line } = context;
   const onChunk = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk) => {
     const lost = dropped + missing;
     if (lost > 0) void stderr(`\n[${lost} pieces of output are missing here]\n`);
-    if (channel === "status") void stderr(`${"json" in data ? JSON.stringify(data.json) : data.text}\n`);
-    else if ("json" in data) output = data.json;
-    else if (channel === "stdout") void stdout(data.text);
+    if (channel === "status") void status("json" in data ? JSON.stringify(data.json) : data.text);
+    else if ("json" in data) {
+      // The last part of a call that fails is its output: a part is shown once there is another, or the call has succeeded.
+      if (output) void context.partialResult?.(output);
+      output = data.json;
+    } else if (channel === "stdout") void stdout(data.text);
     else if (channel === "stderr") void stderr(data.text);
-    else if (channel === "log") void stderr(`${data.text}\n`);
+    else if (channel === "log") void log(data.text);
   };
   const options = { ...origin, signal, timeoutMs: runTimeoutMs, ...(approval && { approval }) };
   const result = await host.call(id, callInputOf(prepared), options, untilItThrows(onChunk));
-  if (result.status === "succeeded") return result.output;
-  throw failureOf(result, { wasRun: true, output });
+  if (result.status !== "succeeded") throw failureOf(result, { wasRun: true, output });
+  if (output) void context.partialResult?.(output);
+  return result.output;
 };
 
 /** An observer that throws does not break the call: it gets no more chunks. */

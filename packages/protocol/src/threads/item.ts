@@ -92,6 +92,8 @@ export const ItemDataSchemas = {
   tool_log: tolerantObject({
     toolItemId: z.string(),
     stream: z.enum(["stdout", "stderr"]),
+    /** Set where it is not what the tool printed: lines of its log, what it does, or parts of its result as JSON, one a line. */
+    channel: z.enum(["log", "status", "partial_result"]).optional(),
     text: z.string(),
     ...cut,
   }),

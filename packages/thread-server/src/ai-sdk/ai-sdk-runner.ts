@@ -1,10 +1,11 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { ModelRef } from "@harnesskit/protocol/threads";
 import { invalidParams, resolveAttachmentLimits } from "@harnesskit/wire";
-import type { LanguageModel } from "ai";
+import { type MediaPlace, mediaPlaceAt, toModelOutput } from "@harnesskit/wire/model";
+import type { FilePart, LanguageModel, ModelMessage, ToolResultPart } from "ai";
 import { TurnError } from "../errors.ts";
 import { checkAiSdkRunnerOptions } from "../option-names.ts";
-import type { TurnContext, TurnRunner } from "../turn-runner.ts";
+import type { ToolRequest, TurnContext, TurnRunner } from "../turn-runner.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
 import { boundHistory } from "./bound-history.ts";
 import { toModelMessages, toToolResult } from "./model-messages.ts";
@@ -25,6 +26,8 @@ export interface AiSdkRunnerOptions {
   readonly attachments?: AttachmentOptions;
   /** How often a call of the model is tried again when its provider fails. @default 2 */
   readonly maxRetries?: number;
+  /** Receives a safe sentence for each attempt that failed and is repeated, with what the provider said. @default ignored */
+  readonly onRetry?: (reason: string) => void;
 }
 
 /**
@@ -35,7 +38,7 @@ export interface AiSdkRunnerOptions {
  */
 export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
   checkAiSdkRunnerOptions(options);
-  const { model, maxContextLength = 400_000, maxRetries = 2, attachments } = options;
+  const { model, maxContextLength = 400_000, maxRetries = 2, attachments, onRetry } = options;
   resolveAttachmentLimits(attachments);
   const choose = (ref: ModelRef | undefined) => (typeof model === "function" ? model(ref) : model);
   return {
@@ -56,13 +59,10 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
       for (let step = 0; step < maxSteps; step++) {
         if (step > 0) await turn.judgeRequest({ step, added: messages.slice(sent) as JsonValue[] });
         sent = messages.length;
-        const result = await streamStep(turn, { model: chosen, messages, step, maxRetries });
+        const result = await streamStep(turn, { model: chosen, messages, step, maxRetries, onRetry });
         turn.addUsage(result.usage);
         if (result.calls.length === 0) return;
-        messages.push(...result.messages, {
-          role: "tool",
-          content: await runCalls(turn, result.calls, step),
-        });
+        messages.push(...result.messages, ...(await runCalls(turn, result.calls, mediaPlaceOf(chosen))));
       }
       throw new TurnError("step_limit", `The turn reached its limit of ${maxSteps} model calls.`);
     },
@@ -72,20 +72,27 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
 /** Runs the calls one after the other: the next may depend on what the one before did, and a human is asked one thing at a time. */
 const runCalls = async (
   turn: TurnContext,
-  calls: readonly { callId: string; tool: string; input: unknown }[],
-  step: number,
-) => {
-  const results = [];
+  calls: readonly ToolRequest[],
+  place: MediaPlace | undefined,
+): Promise<ModelMessage[]> => {
+  const results: ToolResultPart[] = [];
+  const media: FilePart[] = [];
   for (const call of calls) {
     turn.signal.throwIfAborted();
     // Models repeat their ids: one that is in the history of the turn already is not that call.
     const callId = isInHistory(turn, call.callId) ? undefined : call.callId;
-    results.push(toToolResult(call.callId, call.tool, await turn.callTool({ ...call, callId, step })));
+    const outcome = await turn.callTool({ ...call, callId });
+    results.push(toToolResult(call.callId ?? "", call.tool, outcome, place));
+    media.push(...(toModelOutput(outcome.modelOutput, place)?.message ?? []));
   }
-  return results;
+  const shown: ModelMessage[] = media.length === 0 ? [] : [{ role: "user", content: media }];
+  return [{ role: "tool", content: results }, ...shown];
 };
 
-const isInHistory = ({ turn, history }: TurnContext, callId: string): boolean =>
+const isInHistory = ({ turn, history }: TurnContext, callId: string | undefined): boolean =>
   history.some(
     (item) => item.turnId === turn.turnId && item.type === "tool_exec" && item.data?.callId === callId,
   );
+
+const mediaPlaceOf = (model: LanguageModel): MediaPlace | undefined =>
+  mediaPlaceAt(typeof model === "string" ? (model.split("/")[0] ?? "") : model.provider);

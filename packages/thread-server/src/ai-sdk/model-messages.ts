@@ -1,5 +1,6 @@
 import type { Item, ItemData } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
+import { type MediaPlace, toModelOutput } from "@harnesskit/wire/model";
 import type { ModelMessage, ToolResultPart } from "ai";
 import { defined } from "../defined.ts";
 import type { ToolOutcome } from "../turn-runner.ts";
@@ -18,11 +19,18 @@ interface Step {
  * Tells the model how a call ended. Refused by the user, blocked by the policy, failed, cancelled and unknown read
  * differently, because they call for different next steps.
  */
-export const toToolResult = (toolCallId: string, toolName: string, outcome: ToolOutcome): ToolResultPart => ({
+export const toToolResult = (
+  toolCallId: string,
+  toolName: string,
+  outcome: ToolOutcome,
+  place?: MediaPlace,
+): ToolResultPart => ({
   type: "tool-result",
   toolCallId,
   toolName,
-  output: toResultOutput(outcome),
+  output:
+    (outcome.status === "succeeded" && toModelOutput(outcome.modelOutput ?? outcome.output, place)?.result) ||
+    toResultOutput(outcome),
 });
 
 const toResultOutput = ({

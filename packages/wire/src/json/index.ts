@@ -18,4 +18,5 @@ export {
 } from "./json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json-difference.ts";
 export { hasRepeatedNames, memberNames } from "./json-scan.ts";
+export { roundedNumber } from "./rounded-number.ts";
 export { fromTextKey, JsonWriter, toTextKey } from "./stored-text.ts";
