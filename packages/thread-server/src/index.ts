@@ -55,6 +55,7 @@ export type {
   ArtifactInput,
   JudgedCall,
   MessageWriter,
+  ProviderMetadata,
   ToolOutcome,
   ToolRequest,
   TurnContext,

@@ -115,8 +115,9 @@ export class TurnWork {
         text += delta;
         turn.delta("assistant_message", itemId, delta);
       },
-      complete: async () => {
-        await turn.complete("assistant_message", itemId, { text, ...options });
+      complete: async (providerMetadata) => {
+        const data = { text, ...options, ...(providerMetadata && { providerMetadata }) };
+        await turn.complete("assistant_message", itemId, data);
         const { reasoning, ...step } = options;
         if (!reasoning) settings.observe("responded", this.#observed, { text, ...step });
       },

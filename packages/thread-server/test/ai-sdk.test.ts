@@ -111,12 +111,16 @@ describe("a turn on the AI SDK", () => {
     expect(calls[1]?.prompt.slice(2)).toMatchObject([
       {
         role: "assistant",
-        content: [{ type: "reasoning" }, { text: "I look." }, { type: "tool-call", toolCallId: "c1" }],
+        content: [{ type: "reasoning" }, { text: "I look." }, { type: "tool-call", toolCallId: "call00001" }],
       },
       {
         role: "tool",
         content: [
-          { type: "tool-result", toolCallId: "c1", output: { type: "json", value: { text: "content" } } },
+          {
+            type: "tool-result",
+            toolCallId: "call00001",
+            output: { type: "json", value: { text: "content" } },
+          },
         ],
       },
     ]);
@@ -170,24 +174,27 @@ describe("a turn on the AI SDK", () => {
       role: "tool",
       content: [
         {
-          toolCallId: "c1",
+          toolCallId: "call00001",
           output: {
             type: "execution-denied",
             reason: expect.stringMatching(/^This call was rejected by \S/),
           },
         },
         {
-          toolCallId: "c2",
+          toolCallId: "call00002",
           output: {
             type: "error-json",
             value: { status: "failed", code: "tool.failed", message: "exit 2", output: { exitCode: 2 } },
           },
         },
-        { toolCallId: "c3", output: { type: "error-json", value: { code: "tool.invalid_input" } } },
-        { toolCallId: "c4", output: { type: "error-json", value: { code: "tool.unknown" } } },
-        { toolCallId: "c5", output: { type: "execution-denied", reason: "Blocked by policy: Rule 7." } },
+        { toolCallId: "call00003", output: { type: "error-json", value: { code: "tool.invalid_input" } } },
+        { toolCallId: "call00004", output: { type: "error-json", value: { code: "tool.unknown" } } },
+        {
+          toolCallId: "call00005",
+          output: { type: "execution-denied", reason: "Blocked by policy: Rule 7." },
+        },
         ...["gate.timeout", "gate.unavailable"].map((code, index) => ({
-          toolCallId: `c${index + 6}`,
+          toolCallId: `call0000${index + 6}`,
           output: { type: "error-json", value: { status: "not_run", code, message: "Nobody judged it." } },
         })),
       ],
@@ -212,12 +219,15 @@ describe("a turn on the AI SDK", () => {
     const output = { type: "text", value: "out" };
     expect(calls[2]?.prompt.slice(1)).toMatchObject([
       { role: "user", content: [{ text: "one" }] },
-      { role: "assistant", content: [{ text: "first" }, { toolCallId: "c1" }, { toolCallId: "c2" }] },
+      {
+        role: "assistant",
+        content: [{ text: "first" }, { toolCallId: "call00001" }, { toolCallId: "call00002" }],
+      },
       {
         role: "tool",
         content: [
-          { toolCallId: "c1", output },
-          { toolCallId: "c2", output },
+          { toolCallId: "call00001", output },
+          { toolCallId: "call00002", output },
         ],
       },
       { role: "assistant", content: [{ text: "second" }] },
@@ -241,7 +251,7 @@ describe("a turn on the AI SDK", () => {
     const said = (index: number) =>
       calls[index]?.prompt
         .filter(({ role }) => role === "user")
-        .map(({ content }) => (content as { text: string }[])[0]?.text);
+        .map(({ content }) => (content as { text: string }[]).at(-1)?.text);
     expect(said(2)).toEqual(["two", "three"]);
     expect(said(3)).toEqual(["x".repeat(1000)]);
   });

@@ -46,6 +46,9 @@ export const ApprovalMetadataSchema = z.object({
 });
 export type ApprovalMetadata = z.infer<typeof ApprovalMetadataSchema>;
 
+/** What a model's provider put beside what the model said, such as a signature; by the provider's name. It means nothing to others. */
+const ProviderMetadataSchema = z.record(z.string(), JsonObjectSchema);
+
 /** The `data` of each item type. */
 export const ItemDataSchemas = {
   user_message: z.object({
@@ -62,6 +65,7 @@ export const ItemDataSchemas = {
     text: z.string(),
     reasoning: z.literal(true).optional(),
     step: z.int().nonnegative().optional(),
+    providerMetadata: ProviderMetadataSchema.optional(),
   }),
   tool_exec: z.object({
     tool: z.string(),
@@ -74,6 +78,7 @@ export const ItemDataSchemas = {
     callId: z.string().optional(),
     /** Which of the turn's model calls asked for it, counted from 0. */
     step: z.int().nonnegative().optional(),
+    providerMetadata: ProviderMetadataSchema.optional(),
     /** The `requestId` of the approval that allowed it. */
     approvedBy: z.string().optional(),
     /** What a policy said of it. A block and a question say their reasons in `error` and in the approval, too. */

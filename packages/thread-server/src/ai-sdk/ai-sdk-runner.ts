@@ -1,12 +1,12 @@
 import type { ModelRef } from "@harnesskit/protocol/threads";
 import { invalidParams, resolveAttachmentLimits } from "@harnesskit/wire";
+import { createReplay } from "@harnesskit/wire/replay";
 import type { LanguageModel } from "ai";
 import { TurnError } from "../errors.ts";
 import type { TurnContext, TurnRunner } from "../turn-runner.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
-import { boundHistory } from "./bound-history.ts";
 import { toModelMessages, toToolResult } from "./model-messages.ts";
-import { streamStep } from "./stream-step.ts";
+import { type StepResult, streamStep } from "./stream-step.ts";
 
 export interface AiSdkRunnerOptions {
   /**
@@ -14,7 +14,10 @@ export interface AiSdkRunnerOptions {
    * `ProtocolError` -32602 for a model that it does not know; it is asked before a turn begins and again when it runs.
    */
   readonly model: LanguageModel | ((ref: ModelRef | undefined) => LanguageModel | Promise<LanguageModel>);
-  /** Characters of earlier turns that the model is given; the oldest turns are left out. @default 400000 */
+  /**
+   * Characters of the conversation that the model is given, about: older tool outputs are left out first, then the oldest turns, with
+   * a note to the model. A model whose provider says that its context is smaller is given less. @default 400000
+   */
   readonly maxContextLength?: number;
   /**
    * Gives the model the files of a turn's input: images and PDFs as file parts, texts as text.
@@ -29,7 +32,8 @@ export interface AiSdkRunnerOptions {
  * An agent on the Vercel AI SDK: calls the model, runs the tools it asks for through the server's gate and approvals,
  * and goes on until it asks for none. Text and reasoning are streamed as `assistant_message` items, usage is reported
  * with the turn's end. Ends with a `TurnError` `step_limit` after the profile's `maxSteps`, `model_…` for a model
- * that fails, or `attachment_…` for a file that does not reach it. Throws `invalid_argument` for a limit that cannot be used.
+ * that fails, or `attachment_…` for a file that does not reach it. What the model is sent is valid
+ * for any provider, whatever is in the log (`createReplay` of `@harnesskit/wire/replay`). Throws `invalid_argument` for a limit that cannot be used.
  */
 export const createAiSdkRunner = ({
   model,
@@ -38,6 +42,7 @@ export const createAiSdkRunner = ({
   attachments,
 }: AiSdkRunnerOptions): TurnRunner => {
   resolveAttachmentLimits(attachments);
+  const replay = createReplay({ maxContextLength });
   const choose = (ref: ModelRef | undefined) => (typeof model === "function" ? model(ref) : model);
   return {
     async accept(request) {
@@ -50,11 +55,13 @@ export const createAiSdkRunner = ({
     },
     async run(turn) {
       const chosen = await choose(turn.model);
-      const history = boundHistory(turn.history, maxContextLength);
+      const { history } = turn;
       const messages = toModelMessages(history, attachments && (await readFiles(turn, history, attachments)));
       const maxSteps = turn.agent.maxSteps ?? 50;
       for (let step = 0; step < maxSteps; step++) {
-        const result = await streamStep(turn, { model: chosen, messages, step, maxRetries });
+        const result = await replay(messages, chosen, (shown) =>
+          streamStep(turn, { model: chosen, messages: shown, step, maxRetries }),
+        );
         turn.addUsage(result.usage);
         if (result.calls.length === 0) return;
         messages.push(...result.messages, {
@@ -68,11 +75,7 @@ export const createAiSdkRunner = ({
 };
 
 /** Runs the calls one after the other: the next may depend on what the one before did, and a human is asked one thing at a time. */
-const runCalls = async (
-  turn: TurnContext,
-  calls: readonly { callId: string; tool: string; input: unknown }[],
-  step: number,
-) => {
+const runCalls = async (turn: TurnContext, calls: StepResult["calls"], step: number) => {
   const results = [];
   for (const call of calls) {
     turn.signal.throwIfAborted();

@@ -1,17 +1,20 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Usage } from "@harnesskit/protocol/threads";
+import { copyJson } from "@harnesskit/wire/json";
+import { wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import { jsonSchema, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from "ai";
 import { defined } from "../defined.ts";
 import { TurnError } from "../errors.ts";
-import type { MessageWriter, TurnContext } from "../turn-runner.ts";
+import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
 import { toModelFailure } from "./model-failure.ts";
 
 /** What one call of the model brought. */
 export interface StepResult {
   /** What the model said, to be sent back to it. */
   readonly messages: ModelMessage[];
-  readonly calls: readonly { readonly callId: string; readonly tool: string; readonly input: unknown }[];
+  readonly calls: readonly ToolRequest[];
   readonly usage: Usage;
 }
 
@@ -26,7 +29,8 @@ export interface StepOptions {
 const toToolSet = (tools: readonly Tool[]): ToolSet => {
   const set: ToolSet = {};
   for (const each of tools) {
-    set[each.name] = tool({ description: each.description, inputSchema: jsonSchema(inputSchemaOf(each)) });
+    const schema = wellFormedJson(inputSchemaOf(each)) as JsonObject;
+    set[each.name] = tool({ description: wellFormed(each.description), inputSchema: jsonSchema(schema) });
   }
   return set;
 };
@@ -52,10 +56,12 @@ const runStep = async (
   const { step } = options;
   /** The `assistant_message` of each block that is open. */
   const open = new Map<string, MessageWriter>();
+  const beside = new Map<string, ProviderMetadata>();
   const end = async (id: string) => {
     const message = open.get(id);
     open.delete(id);
-    await message?.complete();
+    await message?.complete(beside.get(id));
+    beside.delete(id);
   };
   const calls: StepResult["calls"][number][] = [];
   const stream = streamText({
@@ -69,6 +75,9 @@ const runStep = async (
   });
   try {
     for await (const part of stream.fullStream) {
+      if ("id" in part && "providerMetadata" in part && part.providerMetadata) {
+        beside.set(part.id, copyJson(part.providerMetadata));
+      }
       switch (part.type) {
         case "text-start":
         case "reasoning-start":
@@ -86,7 +95,12 @@ const runStep = async (
           await end(part.id);
           break;
         case "tool-call":
-          calls.push({ callId: part.toolCallId, tool: part.toolName, input: part.input });
+          calls.push({
+            callId: part.toolCallId,
+            tool: part.toolName,
+            input: part.input,
+            ...(part.providerMetadata && { providerMetadata: copyJson(part.providerMetadata) }),
+          });
           break;
         case "error":
           throw part.error;
