@@ -7,6 +7,7 @@ import { invalidParams } from "@harnesskit/wire";
 import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
+import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer, type ThreadServerOptions, ToolError, undecidedCodes } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
@@ -44,13 +45,15 @@ const call = (toolCallId: string, toolName: string, input: unknown): Part => ({
   input: typeof input === "string" ? input : JSON.stringify(input),
 });
 
-/** A model that streams these steps, one a call, and keeps what it was asked. */
+/** A model that streams these steps, one a call, to what providers take, and keeps what it was asked. */
 const scripted = (...steps: Part[][]) => {
   const calls: LanguageModelV3CallOptions[] = [];
   const model: LanguageModelV3 = new MockLanguageModelV3({
     async doStream(options) {
       const chunks = steps[calls.length] ?? [finish("stop")];
       calls.push(options);
+      const refused = judgePrompt(options);
+      if (refused !== undefined) throw new Error(`a provider would refuse the prompt: ${refused}`);
       return {
         stream: simulateReadableStream({ chunks: [{ type: "stream-start", warnings: [] }, ...chunks] }),
       };

@@ -66,7 +66,7 @@ const runStep = async (
   const calls: StepResult["calls"][number][] = [];
   const stream = streamText({
     model: options.model,
-    system: turn.agent.systemPrompt,
+    ...(turn.agent.systemPrompt !== "" && { system: wellFormed(turn.agent.systemPrompt) }),
     messages: options.messages,
     tools: toToolSet(turn.tools),
     abortSignal: turn.signal,

@@ -9,12 +9,12 @@ export const firstCharacters = (text: string, maxLength: number): string =>
 export const lastCharacters = (text: string, maxLength: number): string =>
   text.length <= maxLength ? text : text.slice(-maxLength).replace(/^[\udc00-\udfff]/, "");
 
-/** An escape of JSON text. `JSON.stringify` writes only a lone surrogate as one of `\ud800` to `\udfff`. */
-const escape = /\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
+/** The escapes of JSON text. `JSON.stringify` writes only a lone surrogate as one of `\ud800` to `\udfff`. */
+const escapes = /\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
 
 /** The same JSON value with U+FFFD in place of each lone surrogate, in keys too. */
 export const wellFormedJson = (value: unknown): unknown => {
   const text = JSON.stringify(value) ?? "null";
   if (!text.includes("\\ud")) return JSON.parse(text);
-  return JSON.parse(text.replace(escape, (found) => (found.length > 2 ? "\\ufffd" : found)));
+  return JSON.parse(text.replace(escapes, (found) => (found.length > 2 ? "\\ufffd" : found)));
 };
