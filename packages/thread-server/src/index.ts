@@ -56,6 +56,7 @@ export type {
   ArtifactInput,
   JudgedCall,
   MessageWriter,
+  ProviderMetadata,
   ToolOutcome,
   ToolRequest,
   TurnContext,

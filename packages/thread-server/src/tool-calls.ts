@@ -28,7 +28,7 @@ interface Prepared {
 }
 
 /** What was asked for, without its input. */
-type Asked = Pick<Shown, "tool" | "callId" | "step">;
+type Asked = Pick<Shown, "tool" | "callId" | "step" | "providerMetadata">;
 
 /** What a call's item says from its start to its end. */
 type Shown = Omit<ItemData<"tool_exec">, "status">;
@@ -289,8 +289,8 @@ export class ToolCalls {
   }
 }
 
-const shownOf = ({ tool, callId, step }: Asked, input: JsonObject): Shown =>
-  defined({ tool, input, callId, step });
+const shownOf = ({ tool, callId, step, providerMetadata }: Asked, input: JsonObject): Shown =>
+  defined({ tool, input, callId, step, providerMetadata });
 
 const judgedOf = (asked: Asked, { subject, said }: Judged<Prepared, JsonObject>): Shown => ({
   ...shownOf(asked, subject.call.input),

@@ -38,7 +38,12 @@ export interface ToolRequest {
   readonly step?: number;
   /** Why `input` is not what the model wrote: the call then fails with it (`tool.invalid_input`), and nobody is asked. */
   readonly problem?: string;
+  /** What the model's provider put beside the call; kept with its item. */
+  readonly providerMetadata?: ProviderMetadata | undefined;
 }
+
+/** What a provider put beside what its model said, such as a signature, by the provider's name. It is replayed to that one. */
+export type ProviderMetadata = Record<string, JsonObject>;
 
 /** How a call ended. The message to the model depends on `status`. */
 export interface ToolOutcome {
@@ -55,8 +60,8 @@ export interface ToolOutcome {
 /** A message that is being written. */
 export interface MessageWriter {
   append(delta: string): void;
-  /** Completes the item with everything appended. Settles when it is stored. */
-  complete(): Promise<void>;
+  /** Completes the item with everything appended, and what the provider put beside it. Settles when it is stored. */
+  complete(providerMetadata?: ProviderMetadata): Promise<void>;
 }
 
 export interface ArtifactInput {

@@ -131,10 +131,11 @@ export class TurnWork {
         const delta = kept.add(text);
         if (delta !== "") turn.delta("assistant_message", itemId, delta);
       },
-      complete: async () => {
+      complete: async (providerMetadata) => {
         const cut = await kept.end();
         const { text } = kept;
-        await turn.complete("assistant_message", itemId, { text, ...options, ...cut });
+        const data = { text, ...options, ...cut, ...(providerMetadata && { providerMetadata }) };
+        await turn.complete("assistant_message", itemId, data);
         const { reasoning, ...step } = options;
         if (!reasoning) settings.observe("responded", this.#observed, { text, ...step });
       },

@@ -8,6 +8,7 @@ import { invalidParams } from "@harnesskit/wire";
 import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
+import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import {
   createMemoryThreadStore,
@@ -57,13 +58,15 @@ const call = (toolCallId: string, toolName: string, input: unknown): Part => ({
   input: typeof input === "string" ? input : JSON.stringify(input),
 });
 
-/** A model that streams these steps, one a call, and keeps what it was asked. */
+/** A model that streams these steps, one a call, to what providers take, and keeps what it was asked. */
 const scripted = (...steps: Part[][]) => {
   const calls: LanguageModelV3CallOptions[] = [];
   const model: LanguageModelV3 = new MockLanguageModelV3({
     async doStream(options) {
       const chunks = steps[calls.length] ?? [...text("t", "Done."), finish("stop")];
       calls.push(options);
+      const refused = judgePrompt(options);
+      if (refused !== undefined) throw new Error(`a provider would refuse the prompt: ${refused}`);
       return {
         stream: simulateReadableStream({ chunks: [{ type: "stream-start", warnings: [] }, ...chunks] }),
       };
@@ -124,12 +127,16 @@ describe("a turn on the AI SDK", () => {
     expect(calls[1]?.prompt.slice(2)).toMatchObject([
       {
         role: "assistant",
-        content: [{ type: "reasoning" }, { text: "I look." }, { type: "tool-call", toolCallId: "c1" }],
+        content: [{ type: "reasoning" }, { text: "I look." }, { type: "tool-call", toolCallId: "call00001" }],
       },
       {
         role: "tool",
         content: [
-          { type: "tool-result", toolCallId: "c1", output: { type: "json", value: { text: "content" } } },
+          {
+            type: "tool-result",
+            toolCallId: "call00001",
+            output: { type: "json", value: { text: "content" } },
+          },
         ],
       },
     ]);
@@ -202,24 +209,27 @@ describe("a turn on the AI SDK", () => {
       role: "tool",
       content: [
         {
-          toolCallId: "c1",
+          toolCallId: "call00001",
           output: {
             type: "execution-denied",
             reason: expect.stringMatching(/^This call was rejected by \S/),
           },
         },
         {
-          toolCallId: "c2",
+          toolCallId: "call00002",
           output: {
             type: "error-json",
             value: { status: "failed", code: "tool.failed", message: "exit 2", output: { exitCode: 2 } },
           },
         },
-        { toolCallId: "c3", output: { type: "error-json", value: { code: "tool.invalid_input" } } },
-        { toolCallId: "c4", output: { type: "error-json", value: { code: "tool.unknown" } } },
-        { toolCallId: "c5", output: { type: "execution-denied", reason: "Blocked by policy: Rule 7." } },
+        { toolCallId: "call00003", output: { type: "error-json", value: { code: "tool.invalid_input" } } },
+        { toolCallId: "call00004", output: { type: "error-json", value: { code: "tool.unknown" } } },
+        {
+          toolCallId: "call00005",
+          output: { type: "execution-denied", reason: "Blocked by policy: Rule 7." },
+        },
         ...["gate.timeout", "gate.unavailable"].map((code, index) => ({
-          toolCallId: `c${index + 6}`,
+          toolCallId: `call0000${index + 6}`,
           output: { type: "error-json", value: { status: "not_run", code, message: "Nobody judged it." } },
         })),
       ],
@@ -271,12 +281,15 @@ describe("a turn on the AI SDK", () => {
     const output = { type: "text", value: "out" };
     expect(calls[2]?.prompt.slice(1)).toMatchObject([
       { role: "user", content: [{ text: "one" }] },
-      { role: "assistant", content: [{ text: "first" }, { toolCallId: "c1" }, { toolCallId: "c2" }] },
+      {
+        role: "assistant",
+        content: [{ text: "first" }, { toolCallId: "call00001" }, { toolCallId: "call00002" }],
+      },
       {
         role: "tool",
         content: [
-          { toolCallId: "c1", output },
-          { toolCallId: "c2", output },
+          { toolCallId: "call00001", output },
+          { toolCallId: "call00002", output },
         ],
       },
       { role: "assistant", content: [{ text: "second" }] },
@@ -300,7 +313,7 @@ describe("a turn on the AI SDK", () => {
     const said = (index: number) =>
       calls[index]?.prompt
         .filter(({ role }) => role === "user")
-        .map(({ content }) => (content as { text: string }[])[0]?.text);
+        .map(({ content }) => (content as { text: string }[]).at(-1)?.text);
     expect(said(2)).toEqual(["two", "three"]);
     expect(said(3)).toEqual(["x".repeat(1000)]);
   });

@@ -8,6 +8,7 @@ import { ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
 import { followQuestions } from "../hub/follow-questions.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
+import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
@@ -89,6 +90,7 @@ export const chat = async (
     },
     toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
+    limits: contextOf(process.env),
   });
   const harness = createChatHarness({
     graph,

@@ -1,5 +1,6 @@
 import { defineLimits, displayText, type LimitsOf } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
+import { firstCharacters, wellFormed } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type ToolEffects } from "@harnesskit/wire/tool";
 import type { ToolInfo } from "../judge-tool.ts";
 import { checkAgentToolsOptions } from "../option-names.ts";
@@ -82,7 +83,7 @@ export const createAgentTools = (options: AgentToolsOptions): AgentTools => {
       id,
       input,
       name: toModelToolName(id),
-      description: description.slice(0, limits.maxDescriptionLength),
+      description: wellFormed(firstCharacters(description, limits.maxDescriptionLength)),
       effects: effectsOf(info),
       declarationDigest: declaration_digest,
       about: aboutOf(info),

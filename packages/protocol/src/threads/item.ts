@@ -53,6 +53,8 @@ const cut = {
   /** The `artifact` item that names the file with all of it. */
   artifactItemId: z.string().optional(),
 };
+/** What a model's provider put beside what the model said, such as a signature; by the provider's name. It means nothing to others. */
+const ProviderMetadataSchema = z.record(z.string(), JsonObjectSchema);
 
 /** The `data` of each item type. */
 export const ItemDataSchemas = {
@@ -71,6 +73,7 @@ export const ItemDataSchemas = {
     reasoning: z.literal(true).optional(),
     step: z.int().nonnegative().optional(),
     ...cut,
+    providerMetadata: ProviderMetadataSchema.optional(),
   }),
   // Not of `tolerantObject`: null is an output.
   tool_exec: z.object({
@@ -84,6 +87,7 @@ export const ItemDataSchemas = {
     callId: z.string().optional(),
     /** Which of the turn's model calls asked for it, counted from 0. */
     step: z.int().nonnegative().optional(),
+    providerMetadata: ProviderMetadataSchema.optional(),
     /** The `requestId` of the approval that allowed it. */
     approvedBy: z.string().optional(),
     /** What a policy said of it. A block and a question say their reasons in `error` and in the approval, too. */
