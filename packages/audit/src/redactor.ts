@@ -1,4 +1,5 @@
 import { InvalidArgumentError, redactedPlaceholder as redacted, withoutSecretShapes } from "@harnesskit/wire";
+import { checkRedactorOptions } from "./option-names.ts";
 import { secretKeyJudge } from "./secret-keys.ts";
 import { SecretSet } from "./secret-set.ts";
 
@@ -114,4 +115,5 @@ export class Redactor {
 }
 
 /** Makes a {@link Redactor}. Throws `invalid_argument`. */
-export const createRedactor = (options?: RedactorOptions): Redactor => new Redactor(options);
+export const createRedactor = (options: RedactorOptions = {}): Redactor =>
+  new Redactor(checkRedactorOptions(options));

@@ -7,7 +7,7 @@ import {
 } from "@harnesskit/protocol/runtime";
 import type { Channel } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
-import type { TimerEntry } from "@harnesskit/wire/time";
+import { startDeadline } from "@harnesskit/wire/time";
 import type { AdmittedLaunch } from "./admissions.ts";
 import { toMessage } from "./core-message.ts";
 import type { RuntimeCore } from "./runtime-core.ts";
@@ -28,8 +28,8 @@ const refusalMessages: Readonly<Record<string, string>> = {
 };
 
 /** One connection: waits for the hello, and hands everything after it to the session. */
-export class AgentConnection implements TimerEntry {
-  dueAt = 0;
+export class AgentConnection {
+  #cancelTimer: (() => void) | undefined;
   readonly #core: RuntimeCore;
   readonly #channel: Channel;
   #session: Session | undefined;
@@ -41,8 +41,9 @@ export class AgentConnection implements TimerEntry {
   }
 
   start(): void {
-    const { clock, deadlines, times } = this.#core.context;
-    deadlines.set(this, clock.now() + times.helloTimeoutMs);
+    const { clock, times } = this.#core.context;
+    const onTimeout = () => this.#refuse(RuntimeErrorCode.Unresponsive, "no_hello");
+    this.#cancelTimer = startDeadline(times.helloTimeoutMs, onTimeout, { clock });
     this.#channel.start({
       message: (message) => {
         if (this.#session) this.#session.receive(message);
@@ -60,11 +61,6 @@ export class AgentConnection implements TimerEntry {
         else this.#settle();
       },
     });
-  }
-
-  /** No hello came in time. */
-  expired(): void {
-    this.#refuse(RuntimeErrorCode.Unresponsive, "no_hello");
   }
 
   /** The core closes. */
@@ -155,7 +151,7 @@ export class AgentConnection implements TimerEntry {
   }
 
   #settle(): void {
-    this.#core.context.deadlines.clear(this);
+    this.#cancelTimer?.();
     this.#core.settled(this);
   }
 }

@@ -216,7 +216,6 @@ export class RuntimeCore implements Core {
     for (const connection of [...this.#greeting]) connection.close();
     for (const admitted of this.admissions.all()) this.admissions.remove(admitted);
     this.#agents.close();
-    this.context.deadlines.close();
     await Promise.all(this.#open);
     await this.context.backing.settled();
     this.context.audit.record({ action: "core.closed", outcome: "ok" });

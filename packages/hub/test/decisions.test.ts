@@ -1,5 +1,5 @@
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
-import { systemClock } from "@harnesskit/wire";
+import { HarnessError, systemClock } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
 import { HubError } from "../src/client/index.ts";
@@ -168,6 +168,18 @@ describe("an escalation", () => {
     expect(third.decision).toMatchObject({ decision: "defer" });
     expect((await client.call("inbox.list", { status: "pending" })).records).toHaveLength(1);
     expect((await client.call("timeline.page")).rows).toHaveLength(2);
+  });
+
+  it("that is repeated while the disk is full is refused with the code of the store", async () => {
+    const timeline = createMemoryTimelineStore();
+    await using hub = await openHub({ timeline });
+    const agent = await hub.agent("codex");
+    const ask = async () =>
+      (await agent.decide("pre_action", call("make", "c1"), { metadata: { wait_ms: 0 } })).decision;
+    expect(await ask()).toMatchObject({ decision: "block", metadata: { approval: { status: "pending" } } });
+    timeline.write = () => Promise.reject(new HarnessError("store_full", "the disk is full"));
+    expect(await ask()).toMatchObject({ decision: "block", metadata: { error: { code: "store_full" } } });
+    expect(hub.errors).toContainEqual(expect.objectContaining({ code: "store_full" }));
   });
 
   it("of a call id whose answer was used is refused: it may have been done", async () => {

@@ -72,12 +72,19 @@ const causeCodeOf = (thrown: unknown): string | undefined => {
   return undefined;
 };
 
+/** A refusal of the session that a request named: 404 by the specification, 410 and 400 as servers do. */
+export const isOfSession = (error: unknown): boolean => {
+  if (!(error instanceof StreamableHTTPError)) return false;
+  const { code, message } = error;
+  return code === 404 || code === 410 || (code === 400 && /session/i.test(message));
+};
+
 /** The failure of a call that has no result. `isLost`: its connection has ended. */
 export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets): ToolError => {
   if (ToolError.isInstance(thrown)) return thrown;
   const status = thrown instanceof StreamableHTTPError ? thrown.code : undefined;
   // A server that does not know the session has not run the call.
-  if (status === 404 || unsent.has(causeCodeOf(thrown) ?? "")) {
+  if (isOfSession(thrown) || unsent.has(causeCodeOf(thrown) ?? "")) {
     return new ToolError("agent.unavailable", "the MCP server cannot be reached: it did not get the call", {
       retryable: true,
     });
@@ -102,6 +109,11 @@ export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets):
       "the MCP server answered with what is not a result of a tool",
       { mayHaveRun: true },
     );
+  }
+  const { timeout } = (thrown.data ?? {}) as { timeout?: unknown };
+  if (thrown.code === ErrorCode.RequestTimeout && timeout !== undefined) {
+    const late = `the MCP server did not answer within ${String(timeout)} ms, nor report progress (callTimeoutMs)`;
+    return new ToolError("tool.timeout", late, { mayHaveRun: true });
   }
   const code = thrown.code === ErrorCode.InvalidParams ? "tool.invalid_input" : "mcp.request_failed";
   return new ToolError(code, text, { details: { mcp_code: thrown.code } });

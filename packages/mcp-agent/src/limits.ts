@@ -31,11 +31,11 @@ export type McpLimits = LimitsOf<typeof mcpLimits>;
 
 /** Times of an MCP server, in milliseconds. */
 export const mcpTimes = defineLimits({
-  /** How long a server may take to start and to answer `initialize`. */
-  connectTimeoutMs: 120_000,
+  /** How long a server may take to start, which may include a download (`npx -y`), and to answer `initialize`. */
+  connectTimeoutMs: 30_000,
   /** How long it may take to answer one page of `tools/list`. */
   listTimeoutMs: 30_000,
-  /** The longest that a call may take; a call's own time may be shorter. */
+  /** How long a call may take without progress; a call's own time may be shorter. */
   callTimeoutMs: 600_000,
   /** How long `run` waits for the server before it registers what there is: less than a core waits for a hello. */
   startWaitMs: { default: 7000, min: 0 },

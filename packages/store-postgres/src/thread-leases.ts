@@ -1,5 +1,5 @@
 import { type ThreadLease, ThreadStoreError } from "@harnesskit/thread-server";
-import { callSafely } from "@harnesskit/wire";
+import { callSafely, createDeferred, type Deferred } from "@harnesskit/wire";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database } from "./database.ts";
 import { safeNumber } from "./rows.ts";
@@ -14,7 +14,24 @@ export interface HeldThread {
   readonly epoch: number;
   /** True once another process may hold it. */
   isLost: boolean;
+  readonly lost: Deferred<ThreadStoreError>;
 }
+
+/** The log is not as this process left it: another one has taken the thread, or an append had an unknown outcome. */
+export const leaseLost = (cause?: unknown): ThreadStoreError =>
+  new ThreadStoreError(
+    "store_failed",
+    "This server does not hold the thread any more; it is read anew when it is used next",
+    { detail: "log_changed", cause },
+  );
+
+/** From now on, nothing is written under this lease. */
+export const loseThread = (held: HeldThread, cause?: unknown): ThreadStoreError => {
+  const error = leaseLost(cause);
+  held.isLost = true;
+  held.lost.resolve(error);
+  return error;
+};
 
 const interval = "$2 * interval '1 millisecond'";
 
@@ -67,12 +84,13 @@ export class ThreadLeases {
         ? new ThreadStoreError("store_failed", "The thread is not stored")
         : new ThreadStoreError("thread_locked", "Another server writes this thread");
     }
-    const held: HeldThread = { threadId, epoch: safeNumber(taken.lease_epoch), isLost: false };
+    const lost = createDeferred<ThreadStoreError>();
+    const held: HeldThread = { threadId, epoch: safeNumber(taken.lease_epoch), isLost: false, lost };
     this.#held.set(threadId, held);
     this.#listen(threadId);
     this.#renewLater();
     if (this.#isClosed) await this.#release(held);
-    return { release: () => this.#release(held) };
+    return { lost: lost.promise, release: () => this.#release(held) };
   }
 
   /** The thread is gone, and its lease with it. */
@@ -140,6 +158,6 @@ export class ThreadLeases {
       all.map(({ epoch }) => epoch),
     );
     const kept = new Set(renewed.map(({ thread_id }) => thread_id));
-    for (const held of all) if (!kept.has(toTextKey(held.threadId))) held.isLost = true;
+    for (const held of all) if (!kept.has(toTextKey(held.threadId))) loseThread(held);
   }
 }

@@ -8,22 +8,11 @@ import { GrantTable } from "./grant-table.ts";
 import { RequestTable } from "./request-table.ts";
 import { safeNumber, textIn } from "./rows.ts";
 import { readLastEvents, readStoredEvents } from "./thread-events.ts";
-import { type HeldThread, ThreadLeases } from "./thread-leases.ts";
+import { type HeldThread, leaseLost, loseThread, ThreadLeases } from "./thread-leases.ts";
 import { threadPoll } from "./thread-poll.ts";
 import type { Wakes } from "./wakes.ts";
 
 const notStored = () => new ThreadStoreError("store_failed", "The thread is not stored");
-
-/** The log is not as this process left it: another one has taken the thread, or an append had an unknown outcome. */
-const logChanged = (cause?: unknown) =>
-  new ThreadStoreError(
-    "store_failed",
-    "This server does not hold the thread any more; it is read anew when it is used next",
-    {
-      detail: "log_changed",
-      cause,
-    },
-  );
 
 /** Any value as JSON. Throws `store_failed` for one that JSON cannot hold. */
 const toJson = (value: unknown): string => {
@@ -72,7 +61,7 @@ export class PostgresThreadStore implements PostgresThreads {
        RETURNING 1`,
       ...[toTextKey(thread.threadId), thread.time.updated, toJson(thread), held?.epoch ?? null],
     );
-    if (updated.length === 0) throw held === undefined ? notStored() : this.#lose(held);
+    if (updated.length === 0) throw held === undefined ? notStored() : loseThread(held);
   }
 
   async get(threadId: string): Promise<Thread | undefined> {
@@ -99,7 +88,7 @@ export class PostgresThreadStore implements PostgresThreads {
              ELSE lease_epoch = $2 AND lease_until > clock_timestamp() END FOR UPDATE`,
         ...[key, held?.epoch ?? null],
       );
-      if (row === undefined) throw held === undefined ? notStored() : this.#lose(held);
+      if (row === undefined) throw held === undefined ? notStored() : loseThread(held);
       if (safeNumber(row.last_seq) > 0) await this.#requests.markDeleted(query, key);
       await query("DELETE FROM store.grants WHERE scope = 'thread' AND thread_id = $1", key);
       await query("DELETE FROM store.threads WHERE thread_id = $1", key);
@@ -111,7 +100,7 @@ export class PostgresThreadStore implements PostgresThreads {
     this.#checkOpen();
     const held = this.#leases.held(threadId);
     if (held === undefined) throw new ThreadStoreError("store_failed", "The thread is not held for writing");
-    if (held.isLost) throw logChanged();
+    if (held.isLost) throw leaseLost();
     const bodies = events.map(toJson);
     const [first] = events;
     if (first === undefined) return;
@@ -127,9 +116,9 @@ export class PostgresThreadStore implements PostgresThreads {
       isApplied = await this.#append(held, first.seq, bodies);
     } catch (cause) {
       // It may be applied: the log is read before anything else is written.
-      throw this.#lose(held, cause);
+      throw loseThread(held, cause);
     }
-    if (!isApplied) throw this.#lose(held);
+    if (!isApplied) throw loseThread(held);
     this.#wakes.changed("threads", threadId);
   }
 
@@ -202,11 +191,5 @@ export class PostgresThreadStore implements PostgresThreads {
   async #open<T>(work: () => Promise<T>): Promise<T> {
     this.#checkOpen();
     return work();
-  }
-
-  /** From now on, nothing is written under this lease. */
-  #lose(held: HeldThread, cause?: unknown): ThreadStoreError {
-    held.isLost = true;
-    return logChanged(cause);
   }
 }

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { verifies } from "@harnesskit/conformance/verifies";
 import type { Event } from "@harnesskit/protocol/threads";
 import {
   createThreadServer,
@@ -182,4 +183,43 @@ describe("threads on several servers over PostgreSQL", () => {
     await client.notification("approval.requested", ({ turnId }) => turnId === next?.turnId);
     await hearsAll(client, threadId);
   });
+
+  it.each([
+    ["asks", "ask", "turn.completed"],
+    ["runs", "tick", "turn.error"],
+  ])(
+    "a server that sleeps past its lease while a turn %s follows the thread: one end is heard, that of the log",
+    async (_state, text, end) => {
+      verifies("THR-115");
+      const { schema, server } = await setUp();
+      const script = new URL("./fixtures/thread-server.mjs", import.meta.url);
+      const args = [bundle.path, schema.url, schema.schema, JSON.stringify(storeLimits)];
+      await using sleeping = await startToldProcess(script, ...args);
+      const { result } = await sleeping.call("call", "thread.create", {});
+      const { threadId } = (result as { thread: { threadId: string } }).thread;
+      await sleeping.call("call", "thread.subscribe", { threadId });
+      await sleeping.call("call", "turn.start", { threadId, input: [{ type: "text", text }] });
+      const begun = text === "ask" ? "approval.requested" : "item.delta";
+      const asked = await sleeping.call("heard", [begun], 1);
+      sleeping.signal("SIGSTOP");
+      // Nothing asks the sleeper for the thread: only its own lease can tell it.
+      const held = "SELECT 1 FROM store.threads WHERE lease_until > clock_timestamp()";
+      await vi.waitFor(async () => expect(await schema.run(held)).toEqual([]), { timeout: 15_000 });
+      const other = (await server()).connect();
+      await other.call("thread.subscribe", { threadId, afterSeq: 0 });
+      if (text === "ask") {
+        const [{ params }] = asked.result as [{ params: { requestId: string } }];
+        const answer = { requestId: params.requestId, decision: "once" };
+        expect((await other.call("approval.respond", answer)).result).toEqual({ ok: true });
+      }
+      const { params: written } = await other.until(({ method }) => method === end);
+      sleeping.signal("SIGCONT");
+      const ends = ["turn.completed", "turn.error"];
+      const heard = await sleeping.call("heard", ends, 1);
+      expect(heard.result).toEqual([{ method: end, params: written }]);
+      // Nothing more comes of the turn that was left here: it has stopped by now.
+      await sleeping.call("call", "thread.get", { threadId });
+      expect((await sleeping.call("heard", ends, 1)).result).toEqual(heard.result);
+    },
+  );
 });

@@ -33,7 +33,7 @@ export const fileError = (reason: SqliteStoreReason, message: string, cause?: un
 export const corrupt = (what: string, cause?: unknown): StoreError =>
   fileError("corrupt", `the file is damaged: ${what}`, cause);
 
-/** By SQLite's primary result code (https://sqlite.org/rescode.html): the reason and its message. */
+/** By SQLite's extended or primary result code (https://sqlite.org/rescode.html): the reason and its message. */
 const known: ReadonlyMap<number, readonly [SqliteStoreReason, string]> = new Map([
   [3, ["unusable_path", "this user may not open the file"]],
   [5, ["busy", "another process holds the file for too long"]],
@@ -44,6 +44,8 @@ const known: ReadonlyMap<number, readonly [SqliteStoreReason, string]> = new Map
   [13, ["disk_full", "the disk is full, or maxFileBytes is reached"]],
   [14, ["unusable_path", "the file cannot be opened"]],
   [18, ["too_large", "a value is larger than SQLite can keep"]],
+  // SQLITE_IOERR_SHMSIZE: the file that is shared by the processes of a store cannot grow.
+  [4874, ["disk_full", "the disk is full: no space is left for the file beside the store (-shm)"]],
   [22, ["io_failed", "the system lacks what the file needs"]],
   [26, ["not_a_database", "the file is not a SQLite database: choose another path"]],
 ]);
@@ -52,7 +54,7 @@ const known: ReadonlyMap<number, readonly [SqliteStoreReason, string]> = new Map
 export const toStoreError = (cause: unknown): HarnessError => {
   if (HarnessError.isInstance(cause)) return cause;
   const rawCode = (cause as { rawCode?: unknown } | null | undefined)?.rawCode;
-  const found = typeof rawCode === "number" ? known.get(rawCode & 0xff) : undefined;
+  const found = typeof rawCode === "number" ? (known.get(rawCode) ?? known.get(rawCode & 0xff)) : undefined;
   if (found === undefined) return new StoreError("store_failed", "the store failed", { cause });
   return fileError(...found, cause);
 };

@@ -16,9 +16,11 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { StoreError } from "@harnesskit/graph";
 import Database from "libsql";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { toStoreError } from "../src/failures.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { migrate, migrations, schemaVersion, versionAfter } from "../src/schema.ts";
 import { StoreFile } from "../src/store-file.ts";
@@ -217,6 +219,18 @@ describe("the file of a store", () => {
 });
 
 describe("a file that goes bad while it is used", () => {
+  it("is named as a full disk also where the file beside it cannot grow, which SQLite calls an I/O error", () => {
+    const shmSize = Object.assign(new Error("disk I/O error"), {
+      code: "SQLITE_IOERR_SHMSIZE",
+      rawCode: 4874,
+    });
+    const error = toStoreError(shmSize);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({ code: "store_full", reason: "disk_full", cause: shmSize });
+    const read = Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_READ", rawCode: 266 });
+    expect(toStoreError(read)).toMatchObject({ code: "store_failed", reason: "io_failed" });
+  });
+
   it("is store_full where it may not grow any more; nothing is written, and what fits still is", async () => {
     await using directory = await temporaryDirectory();
     const store = await openSqliteStore({

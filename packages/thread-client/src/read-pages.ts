@@ -1,9 +1,11 @@
 import type { Event, Thread } from "@harnesskit/protocol/threads";
+import type { HarnessError } from "@harnesskit/wire";
+import { tooLargeSeq } from "./read-past.ts";
 import type { ThreadPage } from "./thread-options.ts";
 import type { ThreadHistory } from "./validation.ts";
 
-/** As many events as a page may have: the server ends it where a message is full. */
-const wholePage = 1_000_000;
+/** As many events or threads as a page may have: the server ends it where a message is full. */
+export const wholePage = 1_000_000;
 
 interface HistoryRange {
   /** @default 0 */
@@ -11,19 +13,30 @@ interface HistoryRange {
   /** @default all */
   readonly limit: number | undefined;
   readonly maxPages: number;
+  /** Receives the refusal of an event that exceeds a page of the server: it is left out. */
+  readonly onTooLarge: (error: HarnessError) => void;
 }
 
 /** Reads the events after `afterSeq`, `limit` of them at most, in up to `maxPages` pages. */
 export const readHistory = async (
   readPage: (afterSeq: number, limit: number) => Promise<ThreadHistory>,
-  { afterSeq = 0, limit = wholePage, maxPages }: HistoryRange,
+  { afterSeq = 0, limit = wholePage, maxPages, onTooLarge }: HistoryRange,
 ): Promise<ThreadHistory> => {
   const events: Event[] = [];
   let unknownEvents = 0;
   let read = 0;
   let after = afterSeq;
   for (let pages = 1; ; pages++) {
-    const page = await readPage(after, limit - read);
+    let page: ThreadHistory;
+    try {
+      page = await readPage(after, limit - read);
+    } catch (error) {
+      const seq = tooLargeSeq(error);
+      if (seq === undefined || seq <= after || pages === maxPages) throw error;
+      onTooLarge(error as HarnessError);
+      after = seq;
+      continue;
+    }
     for (const event of page.events) events.push(event);
     unknownEvents += page.unknownEvents;
     read += page.events.length + page.unknownEvents;

@@ -6,7 +6,7 @@ import type { ThreadHistory } from "./validation.ts";
 const largestPage = 500;
 
 /** The number of the event that alone exceeds a page of the server, where that is why reading failed. */
-const tooLargeSeq = (error: unknown): number | undefined => {
+export const tooLargeSeq = (error: unknown): number | undefined => {
   const data = ProtocolError.isInstance(error) ? error.data : undefined;
   const { reason, seq } = isObject(data) ? data : {};
   return reason === "event_too_large" && Number.isSafeInteger(seq) ? (seq as number) : undefined;

@@ -1,8 +1,9 @@
 import type { QueuedTurn, Thread, ThreadMethodName } from "@harnesskit/protocol/threads";
+import type { HarnessError } from "@harnesskit/wire";
 import type { RequestOptions } from "@harnesskit/wire/rpc";
 import type { Fields } from "./connection.ts";
 import type { ThreadExtension } from "./extensions.ts";
-import { readHistory, readThreads } from "./read-pages.ts";
+import { readHistory, readThreads, wholePage } from "./read-pages.ts";
 import type {
   CreateThreadParams,
   ForkThreadOptions,
@@ -28,6 +29,7 @@ export interface ThreadCallsOptions {
   /** Throws `unsupported` when the server did not announce the extension. */
   readonly need: (extension: ThreadExtension, method: string) => void;
   readonly maxPages: number;
+  readonly onError: (error: HarnessError) => void;
 }
 
 /** The calls about threads themselves, as {@link ThreadClient} has them. */
@@ -45,12 +47,12 @@ export class ThreadCalls {
   }
 
   async list(options: ListThreadsOptions = {}): Promise<ThreadPage> {
-    const { call, need, maxPages } = this.#options;
+    const { call, has, need, maxPages } = this.#options;
     const { limit, cursor, directory, title, updatedAfter, archived, ...request } = options;
     const paging = { limit, cursor, directory, title, updatedAfter };
     if (Object.values(paging).some((value) => value !== undefined)) need("paging", "thread.list");
     if (archived !== undefined) need("archive", "thread.list");
-    const fields = { ...paging, archived };
+    const fields = { ...paging, archived, limit: limit ?? (has("paging") ? wholePage : undefined) };
     const readPage = (next: string | undefined): Promise<ThreadPage> =>
       call("thread.list", { ...fields, cursor: next }, request);
     if (limit !== undefined) return readPage(cursor);
@@ -68,12 +70,12 @@ export class ThreadCalls {
   }
 
   async get(threadId: string, options: GetThreadOptions = {}): Promise<ThreadHistory> {
-    const { call, has, maxPages } = this.#options;
+    const { call, has, maxPages, onError: onTooLarge } = this.#options;
     const { afterSeq, limit, ...request } = options;
     const readPage = (after: number | undefined, most: number | undefined): Promise<ThreadHistory> =>
       call("thread.get", { threadId, afterSeq: after, limit: most }, request);
     if (!has("paging")) return readPage(afterSeq, limit);
-    return readHistory(readPage, { afterSeq, limit, maxPages });
+    return readHistory(readPage, { afterSeq, limit, maxPages, onTooLarge });
   }
 
   async delete(threadId: string, options: RequestOptions = {}): Promise<void> {

@@ -1,11 +1,12 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createThreadServer, type ThreadServerLimits } from "@harnesskit/thread-server";
-import { ProtocolError } from "@harnesskit/wire";
+import { type HarnessError, ProtocolError } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { ThreadEvent } from "../src/index.ts";
 import type { ClientLimits } from "../src/limits.ts";
 import { connectInMemory } from "./cut-scenario.ts";
 import { createCutTransport } from "./cut-transport.ts";
-import { collect, failureOf } from "./sample-events.ts";
+import { collect } from "./sample-events.ts";
 import { connectClient } from "./scripted-server.ts";
 
 /** A server whose agent answers with text of this length, and a client of it. */
@@ -14,6 +15,7 @@ const setUp = async (
   limits: Partial<ThreadServerLimits>,
   own: Partial<ClientLimits> = {},
 ) => {
+  const serverErrors: HarnessError[] = [];
   const server = createThreadServer({
     runner: {
       async run(turn) {
@@ -23,9 +25,11 @@ const setUp = async (
       },
     },
     limits,
+    onError: (error) => serverErrors.push(error as HarnessError),
   });
   const { transport } = createCutTransport(connectInMemory(server));
-  const client = await connectClient({ transport, limits: own });
+  const errors: HarnessError[] = [];
+  const client = await connectClient({ transport, limits: own, onError: (error) => errors.push(error) });
   onTestFinished(async () => {
     await client.close();
     await server.close();
@@ -37,8 +41,46 @@ const setUp = async (
     }
     return threadId;
   };
-  return { client, talk };
+  return { client, talk, errors, serverErrors };
 };
+
+describe("a message over the message limit", () => {
+  it("keeps its beginning and names a file with all of it; whoever hears the thread goes on", async () => {
+    verifies("THR-76");
+    const { client, talk, errors } = await setUp(1_500_000, {});
+    const threadId = await talk(2);
+    const { events, lastSeq } = await client.getThread(threadId);
+    const heard: ThreadEvent[] = [];
+    for await (const event of await client.subscribe(threadId, { afterSeq: 0 })) {
+      heard.push(event);
+      if (event.seq === lastSeq) break;
+    }
+    for (const all of [events, heard]) {
+      const items = all.flatMap(({ type, data }) => (type === "item.completed" ? [data.item] : []));
+      const [artifact] = items.filter(({ type }) => type === "artifact");
+      expect(items.filter(({ type }) => type === "assistant_message")).toHaveLength(2);
+      expect(items.find(({ type }) => type === "assistant_message")?.data).toEqual({
+        text: "€".repeat(524_288),
+        truncated: true,
+        artifactItemId: artifact?.itemId,
+      });
+      expect(artifact?.data).toMatchObject({
+        kind: "message",
+        mimeType: "text/plain",
+        sizeBytes: 4_500_000,
+      });
+    }
+    expect(errors).toEqual([]);
+  });
+
+  it("leaves an event out that a client cannot take, and goes on", async () => {
+    const { client, talk, serverErrors } = await setUp(2_000_000, { maxMessageLength: 2_000_000 });
+    const threadId = await talk(2);
+    const { events } = await client.getThread(threadId);
+    expect(events.filter(({ type }) => type === "turn.completed")).toHaveLength(2);
+    expect(serverErrors.map(({ code }) => code)).toContain("frame_too_large");
+  });
+});
 
 describe("a history over the message limit", () => {
   it("is read in pages, each event once, by `getThread` and by a subscription", async () => {
@@ -75,40 +117,23 @@ describe("a history over the message limit", () => {
     expect(some.events.map(({ seq }) => seq)).toEqual([3, 4, 5]);
   });
 
-  it("names an event that exceeds the limit alone, and goes on behind it", async () => {
+  it("leaves out an event that exceeds the limit alone, names it, and goes on behind it", async () => {
     verifies("THR-87");
-    const { client, talk } = await setUp(1000, { maxPageBytes: 2000 });
+    const { client, talk, errors } = await setUp(1000, { maxPageBytes: 2000 });
     const threadId = await talk(1);
-    const seqs: number[] = [];
-    const refused: number[] = [];
-    for (let afterSeq = 0; ; ) {
-      const history = await client.getThread(threadId, { afterSeq, limit: 1 }).catch((error: unknown) => {
-        if (!ProtocolError.isInstance(error)) throw error;
-        expect(error).toMatchObject({
-          code: "invalid_params",
-          data: { reason: "event_too_large", maxBytes: 2000 },
-        });
-        return (error.data as { seq: number }).seq;
+    const { events, lastSeq } = await client.getThread(threadId);
+    const refused = errors.map((error) => {
+      expect(error).toBeInstanceOf(ProtocolError);
+      expect(error).toMatchObject({
+        code: "invalid_params",
+        data: { reason: "event_too_large", maxBytes: 2000 },
       });
-      if (typeof history === "number") {
-        refused.push(history);
-        afterSeq = history;
-        continue;
-      }
-      seqs.push(...history.events.map(({ seq }) => seq));
-      if (history.nextAfterSeq === undefined) break;
-      afterSeq = history.nextAfterSeq;
-    }
+      return ((error as ProtocolError).data as { seq: number }).seq;
+    });
     // The delta and the completed message.
     expect(refused).toHaveLength(2);
-    expect([...seqs, ...refused].sort((a, b) => a - b)).toEqual(
-      [...seqs, ...refused].map((_, index) => index + 1),
-    );
-    expect(await failureOf(client.getThread(threadId))).toMatchObject({
-      name: "ProtocolError",
-      code: "invalid_params",
-      data: { reason: "event_too_large", seq: Math.min(...refused) },
-    });
+    const all = [...events.map(({ seq }) => seq), ...refused].sort((one, other) => one - other);
+    expect(all).toEqual(Array.from({ length: lastSeq ?? 0 }, (_, index) => index + 1));
   });
 });
 

@@ -40,7 +40,7 @@ export class ActiveTurn {
   /** Resolves when the turn begins to wait for a human; made for those who want to know. */
   #begunWaiting: Deferred<void> | undefined;
   #isEndStored = false;
-  /** The events of an end that clients received although it could not be stored, and why. */
+  /** The events of an end that could not be stored, and why. */
   #unstored: { readonly bodies: readonly EventBody[]; readonly error: unknown } | undefined;
   /** Items whose start was not stored, each with the reason: nothing of them is. */
   readonly #missing = new Map<string, unknown>();
@@ -126,7 +126,7 @@ export class ActiveTurn {
     this.#abort.abort(new HarnessError("turn_cancelled", "the turn was cancelled"));
   }
 
-  /** The events of an end that clients received and that was not stored; undefined for any other. */
+  /** The events of an end that was not stored, which no client has heard of; undefined for any other. */
   get unstoredEnd(): readonly EventBody[] | undefined {
     return this.#unstored?.bodies;
   }
@@ -207,11 +207,12 @@ export class ActiveTurn {
     return this.append(this.#itemEvent("item.completed", type, itemId, data));
   }
 
-  /** Records something that the turn made. */
-  async artifact(data: ItemData<"artifact">): Promise<void> {
+  /** Records something that the turn made. Gives the id of its item. */
+  async artifact(data: ItemData<"artifact">): Promise<string> {
     const itemId = this.newId("item");
     await this.start("artifact", itemId, data);
     await this.complete("artifact", itemId, data);
+    return itemId;
   }
 
   /** Writes an event of this turn. Rejects with `turn_ended` after its end. */
@@ -275,7 +276,7 @@ export class ActiveTurn {
       this.#isEndStored = true;
     } catch (error) {
       this.#unstored = { bodies, error };
-      settings.onUnwritten(bodies, error);
+      settings.onError(error);
     }
     this.#ended.resolve();
   }

@@ -1,4 +1,4 @@
-import type { Event, EventBody, ModelRef } from "@harnesskit/protocol/threads";
+import type { Event, ModelRef } from "@harnesskit/protocol/threads";
 import { type Channel, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import { EventOutbox } from "./event-outbox.ts";
@@ -35,6 +35,7 @@ export class ConnectedClient {
       peer,
       maxLength: options.maxOutboxLength,
       read: options.read,
+      onTooLarge: options.onError,
       onFailure: (error) => {
         if (HarnessError.isInstance(error) && error.code === "connection_closed") return;
         options.onError(error);
@@ -111,10 +112,14 @@ export class Connections {
       if (connection.hears(event.data.threadId)) connection.outbox.push(event);
   }
 
-  /** Tells an event that the log does not have, because the store refused it. */
-  notifyUnwritten(body: EventBody): void {
-    for (const { outbox } of this.#hearing(body.data.threadId))
-      outbox.notify(body).catch(this.#options.onError);
+  /**
+   * Closes the connections of the clients that hear a thread whose log has left this server in the middle of a turn: what
+   * they heard may not be all, and when they connect again they hear what the log has. Where it is followed, those that subscribed hear it.
+   */
+  cut(threadId: string, error: HarnessError, isFollowed: boolean): void {
+    for (const connection of this.#hearing(threadId)) {
+      if (!isFollowed || !connection.hasSubscribed(threadId)) void connection.channel.close(error);
+    }
   }
 
   /** Tells that a thread is gone. */

@@ -80,6 +80,13 @@ export const isLogChanged = (error: unknown): error is ThreadStoreError =>
 /** Something was written to a turn that has ended (`turn_ended`). */
 export const turnEnded = (): HarnessError => new HarnessError("turn_ended", "the turn has ended");
 
+/** A call came under the id of one that has not ended (`call_running`). */
+export const callRunning = (callId: string): HarnessError =>
+  new HarnessError(
+    "call_running",
+    `a call with the id ${JSON.stringify(callId.slice(0, 100))} still runs: give each call an id of its own, or none`,
+  );
+
 const threadError = (rpcCode: number, code: string, message: string, data?: JsonObject): ProtocolError =>
   new ProtocolError(rpcCode, message, { code, ...(data && { data }) });
 
@@ -165,13 +172,15 @@ export const logWentBack = (lastSeq: number): ProtocolError =>
     lastSeq,
   });
 
-/** -32602: the whole history does not fit in a message. Asked for with `limit`, it comes in pages that fit. */
-export const historyTooLarge = (maxBytes: number): ProtocolError =>
-  invalidParams("The history exceeds the message limit: ask for pages of it with `limit`", {
+/** -32602: the whole answer does not fit in a message. Asked for with `limit`, it comes in pages that fit. */
+export const resultTooLarge = (method: "thread.get" | "thread.list", maxBytes: number): ProtocolError => {
+  const what = method === "thread.get" ? "The history" : "The list of threads";
+  return invalidParams(`${what} exceeds the message limit: ask for pages of it with \`limit\``, {
     reason: "result_too_large",
     param: "limit",
     maxBytes,
   });
+};
 
 /** -32602: one event does not fit in a message. The history goes on behind it. */
 export const eventTooLarge = (seq: number, maxBytes: number): ProtocolError =>

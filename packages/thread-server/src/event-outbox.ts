@@ -1,5 +1,5 @@
 import type { Event } from "@harnesskit/protocol/threads";
-import { createDeferred } from "@harnesskit/wire";
+import { createDeferred, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import { logChanged } from "./errors.ts";
 import { mergeEvents } from "./merge-events.ts";
@@ -10,6 +10,8 @@ export interface OutboxOptions {
   readonly maxLength: number;
   /** The events of a thread after a number, from the store. */
   readonly read: (threadId: string, afterSeq: number) => AsyncIterable<Event>;
+  /** Called with the error of an event that exceeds a message of the client, which goes on behind it. */
+  readonly onTooLarge: (error: HarnessError) => void;
   /** Called when the client can no longer be served. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -140,12 +142,17 @@ export class EventOutbox {
   }
 
   async #hand(events: readonly Event[], dropCompleted = false): Promise<void> {
-    const { peer } = this.#options;
-    await Promise.all(
-      mergeEvents(events, dropCompleted).map(({ type, data, seq, time }) =>
-        peer.notify(type, { ...data, seq, time }),
-      ),
-    );
+    await Promise.all(mergeEvents(events, dropCompleted).map((event) => this.#notify(event)));
+  }
+
+  async #notify({ type, data, seq, time }: Event): Promise<void> {
+    const { peer, onTooLarge } = this.#options;
+    try {
+      await peer.notify(type, { ...data, seq, time });
+    } catch (error) {
+      if (!HarnessError.isInstance(error) || error.code !== "frame_too_large") throw error;
+      onTooLarge(error);
+    }
   }
 
   /** Reads the log up to what was passed on until now, a window at a time. Then the thread is live again. */

@@ -24,6 +24,7 @@ const toHex = (bytes: Uint8Array): string =>
 
 /** Keeps threads as long as the process lives. What it gives and takes is copied, so that no caller changes it. */
 class MemoryThreadStore implements ThreadStore {
+  readonly isPersistent = false;
   readonly #threads = new Map<string, Stored>();
   readonly #leased = new Map<string, object>();
   readonly #artifacts = new Set<string>();

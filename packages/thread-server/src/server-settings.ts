@@ -1,4 +1,4 @@
-import type { EventBody, WhenBusy } from "@harnesskit/protocol/threads";
+import type { WhenBusy } from "@harnesskit/protocol/threads";
 import {
   type Clock,
   type CreateId,
@@ -27,11 +27,13 @@ export const threadServerLimits = defineLimits({
   cancelTimeoutMs: 5000,
   /** Characters of completed items that a turn receives as its history. */
   maxHistoryLength: 1_000_000,
+  /** Characters of a message that its item keeps. As JSON they must fit in a message of the channels. */
+  maxMessageLength: 524_288,
   /** Characters of output that a tool call's item keeps, as JSON. */
   maxOutputLength: 262_144,
   /** Characters of each stream of a tool that its item keeps. */
   maxLogLength: 262_144,
-  /** Characters of an output that are kept in a file when its item cannot hold them. */
+  /** Characters of an output or a message that are kept in a file when its item cannot hold them. */
   maxArtifactLength: 67_108_864,
   /** Prompts of one thread that wait for the end of its active turn; one more is refused. */
   maxQueuedTurns: 32,
@@ -84,7 +86,7 @@ export interface ThreadServerOptions {
   readonly agents?: readonly [AgentProfile, ...AgentProfile[]];
   /**
    * Turns a thread's `directory`, or undefined, into an absolute path inside the server's own. Throws a
-   * `ProtocolError` -32602 for one outside. @default "/" for undefined, and no other is accepted
+   * `ProtocolError` -32602 for one outside. @default no thread has a directory: it is empty, and no other is accepted
    */
   readonly resolveDirectory?: (directory: string | undefined) => string | Promise<string>;
   /** See {@link threadServerLimits}. */
@@ -127,22 +129,17 @@ export interface ServerSettings
     event: E,
     ...args: Parameters<NonNullable<TurnObserver[E]>>
   ) => void;
-  /** Receives the events that the store refused at a turn's end: clients are notified of them, the log does not have them. */
-  readonly onUnwritten: (bodies: readonly EventBody[], error: unknown) => void;
 }
 
-const onlyRoot = (directory: string | undefined): string => {
-  if (directory !== undefined && directory !== "/") throw invalidParams("This server has no directories");
-  return "/";
+const noDirectory = (directory = ""): string => {
+  if (directory !== "") throw invalidParams("This server has no directories: leave `directory` out");
+  return directory;
 };
 
 const toToolSource = (tools: readonly Tool[] | ToolSource): ToolSource =>
   typeof tools === "function" ? tools : async () => tools;
 
-export const resolveSettings = (
-  options: ThreadServerOptions,
-  onUnwritten: ServerSettings["onUnwritten"],
-): ServerSettings => {
+export const resolveSettings = (options: ThreadServerOptions): ServerSettings => {
   const onError = (error: unknown) => callSafely(() => options.onError?.(error));
   return {
     runner: options.runner,
@@ -156,7 +153,7 @@ export const resolveSettings = (
         onError,
       ),
     agents: options.agents ?? [defaultAgent],
-    resolveDirectory: options.resolveDirectory ?? onlyRoot,
+    resolveDirectory: options.resolveDirectory ?? noDirectory,
     limits: threadServerLimits.resolve(options.limits),
     whenBusy: options.whenBusy ?? "reject",
     resumeQueues: options.resumeQueues ?? "connect",
@@ -169,6 +166,5 @@ export const resolveSettings = (
     onError,
     clock: options.clock ?? systemClock,
     createId: options.createId ?? randomId,
-    onUnwritten,
   };
 };

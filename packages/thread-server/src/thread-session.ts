@@ -43,6 +43,8 @@ export class ThreadSession {
   #nextSave: Promise<void> | undefined;
   #isArchiving = false;
   #isLost = false;
+  /** Why the log was lost in the middle of a turn. */
+  #lostTurn: ThreadStoreError | undefined;
 
   private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, options: ThreadSessionOptions) {
     this.#thread = withoutQueued(thread);
@@ -71,6 +73,10 @@ export class ThreadSession {
       save: () => this.#save(),
       touch: () => this.#touch(),
       onTurnOver: () => options.onTurnOver(threadId),
+    });
+    void lease.lost?.then((error) => {
+      this.lose(error);
+      options.onTurnOver(threadId);
     });
   }
 
@@ -147,8 +153,14 @@ export class ThreadSession {
     return this.#isLost;
   }
 
-  /** The log was changed from outside. The active turn ends with this error, and nothing more is written. */
+  /** Why the log was lost in the middle of a turn: clients wait for its end, which they will not hear from this session. */
+  get lostTurn(): ThreadStoreError | undefined {
+    return this.#lostTurn;
+  }
+
+  /** The log was changed from outside, or the lease was lost. The active turn ends with this error, and nothing more is written. */
   lose(error: ThreadStoreError): void {
+    if (this.#state.turn) this.#lostTurn ??= error;
     this.#isLost = true;
     this.turns.abandon(error);
   }

@@ -26,13 +26,11 @@ interface Entry {
   stopTimer?: (() => void) | undefined;
 }
 
-/** True while it is being opened, asked something, or has a turn. */
-const isInUse = ({ opened, users }: Entry): boolean => opened === undefined || opened.isBusy || users > 0;
+/** True while it is being opened, asked something, or has a turn, or the end of one that is not stored. */
+const isInUse = ({ opened, users }: Entry): boolean =>
+  opened === undefined || opened.isBusy || opened.turns.hasUnstoredEnd || users > 0;
 
-/**
- * The threads that this server writes. One is opened when it is first needed, and closed when it was unused for a
- * while, or when there are many: then another server may write it.
- */
+/** The threads that this server writes. One is opened when it is first needed, and closed when it was unused for a while, or when there are many. */
 export class ThreadSessions {
   readonly #options: ThreadSessionOptions;
   /** The one that was used last comes last. */
@@ -82,14 +80,15 @@ export class ThreadSessions {
   /** Uses the thread for writing. Throws -32001, and -32002 while another server writes it. */
   async use<T>(threadId: string, work: (session: ThreadSession) => T | Promise<T>): Promise<T> {
     const { clock, limits, store } = this.#options.settings;
-    const untilMs = clock.now() + limits.handOverMs;
+    const untilMs = clock.elapsedMs() + limits.handOverMs;
     for (;;) {
       try {
         return await this.#use(threadId, work);
       } catch (error) {
         if (!isLocked(error)) throw error;
         const mayWait = error.code === "thread_locked" && store.requestLease !== undefined;
-        if (!mayWait || this.#closingDown.signal.aborted || clock.now() >= untilMs) throw threadLocked(error);
+        if (!mayWait || this.#closingDown.signal.aborted || clock.elapsedMs() >= untilMs)
+          throw threadLocked(error);
         store.requestLease?.(threadId);
         await wait(handOverPollMs, clock, this.#closingDown.signal);
       }
@@ -288,8 +287,11 @@ export class ThreadSessions {
       .close()
       .catch(this.#options.settings.onError)
       .then(() => {
+        if (this.#closingDown.signal.aborted) return;
         // Clients that hear it go on hearing what another server writes.
-        if (!this.#closingDown.signal.aborted) this.followed.follow(threadId, opened);
+        this.followed.follow(threadId, opened);
+        const { connections } = this.#options;
+        if (opened.lostTurn) connections.cut(threadId, opened.lostTurn, this.followed.isPossible);
       });
     this.#closing.set(threadId, closed);
     void closed.finally(() => this.#closing.delete(threadId));

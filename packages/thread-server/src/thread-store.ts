@@ -1,4 +1,5 @@
 import type { Event, EventName, Grant, Thread } from "@harnesskit/protocol/threads";
+import type { ThreadStoreError } from "./errors.ts";
 
 export interface ReadEventsOptions {
   /** Only events with a greater number. The cost does not depend on how many there are before. @default 0 */
@@ -23,6 +24,11 @@ export const isWantedEvent = (
 
 /** The right to write one thread, held by one server at a time. */
 export interface ThreadLease {
+  /**
+   * Settles with the reason when the store finds that another server may hold the thread by now: this one has slept, or was cut
+   * off. Left out by a store whose leases last as long as their process.
+   */
+  readonly lost?: Promise<ThreadStoreError>;
   /** Gives it back. Idempotent. */
   release(): Promise<void>;
 }
@@ -53,6 +59,8 @@ export interface ArtifactWriter {
  * another `HarnessError` of such a code, when the storage fails. A thread id that the store did not make up is one that it does not know.
  */
 export interface ThreadStore {
+  /** Whether threads outlive the process, as `initialize` tells clients. @default true */
+  readonly isPersistent?: boolean;
   /** Stores a new thread. */
   create(thread: Thread): Promise<void>;
   /** Replaces what is known of the thread itself. */

@@ -17,6 +17,7 @@ import type { StartedTurn, ThreadTurnsOptions } from "./thread-turns-options.ts"
 import { TurnQueue } from "./turn-queue.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 import { TurnWork } from "./turn-work.ts";
+import { UnstoredEnd } from "./unstored-end.ts";
 
 /** The turns of one thread: at most one is active, the next ones wait. */
 export class ThreadTurns {
@@ -29,13 +30,17 @@ export class ThreadTurns {
   readonly #starting = new Map<string, Promise<StartedTurn>>();
   /** Settles when the active turn is over and noted. */
   #running: Promise<void> = Promise.resolve();
-  /** The end of the last turn, which clients received and which could not be stored. */
-  #unstoredEnd: readonly EventBody[] | undefined;
+  readonly #unstoredEnd: UnstoredEnd;
   #isClosed = false;
 
   constructor(options: ThreadTurnsOptions) {
     this.#options = options;
     this.queue = new TurnQueue({ ...options, active: () => this.#active });
+    const onStored = () => {
+      this.next();
+      options.onTurnOver();
+    };
+    this.#unstoredEnd = new UnstoredEnd({ ...options, clock: options.settings.clock, onStored });
   }
 
   get active(): ActiveTurn | undefined {
@@ -92,6 +97,11 @@ export class ThreadTurns {
    * after a restart: this settles when its end is stored. Throws -32003 when no such turn is active or waits.
    */
   async cancel(turnId: string | undefined): Promise<void> {
+    if (this.hasUnstoredEnd) {
+      await this.#unstoredEnd.store();
+      // It is over, and not what begins behind it.
+      if (turnId === undefined) throw turnNotFound();
+    }
     const turn = this.#active;
     if (turn && (turnId === undefined || turn.turnId === turnId)) {
       if (turn.isWaiting) await turn.cancelAndStore();
@@ -175,6 +185,11 @@ export class ThreadTurns {
     })();
   }
 
+  /** True while the end of the last turn is not stored, and may still be. */
+  get hasUnstoredEnd(): boolean {
+    return this.#unstoredEnd.isPending;
+  }
+
   /** The log was changed from outside: the active turn ends with this error. */
   abandon(error: ThreadStoreError): void {
     this.#active?.abandon(error);
@@ -186,14 +201,8 @@ export class ThreadTurns {
     await this.#active?.shutDown();
     await this.#running;
     this.queue.close();
-    await this.storeEnd().catch(this.#options.settings.onError);
-  }
-
-  /** Stores the end of the last turn as clients received it, where that could not be done at the time. */
-  async storeEnd(): Promise<void> {
-    if (!this.#unstoredEnd || this.#options.isLost()) return;
-    await this.#appendAll(this.#unstoredEnd);
-    this.#unstoredEnd = undefined;
+    await this.#unstoredEnd.store().catch(this.#options.settings.onError);
+    this.#unstoredEnd.close();
   }
 
   async #appendAll(bodies: readonly EventBody[]): Promise<void> {
@@ -209,7 +218,7 @@ export class ThreadTurns {
     try {
       await checkDirectory();
       await settings.runner.accept?.(request);
-      await this.storeEnd();
+      await this.#unstoredEnd.store();
       await turn.begin();
     } catch (error) {
       this.#active = undefined;
@@ -226,7 +235,7 @@ export class ThreadTurns {
   /** Stores the start of a prompt that waited: from then on, and not before, it waits no more. */
   async #beginQueued(turn: ActiveTurn): Promise<void> {
     const { log, state } = this.#options;
-    await this.storeEnd();
+    await this.#unstoredEnd.store();
     // Whatever is stored before this turn's start and waits behind it is counted.
     while (log.isWriting) await log.settled();
     if (this.#isClosed) throw new TurnError("server_closed", "The server is closing.");
@@ -277,11 +286,10 @@ export class ThreadTurns {
 
   async #runTurn(turn: ActiveTurn, work: TurnWork, run: () => Promise<void>): Promise<void> {
     const { touch, onTurnOver } = this.#options;
-    // The turn does not wait for it.
     const touched = touch();
     await work.run(run);
     // Clients know of the end by now: the thread takes the next prompt at once, however slow the store is.
-    this.#unstoredEnd = turn.unstoredEnd;
+    this.#unstoredEnd.keep(turn.unstoredEnd);
     this.#active = undefined;
     this.next();
     turn.leave();

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import type { ItemData, ItemOf } from "@harnesskit/protocol/threads";
+import type { Item, ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { describeDifference, digest, jsonDifference } from "@harnesskit/wire";
-import { copyJson, isObject } from "@harnesskit/wire/json";
+import { copyJson } from "@harnesskit/wire/json";
 import {
   type PreparedCall,
   prepareCall,
@@ -13,6 +13,7 @@ import { traced } from "@harnesskit/wire/trace";
 import type { PendingQuestion } from "./approval-flow.ts";
 import { defined } from "./defined.ts";
 import { GatedStep, type GatedStepOptions, type Judged, type LateDecision } from "./gated-step.ts";
+import { RecordedCalls, toJsonObject } from "./recorded-calls.ts";
 import { ToolOutput } from "./tool-output.ts";
 import type { JudgedCall, ToolOutcome, ToolRequest } from "./turn-runner.ts";
 
@@ -27,7 +28,7 @@ interface Prepared {
 }
 
 /** What was asked for, without its input. */
-type Asked = Pick<Shown, "tool" | "callId" | "step">;
+type Asked = Pick<Shown, "tool" | "callId" | "step" | "providerMetadata">;
 
 /** What a call's item says from its start to its end. */
 type Shown = Omit<ItemData<"tool_exec">, "status">;
@@ -51,6 +52,7 @@ const cancelled: ToolOutcome = {
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
   #tools: Promise<readonly Tool[]> | undefined;
+  readonly #recorded = new RecordedCalls();
   readonly #step: GatedStep<Prepared, { readonly input: JsonObject }, JsonObject>;
 
   constructor(options: ToolCallsOptions) {
@@ -79,7 +81,18 @@ export class ToolCalls {
     return this.#tools;
   }
 
-  async call(request: ToolRequest): Promise<ToolOutcome> {
+  /** The turn is resumed: what ended in it answers the calls that its runner makes again. */
+  recall(history: readonly Item[]): void {
+    this.#recorded.recall(this.#options.turn.turnId, history);
+  }
+
+  call(request: ToolRequest): Promise<ToolOutcome> {
+    const prepare = async () =>
+      (await this.#prepare(this.#options.turn.newId("item"), request.tool, request.input)).call.input;
+    return this.#recorded.run(request, prepare, () => this.#call(request));
+  }
+
+  async #call(request: ToolRequest): Promise<ToolOutcome> {
     const { turn } = this.#options;
     const itemId = turn.newId("item");
     let prepared: Prepared;
@@ -167,7 +180,7 @@ export class ToolCalls {
     const { threadId, directory } = thread;
     const { input, preview, run } = await prepareCall(tool, rawInput, {
       threadId,
-      directory,
+      directory: directory === "" ? undefined : directory,
       callId: itemId,
     });
     const common = { threadId, turnId: turn.turnId, itemId, directory, tool, input };
@@ -276,13 +289,10 @@ export class ToolCalls {
   }
 }
 
-const shownOf = ({ tool, callId, step }: Asked, input: JsonObject): Shown =>
-  defined({ tool, input, callId, step });
+const shownOf = ({ tool, callId, step, providerMetadata }: Asked, input: JsonObject): Shown =>
+  defined({ tool, input, callId, step, providerMetadata });
 
 const judgedOf = (asked: Asked, { subject, said }: Judged<Prepared, JsonObject>): Shown => ({
   ...shownOf(asked, subject.call.input),
   ...said,
 });
-
-const toJsonObject = (input: unknown): JsonObject =>
-  isObject(input) ? (input as JsonObject) : { value: (input ?? null) as JsonValue };

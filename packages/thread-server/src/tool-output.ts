@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { ItemData } from "@harnesskit/protocol/threads";
 import { bytesOfBase64, mediaOf, replaceMedia, type ToolMedia } from "@harnesskit/wire/model";
 import type { ActiveTurn } from "./active-turn.ts";
+import { KeptText } from "./kept-text.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import type { ArtifactWriter } from "./thread-store.ts";
 import type { ToolOutcome } from "./turn-runner.ts";
 
 /** The names of files of the types that tools commonly return. */
@@ -23,15 +23,10 @@ type Stream = ItemData<"tool_log">["stream"] | Channel;
 
 interface Log {
   readonly itemId: string;
-  text: string;
-  /** All of it, once it no longer fits in the item. */
-  file?: ArtifactFile;
+  readonly kept: KeptText;
 }
 
-/**
- * What a running tool streams and returns: one `tool_log` item for each stream and channel, begun with its first output, and the output of the
- * call. An item is bounded; what does not fit is kept in a file, which an `artifact` item names.
- */
+/** What a running tool streams and returns: one `tool_log` item for each stream and channel, begun with its first output, and the output of the call. */
 export class ToolOutput {
   readonly #turn: ActiveTurn;
   readonly #toolItemId: string;
@@ -46,20 +41,16 @@ export class ToolOutput {
 
   write(stream: Stream, text: string): void {
     if (text === "") return;
-    const log = this.#logs.get(stream) ?? this.#begin(stream);
-    const kept = text.slice(0, Math.max(0, this.#settings.limits.maxLogLength - log.text.length));
-    if (kept.length < text.length) log.file ??= this.#openFile(`${stream}.txt`, log.text);
-    log.file?.write(text);
-    if (kept === "") return;
-    log.text += kept;
-    this.#turn.delta("tool_log", log.itemId, kept);
+    const { itemId, kept } = this.#logs.get(stream) ?? this.#begin(stream);
+    const delta = kept.add(text);
+    if (delta !== "") this.#turn.delta("tool_log", itemId, delta);
   }
 
   /** Completes the logs that were begun. */
   async completeLogs(): Promise<void> {
-    for (const [stream, { itemId, text, file }] of this.#logs) {
-      if (file) await this.#record(file, "text/plain");
-      const data = { ...this.#place(stream), text, ...(file && { truncated: true as const }) };
+    for (const [stream, { itemId, kept }] of this.#logs) {
+      const cut = await kept.end();
+      const data = { ...this.#place(stream), text: kept.text, ...cut };
       await this.#turn.complete("tool_log", itemId, data);
     }
   }
@@ -73,8 +64,10 @@ export class ToolOutput {
     const output = media.length === 0 ? whole : replaceMedia(whole, named);
     const text = JSON.stringify(output);
     if (text.length > maxOutputLength) {
-      await this.#record(this.#openFile("output.json", text), "application/json");
-      return { output: { truncated: true, length: text.length, head: text.slice(0, maxOutputLength) } };
+      const kept = this.#keptText("output.json", "application/json", maxOutputLength);
+      kept.add(text);
+      await kept.end();
+      return { output: { truncated: true, length: text.length, head: kept.text } };
     }
     if (media.length === 0) return { output };
     const shown = media.map(({ data }, index) => ({ ...named[index], data }));
@@ -104,7 +97,8 @@ export class ToolOutput {
   }
 
   #begin(stream: Stream): Log {
-    const log: Log = { itemId: this.#turn.newId("item"), text: "" };
+    const kept = this.#keptText(`${stream}.txt`, "text/plain", this.#settings.limits.maxLogLength);
+    const log: Log = { itemId: this.#turn.newId("item"), kept };
     this.#logs.set(stream, log);
     const data = { ...this.#place(stream), text: "" };
     // When this fails the turn has ended, which the call itself learns from its completion.
@@ -118,45 +112,14 @@ export class ToolOutput {
     return { toolItemId, stream: "stderr", channel: stream };
   }
 
-  #openFile(suffix: string, begin: string): ArtifactFile {
-    const { store, limits } = this.#settings;
-    const opened = store.openArtifact(this.#turn.turn.threadId, `${this.#toolItemId}-${suffix}`);
-    const file = new ArtifactFile(opened, limits.maxArtifactLength);
-    file.write(begin);
-    return file;
-  }
-
-  /** Ends the file and records it. A file that failed is reported to the server, and the call goes on without it. */
-  async #record(file: ArtifactFile, mimeType: string): Promise<void> {
-    const written = await file.close().catch(this.#settings.onError);
-    if (!written) return;
-    await this.#turn.artifact({ kind: "tool_output", ...written, mimeType, toolItemId: this.#toolItemId });
-  }
-}
-
-/** A file beside the log, written in order and bounded. What fails is reported at its end. */
-class ArtifactFile {
-  #writer: Promise<ArtifactWriter>;
-  #room: number;
-
-  constructor(writer: Promise<ArtifactWriter>, maxLength: number) {
-    this.#writer = writer;
-    this.#room = maxLength;
-    writer.catch(() => {});
-  }
-
-  write(text: string): void {
-    const kept = text.slice(0, this.#room);
-    if (kept === "") return;
-    this.#room -= kept.length;
-    this.#writer = this.#writer.then(async (writer) => {
-      await writer.write(kept);
-      return writer;
+  #keptText(suffix: string, mimeType: string, maxLength: number): KeptText {
+    const toolItemId = this.#toolItemId;
+    return new KeptText({
+      turn: this.#turn,
+      settings: this.#settings,
+      maxLength,
+      name: `${toolItemId}-${suffix}`,
+      artifact: { kind: "tool_output", mimeType, toolItemId },
     });
-    this.#writer.catch(() => {});
-  }
-
-  async close(): ReturnType<ArtifactWriter["close"]> {
-    return (await this.#writer).close();
   }
 }

@@ -18,7 +18,7 @@ export interface TurnRunner {
    */
   accept?(request: TurnRequest): void | Promise<void>;
   /**
-   * Runs the turn. Resolves when it is done. A `TurnError` becomes `turn.error` with its sentence and code; anything
+   * Runs the turn, from its beginning also when it is resumed. Resolves when it is done. A `TurnError` becomes `turn.error` with its sentence and code; anything
    * else becomes one without detail. After `turn.signal` aborts it should return soon: past the server's deadline the
    * turn ends without it, and whatever it still writes is refused with `turn_ended`.
    */
@@ -27,15 +27,23 @@ export interface TurnRunner {
 
 /** A call that the model made. */
 export interface ToolRequest {
-  /** The call's id at the model. */
-  readonly callId: string;
+  /**
+   * Your id of the call, or the model's. In a resumed turn a call with the id, tool and input of one that has ended gets its
+   * outcome. Left out: always a new call, under the id of its item.
+   */
+  readonly callId?: string | undefined;
   readonly tool: string;
   readonly input: unknown;
   /** Which of the turn's model calls made it, counted from 0. */
   readonly step?: number;
   /** Why `input` is not what the model wrote: the call then fails with it (`tool.invalid_input`), and nobody is asked. */
   readonly problem?: string;
+  /** What the model's provider put beside the call; kept with its item. */
+  readonly providerMetadata?: ProviderMetadata | undefined;
 }
+
+/** What a provider put beside what its model said, such as a signature, by the provider's name. It is replayed to that one. */
+export type ProviderMetadata = Record<string, JsonObject>;
 
 /** How a call ended. The message to the model depends on `status`. */
 export interface ToolOutcome {
@@ -52,8 +60,8 @@ export interface ToolOutcome {
 /** A message that is being written. */
 export interface MessageWriter {
   append(delta: string): void;
-  /** Completes the item with everything appended. Settles when it is stored. */
-  complete(): Promise<void>;
+  /** Completes the item with everything appended, and what the provider put beside it. Settles when it is stored. */
+  complete(providerMetadata?: ProviderMetadata): Promise<void>;
 }
 
 export interface ArtifactInput {
@@ -69,6 +77,12 @@ export interface ArtifactInput {
 export interface TurnContext extends TurnRequest {
   readonly thread: Thread;
   readonly turn: Turn;
+  /**
+   * True when the turn waited for an approval, and goes on after its server ended. What it did before is in `history`. A
+   * runner that starts over makes the same calls again: `callTool` gives what is recorded of each. One that goes on behind
+   * its `history` leaves the `callId` of a new call out where the model repeats one.
+   */
+  readonly isResumed: boolean;
   /** Aborts when the turn is cancelled or the server closes. */
   readonly signal: AbortSignal;
   /** The tools of the agent's profile. */
@@ -78,8 +92,15 @@ export interface TurnContext extends TurnRequest {
   /** Begins an `assistant_message`. Throws `turn_ended`. */
   message(options?: { reasoning?: true; step?: number }): MessageWriter;
   /**
-   * Runs a tool as the gate and the user allow. What the tool, the gate or the user did is the outcome. Rejects only
-   * when the turn is stopped while the user is asked, or has ended (`turn_ended`).
+   * Has the prompt's gate judge a further request to the model, before the runner makes it: `step` counts from 1, `added` is what the model is
+   * given since the request before. Rejects with a `TurnError` where it may not be made; let that end the turn.
+   */
+  judgeRequest(request: { readonly step: number; readonly added?: JsonValue }): Promise<void>;
+  /**
+   * Runs a tool as the gate and the user allow. What the tool, the gate or the user did is the outcome. In a resumed turn
+   * each outcome that is recorded answers one call with the same id, tool and input, in their order, and nothing runs
+   * again. Rejects when the turn is stopped while the user is asked, or has ended (`turn_ended`), and for an id whose call
+   * still runs (`call_running`).
    */
   callTool(request: ToolRequest): Promise<ToolOutcome>;
   /** Records something that the turn made. */

@@ -5,6 +5,7 @@ import { ApprovalFlow } from "./approval-flow.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
 import type { GatedStepOptions } from "./gated-step.ts";
+import { KeptText } from "./kept-text.ts";
 import type { PendingWork } from "./pending-questions.ts";
 import { PromptAdmission } from "./prompt-admission.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -89,16 +90,26 @@ export class TurnWork {
     const tools = await this.#calls.tools();
     turn.signal.throwIfAborted();
     settings.observe("agentStarted", this.#observed);
+    const { history } = state;
+    if (turn.isResumed) this.#calls.recall(history);
+    const prompt = new PromptAdmission(this.#gated, request);
+    const asked = history.findLast(
+      ({ type, turnId }) => type === "user_message" && turnId === turn.turnId,
+    );
     return settings.runner.run({
       ...request,
       thread,
       turn: turn.turn,
+      isResumed: turn.isResumed,
       signal: turn.signal,
       tools,
-      history: state.history.filter(isGiven),
+      history: history.filter(isGiven),
       message: (options = {}) => this.#writeMessage(options),
+      judgeRequest: (further) => prompt.judgeRequest(asked?.itemId ?? turn.turnId, further),
       callTool: (call) => this.#calls.call(call),
-      artifact: (artifact) => turn.artifact(artifact),
+      artifact: async (artifact) => {
+        await turn.artifact(artifact);
+      },
       addUsage: (usage) => turn.addUsage(usage),
     });
   }
@@ -106,17 +117,25 @@ export class TurnWork {
   #writeMessage(options: { reasoning?: true; step?: number }): MessageWriter {
     const { turn, settings } = this.#options;
     const itemId = turn.newId("item");
-    let text = "";
+    const kept = new KeptText({
+      turn,
+      settings,
+      maxLength: settings.limits.maxMessageLength,
+      name: `${itemId}-message.txt`,
+      artifact: { kind: "message", mimeType: "text/plain" },
+    });
     // A turn that has ended refuses this too; the writer learns of it from `complete`.
-    turn.start("assistant_message", itemId, { text, ...options }).catch(() => {});
+    turn.start("assistant_message", itemId, { text: "", ...options }).catch(() => {});
     return {
-      append(delta) {
-        if (delta === "") return;
-        text += delta;
-        turn.delta("assistant_message", itemId, delta);
+      append(text) {
+        const delta = kept.add(text);
+        if (delta !== "") turn.delta("assistant_message", itemId, delta);
       },
-      complete: async () => {
-        await turn.complete("assistant_message", itemId, { text, ...options });
+      complete: async (providerMetadata) => {
+        const cut = await kept.end();
+        const { text } = kept;
+        const data = { text, ...options, ...cut, ...(providerMetadata && { providerMetadata }) };
+        await turn.complete("assistant_message", itemId, data);
         const { reasoning, ...step } = options;
         if (!reasoning) settings.observe("responded", this.#observed, { text, ...step });
       },

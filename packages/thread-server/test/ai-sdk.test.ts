@@ -8,8 +8,18 @@ import { invalidParams } from "@harnesskit/wire";
 import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
+import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
-import { createThreadServer, type ThreadServerOptions, ToolError, undecidedCodes } from "../src/index.ts";
+import {
+  createMemoryThreadStore,
+  createThreadServer,
+  type PromptGate,
+  type PromptVerdict,
+  type ThreadServerOptions,
+  ToolError,
+  undecidedCodes,
+} from "../src/index.ts";
+import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { recordingTool } from "./support/tools.ts";
 
@@ -48,13 +58,15 @@ const call = (toolCallId: string, toolName: string, input: unknown): Part => ({
   input: typeof input === "string" ? input : JSON.stringify(input),
 });
 
-/** A model that streams these steps, one a call, and keeps what it was asked. */
+/** A model that streams these steps, one a call, to what providers take, and keeps what it was asked. */
 const scripted = (...steps: Part[][]) => {
   const calls: LanguageModelV3CallOptions[] = [];
   const model: LanguageModelV3 = new MockLanguageModelV3({
     async doStream(options) {
       const chunks = steps[calls.length] ?? [...text("t", "Done."), finish("stop")];
       calls.push(options);
+      const refused = judgePrompt(options);
+      if (refused !== undefined) throw new Error(`a provider would refuse the prompt: ${refused}`);
       return {
         stream: simulateReadableStream({ chunks: [{ type: "stream-start", warnings: [] }, ...chunks] }),
       };
@@ -115,15 +127,38 @@ describe("a turn on the AI SDK", () => {
     expect(calls[1]?.prompt.slice(2)).toMatchObject([
       {
         role: "assistant",
-        content: [{ type: "reasoning" }, { text: "I look." }, { type: "tool-call", toolCallId: "c1" }],
+        content: [{ type: "reasoning" }, { text: "I look." }, { type: "tool-call", toolCallId: "call00001" }],
       },
       {
         role: "tool",
         content: [
-          { type: "tool-result", toolCallId: "c1", output: { type: "json", value: { text: "content" } } },
+          {
+            type: "tool-result",
+            toolCallId: "call00001",
+            output: { type: "json", value: { text: "content" } },
+          },
         ],
       },
     ]);
+  });
+
+  it("goes on behind an approval after a restart, where a model repeats the id and the input of that call", async () => {
+    const deploy = call("call_0", "bash", { command: "deploy" });
+    const { model } = scripted([deploy, finish("tool-calls")], [deploy, finish("tool-calls")]);
+    const inner = createMemoryThreadStore();
+    const tool = recordingTool("bash", "execute");
+    const options = { tools: [tool], store: overriding(inner, { close: async () => {} }) };
+    const first = await run(model, options);
+    const { result } = await first.client.startTurn(first.threadId);
+    const { params } = await first.client.notification("approval.requested");
+    await first.server.close();
+    const { server, client } = await run(model, options);
+    await client.call("approval.respond", { requestId: params.requestId, decision: "always" });
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+    // It has made a second call, which is not answered with the record of the first.
+    expect(tool.runs).toHaveLength(2);
+    expect(client.items("tool_exec").map(({ callId }) => callId)).toEqual(["call_0", undefined]);
+    await server.close();
   });
 
   it("tells the model apart what was refused, blocked, failed and unusable", async () => {
@@ -174,29 +209,59 @@ describe("a turn on the AI SDK", () => {
       role: "tool",
       content: [
         {
-          toolCallId: "c1",
+          toolCallId: "call00001",
           output: {
             type: "execution-denied",
             reason: expect.stringMatching(/^This call was rejected by \S/),
           },
         },
         {
-          toolCallId: "c2",
+          toolCallId: "call00002",
           output: {
             type: "error-json",
             value: { status: "failed", code: "tool.failed", message: "exit 2", output: { exitCode: 2 } },
           },
         },
-        { toolCallId: "c3", output: { type: "error-json", value: { code: "tool.invalid_input" } } },
-        { toolCallId: "c4", output: { type: "error-json", value: { code: "tool.unknown" } } },
-        { toolCallId: "c5", output: { type: "execution-denied", reason: "Blocked by policy: Rule 7." } },
+        { toolCallId: "call00003", output: { type: "error-json", value: { code: "tool.invalid_input" } } },
+        { toolCallId: "call00004", output: { type: "error-json", value: { code: "tool.unknown" } } },
+        {
+          toolCallId: "call00005",
+          output: { type: "execution-denied", reason: "Blocked by policy: Rule 7." },
+        },
         ...["gate.timeout", "gate.unavailable"].map((code, index) => ({
-          toolCallId: `c${index + 6}`,
+          toolCallId: `call0000${index + 6}`,
           output: { type: "error-json", value: { status: "not_run", code, message: "Nobody judged it." } },
         })),
       ],
     });
     expect(tools.every(({ runs }) => runs.length === 0 || runs === tools[1]?.runs)).toBe(true);
+  });
+
+  it("has each further request to the model judged: a human is asked where a rule is named, and a block ends the turn", async () => {
+    const steps = ["a", "b", "c"].map((id) => [call(id, "read", {}), finish("tool-calls")]);
+    const { model, calls } = scripted(...steps);
+    const judged: unknown[] = [];
+    const verdicts: PromptVerdict[] = [
+      { verdict: "ask" },
+      { verdict: "ask", reason: "look", judgement: { by: "policy", rule: "results" } },
+      { verdict: "block", reason: "No more.", code: "policy.blocked" },
+    ];
+    const promptGate: PromptGate = {
+      before: () => ({ verdict: "allow" }),
+      request({ step, added, text }) {
+        judged.push([step, text, JSON.stringify(added).includes("tool-result")]);
+        return verdicts[step - 1] ?? { verdict: "allow" };
+      },
+    };
+    const { client, turn } = await run(model, { tools: [recordingTool("read", "read")], promptGate });
+    const ended = turn();
+    const { params } = await client.notification("approval.requested");
+    expect(params).toMatchObject({ permission: "prompt", metadata: { reason: "look" } });
+    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    expect((await ended).params).toMatchObject({ error: "No more.", code: "policy.blocked" });
+    expect(calls).toHaveLength(3);
+    // What a human has allowed is judged once more.
+    expect(judged).toEqual([1, 2, 2, 3].map((step) => [step, "go", true]));
   });
 
   it("rebuilds the conversation from the log, each call with its result", async () => {
@@ -216,12 +281,15 @@ describe("a turn on the AI SDK", () => {
     const output = { type: "text", value: "out" };
     expect(calls[2]?.prompt.slice(1)).toMatchObject([
       { role: "user", content: [{ text: "one" }] },
-      { role: "assistant", content: [{ text: "first" }, { toolCallId: "c1" }, { toolCallId: "c2" }] },
+      {
+        role: "assistant",
+        content: [{ text: "first" }, { toolCallId: "call00001" }, { toolCallId: "call00002" }],
+      },
       {
         role: "tool",
         content: [
-          { toolCallId: "c1", output },
-          { toolCallId: "c2", output },
+          { toolCallId: "call00001", output },
+          { toolCallId: "call00002", output },
         ],
       },
       { role: "assistant", content: [{ text: "second" }] },
@@ -245,7 +313,7 @@ describe("a turn on the AI SDK", () => {
     const said = (index: number) =>
       calls[index]?.prompt
         .filter(({ role }) => role === "user")
-        .map(({ content }) => (content as { text: string }[])[0]?.text);
+        .map(({ content }) => (content as { text: string }[]).at(-1)?.text);
     expect(said(2)).toEqual(["two", "three"]);
     expect(said(3)).toEqual(["x".repeat(1000)]);
   });

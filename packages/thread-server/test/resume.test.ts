@@ -2,11 +2,18 @@ import { cp, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
-import { createDeferred } from "@harnesskit/wire";
+import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type ThreadServerOptions, type Tool, type TurnRunner } from "../src/index.ts";
+import {
+  createThreadServer,
+  type ThreadServerOptions,
+  type Tool,
+  ToolError,
+  type ToolOutcome,
+  type TurnRunner,
+} from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { recordingTool } from "./support/tools.ts";
@@ -166,6 +173,107 @@ describe("a turn that waited when its server was killed", () => {
     const events = await client.events(threadId);
     expect(events.at(-1)).toMatchObject({ type: "turn.error", data: { code: "interrupted" } });
     expect((await client.call("approval.respond", { requestId, decision: "once" })).error?.code).toBe(-32004);
+    await server.close();
+  });
+});
+
+describe("a runner that starts over in a resumed turn", () => {
+  /** Makes the calls of `asked` in their order, each under its own id or one that repeats, and says what came of them. */
+  const repeating = (...asked: { callId: string; input: { command: string } }[]) => {
+    const seen: { isResumed: boolean; outcomes: ToolOutcome[] }[] = [];
+    const runner: TurnRunner = {
+      async run(turn) {
+        const outcomes: ToolOutcome[] = [];
+        seen.push({ isResumed: turn.isResumed, outcomes });
+        for (const call of asked) outcomes.push(await turn.callTool({ ...call, tool: "bash", step: 0 }));
+      },
+    };
+    return { runner, seen };
+  };
+
+  it("gets each recorded outcome once, in order; what is recorded does not run again", async () => {
+    verifies("THR-107");
+    await using dir = await temporaryDirectory();
+    const [pay, ship] = [{ command: "pay" }, { command: "ship" }];
+    // The model repeats its id: the second payment is another one, and so is the shipment.
+    const { runner, seen } = repeating(
+      { callId: "c", input: pay },
+      { callId: "c", input: pay },
+      { callId: "c", input: ship },
+    );
+    const first = await killedWhileWaiting(dir.path, { runner });
+    const second = serve(first.left, { runner });
+    await second.client.call("approval.respond", { requestId: first.requestId, decision: "once" });
+    const asked = await second.client.notification(
+      "approval.requested",
+      ({ requestId }) => requestId !== first.requestId,
+    );
+    expect(second.tool.runs).toEqual([pay]);
+    await cp(first.left, join(dir.path, "again"), { recursive: true });
+    await second.server.close();
+    const third = serve(join(dir.path, "again"), { runner });
+    const { requestId } = asked.params;
+    await third.client.call("approval.respond", { requestId, decision: "always" });
+    const last = await third.client.notification(
+      "approval.requested",
+      ({ metadata }) => metadata.input.command === "ship",
+    );
+    await third.client.call("approval.respond", { requestId: last.params.requestId, decision: "reject" });
+    await third.client.turnEnd(first.turnId);
+    expect(third.tool.runs).toEqual([pay]);
+    const ok = { status: "succeeded", output: { ok: true } };
+    const rejected = { status: "rejected", code: "tool.rejected", error: expect.any(String) };
+    expect(seen.map(({ isResumed }) => isResumed)).toEqual([false, true, true]);
+    expect(seen.at(-1)?.outcomes).toEqual([ok, ok, rejected]);
+    await third.server.close();
+  });
+
+  it("gets the outcome of what cannot be prepared again after it ran, and of what an always answer allowed", async () => {
+    await using dir = await temporaryDirectory();
+    const { runner, seen } = repeating({ callId: "c1", input: { command: "pay" } });
+    const { left, requestId, turnId } = await killedWhileWaiting(dir.path, { runner });
+    const ran = recordingTool("bash", "execute");
+    const once: Tool = {
+      ...ran,
+      prepare: async (given, scope) => {
+        if (ran.runs.length > 0) throw new ToolError("tool.gone", "It ran already.");
+        return ran.prepare(given, scope);
+      },
+    };
+    const { server, client } = serve(left, { runner, tools: [once] });
+    await client.call("approval.respond", { requestId, decision: "always" });
+    expect((await client.turnEnd(turnId)).params.status).toBe("completed");
+    expect(ran.runs).toHaveLength(1);
+    expect(seen.at(-1)?.outcomes).toEqual([{ status: "succeeded", output: { ok: true } }]);
+    expect(client.items("tool_exec")).toHaveLength(1);
+    await server.close();
+  });
+});
+
+describe("an id whose call still runs", () => {
+  it("is refused for another call", async () => {
+    verifies("THR-108");
+    const ends = createDeferred<{ ok: true }>();
+    const tool = recordingTool("bash", "read", () => ends.promise);
+    let refused: unknown;
+    const runner: TurnRunner = {
+      async run(turn) {
+        const call = { callId: "c1", tool: "bash", input };
+        const running = turn.callTool(call);
+        refused = await turn.callTool(call).catch((error: unknown) => error);
+        ends.resolve({ ok: true });
+        await running;
+        await turn.callTool(call);
+      },
+    };
+    const server = createThreadServer({ runner, tools: [tool] });
+    const client = RawClient.connect(server);
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+    expect(refused).toBeInstanceOf(HarnessError);
+    expect(refused).toMatchObject({ code: "call_running" });
+    expect(client.items("tool_exec")).toHaveLength(2);
     await server.close();
   });
 });

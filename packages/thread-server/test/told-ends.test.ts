@@ -1,5 +1,7 @@
+import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import {
   createMemoryThreadStore,
   createThreadServer,
@@ -23,46 +25,72 @@ const fillable = () => {
 
 const failing = () => {
   const { disk, inner, store } = fillable();
+  const clock = createManualClock();
   const server = createThreadServer({
     store,
+    clock,
     runner: {
       async run(turn) {
         if (turn.history.length > 1) return;
         disk.full = true;
-        await turn.message().complete();
+        await turn.callTool({ tool: "bash", input: {} });
       },
     },
+    tools: [recordingTool("bash", "execute")],
   });
-  return { disk, inner, server, client: RawClient.connect(server) };
+  return { disk, inner, clock, server, client: RawClient.connect(server) };
 };
 
+/** A turn that has failed while the disk is full. */
+const failed = async () => {
+  const setup = failing();
+  const { client } = setup;
+  const threadId = await client.createThread();
+  const { result } = await client.startTurn(threadId);
+  await until(async () => (await client.startTurn(threadId)).error?.data?.reason === "store_full");
+  return { ...setup, threadId, turnId: result.turnId as string };
+};
+
+const storeFull = { code: "store_full", error: "The disk is full" };
+
 describe("the end of a turn that cannot be stored", () => {
-  it("is told without a number, and stored as it was told before the next turn", async () => {
-    const { disk, server, client } = failing();
-    const threadId = await client.createThread();
-    const { result } = await client.startTurn(threadId);
-    const { params } = await client.turnEnd(result.turnId);
-    expect(params).toMatchObject({ code: "store_full", error: "The disk is full" });
-    expect(params).not.toHaveProperty("seq");
-    expect(params).not.toHaveProperty("time");
-    expect((await client.startTurn(threadId)).error?.data).toEqual({ reason: "store_full" });
+  it("is told when it is stored, and not before", async () => {
+    verifies("THR-109");
+    const { disk, clock, server, client, threadId, turnId } = await failed();
+    const refused = { code: -32603, data: { reason: "store_full" } };
+    expect((await client.call("turn.cancel", { threadId })).error).toMatchObject(refused);
+    await clock.advance(5000);
+    expect(client.all("turn.error")).toEqual([]);
+    disk.full = false;
+    await until(async () => {
+      await clock.advance(1000);
+      return client.all("turn.error").length > 0;
+    });
+    const { params } = await client.turnEnd(turnId);
+    expect(params).toMatchObject({ ...storeFull, seq: expect.any(Number), time: expect.any(Number) });
+    const ends = ofType(await client.events(threadId), "turn.error");
+    expect(ends.map(({ data }) => data)).toEqual(client.all("turn.error"));
+    await server.close();
+  });
+
+  it("is stored before the next turn", async () => {
+    const { disk, server, client, threadId, turnId } = await failed();
     disk.full = false;
     const next = await client.startTurn(threadId);
     await client.turnEnd(next.result.turnId);
-    const ends = ofType(await client.events(threadId), "turn.error");
-    expect(ends.map(({ data }) => data)).toEqual([params]);
+    const ends = (await client.events(threadId)).flatMap(({ type, data }) =>
+      type === "turn.error" || type === "turn.completed" ? [data.turnId] : [],
+    );
+    expect(ends).toEqual([turnId, next.result.turnId]);
     await server.close();
   });
 
-  it("is stored as it was told when the server closes", async () => {
-    const { disk, inner, server, client } = failing();
-    const threadId = await client.createThread();
-    const { result } = await client.startTurn(threadId);
-    const { params } = await client.turnEnd(result.turnId);
+  it("is stored when the server closes", async () => {
+    const { disk, inner, server, threadId } = await failed();
     disk.full = false;
     await server.close();
     const [last] = await inner.lastEvents(threadId, 1);
-    expect(last).toMatchObject({ type: "turn.error", data: params });
+    expect(last).toMatchObject({ type: "turn.error", data: storeFull });
   });
 });
 

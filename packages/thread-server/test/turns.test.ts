@@ -184,7 +184,7 @@ describe("tools", () => {
     expect(exec.item.data).toMatchObject({ tool: "t", status: "succeeded", output: "done" });
     const toolItemId = exec.itemId;
     expect(client.items("tool_log")).toEqual([
-      { toolItemId, stream: "stdout", text: "one tw", truncated: true },
+      { toolItemId, stream: "stdout", text: "one tw", truncated: true, artifactItemId: expect.any(String) },
       { toolItemId, stream: "stderr", text: "bad" },
     ]);
   });

@@ -61,9 +61,12 @@ export class HttpStatusError extends HarnessError {
     readonly retryAfterMs?: number,
     /** The JSON message in the body of an error status, for protocols whose errors may have one. Checked by nothing. */
     readonly document?: unknown,
+    /** Why the server forbids it, in its own words. */
+    reason = "",
   ) {
     const [code, kind] = codeOfStatus(status);
-    super(code, `${endpoint} answered with status ${status}${adviceOf[code] ?? ""}`);
+    const advice = reason === "" ? (adviceOf[code] ?? "") : `: ${displayText(reason, { maxLength: 300 })}`;
+    super(code, `${endpoint} answered with status ${status}${advice}`);
     this.kind = kind;
   }
 }

@@ -32,7 +32,8 @@ export {
   type LimitsOf,
   type NumberRange,
 } from "./define-limits.ts";
-export { type DisplayOptions, displayReason, displayText } from "./display.ts";
+export { defineOptions, type OptionNames } from "./define-options.ts";
+export { type DisplayOptions, displayName, displayReason, displayText, endOfCharacter } from "./display.ts";
 export {
   BufferFullError,
   ConnectionClosedError,

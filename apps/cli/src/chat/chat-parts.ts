@@ -6,8 +6,8 @@ import { checkedModel, languageModelHint } from "../serve/models.ts";
 
 /** How long a conversation stays taken when its process died, in milliseconds. */
 export const leaseTtlMs = 10_000;
-/** Longer than the longest that a command of the workspace tools may run. */
-export const toolTimeoutMs = 11 * 60_000;
+/** Longer than the longest that a core lets a tool run. */
+export const toolTimeoutMs = 61 * 60_000;
 
 const advice: Readonly<Record<string, string>> = {
   provider_invalid_response: " Try again, or use another model.",

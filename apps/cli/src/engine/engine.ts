@@ -19,6 +19,7 @@ import { openBrowser } from "../hub/open-browser.ts";
 import { riskOfCall } from "../hub/risk.ts";
 import { onStopSignals } from "../interruption.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
+import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { formatDuration, oneLine } from "../terminal/text.ts";
@@ -151,7 +152,13 @@ export const engine = (
     const judge = await openHubJudge({ command: "engine", hub, workspace, version, note, onAnswered: note });
     defer(() => judge?.close());
     const longestMs = judge === undefined ? toolTimeoutMs : hubToolTimeoutMs;
-    const core = await openAgentCore({ command: "engine", version, agents, installedAgents });
+    const core = await openAgentCore({
+      command: "engine",
+      version,
+      models: [options.model],
+      agents,
+      installedAgents,
+    });
     defer(() => core.close());
     const { graph: store, continuations, close } = await openConversations(location, name);
     defer(close);
@@ -168,6 +175,7 @@ export const engine = (
           if (event.type === "model_failed") note(`the model failed: ${oneLine(event.reason, 1_000)}`);
           return streamTurn(event);
         },
+        limits: contextOf(process.env),
       }),
       store,
       session: { leaseTtlMs },

@@ -209,6 +209,8 @@ export class Timeline {
     prose.push(text.startsWith(open.shown) ? text.slice(open.shown.length) : text);
     prose.end();
     this.breakLine();
+    if (data?.truncated)
+      this.#write([this.#terminal.style.dim("  … the message was cut here by the server")]);
   }
 
   #log({ data }: ItemOf<"tool_log">, open: Open): void {

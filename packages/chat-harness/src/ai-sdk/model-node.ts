@@ -112,10 +112,12 @@ const readStream = async (
  * because of its length is an answer.
  */
 const askModel = (chat: ChatSettings, question: Question): Promise<Answer> =>
-  traced(
-    "model",
-    () => ({ ...modelNames(chat.model), input: question.messages }),
-    (operation) => askOnce(chat, question, operation),
+  chat.replay(question.messages, chat.model, (messages) =>
+    traced(
+      "model",
+      () => ({ ...modelNames(chat.model), input: messages }),
+      (operation) => askOnce(chat, { ...question, messages }, operation),
+    ),
   );
 
 const modelNames = (model: ChatSettings["model"]) =>

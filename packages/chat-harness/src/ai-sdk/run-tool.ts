@@ -33,6 +33,17 @@ const callTool = <T>({ chat, call, messages, signal }: ToolRun, work: (options: 
     { name: call.name, signal, timeoutMs: chat.toolTimeoutMs, clock: chat.clock },
   );
 
+/** The end of a sentence about a failure: what may be said of it. What only its own code can say goes to the operator. */
+export const failureEnd = (
+  error: unknown,
+  isOwn: boolean,
+  { chat, call }: Pick<ToolRun, "chat" | "call">,
+) => {
+  if (isOwn || ToolError.isInstance(error)) return `: ${reasonText(error)}`;
+  chat.report(error, call.name);
+  return ".";
+};
+
 /** Whether a call of the tool must wait for a person; why not, if that cannot be decided. Rejects only when cancelled. */
 export const needsApproval = async (tool: Tool, input: unknown, run: ToolRun): Promise<boolean | string> => {
   const { needsApproval: asked } = tool;
@@ -41,7 +52,8 @@ export const needsApproval = async (tool: Tool, input: unknown, run: ToolRun): P
   // Every answer but false needs a person.
   if (settled.status === "done") return settled.value !== false;
   run.signal.throwIfAborted();
-  return `Whether it needs an approval could not be decided: ${reasonText(settled.error)}`;
+  const end = failureEnd(settled.error, settled.status !== "failed", run);
+  return `Whether it needs an approval could not be decided${end}`;
 };
 
 /**
@@ -67,7 +79,9 @@ export const readyCall = async (
   run.signal.throwIfAborted();
   if (settled.status !== "done") {
     const code = ToolError.isInstance(settled.error) ? settled.error.code : "invalid_input";
-    return { code, problem: reasonText(settled.error) };
+    if (ToolError.isInstance(settled.error)) return { code, problem: reasonText(settled.error) };
+    const end = failureEnd(settled.error, settled.status !== "failed", run);
+    return { code, problem: `The call could not be prepared${end}` };
   }
   const { run: runPrepared, ...ready } = await settled.value;
   const execute: NonNullable<Tool["execute"]> = async (_input, { toolCallId: callId, abortSignal }) =>
@@ -95,7 +109,9 @@ const outputOf = async (given: unknown, signal: AbortSignal | undefined): Promis
   let count = 0;
   for await (const value of output) {
     signal?.throwIfAborted();
-    if (++count > maxOutputs) throw new RangeError(`it yielded more than ${maxOutputs} outputs`);
+    if (++count > maxOutputs) {
+      throw new ToolError("tool_output_too_large", `it yielded more than ${maxOutputs} outputs`);
+    }
     last = value;
   }
   return last;
@@ -155,7 +171,7 @@ const runChecked = async (
     if (settled.status === "timed_out")
       return failed("tool_timed_out", `The tool did not end within ${chat.toolTimeoutMs} ms. ${unknown}`);
     const code = ToolError.isInstance(settled.error) ? settled.error.code : "tool_failed";
-    return failed(code, `The tool failed: ${reasonText(settled.error)}`);
+    return failed(code, `The tool failed${failureEnd(settled.error, false, run)}`);
   }
   try {
     const text = await shownOutput(tool, settled.value, call, input);
@@ -168,9 +184,7 @@ const runChecked = async (
     const sizes = `${bare.length} characters, and ${chat.maxResultLength} are taken`;
     return failed("tool_output_too_large", `The tool ran, but its output has ${sizes}. Ask for less.`);
   } catch (error) {
-    return failed(
-      "tool_output_invalid",
-      `The tool ran, but its output cannot be shown: ${reasonText(error)}`,
-    );
+    const end = failureEnd(error, false, run);
+    return failed("tool_output_invalid", `The tool ran, but its output cannot be shown${end}`);
   }
 };

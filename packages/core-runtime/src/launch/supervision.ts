@@ -20,7 +20,7 @@ export type AgentPhase =
 /** What an agent's supervision knows. Immutable. */
 export interface Supervision {
   readonly phase: AgentPhase;
-  /** Since when, in milliseconds of the clock. */
+  /** Since when, by `elapsedMs` of the clock. */
   readonly sinceMs: number;
   /** When `deadline` is due. */
   readonly deadlineMs?: number | undefined;

@@ -72,11 +72,11 @@ export class ApprovalDesk {
    */
   async settle(first: ApprovalRecord, waitMs: number, signals: readonly AbortSignal[]): Promise<Ruling> {
     const { approvals, clock } = this.#options;
-    const deadline = clock.now() + waitMs;
+    const deadline = clock.elapsedMs() + waitMs;
     const isLeft = () => [this.#stop.signal, ...signals].some(({ aborted }) => aborted);
     let record: ApprovalRecord | undefined = first;
     while (record?.status === "pending") {
-      const leftMs = deadline - clock.now();
+      const leftMs = deadline - clock.elapsedMs();
       if (leftMs <= 0 || isLeft()) return { ruling: "pending", record };
       await this.#changed(record, leftMs, signals, isLeft);
       record = await approvals.get(first.id);

@@ -54,8 +54,26 @@ export class Escalation {
     this.#options = options;
   }
 
-  /** The decision. Throws the errors of the timeline's store. */
+  /** The decision. Where a store does not keep the question or its answer, the event is refused. */
   async decide(
+    event: AnyEvent,
+    facts: EventFacts,
+    explanation: Explanation,
+    call: AskingCall,
+  ): Promise<unknown> {
+    const { log, onError } = this.#options;
+    try {
+      return await this.#decide(event, facts, explanation, call);
+    } catch (error) {
+      onError(error);
+      const reason = `${explanation.why}; ${whyNotAsked(error)}, so it does not happen`;
+      const refused = refusedDecision(event.event_type, reason, undefined, error);
+      await log.decided(event, facts, explanation, refused as Word);
+      return refused;
+    }
+  }
+
+  async #decide(
     event: AnyEvent,
     facts: EventFacts,
     explanation: Explanation,
@@ -63,20 +81,11 @@ export class Escalation {
   ): Promise<unknown> {
     const { desk, policy, log, clock } = this.#options;
     const type = event.event_type;
-    const startedMs = clock.now();
+    const startedMs = clock.elapsedMs();
     const asked = policy.policy;
-    let record: ApprovalRecord;
-    try {
-      record = await this.#ask(event, facts, explanation, call.asker());
-    } catch (error) {
-      this.#options.onError(error);
-      const reason = `${explanation.why}; ${whyNotAsked(error)}, so it does not happen`;
-      const refused = refusedDecision(type, reason, undefined, error);
-      await log.decided(event, facts, explanation, refused as Word);
-      return refused;
-    }
+    const record = await this.#ask(event, facts, explanation, call.asker());
     await log.asked(event, facts, explanation, record);
-    const waitMs = this.#holdMs(facts, call) - (clock.now() - startedMs);
+    const waitMs = this.#holdMs(facts, call) - (clock.elapsedMs() - startedMs);
     const ruling = await desk.settle(record, waitMs, call.signals());
     if (ruling.ruling === "approved" && policy.policy !== asked) {
       // An answer does not outlive its policy.

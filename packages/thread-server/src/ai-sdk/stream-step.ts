@@ -1,11 +1,14 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Usage } from "@harnesskit/protocol/threads";
+import { copyJson } from "@harnesskit/wire/json";
 import { noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wire/model";
+import { wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import { jsonSchema, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from "ai";
 import { defined } from "../defined.ts";
 import { TurnError } from "../errors.ts";
-import type { MessageWriter, ToolRequest, TurnContext } from "../turn-runner.ts";
+import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
 import { toModelFailure } from "./model-failure.ts";
 
 /** What one call of the model brought. */
@@ -28,7 +31,8 @@ export interface StepOptions {
 const toToolSet = (tools: readonly Tool[]): ToolSet => {
   const set: ToolSet = {};
   for (const each of tools) {
-    set[each.name] = tool({ description: each.description, inputSchema: jsonSchema(inputSchemaOf(each)) });
+    const schema = wellFormedJson(inputSchemaOf(each)) as JsonObject;
+    set[each.name] = tool({ description: wellFormed(each.description), inputSchema: jsonSchema(schema) });
   }
   return set;
 };
@@ -62,10 +66,12 @@ const runStep = async (
   const { step } = options;
   /** The `assistant_message` of each block that is open. */
   const open = new Map<string, MessageWriter>();
+  const beside = new Map<string, ProviderMetadata>();
   const end = async (id: string) => {
     const message = open.get(id);
     open.delete(id);
-    await message?.complete();
+    await message?.complete(beside.get(id));
+    beside.delete(id);
   };
   const calls: ToolRequest[] = [];
   /** The arguments of each call as the model wrote them. */
@@ -73,7 +79,7 @@ const runStep = async (
   let hasText = false;
   const stream = streamText({
     model: watched(options),
-    system: turn.agent.systemPrompt,
+    ...(turn.agent.systemPrompt !== "" && { system: wellFormed(turn.agent.systemPrompt) }),
     messages: options.messages,
     tools: toToolSet(turn.tools),
     abortSignal: turn.signal,
@@ -82,6 +88,9 @@ const runStep = async (
   });
   try {
     for await (const part of stream.fullStream) {
+      if ("id" in part && "providerMetadata" in part && part.providerMetadata) {
+        beside.set(part.id, copyJson(part.providerMetadata));
+      }
       switch (part.type) {
         case "text-start":
         case "reasoning-start":
@@ -104,7 +113,13 @@ const runStep = async (
           break;
         case "tool-call": {
           const problem = roundedInputReason(inputs.get(part.toolCallId) ?? JSON.stringify(part.input) ?? "");
-          const asked = { callId: part.toolCallId, tool: part.toolName, input: part.input, step };
+          const asked = {
+            callId: part.toolCallId,
+            tool: part.toolName,
+            input: part.input,
+            step,
+            ...(part.providerMetadata && { providerMetadata: copyJson(part.providerMetadata) }),
+          };
           calls.push(problem === undefined ? asked : { ...asked, problem });
           break;
         }

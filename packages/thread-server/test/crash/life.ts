@@ -1,6 +1,6 @@
 import type { FileLockOwner } from "@harnesskit/node-kit";
 import type { Event } from "@harnesskit/protocol/threads";
-import type { Channel } from "@harnesskit/wire";
+import { type Channel, systemClock } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServer, type Tool, type TurnRunner } from "../../src/index.ts";
@@ -81,6 +81,8 @@ export class Life {
         isOwnerDead: ({ nonce }: FileLockOwner) => dead.has(nonce),
       }),
       limits: { maxOutputLength: 500, maxLogLength: 300 },
+      // What the disk refused is tried again at once, not a second later.
+      clock: { ...systemClock, after: (ms, ...rest) => systemClock.after(ms === 1000 ? 0 : ms, ...rest) },
       createId: (prefix) => `${prefix}_${name}n${++ids}`,
       onError: (error) => void this.errors.push(error),
     });

@@ -7,6 +7,7 @@ import {
   type Listener,
   systemClock,
 } from "@harnesskit/wire";
+import { checkNodeHttpServerOptions } from "../option-names.ts";
 import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "../server/authenticate.ts";
 import { type CoreParts, createCore } from "../server/handler-options.ts";
 import { loopbackHosts } from "./loopback.ts";
@@ -149,24 +150,20 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
 
   #createParts(ownHosts: readonly string[], ownToken: string): CoreParts<Principal> {
     const { routes = {}, health, token, authenticate, allowedHosts = ownHosts } = this.#options;
-    const { allowedOrigins = [], allowOwnOrigin = false, publicOrigin, tls } = this.#options;
-    const publicOrigins = publicOrigin === undefined ? [] : [publicOrigin];
-    const ownOrigins = allowOwnOrigin
-      ? [...ownHosts.map((name) => `${tls ? "https" : "http"}://${name}`), ...publicOrigins]
-      : [];
+    const { publicOrigin } = this.#options;
+    const publicHosts = publicOrigin === undefined ? [] : [new URL(publicOrigin).host];
     const asked = health === false ? undefined : health?.ready;
     const ready = async () => this.#state === "open" && (asked === undefined || (await asked()));
     const byToken = (): Authenticate<unknown> => createTokenAuthenticate(token ?? ownToken);
     return createCore<Principal>(
       {
         ...this.#options,
-        allowedOrigins: [...allowedOrigins, ...ownOrigins],
         health: health === false ? false : { ...health, ready },
       },
       {
         limits: this.#resolved.limits,
         routes,
-        allowedHosts: [...allowedHosts, ...publicOrigins.map((origin) => new URL(origin).host)],
+        allowedHosts: [...allowedHosts, ...publicHosts],
         authenticate: authenticate ?? (byToken() as Authenticate<Principal>),
       },
     );
@@ -217,4 +214,4 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
  */
 export const createHttpServer = <Principal = TokenPrincipal>(
   options: HttpServerOptions<Principal> = {},
-): HttpServer<Principal> => new NodeHttpServer(options);
+): HttpServer<Principal> => new NodeHttpServer(checkNodeHttpServerOptions(options));

@@ -16,18 +16,30 @@ const sentences = {
 /** A status that is refused with a sentence of plain text. */
 export type RefusedStatus = keyof typeof sentences;
 
-/** A refusal. It says nothing about the request, the server or the secret. */
-export const refuseWith = (
+/** A refusal in these words, which hold nothing of the server or the secret. */
+export const refuse = (
   status: RefusedStatus,
+  body: string,
   headers: Readonly<Record<string, string>> = {},
 ): Answer => ({
   status,
   headers: { "content-type": "text/plain; charset=utf-8", ...headers },
-  body:
+  body,
+});
+
+/** A refusal. It says nothing about the request, the server or the secret. */
+export const refuseWith = (status: RefusedStatus, headers: Readonly<Record<string, string>> = {}): Answer =>
+  refuse(
+    status,
     headers.allow === undefined
       ? sentences[status]
       : `This path takes ${headers.allow.replace(", ", " or ")}.`,
-});
+    headers,
+  );
+
+/** What a developer reads whose framework has parsed the body already. */
+export const bodyWasRead =
+  "The body was read before this handler: mount it before parsers of bodies, such as express.json().";
 
 /** 401 with the scheme that is asked for (RFC 9110, 11.6.1). */
 export const unauthorized = (): Answer => refuseWith(401, { "www-authenticate": 'Bearer realm="harness"' });

@@ -3,6 +3,7 @@ import {
   callSafely,
   createMessageCodec,
   HarnessError,
+  InvalidArgumentError,
   type InvalidMessageError,
   isMessageStream,
   isThenable,
@@ -12,13 +13,13 @@ import {
 import { settleWithin } from "@harnesskit/wire/time";
 import type { HandlerLimits } from "../limits.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
-import { commonHeaders, jsonHeaders, refuseWith, unauthorized } from "./answers.ts";
+import { bodyWasRead, commonHeaders, jsonHeaders, refuse, refuseWith, unauthorized } from "./answers.ts";
 import { type Authenticate, type Authentication, isAdmission, shownCredential } from "./authenticate.ts";
 import { ExchangeContext, type HttpExchangeContext, toContext } from "./context.ts";
 import { acceptsEvents, EventText, eventHeaders } from "./event-stream.ts";
 import type { HealthRules } from "./health.ts";
 import { checkedReplyHeaders } from "./reply-headers.ts";
-import type { Answer, RequestView } from "./request-view.ts";
+import type { Answer, BodyProblem, RequestView } from "./request-view.ts";
 import type { SiteGuard } from "./site-rules.ts";
 
 /** The handler of the messages that are posted to one path. */
@@ -81,6 +82,8 @@ export interface ExchangeCoreOptions<Principal> {
 /** The principal, or the refusal. */
 export type Admission<Principal> = { readonly principal: Principal } | Answer;
 
+const problemStatus = { too_large: 413, too_slow: 408, gone: 400 } as const;
+
 const toAdmission = <Principal>(found: Authentication<Principal>): Admission<Principal> => {
   if (isAdmission(found)) return found;
   return found.refused === "forbidden" ? refuseWith(403) : unauthorized();
@@ -132,6 +135,13 @@ export class ExchangeCore<Principal> {
   /** Reports a failure to `onError`. */
   tell(error: unknown, request: RequestView, transport: "http" | "websocket"): void {
     callSafely(() => this.#options.onError?.(error, { path: request.path ?? "", transport }));
+  }
+
+  /** The answer to a request whose body could not be read. */
+  unread(request: RequestView, problem: BodyProblem): Answer {
+    if (problem !== "read_before") return refuseWith(problemStatus[problem]);
+    this.tell(new InvalidArgumentError(bodyWasRead), request, "http");
+    return refuse(500, bodyWasRead);
   }
 
   /** Calls `authenticate`. Returns the principal, or the refusal. */
@@ -206,10 +216,7 @@ export class ExchangeCore<Principal> {
     const { limits, clock } = this.#options;
     const { maxBodyBytes, bodyTimeoutMs } = limits;
     const body = await request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, clock });
-    if ("problem" in body) {
-      if (body.problem === "too_large") return refuseWith(413);
-      return refuseWith(body.problem === "too_slow" ? 408 : 400);
-    }
+    if ("problem" in body) return this.unread(request, body.problem);
     let message: unknown;
     try {
       message = this.#codec.decode(body.bytes);
