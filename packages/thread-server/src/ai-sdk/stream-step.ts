@@ -113,7 +113,7 @@ const runStep = async (
           break;
         case "tool-call": {
           const problem = roundedInputReason(inputs.get(part.toolCallId) ?? JSON.stringify(part.input) ?? "");
-          const asked: ToolRequest = {
+          const asked = {
             callId: part.toolCallId,
             tool: part.toolName,
             input: part.input,
