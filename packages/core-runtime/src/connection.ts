@@ -53,6 +53,7 @@ export class AgentConnection {
         const { FrameTooLarge, InvalidMessage } = RuntimeErrorCode;
         if (this.#session) this.#session.frameError(error);
         else {
+          this.#core.unframedMs = this.#core.context.clock.elapsedMs();
           this.#refuse(error.code === "frame_too_large" ? FrameTooLarge : InvalidMessage, "invalid_frame");
         }
       },
@@ -92,7 +93,11 @@ export class AgentConnection {
     const { admissions, context } = this.#core;
     const admitted = admissions.redeem(session_token, agent_id);
     if (typeof admitted === "string") {
-      this.#refuseHello(RuntimeErrorCode.Unauthorized, `token_${admitted}`, hello);
+      const isOther = admitted === "other_agent";
+      const text = isOther
+        ? `it says that its id is ${agent_id}, and its manifest has another id: make them the same`
+        : undefined;
+      this.#refuse(RuntimeErrorCode.Unauthorized, `token_${admitted}`, hello, "core.welcome", text);
       return;
     }
     if (!protocol.supported_versions.includes(RUNTIME_PROTOCOL_VERSION)) {
@@ -131,6 +136,7 @@ export class AgentConnection {
     reason: string,
     message?: unknown,
     type: "core.welcome" | "core.error" = "core.error",
+    text = refusalMessages[code] ?? "the connection is refused",
   ): void {
     if (this.#refused) return;
     this.#refused = true;
@@ -143,7 +149,7 @@ export class AgentConnection {
       agent_id: AgentIdSchema.safeParse(isObject(payload) ? payload.agent_id : undefined).data,
       details: { code, reason },
     });
-    const error = { code, message: refusalMessages[code] ?? "the connection is refused", where: "core" };
+    const error = { code, message: text, where: "core" };
     const replyTo = typeof id === "string" && id !== "" ? { in_reply_to: id.slice(0, 256) } : {};
     this.#channel.send(toMessage(context.clock, type, {}, { error, ...replyTo })).catch(() => {});
     this.#settle();

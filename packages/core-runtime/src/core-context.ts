@@ -38,11 +38,21 @@ export interface CoreContext {
   notify(agentId: string, call: () => unknown): void;
 }
 
+/** What a core calls of its sink; a sink may lack `begin`. */
+const sinkMethods = ["record", "addSecret", "removeSecret"] as const;
+
 /** Checks the options and makes what the parts of the core share. Throws `invalid_argument`. */
 export const createContext = (options: CoreOptions): CoreContext => {
   const { clock = systemClock, redactor = createRedactor(), onError = warn, grants } = options;
   if (options.authorize && grants)
     throw new InvalidArgumentError("authorize replaces grants: give one of them");
+  const { audit: sink } = options;
+  const missing = sink && sinkMethods.filter((name) => typeof sink[name] !== "function");
+  if (missing?.length) {
+    throw new InvalidArgumentError(
+      `options.audit has no ${missing.join(", no ")}: it must be an AuditSink of @harnesskit/audit`,
+    );
+  }
   const limits = coreLimits.resolve(options.limits);
   const times = resolveTimes(coreTimes, options);
   const stats = createStats();

@@ -1,4 +1,4 @@
-import { createMemoryAuditSink } from "@harnesskit/audit";
+import { type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
@@ -242,7 +242,13 @@ describe("a grant", () => {
     );
   });
 
-  it("that is not valid is not made, and two deciders are refused", () => {
+  it("that is not valid is not made, and two deciders are refused, and an audit that is no sink", () => {
+    const audit = { record() {}, async flush() {}, async close() {} } as unknown as AuditSink;
+    expect(() => createCore({ audit })).toThrow(
+      new InvalidArgumentError(
+        "options.audit has no addSecret, no removeSecret: it must be an AuditSink of @harnesskit/audit",
+      ),
+    );
     for (const request of [
       { agent_id: "no agent" },
       { permissions: [""] },

@@ -132,7 +132,10 @@ export const createHub = (options: HubOptions): Hub => {
     if (isClosed) return;
     const beforeMs = clock.now() - limits.outcomeWithinMs;
     void write({ type: "lose", writer: "gone", outcome: hubLost })
-      .then(() => write({ type: "lose", beforeMs, outcome: "no outcome was reported in time" }))
+      // Another hub, whose clock may be another, looks after its own.
+      .then(() =>
+        write({ type: "lose", writer: "own", beforeMs, outcome: "no outcome was reported in time" }),
+      )
       .then(() => timeline.prune())
       .catch(onError);
     cancelPrune = clock.after(pruneMs, prune);

@@ -20,6 +20,7 @@ const openRecorder = (maxWaiting = 10) => {
   const errors: unknown[] = [];
   const clock: Clock = {
     now: () => 0,
+    elapsedMs: systemClock.elapsedMs,
     after: (delayMs, callback) => systemClock.after(Math.min(delayMs, 1), callback),
   };
   const onError = (error: unknown) => errors.push(error);

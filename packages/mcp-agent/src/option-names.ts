@@ -13,6 +13,9 @@ export const checkMcpAgentDirectoryOptions = defineOptions<McpAgentDirectoryOpti
     acceptedTools: false,
     permissions: false,
     command: false,
+    tools: false,
+    connectTimeoutMs: false,
+    callTimeoutMs: false,
   },
 );
 
@@ -37,4 +40,6 @@ export const checkMcpAgentOptions = defineOptions<McpAgentOptions>("createMcpAge
   maxBackoffMs: false,
   stableAfterMs: false,
   minListIntervalMs: false,
+  tools: false,
+  authProvider: false,
 });

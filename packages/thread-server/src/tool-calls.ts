@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Item, ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { describeDifference, digest, jsonDifference } from "@harnesskit/wire";
 import { copyJson } from "@harnesskit/wire/json";

@@ -93,9 +93,7 @@ export class TurnWork {
     const { history } = state;
     if (turn.isResumed) this.#calls.recall(history);
     const prompt = new PromptAdmission(this.#gated, request);
-    const asked = history.findLast(
-      ({ type, turnId }) => type === "user_message" && turnId === turn.turnId,
-    );
+    const asked = history.findLast(({ type, turnId }) => type === "user_message" && turnId === turn.turnId);
     return settings.runner.run({
       ...request,
       thread,

@@ -27,6 +27,7 @@ const setUp = () => {
     async *read(_, afterSeq) {
       yield* log.filter(({ seq }) => seq > afterSeq);
     },
+    onTooLarge: () => {},
     onFailure: (error) => {
       throw error;
     },

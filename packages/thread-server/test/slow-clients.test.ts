@@ -111,6 +111,7 @@ describe("the outbox", () => {
             async *read(_threadId, afterSeq) {
               for (const event of [...written]) if (event.seq > afterSeq) yield event;
             },
+            onTooLarge: (error) => failures.push(error),
             onFailure: (error) => failures.push(error),
           });
           for (const [index, event] of events.entries()) {

@@ -40,7 +40,7 @@ const codeOfStatus = (status: number): readonly [string, FailureKind] => {
 };
 
 const adviceOf: Readonly<Record<string, string>> = {
-  unauthorized: ": pass its credentials",
+  unauthorized: ": the credentials are missing or not valid",
   forbidden: ": its rules on hosts, origins or principals do not allow it",
   not_found: ": look at the path of the URL",
   redirect_refused: ": a redirect is not followed, pass the final URL",

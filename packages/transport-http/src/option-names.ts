@@ -110,7 +110,6 @@ export const checkNodeHttpServerOptions = defineOptions<HttpServerOptions<unknow
   tokenFile: false,
   authenticate: false,
   allowedHosts: false,
-  allowOwnOrigin: false,
   publicOrigin: false,
   tls: false,
   limits: false,

@@ -8,6 +8,7 @@ export const checkTcpListenerOptions = defineOptions<TcpListenerOptions>("create
   host: false,
   port: false,
   maxConnections: false,
+  onError: false,
   framing: false,
   maxFrameBytes: false,
   maxDepth: false,
@@ -31,6 +32,7 @@ export const checkTcpTransportOptions = defineOptions<TcpTransportOptions>("crea
 export const checkUnixListenerOptions = defineOptions<UnixListenerOptions>("createUnixListener", {
   path: true,
   maxConnections: false,
+  onError: false,
   framing: false,
   maxFrameBytes: false,
   maxDepth: false,

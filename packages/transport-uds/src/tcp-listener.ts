@@ -49,6 +49,7 @@ export const createTcpListener = (options: TcpListenerOptions = {}): TcpListener
   const toChannel = socketChannels<TcpContext>(options);
   return new NetListener({
     maxConnections,
+    onError: options.onError,
     open: (server) => listenOn(server, host, port),
     toChannel: (socket) => toChannel(socket, tcpContext(socket)),
   });

@@ -25,6 +25,7 @@ export const createUnixListener = (options: UnixListenerOptions): SocketListener
   const context: UnixContext = { transport: "unix", path: place.path };
   return new NetListener({
     maxConnections: options.maxConnections,
+    onError: options.onError,
     open: (server) => bindUnixSocket(server, place),
     toChannel: (socket) => toChannel(socket, context),
   });

@@ -1,7 +1,9 @@
-import type { LanguageModelV3CallOptions, LanguageModelV3Prompt } from "@ai-sdk/provider";
+import type { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { judgeRequest } from "./judge-request.ts";
 
-type Message = LanguageModelV3Prompt[number];
+type Model = ReturnType<ReturnType<typeof createOpenAICompatible>>;
+type CallOptions = Parameters<Model["doStream"]>[0];
+type Message = CallOptions["prompt"][number];
 
 const textOf = (parts: readonly { type: string; text?: string }[]): string =>
   parts.map(({ type, text }) => (type === "text" ? text : "")).join("");
@@ -32,7 +34,7 @@ const toOpenAi = ({ role, content }: Message): object[] => {
 };
 
 /** Why a provider would refuse what a double of a model is asked; undefined for what it would take. */
-export const judgePrompt = ({ prompt, tools = [] }: LanguageModelV3CallOptions): string | undefined =>
+export const judgePrompt = ({ prompt, tools = [] }: CallOptions): string | undefined =>
   judgeRequest("/v1/chat/completions", {
     messages: prompt.flatMap(toOpenAi),
     tools: tools.map((tool) => ({

@@ -39,7 +39,12 @@ export interface LazyRunnerOptions extends Pick<AiSdkRunnerOptions, "maxContextL
 const workingAfterMs = 100;
 
 /** The agent loop, which is large: a client is answered before it is there. */
-export const createLazyRunner = ({ model, onWorking, onRetry, ...context }: LazyRunnerOptions): LazyRunner => {
+export const createLazyRunner = ({
+  model,
+  onWorking,
+  onRetry,
+  ...context
+}: LazyRunnerOptions): LazyRunner => {
   let loading: Promise<TurnRunner> | undefined;
   let running = 0;
   let waiting: NodeJS.Timeout | undefined;

@@ -127,7 +127,8 @@ export class AgentSupervisor {
     const { core, options } = this.#context;
     const { clock } = core.context;
     const random = (options.random ?? Math.random)();
-    const context = { nowMs: clock.elapsedMs(), random, settings: this.#settings };
+    const sawOtherFraming = core.unframedMs >= this.#state.sinceMs;
+    const context = { nowMs: clock.elapsedMs(), random, settings: this.#settings, sawOtherFraming };
     const { state, action } = supervise(this.#state, event, context);
     if (state.phase === "starting" && this.#state.phase !== "starting") this.#end = undefined;
     this.#state = state;

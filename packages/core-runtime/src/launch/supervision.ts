@@ -87,6 +87,8 @@ export interface SupervisionContext {
   /** From 0 to 1. */
   readonly random: number;
   readonly settings: SupervisionSettings;
+  /** Since this phase began, a connection began with what is no frame. */
+  readonly sawOtherFraming?: boolean;
 }
 
 export interface SupervisionStep {

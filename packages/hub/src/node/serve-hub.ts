@@ -100,7 +100,7 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
     const links = new AnswerLinks(token, clock);
     const onRefusedPath = (path: string) => recordRefusal({ status: 401, path });
     const listen = async (path: string, connect: (channel: Channel) => void): Promise<void> => {
-      const listener = createUnixListener({ path, framing: "newline" });
+      const listener = createUnixListener({ path, framing: "newline", onError });
       open.push(() => listener.close());
       await listener.listen(connect);
     };

@@ -9,7 +9,7 @@ import { checkAiSdkRunnerOptions } from "../option-names.ts";
 import type { ToolRequest, TurnContext, TurnRunner } from "../turn-runner.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
 import { toModelMessages, toToolResult } from "./model-messages.ts";
-import { type StepResult, streamStep } from "./stream-step.ts";
+import { streamStep } from "./stream-step.ts";
 
 export interface AiSdkRunnerOptions {
   /**

@@ -118,7 +118,9 @@ const runStep = async (
             tool: part.toolName,
             input: part.input,
             step,
-            ...(part.providerMetadata && { providerMetadata: copyJson(part.providerMetadata) }),
+            ...(part.providerMetadata && {
+              providerMetadata: copyJson(part.providerMetadata) as ProviderMetadata,
+            }),
           };
           calls.push(problem === undefined ? asked : { ...asked, problem });
           break;

@@ -176,7 +176,9 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
       if (token === undefined && authenticate === undefined)
         this.#tokenFile = await writeTokenFile(tokenFile);
       if (this.#isClosing()) throw new ConnectionClosedError("the server was closed while it was opened");
-      this.#address = await bindServer(this.#server, host, port);
+      this.#address = await bindServer(this.#server, host, port, (error) =>
+        this.#options.onError?.(error, { path: "", transport: "http" }),
+      );
     } catch (error) {
       this.#state = "closing";
       await this.#tokenFile?.remove();

@@ -41,8 +41,13 @@ export const refuseWith = (status: RefusedStatus, headers: Readonly<Record<strin
 export const bodyWasRead =
   "The body was read before this handler: mount it before parsers of bodies, such as express.json().";
 
-/** 401 with the scheme that is asked for (RFC 9110, 11.6.1). */
-export const unauthorized = (): Answer => refuseWith(401, { "www-authenticate": 'Bearer realm="harness"' });
+/** 401 with the scheme that is asked for (RFC 9110, 11.6.1); `isShown` where there was a credential (RFC 6750, 3.1). */
+export const unauthorized = (isShown: boolean): Answer => {
+  const scheme = 'Bearer realm="harness"';
+  if (!isShown) return refuseWith(401, { "www-authenticate": scheme });
+  const answer = refuseWith(401, { "www-authenticate": `${scheme}, error="invalid_token"` });
+  return { ...answer, body: "The credentials are not valid." };
+};
 
 /** The headers of an answer with a message, beside {@link commonHeaders}. */
 export const jsonHeaders: Readonly<Record<string, string>> = { "content-type": "application/json" };

@@ -14,7 +14,13 @@ import { settleWithin } from "@harnesskit/wire/time";
 import type { HandlerLimits } from "../limits.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
 import { bodyWasRead, commonHeaders, jsonHeaders, refuse, refuseWith, unauthorized } from "./answers.ts";
-import { type Authenticate, type Authentication, isAdmission, shownCredential } from "./authenticate.ts";
+import {
+  type Authenticate,
+  type Authentication,
+  isAdmission,
+  type ShownCredential,
+  shownCredential,
+} from "./authenticate.ts";
 import { ExchangeContext, type HttpExchangeContext, toContext } from "./context.ts";
 import { acceptsEvents, EventText, eventHeaders } from "./event-stream.ts";
 import type { HealthRules } from "./health.ts";
@@ -84,9 +90,12 @@ export type Admission<Principal> = { readonly principal: Principal } | Answer;
 
 const problemStatus = { too_large: 413, too_slow: 408, gone: 400 } as const;
 
-const toAdmission = <Principal>(found: Authentication<Principal>): Admission<Principal> => {
+const toAdmission = <Principal>(
+  found: Authentication<Principal>,
+  credential: ShownCredential | undefined,
+): Admission<Principal> => {
   if (isAdmission(found)) return found;
-  return found.refused === "forbidden" ? refuseWith(403) : unauthorized();
+  return found.refused === "forbidden" ? refuseWith(403) : unauthorized(credential !== undefined);
 };
 
 /** The rules of a server, from a request to its answer. Has no I/O of its own. */
@@ -152,17 +161,18 @@ export class ExchangeCore<Principal> {
   ): Promise<Admission<Principal>> {
     const { authenticate, limits, clock } = this.#options;
     const { path = "", remoteAddress } = request;
+    const credential = shownCredential(request, acceptQuery);
     const asked = authenticate({
       transport,
       path,
       remoteAddress,
-      credential: shownCredential(request, acceptQuery),
+      credential,
       header: (name) => request.header(name),
       get signal() {
         return request.signal;
       },
     });
-    if (!isThenable(asked)) return toAdmission(asked);
+    if (!isThenable(asked)) return toAdmission(asked, credential);
     const waiting = { name: "authenticate", timeoutMs: limits.bodyTimeoutMs, clock, holdsProcess: false };
     const settled = await settleWithin(Promise.resolve(asked), waiting);
     if (settled.status === "timed_out") {
@@ -170,7 +180,7 @@ export class ExchangeCore<Principal> {
       return refuseWith(503, { "retry-after": "1" });
     }
     if (settled.status !== "done") throw settled.error;
-    return toAdmission(settled.value);
+    return toAdmission(settled.value, credential);
   }
 
   async #answer(request: RequestView): Promise<Answer> {

@@ -22,7 +22,10 @@ export interface HandlerOptions {
   readonly contextHeaders?: readonly string[];
   /** Paths that tell how the server is; `false` for none. @default `/healthz` and `/readyz` */
   readonly health?: HealthOptions | false;
-  /** Receives the failures of which a client sees only a 500. What it throws is ignored. @default ignores them */
+  /**
+   * Receives the failures of which a client sees only a 500, and with an empty path that the system gives a server no more connections. What it
+   * throws is ignored. @default ignores them
+   */
   readonly onError?: OnServerError;
   /** Receives requests that were refused for their host, origin or credentials. What it throws is ignored. @default ignores them */
   readonly onRefused?: (request: RefusedRequest) => void;

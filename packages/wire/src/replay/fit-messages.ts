@@ -7,12 +7,12 @@ const fileLength = 6000;
 /** Characters that a part counts as beside its content. */
 const partLength = 40;
 
-const textOf = (value: unknown): string =>
+const jsonText = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
 const lengthOfOutput = (output: unknown): number => {
   const { type, value, reason } = isObject(output) ? output : {};
-  if (type !== "content") return textOf(value ?? reason).length;
+  if (type !== "content") return jsonText(value ?? reason).length;
   return partsOf({ role: "tool", content: value }).reduce((sum, part) => sum + lengthOfPart(part), 0);
 };
 
@@ -20,9 +20,9 @@ const lengthOfPart = (part: Part): number => {
   switch (part.type) {
     case "text":
     case "reasoning":
-      return textOf(part.text).length + textOf(part.providerOptions).length + partLength;
+      return jsonText(part.text).length + jsonText(part.providerOptions).length + partLength;
     case "tool-call":
-      return textOf(part.input).length + textOf(part.providerOptions).length + partLength;
+      return jsonText(part.input).length + jsonText(part.providerOptions).length + partLength;
     case "tool-result":
       return lengthOfOutput(part.output) + partLength;
     default:
@@ -45,7 +45,7 @@ const cutResult = (part: Part, maxLength: number): Part => {
   const length = lengthOfOutput(part.output);
   if (length <= maxLength + mark(length).length) return part;
   const { type, value, reason } = isObject(part.output) ? part.output : {};
-  const text = type === "content" ? "" : textOf(value ?? reason);
+  const text = type === "content" ? "" : jsonText(value ?? reason);
   const half = Math.floor(maxLength / 2);
   const [head, tail] = half < 1 ? ["", ""] : [firstCharacters(text, half), lastCharacters(text, half)];
   const left = mark(length - head.length - tail.length);
