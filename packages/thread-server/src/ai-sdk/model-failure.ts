@@ -21,7 +21,7 @@ const outOfQuota: Kind = [
   "Add credit, or use another model.",
 ];
 
-const kindOf = ({ status, isOutOfQuota }: ProviderError): Kind => {
+const failureKindOf = ({ status, isOutOfQuota }: ProviderError): Kind => {
   if (isOutOfQuota) return outOfQuota;
   const kind = status === undefined ? undefined : failures[status];
   return kind ?? ["model_unavailable", status === undefined ? "could not be reached or failed" : "failed"];
@@ -30,7 +30,7 @@ const kindOf = ({ status, isOutOfQuota }: ProviderError): Kind => {
 /** What is known of a failed request to a provider, in one sentence or two: the address, the status, and its own words. */
 const describeProviderError = (error: ProviderError): { code: string; text: string } => {
   const { status, url, message, attempts } = error;
-  const [code, what, advice] = kindOf(error);
+  const [code, what, advice] = failureKindOf(error);
   const facts = [status === undefined ? undefined : `HTTP ${status}`, url].filter(
     (fact) => fact !== undefined,
   );

@@ -87,7 +87,7 @@ const structuredText = (output: JsonObject, items: readonly JsonObject[]): strin
   return isSaid ? [] : [`${JSON.stringify(value)}${hasUnsafeInteger(value) ? roundedNote : ""}`];
 };
 
-const textOf = (item: JsonObject): string => {
+const itemText = (item: JsonObject): string => {
   if (item.type === "text" && typeof item.text === "string") return item.text;
   const { uri, text } = (item.type === "resource" ? item.resource : {}) as JsonObject;
   return typeof text === "string" ? `[resource ${uri}]\n${text}` : JSON.stringify(item);
@@ -106,7 +106,7 @@ export const toModelOutput = (
   const message: ModelOutput["message"][number][] = [];
   const parts = items.map((item): ResultPart => {
     const binary = binaryOf(item);
-    if (binary === undefined) return { type: "text", text: textOf(item) };
+    if (binary === undefined) return { type: "text", text: itemText(item) };
     const { data, mimeType } = binary;
     const mediaType =
       place && typeof data === "string" && data.length <= maxDataLength ? typeOf(data, mimeType) : undefined;
