@@ -428,7 +428,7 @@ describe("a model that fails", () => {
     ],
     ["an error", [...text("t", "I will now"), finish("error", "error")], "failed while it answered"],
   ] satisfies [string, Part[], string][])("an answer of %s is a failed turn", async (_, parts, words) => {
-    verifies("THR-122");
+    verifies("THR-132");
     const { model } = scripted(parts);
     const { turn } = await run(model);
     const end = await turn();

@@ -7,6 +7,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
+import { strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
@@ -109,7 +110,7 @@ describe("images and files in the result of a tool", () => {
   });
 
   it("are artifacts and notes otherwise, never base64 in a text; the item names them", async () => {
-    verifies("THR-120");
+    verifies("THR-130");
     const { sent, client, prompts } = await turnWith("openai-compatible.chat", shot);
     expect(sent).not.toContain(png.slice(0, 40));
     expect(prompts[1]?.at(-1)?.content[0]).toMatchObject({
@@ -134,6 +135,29 @@ describe("images and files in the result of a tool", () => {
     expect(JSON.stringify(client.received)).not.toContain(png.slice(0, 40));
   });
 
+  it.each([
+    ["anthropic", true],
+    ["gemini", true],
+    ["openai", false],
+  ] as const)("make a request that %s takes, in their turn and later", async (api, isShown) => {
+    await using provider = await strictProvider({
+      says: (_, index) =>
+        index === 0 ? { calls: [{ id: "a", name: "shot", input: {} }] } : { text: "Seen." },
+    });
+    const runner = createAiSdkRunner({ model: provider.models[api], maxRetries: 0 });
+    const server = createThreadServer({ runner, tools: [recordingTool("shot", "read", async () => shot)] });
+    const client = RawClient.connect(server);
+    const threadId = await client.createThread();
+    for (const prompt of ["look", "again"]) {
+      const { result } = await client.startTurn(threadId, prompt);
+      expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+    }
+    await server.close();
+    expect(provider.refusals).toEqual([]);
+    const holds = provider.requests.map(({ body }) => JSON.stringify(body).includes(png));
+    expect(holds).toEqual([false, isShown, false]);
+  });
+
   it("are notes in later turns, which the log alone is left for", async () => {
     const { prompts } = await turnWith("anthropic.messages", shot);
     expect(JSON.stringify(prompts[1])).toContain(png);
@@ -153,7 +177,7 @@ describe("numbers beyond 2^53", () => {
   });
 
   it("in the arguments of a call are refused with the reason, and nobody is asked", async () => {
-    verifies("THR-121");
+    verifies("THR-131");
     const { prompts, tool, client } = await turnWith("p", "ok", '{"id":1917043659912705297}');
     expect(tool.runs).toEqual([]);
     expect(client.items("tool_exec")).toMatchObject([{ status: "failed", code: "tool.invalid_input" }]);
@@ -164,7 +188,7 @@ describe("numbers beyond 2^53", () => {
 });
 
 it("what a tool logs, does and has so far are items of their own", async () => {
-  verifies("THR-123");
+  verifies("THR-133");
   const tool = recordingTool("shot", "read", async (_input, { log, status, partialResult, stderr }) => {
     void stderr("printed");
     void log?.("a line");
