@@ -3,6 +3,7 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3StreamPart,
 } from "@ai-sdk/provider";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { invalidParams } from "@harnesskit/wire";
 import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
@@ -203,6 +204,7 @@ describe("a turn on the AI SDK", () => {
   });
 
   it("has each further request to the model judged: a human is asked where a rule is named, and a block ends the turn", async () => {
+    verifies("AHP-234");
     const steps = ["a", "b", "c"].map((id) => [call(id, "read", {}), finish("tool-calls")]);
     const { model, calls } = scripted(...steps);
     const judged: unknown[] = [];
