@@ -43,12 +43,7 @@ describe("an MCP server that is not quite right", () => {
     expect(served.tool("list-output")).toHaveProperty("output_schema");
     expect(await call(served.core, "dangling-output")).toMatchObject(answered(text("ok")));
     const reports = served.reports.map(({ message }) => message);
-    const named = [
-      /old-draft .* left out/,
-      /odd-enum .* not offered/,
-      /of-strings/,
-      /text-input/,
-    ];
+    const named = [/old-draft .* left out/, /odd-enum .* not offered/, /of-strings/, /text-input/];
     for (const name of named) expect(reports).toContainEqual(expect.stringMatching(name));
     expect(reports).toHaveLength(7);
   });
