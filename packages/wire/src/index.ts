@@ -64,6 +64,7 @@ export {
   type ProtocolErrorOptions,
   toProtocolError,
 } from "./protocol-error.ts";
+export { sharedSignal } from "./shared-signal.ts";
 export { shellWord } from "./shell-word.ts";
 export {
   createStreamPipe,
