@@ -28,7 +28,7 @@ describe("the engine in a web framework", () => {
   it.each(["hono", "fastify", "express"])(
     "answers its own page, as the guide shows it for %s",
     async (name) => {
-      const file = new URL(`./frameworks/${name}.ts`, import.meta.url);
+      const file = new URL(`./fixtures/frameworks/${name}.ts`, import.meta.url);
       const page = await readFile(new URL("../../../docs/shells.md", import.meta.url), "utf8");
       expect(page).toContain((await readFile(file, "utf8")).trim());
       const { server } = (await import(file.href)) as { server: Server };

@@ -81,7 +81,8 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
   return {
     check(request) {
       const { authority } = request;
-      if (!isAllowedHost(authority)) return refuse(403, `The host ${shown(authority)} is not in allowedHosts.`);
+      if (!isAllowedHost(authority))
+        return refuse(403, `The host ${shown(authority)} is not in allowedHosts.`);
       const origin = request.header("origin");
       if (origin === undefined || origins.has(origin) || isOwnOrigin(origin, authority)) return undefined;
       return refuse(403, `The origin ${shown(origin)} is not in allowedOrigins.`);
