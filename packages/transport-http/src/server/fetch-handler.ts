@@ -57,6 +57,10 @@ export class FetchRequestView implements RequestView {
     return this.header("host") ?? this.#url.host;
   }
 
+  get isSecure(): boolean {
+    return this.#url.protocol === "https:";
+  }
+
   get signal(): AbortSignal {
     return this.#request.signal;
   }
@@ -129,6 +133,7 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
   }
   const { core } = createCore<Principal>(options, {
     allowedHosts,
+    allowHostOrigins: true,
     limits: handlerLimits.resolve(options.limits),
     authenticate:
       authenticate ??
