@@ -102,7 +102,9 @@ describe("harness agents", () => {
       ),
     });
     expect((await lstat(join(path, "enabled.json"))).mode & 0o777).toBe(0o600);
-    expect((await enabled()).found).toEqual([{ agentId: "com.example.one", directory: agent?.directory }]);
+    expect((await enabled()).found).toEqual([
+      { agentId: "com.example.one", directory: agent?.directory, env: ["AWS_TOKEN"] },
+    ]);
 
     // What becomes of the source is of no matter.
     await writeFile(join(source, "agent.mjs"), "process.exit(1)");

@@ -1,6 +1,6 @@
 import type { AuditAction } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { nextUuid } from "@harnesskit/wire";
+import { nextUuid, sharedSignal } from "@harnesskit/wire";
 import { startDeadline } from "@harnesskit/wire/time";
 import { currentTracer, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import type { CallOptions } from "./call-options.ts";
@@ -97,7 +97,7 @@ export class Call implements ToolCall {
     );
     if (!signal) return;
     this.#onAbort = () => this.cancel("aborted");
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    sharedSignal(signal).addEventListener("abort", this.#onAbort, { once: true });
   }
 
   get toolId(): string {

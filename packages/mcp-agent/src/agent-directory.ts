@@ -14,27 +14,35 @@ import { checkMcpAgentDirectoryOptions } from "./option-names.ts";
 /** The name of the file that describes the MCP server, beside the manifest. */
 export const MCP_SERVER_FILE = "mcp-server.json";
 
-/** What an operator may choose for one server; see {@link mcpTimes} and `McpAgentOptions`. */
-const McpServerOptionsSchema = z.strictObject({
-  tools: z.array(z.string()).optional(),
-  connectTimeoutMs: z.int().positive().max(600_000).optional(),
-  callTimeoutMs: z.int().positive().max(maxTimerMs).optional(),
-});
-export type McpServerOptions = z.infer<typeof McpServerOptionsSchema>;
+/** What an operator may choose for one server. */
+export interface McpServerOptions {
+  /** The tools that are offered, by the server's names. @default all tools */
+  readonly tools?: readonly string[] | undefined;
+  /** How long the server may take to start, and to answer `initialize`. @default 30000 */
+  readonly connectTimeoutMs?: number | undefined;
+  /** How long a call may take without progress. @default 600000 */
+  readonly callTimeoutMs?: number | undefined;
+}
 
 /** A file that describes a server. */
-const McpServerFileSchema = z.strictObject({
+export interface McpServerFile extends McpServerOptions {
   /** Of the agent; a file that a user writes needs none. */
+  readonly id?: string | undefined;
+  readonly version?: string | undefined;
+  readonly server: McpServer;
+  /** See `McpAgentOptions`. */
+  readonly acceptedTools?: Readonly<Record<string, string>> | undefined;
+}
+
+const McpServerFileSchema = z.strictObject({
   id: z.string().optional(),
   version: z.string().optional(),
   server: z.unknown(),
   acceptedTools: z.record(z.string(), z.string().regex(/^sha256:[0-9a-f]{64}$/)).optional(),
-  ...McpServerOptionsSchema.shape,
+  tools: z.array(z.string()).optional(),
+  connectTimeoutMs: z.int().positive().max(600_000).optional(),
+  callTimeoutMs: z.int().positive().max(maxTimerMs).optional(),
 });
-/** What {@link readMcpServerFile} returns. */
-export type McpServerFile = Omit<z.infer<typeof McpServerFileSchema>, "server"> & {
-  readonly server: McpServer;
-};
 
 const maxFileBytes = 1024 * 1024;
 

@@ -5,7 +5,7 @@ import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcont
 export const withoutNulls = (value: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 
-const errorOf = (error: unknown) => {
+const repairedError = (error: unknown) => {
   const { code, message, data } = isObject(error) ? withoutNulls(error) : { code: undefined, message: error };
   return {
     code: Number.isSafeInteger(code) ? code : ErrorCode.InternalError,
@@ -41,10 +41,10 @@ export const readMessage = (value: unknown, requestId?: string | number): JSONRP
     method !== undefined
       ? { ...head, method, ...(isObject(params) && { params: bare(params) }) }
       : error !== undefined
-        ? { ...head, error: errorOf(error) }
+        ? { ...head, error: repairedError(error) }
         : isObject(result)
           ? { ...head, result: bare(isInitialized ? initializeResult(result) : result) }
-          : { ...head, error: errorOf("the answer has no result that is an object") };
+          : { ...head, error: repairedError("the answer has no result that is an object") };
   return isAnswer || method !== undefined ? JSONRPCMessageSchema.safeParse(repaired).data : undefined;
 };
 

@@ -31,7 +31,7 @@ export const ToolResultSchema = z
     toolResult: z.unknown().optional(),
   })
   .transform(({ content, structuredContent, isError, toolResult }): CallToolResult => {
-    const old = toolResult === undefined ? [] : [{ type: "text", text: textOf(toolResult) }];
+    const old = toolResult === undefined ? [] : [{ type: "text", text: oldResultText(toolResult) }];
     return {
       content: (content ?? old).map(readItem),
       ...(structuredContent && { structuredContent }),
@@ -39,4 +39,4 @@ export const ToolResultSchema = z
     };
   });
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+const oldResultText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -57,7 +57,7 @@ const readAt = (index: number, given: JsonValue, registry: ActionRegistry): Acti
 };
 
 /** The string that stands for a directive that is not valid. */
-const textIn = (given: JsonValue | undefined): string | undefined => {
+const misfitTextIn = (given: JsonValue | undefined): string | undefined => {
   const payload = typeof given === "object" && given !== null && !Array.isArray(given) ? given.payload : {};
   const parsed = parseActionDirective({ action_type: "invalid", payload });
   return "data" in parsed ? misfitTextOf(parsed.data) : undefined;
@@ -98,7 +98,7 @@ export const checkDirectives = (
     } catch (error) {
       if (!HandlerFault.isInstance(error)) throw error;
       faults.push(error);
-      const text = textIn(copy);
+      const text = misfitTextIn(copy);
       return text === undefined ? [] : [asText(text)];
     }
   });

@@ -32,7 +32,7 @@ export class Thrown {
   }
 }
 
-const wordsOf = (
+const thrownWords = (
   { code, message, retryable, details }: ShellEngineError,
   redact: Redact,
   maxLength: number,
@@ -54,7 +54,7 @@ const wordsOf = (
 export const shellErrorOf = (failure: unknown, redact: Redact, maxLength: number): ShellError | undefined => {
   const [error, remove] = failure instanceof Thrown ? [failure.error, redact] : [failure, redactNothing];
   try {
-    return ShellEngineError.isInstance(error) ? wordsOf(error, remove, maxLength) : undefined;
+    return ShellEngineError.isInstance(error) ? thrownWords(error, remove, maxLength) : undefined;
   } catch {
     // Details that are not JSON, or an object that cannot be read.
     return undefined;

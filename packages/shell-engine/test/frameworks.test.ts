@@ -28,7 +28,7 @@ describe("the engine in a web framework", () => {
   it.each(["hono", "fastify", "express"])(
     "answers its own page, as the guide shows it for %s",
     async (name) => {
-      const file = new URL(`./frameworks/${name}.ts`, import.meta.url);
+      const file = new URL(`./fixtures/frameworks/${name}.ts`, import.meta.url);
       const page = await readFile(new URL("../../../docs/shells.md", import.meta.url), "utf8");
       expect(page).toContain((await readFile(file, "utf8")).trim());
       const { server } = (await import(file.href)) as { server: Server };
@@ -68,6 +68,21 @@ describe("the engine in a web framework", () => {
       }
     },
   );
+});
+
+it("a page without HTTPS is none of a host that is asked over HTTPS", async () => {
+  const handler = createFetchHandler({
+    path: "/a",
+    token,
+    allowedHosts: ["app.example"],
+    handle: async () => 1,
+  });
+  const status = async (url: string, origin: string) =>
+    (await handler(new Request(url, { method: "POST", headers: { origin } }))).status;
+  expect(await status("https://app.example/a", "https://app.example")).toBe(401);
+  expect(await status("https://app.example/a", "http://app.example")).toBe(403);
+  expect(await status("https://app.example/a", "https://app.example:8443")).toBe(403);
+  expect(await status("http://app.example/a", "https://app.example")).toBe(401);
 });
 
 describe("a body that a framework has read before", () => {

@@ -3,7 +3,11 @@ import type { AiSdkRunnerOptions } from "./ai-sdk/ai-sdk-runner.ts";
 import type { FileThreadStoreOptions } from "./node/file-thread-store.ts";
 import type { ThreadServerOptions } from "./server-settings.ts";
 
-export const checkThreadServerOptions = defineOptions<ThreadServerOptions>("createThreadServer", {
+/** `end` of the gates of `createThreadGates`, which are spread into the options. */
+type WithGates = ThreadServerOptions & { readonly end?: unknown };
+
+export const checkThreadServerOptions = defineOptions<WithGates>("createThreadServer", {
+  end: false,
   runner: true,
   store: false,
   tools: false,

@@ -238,6 +238,7 @@ describe("a turn on the AI SDK", () => {
   });
 
   it("has each further request to the model judged: a human is asked where a rule is named, and a block ends the turn", async () => {
+    verifies("AHP-234");
     const steps = ["a", "b", "c"].map((id) => [call(id, "read", {}), finish("tool-calls")]);
     const { model, calls } = scripted(...steps);
     const judged: unknown[] = [];

@@ -125,8 +125,8 @@ describe("images and files in the result of a tool", () => {
       { mimeType: "audio/wav", sizeBytes: 4 },
       { mimeType: "application/pdf", sizeBytes: 8 },
     ]);
-    const exec = client.items("tool_exec")[0] as { output: { content: unknown[] } };
-    expect(exec.output.content[1]).toEqual({
+    const [output] = client.items("tool_exec").map((data) => data.output as { content: unknown[] });
+    expect(output?.content[1]).toEqual({
       type: "image",
       mimeType: "image/jpeg",
       size,

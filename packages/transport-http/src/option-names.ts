@@ -111,6 +111,7 @@ export const checkNodeHttpServerOptions = defineOptions<HttpServerOptions<unknow
   authenticate: false,
   allowedHosts: false,
   publicOrigin: false,
+  allowOwnOrigin: false,
   tls: false,
   limits: false,
   clock: false,

@@ -66,6 +66,7 @@ export {
   toProtocolError,
 } from "./protocol-error.ts";
 export { redactedPlaceholder, withoutSecretShapes } from "./secret-shapes.ts";
+export { sharedSignal } from "./shared-signal.ts";
 export { shellWord } from "./shell-word.ts";
 export {
   createStreamPipe,

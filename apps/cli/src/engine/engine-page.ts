@@ -112,6 +112,7 @@ export const openEnginePage = async (onError: (error: unknown) => void): Promise
   };
   const server = createHttpServer<unknown>({
     authenticate: allowAnyone,
+    allowOwnOrigin: true,
     fallback,
     onError,
   });

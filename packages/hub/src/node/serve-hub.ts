@@ -109,6 +109,7 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
     const server = createHttpServer<HubPrincipal>({
       port,
       authenticate: access.authenticate,
+      allowOwnOrigin: true,
       ...(publicUrl !== undefined && { publicOrigin: new URL(publicUrl).origin }),
       routes: { [hubPaths.ahp]: hub.exchange },
       fallback: createPageHandler({

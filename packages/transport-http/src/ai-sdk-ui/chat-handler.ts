@@ -86,6 +86,7 @@ class ChatEndpoint<Principal> {
     this.#parts = createCore<Principal>(options, {
       routes: {},
       allowedHosts,
+      allowHostOrigins: true,
       limits: this.#limits,
       authenticate:
         authenticate ??

@@ -150,20 +150,24 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
 
   #createParts(ownHosts: readonly string[], ownToken: string): CoreParts<Principal> {
     const { routes = {}, health, token, authenticate, allowedHosts = ownHosts } = this.#options;
-    const { publicOrigin } = this.#options;
-    const publicHosts = publicOrigin === undefined ? [] : [new URL(publicOrigin).host];
+    const { allowedOrigins = [], allowOwnOrigin = false, publicOrigin, tls } = this.#options;
+    const publicOrigins = publicOrigin === undefined ? [] : [publicOrigin];
+    const ownOrigins = allowOwnOrigin
+      ? [...ownHosts.map((name) => `${tls ? "https" : "http"}://${name}`), ...publicOrigins]
+      : [];
     const asked = health === false ? undefined : health?.ready;
     const ready = async () => this.#state === "open" && (asked === undefined || (await asked()));
     const byToken = (): Authenticate<unknown> => createTokenAuthenticate(token ?? ownToken);
     return createCore<Principal>(
       {
         ...this.#options,
+        allowedOrigins: [...allowedOrigins, ...ownOrigins],
         health: health === false ? false : { ...health, ready },
       },
       {
         limits: this.#resolved.limits,
         routes,
-        allowedHosts: [...allowedHosts, ...publicHosts],
+        allowedHosts: [...allowedHosts, ...publicOrigins.map((origin) => new URL(origin).host)],
         authenticate: authenticate ?? (byToken() as Authenticate<Principal>),
       },
     );

@@ -37,9 +37,11 @@ export interface HttpServerOptions<Principal> extends Omit<HandlerOptions, "limi
   readonly authenticate?: Authenticate<Principal>;
   /** The hosts that requests may be made to. @default the loopback names with the port */
   readonly allowedHosts?: readonly string[];
+  /** Whether pages that this server serves itself may send requests: its own origins are allowed. @default false */
+  readonly allowOwnOrigin?: boolean;
   /**
-   * The origin at which a proxy serves this server: `https://hub.example.org`. Its host is allowed beside the others, and with it
-   * its pages. @default none
+   * The origin at which a proxy serves this server: `https://hub.example.org`. Its host is allowed beside the others, and where
+   * `allowOwnOrigin` is set, its pages too. @default none
    */
   readonly publicOrigin?: string;
   /** @default plain HTTP */

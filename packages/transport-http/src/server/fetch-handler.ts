@@ -58,6 +58,10 @@ export class FetchRequestView implements RequestView {
     return this.header("host") ?? this.#url.host;
   }
 
+  get isSecure(): boolean {
+    return this.#url.protocol === "https:";
+  }
+
   get signal(): AbortSignal {
     return this.#request.signal;
   }
@@ -131,6 +135,7 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
   }
   const { core } = createCore<Principal>(options, {
     allowedHosts,
+    allowHostOrigins: true,
     limits: handlerLimits.resolve(options.limits),
     authenticate:
       authenticate ??

@@ -20,6 +20,8 @@ export interface RequestView {
   readonly query: string;
   /** The host that the request was made to, with its port: `Host`, or what an absolute URL says. */
   readonly authority: string | undefined;
+  /** Whether it is known to have come over HTTPS. */
+  readonly isSecure?: boolean;
   /** A header's value by its lower-case name. */
   header(name: string): string | undefined;
   readonly remoteAddress: string | undefined;

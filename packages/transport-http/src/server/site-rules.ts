@@ -8,11 +8,10 @@ export interface SiteRules {
    * This refuses a page of another site whose name was made to resolve to this machine (DNS rebinding).
    */
   readonly allowedHosts: readonly string[];
-  /**
-   * The origins whose pages may send requests, as `https://app.example`, beside those of the allowed hosts themselves. A request
-   * without an origin does not come from a page.
-   */
+  /** The origins whose pages may send requests, as `https://app.example`. A request without an origin does not come from a page. */
   readonly allowedOrigins: readonly string[];
+  /** Whether pages of the allowed hosts may send requests, too: the application that mounts the handler serves them. @default false */
+  readonly allowHostOrigins?: boolean;
 }
 
 const hostPattern = /^(?:\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::\d{1,5})?$/;
@@ -62,11 +61,12 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
     const lower = authority.toLowerCase();
     return hostPattern.test(lower) && (hosts.has(lower) || hosts.has(lower.replace(/:\d+$/, "")));
   };
-  /** A page of the host that it asks, or of one that is listed with the origin's own port. */
-  const isOwnOrigin = (origin: string, authority = ""): boolean => {
-    if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;
-    const { host, origin: whole } = new URL(origin);
-    return whole === origin && (hosts.has(host) || host === authority.toLowerCase());
+  /** A page of the host that it asks, or of one that is listed with the origin's own port; over HTTPS no page without it. */
+  const isOwnOrigin = (origin: string, { authority = "", isSecure }: RequestView): boolean => {
+    if (!rules.allowHostOrigins || !/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;
+    const { host, origin: whole, protocol } = new URL(origin);
+    if (whole !== origin || (isSecure && protocol !== "https:")) return false;
+    return hosts.has(host) || host === authority.toLowerCase();
   };
   const corsHeaders = (request: RequestView): Readonly<Record<string, string>> => {
     if (origins.size === 0) return {};
@@ -84,7 +84,7 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
       if (!isAllowedHost(authority))
         return refuse(403, `The host ${shown(authority)} is not in allowedHosts.`);
       const origin = request.header("origin");
-      if (origin === undefined || origins.has(origin) || isOwnOrigin(origin, authority)) return undefined;
+      if (origin === undefined || origins.has(origin) || isOwnOrigin(origin, request)) return undefined;
       return refuse(403, `The origin ${shown(origin)} is not in allowedOrigins.`);
     },
     corsHeaders,

@@ -1,4 +1,5 @@
 import { BufferFullError, type HarnessError, RequestCancelledError, RequestTimeoutError } from "../errors.ts";
+import { sharedSignal } from "../shared-signal.ts";
 import type { Clock } from "../time/clock.ts";
 import { startDeadline } from "../time/deadline.ts";
 
@@ -124,7 +125,7 @@ export class PendingRequests {
 
   #listen(id: number | string, method: string, signal: AbortSignal): () => void {
     const onAbort = () => this.giveUp(id, new RequestCancelledError(method, { cause: signal.reason }));
-    signal.addEventListener("abort", onAbort, { once: true });
+    sharedSignal(signal).addEventListener("abort", onAbort, { once: true });
     return () => signal.removeEventListener("abort", onAbort);
   }
 }

@@ -1,4 +1,5 @@
 import { RequestCancelledError, RequestTimeoutError } from "../errors.ts";
+import { sharedSignal } from "../shared-signal.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { startDeadline } from "./deadline.ts";
 
@@ -68,7 +69,7 @@ export const settleWithin = <T>(work: Work<T>, options: WithinOptions<T>): Promi
     else if (!(timeoutMs > 0)) onTimeout();
     else cancelTimer = startDeadline(timeoutMs, onTimeout, { clock, holdsProcess });
     if (isOver && typeof work === "function") return;
-    for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
+    for (const signal of signals) sharedSignal(signal).addEventListener("abort", onAbort, { once: true });
     const run = async (): Promise<T> =>
       typeof work === "function" ? work((abort as AbortController).signal) : work;
     run().then(
