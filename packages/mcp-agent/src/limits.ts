@@ -1,3 +1,4 @@
+import { agentEnvironment, defaultRuntimeLimits } from "@harnesskit/protocol/runtime";
 import { defineLimits, type LimitsOf } from "@harnesskit/wire";
 
 /** What an MCP server may use at the most. */
@@ -50,3 +51,23 @@ export const mcpTimes = defineLimits({
 });
 
 export type McpTimes = LimitsOf<typeof mcpTimes>;
+
+/** The limits of an agent; without another word, the media of a result are an eighth of the frame limit of the core that started it. */
+export const limitsUnder = (
+  env: Readonly<Record<string, string | undefined>>,
+  given: Partial<McpLimits> | undefined,
+): McpLimits => {
+  const frameBytes = Number(env[agentEnvironment.maxFrameBytes]) || defaultRuntimeLimits.max_frame_bytes;
+  return mcpLimits.resolve({ maxBinaryLength: Math.floor(frameBytes / 8), ...given });
+};
+
+/** Bytes of one output: beside its media a result has texts. */
+export const outputBytesOf = ({ maxBinaryLength }: McpLimits): number =>
+  Math.max(defaultRuntimeLimits.max_tool_output_bytes, 2 * maxBinaryLength);
+
+/** The times among the options of an agent. */
+export const timesOf = (options: Partial<McpTimes>): McpTimes => {
+  const names = Object.keys(mcpTimes.defaults) as (keyof McpTimes)[];
+  const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<McpTimes>;
+  return mcpTimes.resolve(times, "options");
+};

@@ -8,7 +8,6 @@ import {
   type Tool,
 } from "@harnesskit/agent-sdk";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { agentEnvironment, defaultRuntimeLimits } from "@harnesskit/protocol/runtime";
 import { displayText, type HarnessError } from "@harnesskit/wire";
 import { settleWithin, systemClock, within } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
@@ -18,7 +17,7 @@ import { toAgentTool } from "./agent-tool.ts";
 import { toCallError, toOutput } from "./call-result.ts";
 import type { McpToolList } from "./connection.ts";
 import { McpError } from "./errors.ts";
-import { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts";
+import { limitsUnder, type McpLimits, type McpTimes, outputBytesOf, timesOf } from "./limits.ts";
 import { McpLink } from "./link.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";
 import { type McpTool, withoutPart } from "./mcp-tool.ts";
@@ -90,11 +89,8 @@ class ServedMcpServer implements McpAgent {
     const { id, version = "1.0.0", env = process.env, clock = systemClock, random = Math.random } = options;
     const server = parseMcpServer(options.server);
     this.#options = options;
-    const frameBytes = Number(env[agentEnvironment.maxFrameBytes]) || defaultRuntimeLimits.max_frame_bytes;
-    this.#limits = mcpLimits.resolve({ maxBinaryLength: Math.floor(frameBytes / 8), ...options.limits });
-    const names = Object.keys(mcpTimes.defaults) as (keyof McpTimes)[];
-    const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<McpTimes>;
-    this.#times = mcpTimes.resolve(times, "options");
+    this.#limits = limitsUnder(env, options.limits);
+    this.#times = timesOf(options);
     this.#secrets = readSecrets(server, env);
     this.#report = limitReports(this.#limits.maxReports, clock, (error) => this.#passOn(error));
     this.#link = new McpLink({
@@ -114,13 +110,7 @@ class ServedMcpServer implements McpAgent {
       id,
       version,
       clock,
-      // Beside its media a result has texts.
-      limits: {
-        maxToolOutputBytes: Math.max(
-          defaultRuntimeLimits.max_tool_output_bytes,
-          2 * this.#limits.maxBinaryLength,
-        ),
-      },
+      limits: { maxToolOutputBytes: outputBytesOf(this.#limits) },
       ...(outputDirectory !== undefined && { outputDirectory }),
       ...(manifestHash !== undefined && { manifestHash }),
       health: () => {
