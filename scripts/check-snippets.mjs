@@ -34,6 +34,25 @@ function collect() {
   ];
 }
 
+/** The programs of READMEs and start pages, which a reader may also paste into a strict TypeScript file. */
+function collectPrograms(dir) {
+  const readmes = [repositoryRoot, ...packages.map((each) => each.dir)].map((each) =>
+    join(each, "README.md"),
+  );
+  const pages = filesBelow(join(repositoryRoot, "docs/start"), [".md"]);
+  return [...readmes, ...pages].filter(existsSync).flatMap((file, number) =>
+    pagePrograms(readFileSync(file, "utf8"))
+      .files.filter(({ isProgram }) => isProgram)
+      .map(({ name, code, line }) => ({
+        code,
+        line,
+        place: relative(repositoryRoot, file).replaceAll("\\", "/"),
+        dir: dirname(file),
+        file: join(dir, "pasted", String(number), name.replace(/\.m?js$/, ".mts")),
+      })),
+  );
+}
+
 /** Links a package into the snippets' own node_modules: a sibling from the workspace, another one from the store. */
 function link(name, owner, modules) {
   const target = join(modules, name);
@@ -148,14 +167,16 @@ const count = await withTempDir(join(repositoryRoot, ".cache/snippets-"), async 
     number,
     file: join(dir, `${number}.ts`),
   }));
-  for (const { code, place, line, dir: owner, file } of snippets) {
+  const checked = [...snippets, ...collectPrograms(dir)];
+  for (const { code, place, line, dir: owner, file } of checked) {
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, code);
     for (const name of packagesOf(code)) {
       if (!link(name, owner, join(dir, "node_modules")))
         findings.push(`${place}:${line}: ${name} is not installed`);
     }
   }
-  typeCheck(snippets);
+  typeCheck(checked);
   const running = snippets.filter(({ runs }) => runs);
   await mapLimit(running, 2, (snippet) => runSnippet(snippet, dir));
   return running.length + (await runPages(dir));

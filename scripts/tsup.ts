@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
 import { defineConfig, type Options } from "tsup";
 import { licencesPlugin } from "./lib/licences.ts";
+
+const versionOf = (name: string): string =>
+  JSON.parse(readFileSync(new URL(`../packages/${name}/package.json`, import.meta.url), "utf8")).version;
 
 const shared = {
   format: ["esm"],
@@ -8,6 +12,8 @@ const shared = {
   splitting: true,
   treeshake: true,
   removeNodeProtocol: false,
+  // What agents say of themselves: programs bundle the package's sources.
+  define: { AGENT_SDK_VERSION: JSON.stringify(versionOf("agent-sdk")) },
 } satisfies Options;
 
 /**

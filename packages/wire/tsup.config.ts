@@ -5,7 +5,9 @@ export default library({
   rpc: "src/rpc/index.ts",
   json: "src/json/index.ts",
   time: "src/time/index.ts",
+  replay: "src/replay/index.ts",
   tool: "src/tool/index.ts",
+  model: "src/model/index.ts",
   trace: "src/trace/index.ts",
   testing: "src/testing/index.ts",
 });

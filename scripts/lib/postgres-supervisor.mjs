@@ -15,6 +15,11 @@ const directory = realpathSync(mkdtempSync(join(tmpdir(), "harness-pg-")));
 const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
 if (identity.uid !== undefined) chownSync(directory, identity.uid, identity.gid);
 
+const end = () => {
+  removeDirectory();
+  process.exit(0);
+};
+
 const fail = (what) => {
   removeDirectory();
   process.stderr.write(`${what}\nTo use a server that runs already, set HARNESS_TEST_POSTGRES to its URL.\n`);
@@ -52,6 +57,7 @@ const settings = {
 const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 let server;
 let isRestarting = false;
+let isStopped = false;
 const url = `postgresql://harness@localhost/postgres?host=${encodeURIComponent(directory)}`;
 let log = "";
 const startServer = () => {
@@ -69,21 +75,32 @@ const startServer = () => {
     }
   });
   server.once("exit", () => {
+    if (isStopped) {
+      process.stdout.write(`${JSON.stringify({ stopped: true })}\n`);
+      return;
+    }
     if (isRestarting) {
       isRestarting = false;
       startServer();
       return;
     }
-    removeDirectory();
-    process.exit(0);
+    end();
   });
   server.once("error", (error) => fail(`PostgreSQL did not start: ${error.message}`));
 };
 startServer();
-// A line `restart` has the server end as by a crash, and start again.
+// A line `restart` has the server end as by a crash, and start again; `stop` and `start` do so one after the other.
 process.stdin.setEncoding("utf8").on("data", (text) => {
-  if (!text.includes("restart")) return;
-  isRestarting = true;
-  server.kill("SIGQUIT");
+  isRestarting = text.includes("restart");
+  if (!isRestarting && text.includes("start")) {
+    isStopped = false;
+    startServer();
+    return;
+  }
+  isStopped = text.includes("stop");
+  if (isRestarting || isStopped) server.kill("SIGQUIT");
 });
-process.stdin.once("end", () => server.kill("SIGQUIT"));
+process.stdin.once("end", () => {
+  if (isStopped) end();
+  else server.kill("SIGQUIT");
+});

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access, lstat, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { protectedNameIn } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { usageError } from "./cli-error.ts";
 import { oneLine } from "./terminal/text.ts";
@@ -29,10 +30,17 @@ export const resolveWorkspace = async (cwd: string): Promise<string> => {
 
 /**
  * The real path of `--cwd`, for commands that keep something in its `.harness`. Throws the usage errors of
- * {@link resolveWorkspace} and {@link checkHarnessDirectory}.
+ * {@link resolveWorkspace} and {@link checkHarnessDirectory}, and one for a directory in `.git` or `.harness`.
  */
 export const workspaceDirectory = async (cwd: string): Promise<string> => {
   const workspace = await resolveWorkspace(cwd);
+  const name = protectedNameIn(workspace);
+  if (name !== undefined) {
+    throw usageError(
+      `${oneLine(workspace)} is in ${name}, where no tool works`,
+      "Name the directory that you work in: --cwd DIR",
+    );
+  }
   await checkHarnessDirectory(workspace);
   return workspace;
 };

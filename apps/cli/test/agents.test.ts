@@ -102,7 +102,9 @@ describe("harness agents", () => {
       ),
     });
     expect((await lstat(join(path, "enabled.json"))).mode & 0o777).toBe(0o600);
-    expect((await enabled()).found).toEqual([{ agentId: "com.example.one", directory: agent?.directory }]);
+    expect((await enabled()).found).toEqual([
+      { agentId: "com.example.one", directory: agent?.directory, env: ["AWS_TOKEN"] },
+    ]);
 
     // What becomes of the source is of no matter.
     await writeFile(join(source, "agent.mjs"), "process.exit(1)");
@@ -369,9 +371,13 @@ describe("harness agents install mcp:", () => {
 });
 
 describe("a conversation with installed agents", () => {
-  const runWith = async (state: { env: Record<string, string> }, word: string, ...args: string[]) => {
+  const runWith = async (
+    state: { env: Record<string, string>; files?: Record<string, string> },
+    word: string,
+    ...args: string[]
+  ) => {
     const { model, seen } = await callingProvider(word);
-    const cwd = await makeWorkspace({ "server.mjs": mcpServer, "tools.json": readingTools });
+    const cwd = await makeWorkspace({ "server.mjs": mcpServer, "tools.json": readingTools, ...state.files });
     const end = await harness(["run", "--model", model, "--no-policy", ...args, "go"], {
       cwd,
       env: state.env,
@@ -465,5 +471,38 @@ describe("a conversation with installed agents", () => {
     expect(refused.results.join()).not.toContain("called run");
     const unusable = await runWith(state, "look", "--agents", "mcp:http://example.com/x");
     expect(unusable.end).toMatchObject({ code: 2, stderr: expect.stringContaining("https:") });
+  });
+
+  it("takes the options of a server from a file: which tools it offers, and the names of its variables", async () => {
+    const state = await makeState();
+    const server = { command: ["node", "server.mjs"], env: ["MY_TOKEN"] };
+    const env = { ...state.env, MY_TOKEN: "hush-hush-4711" };
+    const files = { "notes.json": JSON.stringify({ server, tools: ["look"], callTimeoutMs: 60_000 }) };
+    const used = await runWith({ env, files }, "look", "--agents", "mcp:notes.json");
+    expect(used.results).toEqual([expect.stringContaining("called look [redacted]")]);
+    expect(used.offered.filter((name) => name.startsWith("mcp"))).toHaveLength(1);
+    const wrong = { "notes.json": JSON.stringify({ server, tool: ["look"] }) };
+    const refused = await runWith({ env, files: wrong }, "look", "--agents", "mcp:notes.json");
+    expect(refused.end).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('notes.json is wrong: Unrecognized key: "tool"'),
+    });
+  });
+
+  it("names a tool that a server declares wrongly, and those that the model's provider does not take", async () => {
+    const state = await makeState();
+    const annotations = { readOnlyHint: true, openWorldHint: false };
+    const many = Array.from({ length: 130 }, (_, at) => ({ ...mcpTool(`tool_${at}`, "One"), annotations }));
+    const wrong = { name: "wrong", inputSchema: { type: "string" } };
+    const files = { "tools.json": JSON.stringify([wrong, ...many]) };
+    const used = await runWith({ ...state, files }, "tool_0", "--agents", "mcp:node server.mjs");
+    expect(used.end.code).toBe(0);
+    expect(used.offered).toHaveLength(128);
+    expect(used.end.stderr).toMatch(
+      /run: the agent mcp\S+: the tool wrong of the MCP server is not offered: its inputSchema/,
+    );
+    expect(used.end.stderr).toMatch(
+      /run: the tool mcp\S+ and 7 others are not shown .*136.*128.*mcp:FILE\.json/,
+    );
   });
 });

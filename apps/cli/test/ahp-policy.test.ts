@@ -156,6 +156,17 @@ describe("harness ahp test", () => {
     );
   });
 
+  it.each([
+    ["a file", {}],
+    ["cases", { "p.test.yaml": "cases: []\n" }],
+  ])("says that a policy without %s has no tests, and does not pass", async (_what, files) => {
+    const cwd = await makeWorkspace({ "p.yaml": policyOf("team", "allow"), ...files });
+    const end = await ahp(["test", "p.yaml"], cwd);
+    expect(end).toMatchObject({ code: 2, stdout: "" });
+    expect(end.stderr).toContain("p.yaml has no tests: there are no cases in ");
+    expect(end.stderr).toContain("harness ahp test --help shows an example");
+  });
+
   it("fails with a case that is wrong, and says how", async () => {
     const cwd = await makeWorkspace({ "p.yaml": policyOf("team", "allow"), "c.yaml": cases("block") });
     const end = await ahp(["test", "p.yaml", "--cases", "c.yaml"], cwd);

@@ -73,6 +73,9 @@ describe("the question of an approval", () => {
     expect(text).toContain("no sandbox");
     const grave = await ask({ input: { command: "rm -rf ~" } });
     expect(grave).toContain("  │ rm -rf ~\n  risk critical: ");
+    const unknown = await ask({ tool: "wipe_disk", input: { command: "ls", disk: "sda" } });
+    expect(unknown).toContain("wipe_disk: call it with this input");
+    expect(unknown).not.toMatch(/risk low|run this command/);
     const coloured = await askedCallLines(
       { tool: "bash", input: { command: "cat 'a b' > c" } },
       "/",

@@ -1,6 +1,18 @@
-import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { openSqliteStore } from "@harnesskit/store-sqlite";
 import { findRipgrep } from "@harnesskit/workspace-agent";
 import { describe, expect, it } from "vitest";
 import { checkKeys, checkNode, checkRipgrep } from "../src/doctor/checks.ts";
@@ -255,6 +267,47 @@ describe("harness doctor", () => {
     expect(problems.filter(({ check }) => check === "log" || check === "turn")).toEqual([]);
   });
 
+  it.each([
+    ["overwritten", (path: string) => writeFile(path, "x".repeat(20_000))],
+    ["emptied", (path: string) => writeFile(path, "")],
+    ["cut", (path: string) => truncate(path, 4096)],
+    ["damaged in a page", (path: string) => damagePage(path)],
+  ])("finds conversations whose file was %s; what it says lets new ones begin", async (_, damage) => {
+    const cwd = await makeWorkspace();
+    const path = join(cwd, ".harness/chat.sqlite");
+    const store = await openSqliteStore({ file: path });
+    await store.close();
+    expect((await doctor(cwd)).findings).toContainEqual({
+      check: "chats",
+      status: "ok",
+      text: `${path} is whole`,
+    });
+    const before = await readdir(join(cwd, ".harness"));
+    await damage(path);
+    const { problems } = await doctor(cwd);
+    expect(problems).toMatchObject([{ check: "chats", text: expect.stringContaining("cannot be used") }]);
+    expect(await readdir(join(cwd, ".harness"))).toEqual(before);
+    const [, move = ""] = problems[0]?.fix?.split("To begin anew: ") ?? [];
+    expect(await startProgram("sh", ["-c", move], { cwd, input: "" }).ended).toMatchObject({ code: 0 });
+    expect((await doctor(cwd)).ok).toBe(true);
+  });
+
+  it("never says that a log is to be removed", async () => {
+    const { cwd, threadId, directory } = await withThread();
+    const path = join(directory, "events.jsonl");
+    await rm(path);
+    await mkdir(path);
+    const { problems } = await doctor(cwd);
+    expect(problems).toMatchObject([
+      {
+        check: "file",
+        text: `${threadId}: ${path} is not a regular file`,
+        fix: expect.stringContaining("mv "),
+      },
+    ]);
+    expect(problems[0]?.fix).not.toContain("rm ");
+  });
+
   it("passes over files that are no threads", async () => {
     const { cwd } = await withThread();
     await writeFile(join(cwd, ".harness/threads/notes.txt"), "x");
@@ -262,6 +315,12 @@ describe("harness doctor", () => {
     expect((await doctor(cwd)).ok).toBe(true);
   });
 });
+
+/** Overwrites what SQLite keeps at the start of the second page. */
+const damagePage = async (path: string): Promise<void> => {
+  const bytes = await readFile(path);
+  await writeFile(path, bytes.fill(0xee, 4096, 4096 + 100));
+};
 
 /** The same finding, its patterns as matchers. */
 const asMatch = (finding: Record<string, unknown>) =>

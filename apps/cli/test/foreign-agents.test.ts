@@ -79,7 +79,7 @@ describe("tools of any agent in harness run", () => {
     const { stdout } = await harness(["run", "--approve", "once", ...agentArgs(pythonAgent), prompt], {
       cwd,
     });
-    expect(stdout).toContain("  │ 2\n  │ 1\n");
+    expect(stdout).toContain("  │ status: 2\n  │ status: 1\n");
   });
 
   it("cannot be of two agents with the same id, or of the workspace's", async () => {

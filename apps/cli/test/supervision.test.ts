@@ -278,7 +278,7 @@ describe("a decision that is put off", () => {
     const manual = createManualClock();
     const waits: number[] = [];
     const clock: Clock = {
-      now: () => manual.now(),
+      ...manual,
       after(ms, callback) {
         if (ms !== delayMs) return manual.after(ms, callback);
         waits.push(ms);

@@ -230,20 +230,28 @@ describe("a tool of an agent as a tool of a thread server", () => {
       { seq: 2, channel: "status", data: { text: "working" } },
       { seq: 5, channel: "stderr", data: { text: "err" }, missing: 2 },
       { seq: 6, channel: "log", data: { text: "[cut]" } },
-      { seq: 7, channel: "partial_result", data: { json: { exitCode: 1 } } },
+      { seq: 7, channel: "partial_result", data: { json: { found: 1 } } },
+      { seq: 8, channel: "partial_result", data: { json: { exitCode: 1 } } },
     ];
     const { bash } = bashOver({ prepare: prepared, bash: failed("tool.failed", "agent.tool") }, chunks);
     const seen: string[] = [];
     const stdout = (text: string) => void seen.push(`stdout:${text}`);
     const stderr = (text: string) => void seen.push(`stderr:${text}`);
-    const error = await errorOf((await bash.prepare({}, scope)).run({ ...execution, stdout, stderr }));
+    const others = {
+      log: (text: string) => void seen.push(`log:${text}`),
+      status: (text: string) => void seen.push(`status:${text}`),
+      partialResult: (json: object) => void seen.push(`partial:${JSON.stringify(json)}`),
+    };
+    const prepare = await bash.prepare({}, scope);
+    const error = await errorOf(prepare.run({ ...execution, stdout, stderr, ...others }));
     expect(error).toMatchObject({ code: "tool.failed", output: { exitCode: 1 } });
     expect(seen).toEqual([
       "stdout:out",
-      "stderr:working\n",
+      "status:working",
       "stderr:\n[2 pieces of output are missing here]\n",
       "stderr:err",
-      "stderr:[cut]\n",
+      "log:[cut]",
+      'partial:{"found":1}',
     ]);
   });
 

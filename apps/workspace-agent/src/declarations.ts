@@ -126,7 +126,8 @@ export const editDeclaration = declare(
   "edit",
   "write",
   "Replaces one passage in a text file of the workspace. `oldText` must occur exactly once, line ends and spaces " +
-    "included: include enough of its context. Nothing in .git or .harness can be edited.",
+    "included: include enough of its context. In a file whose lines end with CRLF, LF means CRLF. Nothing in .git or " +
+    ".harness can be edited.",
   {
     path: PathSchema,
     oldText: WellFormedSchema.min(1).describe("The text to replace, exactly as in the file; must occur once"),

@@ -54,7 +54,7 @@ export async function readAttachment(
     const workspace = await Workspace.open(directory);
     const given = referencePath(reference);
     const path = await workspace.resolve(given);
-    if (isSecretFile(path) || isSecretFile(given.replaceAll("\\", "/"))) {
+    if (workspace.isSecret(path) || isSecretFile(given.replaceAll("\\", "/"))) {
       throw new AttachmentError("attachment_not_allowed", "may hold secrets, judged by its name");
     }
     const handle = await openRegularFile(workspace, path);

@@ -1,12 +1,12 @@
 import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { ToolError } from "@harnesskit/agent-sdk";
-import { isInside, systemErrorCode } from "@harnesskit/node-kit";
+import { isSecretFile } from "@harnesskit/command-judge/secret-files";
+import { isInside, protectedNameIn, systemErrorCode } from "@harnesskit/node-kit";
 import { changedError, displayPath, notAFileError, outsideError, toFileError } from "./file-errors.ts";
 
 const maxPathLength = 4096;
 const maxNameBytes = 255;
-const protectedNames: ReadonlySet<string> = new Set([".git", "git~1", ".harness"]);
 
 /**
  * The one directory that the tools are confined to. Paths leave it only in canonical form: relative to the real root,
@@ -22,20 +22,33 @@ export class Workspace {
     this.root = root;
   }
 
-  /** Throws `ToolError` `tool.failed` if it is missing or not a directory. */
+  /**
+   * Throws `ToolError` `tool.failed` if it is missing or not a directory, and `tool.protected_path` if it is `.git` or `.harness`
+   * or lies in one: what is protected there could not be told by the names below it.
+   */
   static async open(directory: string): Promise<Workspace> {
+    let root: string;
     try {
-      const root = await realpath(directory);
-      if ((await stat(root)).isDirectory()) return new Workspace(resolve(directory), root);
+      root = await realpath(directory);
+      if (!(await stat(root)).isDirectory())
+        throw new ToolError("tool.failed", "the workspace is not a directory");
     } catch (cause) {
+      if (ToolError.isInstance(cause)) throw cause;
       throw new ToolError("tool.failed", "the workspace directory cannot be opened", { cause });
     }
-    throw new ToolError("tool.failed", "the workspace is not a directory");
+    const name = protectedNameIn(root);
+    if (name === undefined) return new Workspace(resolve(directory), root);
+    throw new ToolError("tool.protected_path", `the workspace directory is in ${name}, where no tool works`);
   }
 
   /** The absolute path of a canonical one. */
   absolute(path: string): string {
     return join(this.root, path);
+  }
+
+  /** Whether a canonical path holds secrets by its names, those above the root included. */
+  isSecret(path: string): boolean {
+    return isSecretFile(this.absolute(path).split(sep).join("/"));
   }
 
   /**
@@ -91,19 +104,9 @@ export class Workspace {
 
 /** Throws `ToolError` `tool.protected_path` for a canonical path in a directory that the tools do not write to. */
 export function assertWritablePath(path: string): void {
-  for (const name of path.split("/")) {
-    // Some file systems fold case, drop trailing dots and spaces, ignore format characters or keep a short name.
-    const folded = name
-      .replace(/\p{Cf}/gu, "")
-      .normalize("NFKC")
-      .toLowerCase()
-      .replace(/[. ]+$/, "");
-    if (protectedNames.has(folded))
-      throw new ToolError(
-        "tool.protected_path",
-        `${displayPath(path)} is in ${folded}, which is not written to`,
-      );
-  }
+  const name = protectedNameIn(path);
+  if (name === undefined) return;
+  throw new ToolError("tool.protected_path", `${displayPath(path)} is in ${name}, which is not written to`);
 }
 
 function assertPathText(path: string): void {

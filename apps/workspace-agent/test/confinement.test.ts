@@ -46,6 +46,29 @@ const outside = [
   "./././../outside",
 ];
 
+describe("a directory whose names above it would be lost", () => {
+  it("is refused in .git and .harness, also over a link", async () => {
+    await fixture.put(".git/config", "url = https://user:needle@example.com\n");
+    await fixture.put("sub/.Harness/x", "");
+    await fixture.link("innocent", ".git");
+    for (const directory of [".git", "sub/.Harness", "innocent"])
+      for (const [name, input] of [
+        ["grep", { pattern: "needle" }],
+        ["write", { path: "config", content: "" }],
+      ] as const)
+        expect(await failure(fixture.prepare(name, input, fixture.path(directory)))).toMatchObject({
+          code: "tool.protected_path",
+          message: expect.stringMatching(/^the workspace directory is in \.(git|harness)/),
+        });
+  });
+
+  it("keeps what its name makes secret from a search that does not name it", async () => {
+    await fixture.put(".ssh/known", "needle\n");
+    const search = await fixture.prepare("grep", { pattern: "needle" }, fixture.path(".ssh"));
+    expect(await run(search)).toEqual({ matches: [] });
+  });
+});
+
 describe("confinement", () => {
   it.each(outside)("refuses %j to every tool", async (path) => {
     const inputs = {

@@ -30,8 +30,26 @@ describe("edit", () => {
     expect(await fixture.text("a.txt")).toBe("\ufeffone");
   });
 
+  it.each([
+    ["one\r\ntwo\r\n", "one", "one\nnew", "one\r\nnew\r\ntwo\r\n"],
+    ["\ufeffone\r\ntwo\r\nthree", "one\ntwo\n", "1\n\n", "\ufeff1\r\n\r\nthree"],
+    ["one\r\ntwo", "one\r\ntwo", "1\r\n2\n", "1\r\n2\r\n"],
+    ["one\ntwo\r\n", "one", "1\n2", "1\n2\ntwo\r\n"],
+    ["one\rtwo\n", "one\rtwo", "1\n2", "1\n2\n"],
+  ])("keeps CRLF where all lines have it: %j, %j for %j", async (content, oldText, newText, after) => {
+    await fixture.put("a.txt", content);
+    await fixture.call("edit", { path: "a.txt", oldText, newText });
+    expect(await fixture.text("a.txt")).toBe(after);
+  });
+
+  it("refuses a change of nothing but line ends that are kept", async () => {
+    await fixture.put("a.txt", "one\r\ntwo");
+    const same = { path: "a.txt", oldText: "one\n", newText: "one\r\n" };
+    expect(await failureCode(fixture.prepare("edit", same))).toBe("tool.invalid_input");
+  });
+
   it("says when the passage is not there, and why if it can", async () => {
-    await fixture.put("a.txt", "one\r\ntwo\r\n");
+    await fixture.put("a.txt", "one\r\ntwo\n");
     expect(await failureCode(fixture.prepare("edit", { path: "a.txt", oldText: "four", newText: "x" }))).toBe(
       "tool.no_match",
     );

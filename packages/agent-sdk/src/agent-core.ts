@@ -51,7 +51,7 @@ export class AgentCore {
   readonly running: RunningCalls;
   /** Undefined where outputs that are too large fail. */
   readonly outputFiles: OutputFiles | undefined;
-  readonly startedAt: number;
+  readonly startedMs: number;
   readonly sessions = new Set<Session>();
   isStopping = false;
   /** Receives errors where the agent's author gave no `onError`. */
@@ -65,7 +65,7 @@ export class AgentCore {
     this.settings = settings;
     this.tools = new ToolTable(settings.id, settings.tools ?? []);
     this.running = new RunningCalls(settings.clock);
-    this.startedAt = settings.clock.now();
+    this.startedMs = settings.clock.elapsedMs();
     const { outputFiles = true, outputDirectory, keepOutputFiles = false } = settings;
     const maxTotalBytes = settings.limits.maxOutputFilesBytes;
     const options = { directory: outputDirectory, keep: keepOutputFiles, maxTotalBytes };

@@ -4,6 +4,7 @@ import { type Channel, InvalidArgumentError } from "@harnesskit/wire";
 import { AgentCore } from "./agent-core.ts";
 import { type AgentOptions, toAgentSettings } from "./agent-options.ts";
 import { callLocally, type LocalCallOptions } from "./local-call.ts";
+import { checkAgentOptions } from "./option-names.ts";
 import type { Registration } from "./registrar.ts";
 import { type RunEnd, type RunOptions, runAgent } from "./run.ts";
 import { Session, type SessionEnd } from "./session.ts";
@@ -56,6 +57,7 @@ export interface Agent {
  * two tools of one name.
  */
 export const defineAgent = (options: AgentOptions): Agent => {
+  checkAgentOptions(options);
   const core = new AgentCore(toAgentSettings(options));
   let isRunning = false;
 

@@ -31,14 +31,14 @@ const ownHealth = (core: AgentCore): AgentHealth => {
 export const startHeartbeat = ({ core, intervalMs, ...options }: HeartbeatOptions): (() => void) => {
   const { clock, running, settings, limits } = core;
   const lag = settings.measureLoopLag();
-  let nextAt = clock.now() + intervalMs;
+  let nextAt = clock.elapsedMs() + intervalMs;
   let cancel: () => void;
   const measured = (lagMs: number, abandoned: number): AgentHealth["status"] => {
     if (abandoned >= limits.maxInFlightCalls) return "unhealthy";
     return lagMs >= settings.degradedLagMs || abandoned > 0 ? "degraded" : "ok";
   };
   const send = () => {
-    const now = clock.now();
+    const now = clock.elapsedMs();
     const lagMs = lag.take();
     const { abandoned } = running;
     nextAt = Math.max(nextAt + intervalMs, now + intervalMs / 2);
@@ -46,7 +46,7 @@ export const startHeartbeat = ({ core, intervalMs, ...options }: HeartbeatOption
     const own = ownHealth(core);
     options.send({
       session_id: options.sessionId,
-      uptime_ms: Math.max(0, Math.round(now - core.startedAt)),
+      uptime_ms: Math.max(0, Math.round(now - core.startedMs)),
       inflight_calls: options.inflight(),
       status: worse(own.status, measured(lagMs, abandoned)),
       details: {
@@ -58,7 +58,7 @@ export const startHeartbeat = ({ core, intervalMs, ...options }: HeartbeatOption
     });
   };
   const arm = () => {
-    cancel = clock.after(Math.max(0, nextAt - clock.now()), send);
+    cancel = clock.after(Math.max(0, nextAt - clock.elapsedMs()), send);
   };
   arm();
   return () => {

@@ -1,9 +1,7 @@
-import { type Clock, settleWithin, TimerTable } from "@harnesskit/wire/time";
-import type { ToolCall } from "./tool-call.ts";
+import { type Clock, settleWithin } from "@harnesskit/wire/time";
 
-/** The calls whose tools run, of all connections, and one timer for all their deadlines. */
+/** How many tools run, for calls of all connections. */
 export class RunningCalls {
-  readonly deadlines: TimerTable;
   readonly #clock: Clock;
   /** Tools that run. */
   count = 0;
@@ -13,18 +11,15 @@ export class RunningCalls {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.deadlines = new TimerTable(clock);
   }
 
-  add(call: ToolCall): void {
+  add(): void {
     this.count++;
-    if (call.deadlineAt !== undefined) this.deadlines.set(call, call.deadlineAt);
   }
 
   /** The call has its result; its tool may run on. */
-  settled(call: ToolCall): void {
+  settled(): void {
     this.abandoned++;
-    this.deadlines.clear(call);
   }
 
   /** The tool of a call that was settled has ended. */

@@ -1,17 +1,8 @@
-import { readFileSync } from "node:fs";
+/** Written by the build, so that a program into which this package is bundled has it too. */
+declare const AGENT_SDK_VERSION: string | undefined;
 
-const name = "@harnesskit/agent-sdk";
-
-/** Bundled into a program this package has no manifest of its own any more. */
-const ownVersion = (): string => {
-  try {
-    const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-    const { name: found, version } = manifest as { name?: unknown; version?: unknown };
-    return found === name && typeof version === "string" ? version : "unknown";
-  } catch {
-    return "unknown";
-  }
+/** What `agent.hello` says of this package; not built, as in its tests, it has no version. */
+export const sdk = {
+  name: "@harnesskit/agent-sdk",
+  version: typeof AGENT_SDK_VERSION === "string" ? AGENT_SDK_VERSION : "0.0.0",
 };
-
-/** What `agent.hello` says of this package. */
-export const sdk = { name, version: ownVersion() };

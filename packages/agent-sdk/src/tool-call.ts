@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type CoreToolCall, type RuntimeError, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { type HarnessError, isThenable } from "@harnesskit/wire";
-import { isoTime, type TimerEntry } from "@harnesskit/wire/time";
+import { isoTime, startDeadline } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
 import { currentTracer, inOperation, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import type { AgentCore } from "./agent-core.ts";
@@ -36,17 +36,19 @@ const failedEnd = (error: RuntimeError) => ({ status: "failed" as const, error }
  * One call of a tool, from its input to its one result. The result comes from whatever is first: the tool's end, or, for
  * an aborted call, the end of its grace; what comes later is dropped.
  */
-export class ToolCall implements TimerEntry {
+export class ToolCall {
   readonly tool: CompiledTool;
   readonly payload: CallPayload;
   readonly origin: CallOrigin;
-  /** When the call runs out of time. */
-  readonly deadlineAt: number | undefined;
-  dueAt = 0;
-  place: number | undefined;
+  /** How long it may take; Infinity without a limit. */
+  readonly timeoutMs: number;
+  /** When it started, in milliseconds since the epoch. */
+  readonly startedAt: number;
   readonly #core: AgentCore;
   readonly #calls: SessionCalls;
-  readonly #startedAt: number;
+  readonly #startedMs: number;
+  #cancelTimer: (() => void) | undefined;
+  #graceEndsMs = Number.POSITIVE_INFINITY;
   #controller: AbortController | undefined;
   #isSettled = false;
   #operation: TracedOperation<"agentCall"> | undefined;
@@ -61,9 +63,9 @@ export class ToolCall implements TimerEntry {
     this.origin = message;
     this.#calls = calls;
     this.#core = core;
-    this.#startedAt = core.clock.now();
-    const timeoutMs = Math.min(this.payload.timeout_ms ?? Infinity, tool.timeoutMs ?? Infinity);
-    this.deadlineAt = timeoutMs === Infinity ? undefined : this.#startedAt + timeoutMs;
+    this.startedAt = core.clock.now();
+    this.#startedMs = core.clock.elapsedMs();
+    this.timeoutMs = Math.min(this.payload.timeout_ms ?? Infinity, tool.timeoutMs ?? Infinity);
   }
 
   /** Its result was sent; its tool may still run. */
@@ -89,8 +91,8 @@ export class ToolCall implements TimerEntry {
 
   /** Validates the input, runs the tool and sends the result. Never rejects. */
   run(): Promise<void> {
-    const { running } = this.#core;
-    running.add(this);
+    this.#core.running.add();
+    this.#expireAfter(this.timeoutMs);
     const { call_id: callId, input, context } = this.payload;
     const parent = readTraceContext(context);
     this.#operation = currentTracer()?.start(
@@ -135,15 +137,17 @@ export class ToolCall implements TimerEntry {
   /** The work is no longer wanted. The first abort says how the call ends; a later one can only shorten the grace. */
   abort(reason: HarnessError, outcome: AbortOutcome | undefined, graceMs = this.#core.graceMs): void {
     if (this.#isSettled) return;
-    const { clock, running } = this.#core;
-    const graceEndsAt = clock.now() + graceMs;
+    const graceEndsMs = this.#core.clock.elapsedMs() + graceMs;
     const isFirst = !this.#aborted;
     if (isFirst) {
       this.#aborted = { reason, outcome };
       this.#controller?.abort(reason);
     }
     if (graceMs <= 0 || outcome === undefined) this.#settleAborted();
-    else if (isFirst || graceEndsAt < this.dueAt) running.deadlines.set(this, graceEndsAt);
+    else if (graceEndsMs < this.#graceEndsMs) {
+      this.#graceEndsMs = graceEndsMs;
+      this.#expireAfter(graceMs);
+    }
   }
 
   /** Its caller cancelled it. */
@@ -155,8 +159,13 @@ export class ToolCall implements TimerEntry {
     this.abort(error, outcome, graceMs);
   }
 
+  #expireAfter(delayMs: number): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = startDeadline(delayMs, () => this.#expired(), this.#core);
+  }
+
   /** The deadline or the end of the grace is reached. */
-  expired(): void {
+  #expired(): void {
     if (this.#aborted) {
       this.#settleAborted();
       return;
@@ -225,7 +234,8 @@ export class ToolCall implements TimerEntry {
 
   #endOnce(): void {
     this.#isSettled = true;
-    this.#core.running.settled(this);
+    this.#cancelTimer?.();
+    this.#core.running.settled();
   }
 
   #settle({ outputBytes = 0, ...end }: End): void {
@@ -235,8 +245,8 @@ export class ToolCall implements TimerEntry {
     this.#operation?.end(end.error);
     const stream = this.#stream;
     stream?.end();
-    const finishedAt = this.#core.clock.now();
-    const metrics: NonNullable<ResultPayload["metrics"]> = { duration_ms: finishedAt - this.#startedAt };
+    const durationMs = this.#core.clock.elapsedMs() - this.#startedMs;
+    const metrics: NonNullable<ResultPayload["metrics"]> = { duration_ms: durationMs };
     if (stream) metrics.stream_messages = stream.sent;
     if (stream?.dropped) {
       metrics.stream_dropped_messages = stream.dropped;
@@ -245,8 +255,8 @@ export class ToolCall implements TimerEntry {
     const result: ResultPayload = {
       call_id: this.payload.call_id,
       ...end,
-      started_at: isoTime(this.#startedAt),
-      finished_at: isoTime(finishedAt),
+      started_at: isoTime(this.startedAt),
+      finished_at: isoTime(this.startedAt + durationMs),
       metrics,
     };
     this.#calls.ended(this, result, outputBytes + resultBytes);

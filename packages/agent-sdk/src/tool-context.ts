@@ -73,7 +73,7 @@ export class CallToolContext implements ToolContext {
   readonly #call: ToolCall;
 
   constructor(call: ToolCall) {
-    const { payload, origin, deadlineAt } = call;
+    const { payload, origin, startedAt, timeoutMs } = call;
     const { context } = payload;
     Object.defineProperty(this, "signal", ownSignal);
     this.#call = call;
@@ -84,7 +84,7 @@ export class CallToolContext implements ToolContext {
     this.idempotencyKey = payload.idempotency_key;
     this.caller = payload.caller;
     this.actor = origin.actor;
-    this.deadline = deadlineAt === undefined ? undefined : new Date(deadlineAt);
+    this.deadline = timeoutMs === Infinity ? undefined : new Date(startedAt + timeoutMs);
     this.projectRoot = context?.project_root;
     this.resourcePaths = context?.resource_paths ?? [];
     this.ui = context?.ui;

@@ -216,21 +216,6 @@ describe("a call that runs out of time", () => {
       error: { code: "tool.timeout" },
     });
   });
-
-  it("shares one timer with all others", async () => {
-    const { agent, clock, runs } = held();
-    const { core, session } = await connected(agent);
-    const before = clock.pending;
-    const ids = Array.from({ length: 50 }, (_, at) => core.call("wait", {}, { timeout_ms: 5000 - at }));
-    await core.settled();
-    expect(clock.pending).toBe(before + 1);
-    for (const { end } of runs) end.resolve({});
-    for (const id of ids) await core.result(id);
-    clock.advance(6000);
-    expect(core.all("agent.tool.result").every(({ payload }) => payload.status === "succeeded")).toBe(true);
-    await session.close();
-    expect(clock.pending).toBe(0);
-  });
 });
 
 describe("a lost core", () => {

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createTcpListener, createTcpTransport } from "@harnesskit/transport-uds";
 import { createDeferred } from "@harnesskit/wire";
@@ -38,7 +37,6 @@ describe("the handshake", () => {
   it("begins with a hello that names everything", async () => {
     verifies("RUN-55", "RUN-56", "RUN-57", "RUN-118", "RUN-119");
     const { core } = silent({ manifestHash: "sha256:00" });
-    const manifest = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
     await core.type("agent.hello");
     expect(core.seen.map(({ type }) => type)).toEqual(["agent.hello"]);
     expect(core.seen[0]?.payload).toEqual({
@@ -47,7 +45,7 @@ describe("the handshake", () => {
       agent_version: "1.2.3",
       manifest_hash: "sha256:00",
       protocol: { supported_versions: [1], capabilities: ["tools", "streaming", "cancellation"] },
-      sdk: { name: "@harnesskit/agent-sdk", version: manifest.version },
+      sdk: { name: "@harnesskit/agent-sdk", version: expect.any(String) },
     });
   });
 

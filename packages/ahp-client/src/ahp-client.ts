@@ -51,6 +51,7 @@ import { HarnessSession } from "./harness-session.ts";
 import { type HeartbeatState, startHeartbeat } from "./heartbeat.ts";
 import { Judge, type Verdict } from "./judge.ts";
 import { NotificationOutbox } from "./notification-outbox.ts";
+import { checkAhpClientOptions } from "./option-names.ts";
 
 class HarnessClient implements AhpClient {
   readonly sessionId: string;
@@ -73,7 +74,7 @@ class HarnessClient implements AhpClient {
     const limits = ahpClientLimits.resolve(options.limits);
     const { maxInFlight } = limits;
     this.#options = options;
-    this.#startedAt = clock.now();
+    this.#startedAt = clock.elapsedMs();
     this.sessionId = options.sessionId ?? createId("ses");
     this.agentId = options.agentId ?? createId("agent");
     this.#sender = { sessionId: this.sessionId, agentId: this.agentId, clock };
@@ -295,4 +296,5 @@ class HarnessClient implements AhpClient {
  * Makes the agent's side of AHP 2.4. Nothing is opened before `connect`. Throws `invalid_argument` for options under
  * which nothing could work.
  */
-export const createAhpClient = (options: AhpClientOptions): AhpClient => new HarnessClient(options);
+export const createAhpClient = (options: AhpClientOptions): AhpClient =>
+  new HarnessClient(checkAhpClientOptions(options));

@@ -55,9 +55,9 @@ export class Calls {
     }
     const { timeoutMs, signal, check, events = [] } = options;
     const maxAttempts = this.#resendable.has(name) ? this.#maxAttempts : 1;
-    const deadline = clock.now() + timeoutMs;
+    const deadline = clock.elapsedMs() + timeoutMs;
     const left = () => {
-      const leftMs = deadline - clock.now();
+      const leftMs = deadline - clock.elapsedMs();
       if (leftMs > 0) return { timeoutMs: leftMs, signal };
       throw new RequestTimeoutError(method, timeoutMs);
     };

@@ -42,7 +42,7 @@ export const startHeartbeat = (options: HeartbeatOptions): (() => void) => {
       try {
         const own = typeof state === "string" ? { current_state: state } : state();
         if (isOver) return;
-        const uptimeMs = Math.max(0, Math.round(clock.now() - startedAt));
+        const uptimeMs = Math.max(0, Math.round(clock.elapsedMs() - startedAt));
         send({ total_events_processed: events(), ...own, uptime_ms: uptimeMs });
       } catch (cause) {
         onError(cause);

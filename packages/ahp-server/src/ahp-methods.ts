@@ -43,11 +43,14 @@ const createQuery = <Context>(parts: MethodParts<Context>): Method<AcceptedQuery
   return {
     read(params, call) {
       const query = readQuery(params, limits);
-      return { query, handshake: requireHandshake(call, query.session_id), startedAt: clock.now() };
+      return { query, handshake: requireHandshake(call, query.session_id), startedAt: clock.elapsedMs() };
     },
     handle: ({ query, handshake }, call) => decider.query(query, new EventCall(call, handshake)),
     settled(outcome, { query, startedAt }, { id }) {
-      audit.query(query, resultOrError(outcome), { requestId: id, durationMs: clock.now() - startedAt });
+      audit.query(query, resultOrError(outcome), {
+        requestId: id,
+        durationMs: clock.elapsedMs() - startedAt,
+      });
       if (!("error" in outcome)) stats.queries++;
     },
   };

@@ -20,6 +20,7 @@ import { AuditTrail } from "./audit-trail.ts";
 import { Decider } from "./decider.ts";
 import { toHandshakeResult } from "./handshake.ts";
 import { type AhpServerLimits, resolveLimits } from "./limits.ts";
+import { checkAhpServerOptions } from "./option-names.ts";
 import { ahpErrors, handlerFailure, handshakeRequired, invalidRequestError } from "./refusal.ts";
 import type { AhpServerOptions } from "./server-options.ts";
 import { type AhpServerGauges, type AhpServerStats, ServerStats } from "./server-stats.ts";
@@ -224,4 +225,4 @@ class Server<Context> implements AhpServer<Context> {
  * `handle`, or both. Throws `invalid_argument` for limits that are not valid, and what the `load` of its store throws.
  */
 export const createAhpServer = <Context = unknown>(options: AhpServerOptions<Context>): AhpServer<Context> =>
-  new Server(options);
+  new Server(checkAhpServerOptions(options));

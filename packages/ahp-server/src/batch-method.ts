@@ -40,10 +40,10 @@ const acceptBatch = <Context>(
   }
   const events = contents.map((content, index) => ({
     ...content,
-    startedAt: clock.now(),
+    startedAt: clock.elapsedMs(),
     handshake: (list[index] as (typeof list)[number])[1],
   }));
-  return { events, startedAt: clock.now() };
+  return { events, startedAt: clock.elapsedMs() };
 };
 
 /** Decides the events of one batch. */
@@ -67,7 +67,7 @@ class BatchRun<Context> {
       outcome = this.#toRefusal(error);
     }
     const { audit, clock } = this.#parts;
-    const durationMs = clock.now() - this.#startedAt;
+    const durationMs = clock.elapsedMs() - this.#startedAt;
     audit.event(accepted.event, outcome, { requestId: this.#call.id, batchIndex: index, durationMs });
     return toBatchDecision(outcome);
   }
@@ -119,7 +119,7 @@ export const createBatchMethod = <Context>(parts: MethodParts<Context>): Method<
       stats.batches++;
       for (const { decision } of decisions) stats.decided(decision);
       const outcome = call.signal.aborted ? auditOutcomeOf(toAbortRefusal(call.signal.reason)) : "ok";
-      audit.batch(call.id, decisions.length, clock.now() - batch.startedAt, outcome);
+      audit.batch(call.id, decisions.length, clock.elapsedMs() - batch.startedAt, outcome);
       return { decisions };
     },
   };

@@ -62,7 +62,7 @@ const acceptEvent = <Context>(
   const isRequest = call.id !== undefined;
   if (ahpEvents[event.event_type].blocking !== isRequest) throw wrongKind(event.event_type);
   const { event: checked, snapshot } = checkEvent(event, limits);
-  return { event: checked, snapshot, handshake, startedAt: clock.now() };
+  return { event: checked, snapshot, handshake, startedAt: clock.elapsedMs() };
 };
 
 /** `ahp/event` as a request: one blocking event and its decision. */
@@ -71,12 +71,12 @@ export const createEventRequest = <Context>(parts: MethodParts<Context>): Method
   return {
     read: (params, call) => acceptEvent(parts, params, call),
     handle(accepted, call) {
-      accepted.startedAt = clock.now();
+      accepted.startedAt = clock.elapsedMs();
       return decider.decide(accepted.event, new EventCall(call, accepted.handshake));
     },
     settled(outcome, { event, startedAt }, call) {
       const decision = resultOrError<AnyDecision>(outcome);
-      audit.event(event, decision, { requestId: call.id, durationMs: clock.now() - startedAt });
+      audit.event(event, decision, { requestId: call.id, durationMs: clock.elapsedMs() - startedAt });
       if (!ProtocolError.isInstance(decision)) stats.decided(decision.decision);
     },
   };
@@ -95,13 +95,13 @@ export const createEventNotification = <Context>(
     },
     lane: ({ event }, call) => lanes.get(call.context.laneOf(event.session_id)),
     handle(accepted, call) {
-      accepted.startedAt = clock.now();
+      accepted.startedAt = clock.elapsedMs();
       return decider.decide(accepted.event, new EventCall(call, accepted.handshake));
     },
     settled(outcome, { event, snapshot, startedAt }) {
       // A contract event that was applied is on record already.
       if (snapshot && !("error" in outcome)) return;
-      audit.event(event, resultOrError<AnyDecision>(outcome), { durationMs: clock.now() - startedAt });
+      audit.event(event, resultOrError<AnyDecision>(outcome), { durationMs: clock.elapsedMs() - startedAt });
     },
   };
 };

@@ -53,7 +53,7 @@ export class SessionsByOwner {
   get(owner: string, sessionId: string): HandshakeParams | undefined {
     const sessions = this.#owners.get(owner);
     if (!sessions) return undefined;
-    const now = this.#clock.now();
+    const now = this.#clock.elapsedMs();
     let id = sessionId;
     let entry = this.#live(owner, sessions, id, now);
     if (!entry && this.#anySession && owner !== noPrincipalKey) {
@@ -67,7 +67,7 @@ export class SessionsByOwner {
   }
 
   set(owner: string, handshake: HandshakeParams): void {
-    const now = this.#clock.now();
+    const now = this.#clock.elapsedMs();
     this.#removeExpired(now);
     const { session_id: id } = handshake;
     const sessions = this.#owners.get(owner) ?? new Sessions();

@@ -14,6 +14,7 @@ import { ApprovalRules } from "./approval-rules.ts";
 import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 import type { ApprovalBacking, ApprovalTable } from "./approval-table.ts";
 import { type ApprovalLimits, approvalLimits } from "./limits.ts";
+import { checkApprovalStoreOptions } from "./option-names.ts";
 import { parseBounded, parseValue, readQuestion } from "./question.ts";
 import { awaited, type MaybePromise, runSteps, type Steps } from "./steps.ts";
 import { traceApproval } from "./traced-approval.ts";
@@ -22,14 +23,14 @@ import { watchRecords } from "./watch-records.ts";
 
 export interface ApprovalStoreOptions {
   /** See {@link ApprovalLimits}. */
-  readonly limits?: Partial<ApprovalLimits>;
+  readonly limits?: Partial<ApprovalLimits> | undefined;
   /**
    * Time. Processes that share a store must agree on it, unless the storage has a clock of its own: then it is for waiting only.
    * @default that of the system
    */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Makes the ids of records (`apr`) and grants (`grant`). @default random */
-  readonly createId?: CreateId;
+  readonly createId?: CreateId | undefined;
 }
 
 /** UTF-8 bytes of an event: the longest pattern and note, with room. */
@@ -50,6 +51,7 @@ export const createApprovalStore = (
   backing: ApprovalBacking,
   options: ApprovalStoreOptions = {},
 ): ApprovalStore => {
+  checkApprovalStoreOptions(options);
   const { clock = systemClock, createId = randomId } = options;
   const limits = approvalLimits.resolve(options.limits);
   const rules = new ApprovalRules(limits, createId);

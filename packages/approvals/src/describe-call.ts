@@ -1,5 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { ApprovalSubject } from "@harnesskit/protocol/hub";
+import { displayName } from "@harnesskit/wire";
 import { safeLine } from "./view-lines.ts";
 
 /** A part of an action, its text not yet safe. */
@@ -24,6 +25,9 @@ const replacements = [
   ["old_str", "new_str"],
 ] as const;
 const contentFields = ["content", "contents", "file_text"] as const;
+/** Whether a tool runs its `command`, by the names of policies. What another tool does with a field of that name is not known. */
+export const isCommandTool = (tool: unknown): boolean => tool === "bash" || tool === "powershell";
+
 const pathFields = ["path", "file_path"] as const;
 
 const inputPart = (input: object, label: string): TextPart[] =>
@@ -89,7 +93,7 @@ export const describeCall = (
   { tool, input, preview }: ApprovalSubject,
   isExactPreview: boolean,
 ): Description => {
-  const name = safeLine(tool, Number.POSITIVE_INFINITY);
+  const name = displayName(tool, { maxLength: Number.POSITIVE_INFINITY });
   const diff: TextPart[] =
     preview === undefined
       ? []
@@ -99,7 +103,7 @@ export const describeCall = (
             : { kind: "prompt", label: "preview", text: preview },
         ];
   const besides = (names: readonly string[]) => inputPart(without(input, names), "and with");
-  if (typeof input.command === "string") {
+  if (isCommandTool(tool) && typeof input.command === "string") {
     const part: TextPart = { kind: "command", label: "command", text: input.command };
     return { title: `${name}: run this command`, parts: [part, ...diff, ...besides(["command"])] };
   }

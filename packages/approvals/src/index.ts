@@ -41,6 +41,7 @@ export type {
 export type { ApprovalBacking, ApprovalTable, IdenticalKey } from "./approval-table.ts";
 export { codeKind } from "./code-kind.ts";
 export { type ApprovalStoreOptions, createApprovalStore } from "./create-approval-store.ts";
+export { isCommandTool } from "./describe-call.ts";
 export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
 export { foldEmpty } from "./fold-empty.ts";
 export { type Asked, findGrant, grantCovers, grantProblem, grantTerms } from "./grant.ts";

@@ -19,6 +19,16 @@ const parsed = (output: unknown): unknown => {
   }
 };
 
+/** Images and files of one result that are named. */
+const maxNamed = 4;
+
+/** The type of an image, a sound or a file in MCP's form. */
+const mediaTypeOf = (part: unknown): string[] => {
+  if (!isObject(part) || "text" in part) return [];
+  const { mimeType } = isObject(part.resource) ? part.resource : part;
+  return typeof mimeType === "string" ? [safeLine(mimeType, 60)] : [];
+};
+
 /** The fields in which results commonly say how much they are, the first that is there. */
 const amountOf = (result: Readonly<Record<string, unknown>>): string | undefined => {
   const { lines, text, content, matches, paths, items, bytes, created, replacements } = result;
@@ -38,7 +48,11 @@ const amountOf = (result: Readonly<Record<string, unknown>>): string | undefined
     const texts = content.flatMap((part) =>
       isObject(part) && typeof part.text === "string" ? [part.text] : [],
     );
-    return texts.length === content.length ? linesIn(texts.join("\n")) : counted(content.length, "part");
+    if (texts.length === content.length) return linesIn(texts.join("\n"));
+    const media = content.flatMap(mediaTypeOf);
+    if (media.length + texts.length < content.length) return counted(content.length, "part");
+    const shown = media.length > maxNamed ? [counted(media.length, "file")] : media;
+    return [...(texts.length === 0 ? [] : [linesIn(texts.join("\n"))]), ...shown].join(", ");
   }
   const said = text ?? content;
   return typeof said === "string" ? linesIn(said) : undefined;

@@ -1,5 +1,5 @@
 import type { ApprovalRecord } from "@harnesskit/protocol/hub";
-import { type Clock, checkNumber } from "@harnesskit/wire";
+import { type Clock, checkNumber, sharedSignal } from "@harnesskit/wire";
 import type { ApprovalStore, ApprovalWatchOptions } from "./approval-store.ts";
 import type { ApprovalBacking } from "./approval-table.ts";
 import { ApprovalError } from "./errors.ts";
@@ -35,7 +35,7 @@ export async function* watchRecords(
   };
   waiting.add(changed);
   const stopListening = backing.onChange?.(changed);
-  signal?.addEventListener("abort", changed);
+  if (signal) sharedSignal(signal).addEventListener("abort", changed);
   const isOver = () => signal?.aborted === true || closed.aborted;
   try {
     while (!isOver()) {

@@ -26,6 +26,17 @@ const textOf = ({ parts }: ReturnType<typeof present>) =>
   parts.map(({ lines }) => lines.map(({ text }) => text).join("\n"));
 
 describe("what a human sees of an approval", () => {
+  it("is no command for a tool that is not known, and a name with another alphabet is marked", () => {
+    const wipe = present({ tool: "wipe_disk", input: { command: "ls", disk: "/dev/sda" } });
+    expect(wipe.title).toBe("wipe_disk: call it with this input");
+    expect(textOf(wipe).join()).toContain("/dev/sda");
+    const cyrillic = present({ tool: "b\u0430sh", input: { command: "ls" } });
+    expect([cyrillic.title, cyrillic.parts[0]?.kind]).toEqual([
+      "b⟨U+0430⟩sh: call it with this input",
+      "input",
+    ]);
+  });
+
   it("is the command, and every other field", () => {
     const input = { command: "rm -rf build\n\u001b[2Kls", timeout: 5 };
     const view = present({ tool: "bash", input });
@@ -213,6 +224,17 @@ describe("what came of a call, in a few words", () => {
     [{ matches: [{}] }, "1 match"],
     [{ path: "n", bytes: 4, created: true }, "new file, 4 bytes"],
     [{ content: [{ type: "text", text: "a\nb" }] }, "2 lines"],
+    [
+      {
+        content: [
+          { type: "text", text: "a" },
+          { type: "image", mimeType: "image/png\u202e", size: 3 },
+          { type: "resource", resource: { uri: "f:x", mimeType: "application/pdf", blob: "AA==" } },
+        ],
+      },
+      "1 line, image/png⟨U+202E⟩, application/pdf",
+    ],
+    [{ content: [{ type: "text", text: "a" }, { type: "other" }] }, "2 parts"],
     [{ total: 1, rows: 2 }, "2 fields"],
     ["[not JSON", "1 line"],
     [42, "42"],

@@ -1,5 +1,5 @@
+import { redactedPlaceholder as redacted } from "@harnesskit/wire";
 import { createRedactor } from "./redactor.ts";
-import { redacted } from "./secret-shapes.ts";
 
 export type SecretKind = "private-key" | "token" | "header" | "url" | "assignment";
 

@@ -1,4 +1,4 @@
-import { redacted } from "./secret-shapes.ts";
+import { redactedPlaceholder as redacted } from "@harnesskit/wire";
 
 /** How the formatter writes what it finds; each sets the marks that it needs. */
 export interface DetailWriter {

@@ -1,3 +1,4 @@
+export { redactedPlaceholder } from "@harnesskit/wire";
 export { AuditError, type AuditErrorCode } from "./audit-error.ts";
 export { type AuditHead, formatHead, parseHead } from "./audit-head.ts";
 export type { AuditActor, AuditDetails, AuditEntryInput, AuditOutcome } from "./entry.ts";
@@ -20,7 +21,6 @@ export {
 export { type AuditEntryLimits, entryLimits, type MemoryAuditLimits, memoryLimits } from "./limits.ts";
 export { createMemoryAuditSink, type MemoryAuditSink, type MemoryAuditSinkOptions } from "./memory-sink.ts";
 export { createRedactor, type Redactor, type RedactorOptions } from "./redactor.ts";
-export { redacted as redactedPlaceholder } from "./secret-shapes.ts";
 export type { AuditAction, AuditActionEnd, AuditSink } from "./sink.ts";
 export type { LogSource } from "./split-lines.ts";
 export { verifyLines } from "./verify-lines.ts";

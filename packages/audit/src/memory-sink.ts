@@ -3,6 +3,7 @@ import type { AuditEntry, AuditEntryInput } from "./entry.ts";
 import { EntryFormatter } from "./entry-formatter.ts";
 import { EntryIntake } from "./entry-intake.ts";
 import { type MemoryAuditLimits, memoryLimits } from "./limits.ts";
+import { checkMemoryAuditSinkOptions } from "./option-names.ts";
 import { readClock } from "./read-clock.ts";
 import { createRedactor, type Redactor } from "./redactor.ts";
 import type { AuditSink } from "./sink.ts";
@@ -25,6 +26,7 @@ export interface MemoryAuditSink extends AuditSink {
 
 /** Makes a {@link MemoryAuditSink}. Throws `invalid_argument`. */
 export const createMemoryAuditSink = (options: MemoryAuditSinkOptions = {}): MemoryAuditSink => {
+  checkMemoryAuditSinkOptions(options);
   const { redactor = createRedactor(), clock = Date.now } = options;
   const limits = memoryLimits.resolve(options.limits);
   const formatter = new EntryFormatter(redactor, limits);

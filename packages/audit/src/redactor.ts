@@ -1,7 +1,7 @@
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { InvalidArgumentError, redactedPlaceholder as redacted, withoutSecretShapes } from "@harnesskit/wire";
+import { checkRedactorOptions } from "./option-names.ts";
 import { secretKeyJudge } from "./secret-keys.ts";
 import { SecretSet } from "./secret-set.ts";
-import { isSuspicious, redacted, withoutShapes } from "./secret-shapes.ts";
 
 export interface RedactorOptions {
   /** Keys whose values are secret, besides those that are known: `employee_number`. @default [] */
@@ -99,8 +99,7 @@ export class Redactor {
 
   /** The string with `[redacted]` in the place of every secret; the same string where none is found. */
   text(text: string): string {
-    const known = this.#known.replace(text, redacted);
-    return isSuspicious(known) ? withoutShapes(known) : known;
+    return withoutSecretShapes(this.#known.replace(text, redacted));
   }
 
   /**
@@ -111,9 +110,10 @@ export class Redactor {
     const end = maxLength + shapeReach;
     if (text.length <= end) return this.text(text);
     const known = this.#known.replace(text.slice(0, end + this.#known.longest), redacted).slice(0, end);
-    return isSuspicious(known) ? withoutShapes(known) : known;
+    return withoutSecretShapes(known);
   }
 }
 
 /** Makes a {@link Redactor}. Throws `invalid_argument`. */
-export const createRedactor = (options?: RedactorOptions): Redactor => new Redactor(options);
+export const createRedactor = (options: RedactorOptions = {}): Redactor =>
+  new Redactor(checkRedactorOptions(options));

@@ -8,7 +8,7 @@ const words = new Set(
 );
 
 const inside =
-  /password|passwd|passphrase|secret|credential|authorization|cookie|api_?key|access_?key|private_?key|signing_?key|encryption_?key|(?:access|auth|refresh|id|session|bearer)_?token|connection_?string/;
+  /password|passwd|passphrase|secret|credential|authorization|cookie|api_?key|(?:access|account)_?key|private_?key|signing_?key|encryption_?key|(?:access|auth|refresh|id|session|bearer)_?token|connection_?string/;
 
 /** What is counted or classified is not the secret itself: `token_count`, `max_tokens`, `token_type`. */
 const harmless = /(?:^|_)token_(?:count|limit|budget|usage|type)$/;

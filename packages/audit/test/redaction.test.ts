@@ -46,7 +46,7 @@ const shaped: fc.Arbitrary<{ secret: string; text: string }> = fc.oneof(
     .map(([user, value]) => ({ secret: value, text: `postgres://${user}:${value}@db.example/x` })),
   fc
     .tuple(
-      fc.constantFrom("password", "API_KEY", "client_secret", "access-token", "Secret"),
+      fc.constantFrom("password", "AccountKey", "API_KEY", "client_secret", "access-token", "Secret"),
       fc.constantFrom("=", ": ", " = ", '":"', "%3D"),
       alphabet(word, 10, 40),
     )
@@ -142,6 +142,7 @@ describe("values under secret keys", () => {
     "credentials",
     "privateKey",
     "aws_secret_access_key",
+    "AccountKey",
     "passphrase",
     "otp",
   ])("are taken out: %s", (key) => {

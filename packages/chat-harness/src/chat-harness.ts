@@ -6,6 +6,7 @@ import { createErroredTurn, type Failure, failureOf, type ReplyTexts } from "./e
 import type { Signal } from "./find-pause.ts";
 import { HarnessCore, type PendingTurn, type RecoverySummary } from "./harness-core.ts";
 import { takeMessage } from "./inbound-message.ts";
+import { checkChatHarnessOptions } from "./option-names.ts";
 import {
   type ChatHarnessLimits,
   type CloseOptions,
@@ -174,8 +175,8 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
   }
 
   /**
-   * Continues what earlier processes have left: resumes turns whose signal was accepted and not applied, and delivers what is not
-   * delivered. Call it when a process starts, after its subscriptions, and for an accepted signal in {@link pending} that no
+   * Continues what earlier processes have left: resumes turns whose signal was accepted and not applied, as the next message of a
+   * session does, and delivers what is not delivered. Call it when a process starts, after its subscriptions, and for an accepted signal in {@link pending} that no
    * process resumes. Does nothing to a turn that runs. Rejects with a `StoreError`.
    */
   async recover(options: RecoverOptions = {}): Promise<RecoverySummary> {
@@ -203,4 +204,4 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
  * `GraphCompileError` for one that does not compile, and `invalid_argument` for an option that is not valid.
  */
 export const createChatHarness = <F extends ChatFields>(options: ChatHarnessOptions<F>): ChatHarness<F> =>
-  new ChatHarness(options);
+  new ChatHarness(checkChatHarnessOptions(options));

@@ -1,4 +1,4 @@
-import { errorCategory, errorChain, thrownMessage } from "@harnesskit/graph";
+import { errorCategory, errorChain, type GraphErrorContext, thrownMessage } from "@harnesskit/graph";
 import { type ErrorBucket, type ErroredTurn, errorBucketOf } from "@harnesskit/protocol/chat";
 import { displayText, HarnessError } from "@harnesskit/wire";
 
@@ -24,7 +24,12 @@ export class ChatHarnessError extends HarnessError<ChatHarnessErrorCode> {
 
 /** What failed without failing a turn, beside its error. */
 export interface ChatHarnessErrorContext {
-  readonly kind: "listener_failed" | "delivery_failed" | "recovery_failed" | "report_failed";
+  readonly kind:
+    | "listener_failed"
+    | "delivery_failed"
+    | "recovery_failed"
+    | "report_failed"
+    | GraphErrorContext["kind"];
   readonly message: string;
 }
 

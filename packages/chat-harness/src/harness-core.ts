@@ -107,6 +107,7 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
     this.createId = options.createId ?? randomUuid;
     this.#lanes = new Lanes({ maxQueuedTurns, maxTurns, turnTimeoutMs, abandonAfterMs, clock });
     this.graph = options.graph.compile({
+      onError: this.onError,
       ...options.compile,
       store: this.store,
       session: { concurrency: "lease", ...session, autoSave: true },
@@ -143,9 +144,28 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
     this.#errored = shape.errored;
   }
 
-  /** Runs work in the lane of a session, or in one of its own. */
+  /** Runs work in the lane of a session, behind what a dead process has left of an answer there, or in a lane of its own. */
   inLane<T>(sessionId: string | null, options: TurnOptions, work: (signal: AbortSignal) => Promise<T>) {
-    return this.#lanes.run(laneOf(sessionId, sessionId === null ? this.createId("inv") : ""), options, work);
+    if (sessionId === null) return this.#lanes.run(laneOf(null, this.createId("inv")), options, work);
+    return this.#lanes.run(laneOf(sessionId, ""), options, async (signal) => {
+      await this.#settleAnswers(sessionId, signal);
+      return work(signal);
+    });
+  }
+
+  /** Resumes the turns of a session whose signal was accepted by a process that did not end them. */
+  async #settleAnswers(sessionId: string, signal: AbortSignal): Promise<void> {
+    try {
+      const waiting = await this.store.suspensions.list({ sessionId, status: "suspended" });
+      for (const record of waiting) {
+        if (record.signal !== null) await this.#signals.recoverInLane(record, signal);
+      }
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const message = `the answered turn of ${JSON.stringify(sessionId)} cannot be recovered`;
+      const cause = RefusedSignal.isInstance(error) ? (error.cause ?? error) : error;
+      this.onError(cause, { kind: "recovery_failed", message });
+    }
   }
 
   /** Runs a turn, within its lane, after those of its session that other processes have left. */

@@ -4,6 +4,7 @@ import { callSafely } from "@harnesskit/wire";
 import { type Failure, failureOf } from "./errors.ts";
 import type { Signal } from "./find-pause.ts";
 import { HarnessCore, type PendingTurn, type RecoverySummary } from "./harness-core.ts";
+import { checkHarnessOptions } from "./option-names.ts";
 import {
   type CloseOptions,
   type EngineOptions,
@@ -190,4 +191,4 @@ export class Harness<F extends Fields = Fields> {
 
 /** Creates a harness. Throws a `GraphCompileError`, and `invalid_argument` for an option that is not valid. */
 export const createHarness = <F extends Fields>(options: HarnessOptions<F>): Harness<F> =>
-  new Harness(options);
+  new Harness(checkHarnessOptions(options));

@@ -99,7 +99,10 @@ export interface EngineOptions<F extends Fields> {
   readonly registerSignal?: (waiting: WaitingInvocation) => void;
   /** Receives how each turn ended, for logs and spans. @default no report */
   readonly onTurn?: (report: TurnReport) => void;
-  /** Receives what failed without failing a turn. @default `process.emitWarning`, or `reportError` in browsers */
+  /**
+   * Receives what failed without failing a turn: what tools and observers threw, unless `compile.onError` is set, is among it.
+   * @default `process.emitWarning`, or `reportError` in browsers
+   */
   readonly onError?: OnError;
   /** Creates ids of invocations and sessions. @default random UUIDs of version 4 */
   readonly createId?: CreateId;

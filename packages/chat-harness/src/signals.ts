@@ -116,27 +116,42 @@ export class Signals<F extends Fields, Turn extends object> {
     return this.#resumeInLane(pause, undefined, {});
   }
 
+  /** As {@link recover}, for a caller that has the lane. */
+  recoverInLane(pause: PauseSummary, signal: AbortSignal): Promise<SignalEffect<Turn>> {
+    return this.#resumeWithLease(pause, undefined, {}, signal);
+  }
+
   #resumeInLane(
     pause: PauseSummary,
     payload: JsonObject | undefined,
     options: TurnOptions,
   ): Promise<SignalEffect<Turn>> {
-    const { store, clock, lanes, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
-    return lanes.run(laneOf(pause.session_id, pause.invocation_id), options, async (signal) => {
+    const lane = laneOf(pause.session_id, pause.invocation_id);
+    return this.#options.lanes.run(lane, options, (signal) =>
+      this.#resumeWithLease(pause, payload, options, signal),
+    );
+  }
+
+  async #resumeWithLease(
+    pause: PauseSummary,
+    payload: JsonObject | undefined,
+    options: TurnOptions,
+    signal: AbortSignal,
+  ): Promise<SignalEffect<Turn>> {
+    const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
+    try {
+      const key = `signal:${pause.invocation_id}`;
+      const lease = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
       try {
-        const key = `signal:${pause.invocation_id}`;
-        const lease = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
-        try {
-          return await this.#attempt({ pause, payload, options, signal, lease });
-        } finally {
-          await lease.release();
-        }
-      } catch (cause) {
-        if (signal.aborted || RefusedSignal.isInstance(cause)) throw cause;
-        if (hasCode(cause, "lease_taken")) return resolved;
-        throw storeFailed(cause);
+        return await this.#attempt({ pause, payload, options, signal, lease });
+      } finally {
+        await lease.release();
       }
-    });
+    } catch (cause) {
+      if (signal.aborted || RefusedSignal.isInstance(cause)) throw cause;
+      if (hasCode(cause, "lease_taken")) return resolved;
+      throw storeFailed(cause);
+    }
   }
 
   async #attempt(attempt: Attempt): Promise<SignalEffect<Turn>> {

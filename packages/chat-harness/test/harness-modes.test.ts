@@ -95,7 +95,7 @@ describe("Harness modes", () => {
     const store = watchedStore();
     const harness = createChatHarness({ graph: echo(), store });
     await harness.send("s", user("one"));
-    const calls = ["leases.acquire", "sessions.load", "commit session"];
+    const calls = ["suspensions.list", "leases.acquire", "sessions.load", "commit session"];
     expect(store.calls.splice(0)).toEqual(calls);
     await harness.send("s", user("two"));
     expect(store.calls).toEqual(calls);

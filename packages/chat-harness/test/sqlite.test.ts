@@ -110,6 +110,25 @@ describe("Over a file", () => {
     expect(await said(file)).toEqual(["pay", "may I pay?", "done"]);
   });
 
+  it("a listener hears of a turn that another process has resumed", async () => {
+    verifies("CHAT-198");
+    const file = await tempFile();
+    const store = await openSqliteStore({ file, limits: { endPollMs: 20 } });
+    onTestFinished(() => store.close());
+    const harness = createChatHarness({ graph: approval(), store });
+    await using other = await startToldProcess(harnessProcess, bundle.path, file);
+    const heard: unknown[] = [];
+    const unsubscribe = harness.subscribe("s", (turn) => heard.push(turn));
+    harness.subscribe("another", (turn) => heard.push(turn));
+    await harness.send("s", user("pay"));
+    expect((await other.call("signal", pay)).result).toMatchObject({ outcome: "resumed" });
+    await vi.waitFor(async () => expect((await harness.pending()).undelivered).toEqual([]));
+    expect(heard).toEqual([
+      { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
+    ]);
+    unsubscribe();
+  });
+
   it("a turn that a killed process was resuming is gone on with by the next one", async () => {
     verifies("CHAT-205");
     const file = await tempFile();

@@ -51,7 +51,7 @@ export class Admissions {
       launch,
       observer,
       tokenHash: tokenHash(token),
-      expiresAt: this.#clock.now() + this.#tokenLifetimeMs,
+      expiresAt: this.#clock.elapsedMs() + this.#tokenLifetimeMs,
       used: false,
       end: undefined,
     };
@@ -69,7 +69,7 @@ export class Admissions {
     if (!found) return "unknown";
     if (found.launch.agentId !== agentId) return "other_agent";
     if (found.used) return "used";
-    if (this.#clock.now() >= found.expiresAt) return "expired";
+    if (this.#clock.elapsedMs() >= found.expiresAt) return "expired";
     found.used = true;
     return found;
   }
@@ -77,7 +77,7 @@ export class Admissions {
   /** The token of this launch is valid for one more hello, until `waitMs` and its lifetime have passed. */
   rearm(admitted: AdmittedLaunch, waitMs: number): void {
     admitted.used = false;
-    admitted.expiresAt = this.#clock.now() + waitMs + this.#tokenLifetimeMs;
+    admitted.expiresAt = this.#clock.elapsedMs() + waitMs + this.#tokenLifetimeMs;
   }
 
   /** Returns false when it was taken out before. */

@@ -1,3 +1,4 @@
+import type { AgentHeartbeat } from "@harnesskit/protocol/runtime";
 import type { AgentStatus } from "./session.ts";
 
 /** How an agent is. */
@@ -22,6 +23,8 @@ export interface AgentInfo {
   readonly capabilities: readonly string[];
   readonly sdk?: { readonly name: string; readonly version: string };
   readonly tools: number;
+  /** What its last heartbeat says: how long it runs, and how many calls. Absent before the first. */
+  readonly heartbeat?: Pick<AgentHeartbeat["payload"], "uptime_ms" | "inflight_calls">;
   /** Calls that it runs, and calls that wait for it. */
   readonly inflight: number;
   readonly waiting: number;

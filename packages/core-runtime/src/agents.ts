@@ -107,7 +107,7 @@ export class Agents {
         reason.code === RuntimeErrorCode.CoreClosed || reason.code === "core.goodbye" ? "ok" : "failed",
       agent_id: agentId,
       session_id: session.sessionId,
-      duration_ms: this.#context.clock.now() - session.openedAt,
+      duration_ms: this.#context.clock.elapsedMs() - session.openedMs,
       details: { code: reason.code, suppressed: session.auditBudget.suppressed },
     });
   }
@@ -135,6 +135,7 @@ const infoOf = (session: Session): AgentInfo => ({
   connectedAt: session.openedAt,
   capabilities: session.hello.protocol.capabilities,
   ...(session.hello.sdk && { sdk: session.hello.sdk }),
+  ...(session.lastHeartbeat && { heartbeat: session.lastHeartbeat }),
   tools: session.tools.size,
   inflight: session.calls.inflight,
   waiting: session.calls.waiting,

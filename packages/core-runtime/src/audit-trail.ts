@@ -19,7 +19,7 @@ export class AuditBudget {
   }
 
   take(): boolean {
-    const now = this.#clock.now();
+    const now = this.#clock.elapsedMs();
     if (now - this.#windowStartedAt >= windowMs) {
       this.#windowStartedAt = now;
       this.#used = 0;

@@ -41,7 +41,7 @@ export const auditCallEnd = (
 ): void => {
   if (!audit.sink) return;
   const refusal = call.audited ? undefined : refusalOf(result);
-  const end = resultEnd(result, clock.now() - call.startedAt, refusal);
+  const end = resultEnd(result, clock.elapsedMs() - call.startedMs, refusal);
   if (call.audited) call.audited.end(end);
   else audit.record({ ...callEntry("tool.result", call.toolId, call.callId, call.options, session), ...end });
 };

@@ -11,10 +11,21 @@ import type { RegisteredTool } from "./judge-tool.ts";
 import { redactedJson } from "./redacted-json.ts";
 import type { ValidationProblem } from "./tool-validators.ts";
 
+/** What the agent says of the run beside its outcome (section 4.3.3). Absent where it says nothing. */
+export interface CallReport {
+  /** RFC 3339, by the agent's clock. */
+  readonly started_at?: string;
+  readonly finished_at?: string;
+  /** Durations and counts, with at most `maxErrorBytes`. */
+  readonly metrics?: JsonObject;
+}
+
 /** How a call ended. What an agent reported and what the core decided have the same form. */
-export type CallResult =
-  | { readonly status: "succeeded"; readonly output: JsonObject }
-  | { readonly status: "failed" | "canceled"; readonly error: RuntimeError };
+export type CallResult = CallReport &
+  (
+    | { readonly status: "succeeded"; readonly output: JsonObject }
+    | { readonly status: "failed" | "canceled"; readonly error: RuntimeError }
+  );
 
 const maxMessageLength = 4096;
 
@@ -63,12 +74,31 @@ export const toCallResult = (
 ): CallResult => {
   const { status } = payload;
   const error = payload.error ?? outerError;
-  if (status === "succeeded") return checkedOutput(payload.output ?? {}, tool, context, maxOutputBytes);
-  if (error) return { status, error: passedOn(error, context) };
+  const report = reportOf(payload, context);
+  if (status === "succeeded") {
+    return { ...checkedOutput(payload.output ?? {}, tool, context, maxOutputBytes), ...report };
+  }
+  if (error) return { status, error: passedOn(error, context), ...report };
   return status === "canceled"
-    ? { status, error: { code: RuntimeErrorCode.Canceled, message: "the call was cancelled" } }
-    : { status, error: { code: RuntimeErrorCode.Failed, message: "the tool failed and did not say why" } };
+    ? { status, error: { code: RuntimeErrorCode.Canceled, message: "the call was cancelled" }, ...report }
+    : {
+        status,
+        error: { code: RuntimeErrorCode.Failed, message: "the tool failed and did not say why" },
+        ...report,
+      };
 };
+
+const reportOf = (
+  { started_at, finished_at, metrics }: AgentToolResult["payload"],
+  { limits, redactor }: CoreContext,
+): CallReport => ({
+  ...(started_at !== undefined && { started_at }),
+  ...(finished_at !== undefined && { finished_at }),
+  ...(metrics &&
+    !jsonProblem(metrics, { maxBytes: limits.maxErrorBytes }) && {
+      metrics: redactedJson(metrics, redactor),
+    }),
+});
 
 const checkedOutput = (
   output: JsonObject,

@@ -9,7 +9,6 @@ import { auditRefusedCall } from "./call-audit.ts";
 import { type CallOptions, checkCallOptions } from "./call-options.ts";
 import { type CallResult, coreResult, misfit } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
-import { unbacked } from "./directives/backing.ts";
 import type { RegisteredTool } from "./judge-tool.ts";
 import type { Session } from "./session.ts";
 
@@ -135,8 +134,9 @@ export class CallRouter {
   #submit(session: Session, call: Call): void {
     const { directiveId } = call.options;
     if (directiveId !== undefined) void this.#submitBacked(session, call, directiveId);
-    else if (call.tool.info.requires_directive) session.calls.finish(call, unbacked("missing", call.toolId));
-    else if (this.#isToBeMade(session, call)) session.calls.submit(call);
+    else if (call.tool.info.requires_directive) {
+      session.calls.finish(call, this.#context.backing.unbacked("missing", call.toolId));
+    } else if (this.#isToBeMade(session, call)) session.calls.submit(call);
   }
 
   /** The directive is used last, for a call that is made. A call that gets the result of another one uses none. */

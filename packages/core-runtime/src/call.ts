@@ -1,7 +1,7 @@
 import type { AuditAction } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { nextUuid } from "@harnesskit/wire";
-import type { TimerEntry } from "@harnesskit/wire/time";
+import { nextUuid, sharedSignal } from "@harnesskit/wire";
+import { startDeadline } from "@harnesskit/wire/time";
 import { currentTracer, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
@@ -48,9 +48,10 @@ export type CallState =
   | "ended";
 
 /** One call, from its acceptance on. Its session moves it from state to state; this settles it exactly once. */
-export class Call implements ToolCall, TimerEntry {
+export class Call implements ToolCall {
   readonly callId = nextUuid();
-  readonly startedAt: number;
+  /** By `elapsedMs` of the clock. */
+  readonly startedMs: number;
   readonly timeoutMs: number;
   readonly result: Promise<CallResult>;
   readonly operation: TracedOperation<"call"> | undefined;
@@ -66,8 +67,8 @@ export class Call implements ToolCall, TimerEntry {
   onUnsent: (() => void) | undefined;
   /** Called with the result that joined calls get, also when this call's own caller has left before. */
   onOutcome: ((result: CallResult, fromAgent: boolean) => void) | undefined;
-  dueAt = 0;
-  place: number | undefined;
+  #dueMs = Number.POSITIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
   readonly #calls: SessionCalls;
   readonly #context: CoreContext;
   #stream: CallStream | undefined;
@@ -82,7 +83,7 @@ export class Call implements ToolCall, TimerEntry {
     context: CoreContext,
   ) {
     const { signal, timeoutMs } = options;
-    this.startedAt = context.clock.now();
+    this.startedMs = context.clock.elapsedMs();
     this.timeoutMs = timeoutMs ?? context.times.timeoutMs;
     this.#calls = calls;
     this.#context = context;
@@ -96,7 +97,7 @@ export class Call implements ToolCall, TimerEntry {
     );
     if (!signal) return;
     this.#onAbort = () => this.cancel("aborted");
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    sharedSignal(signal).addEventListener("abort", this.#onAbort, { once: true });
   }
 
   get toolId(): string {
@@ -143,8 +144,23 @@ export class Call implements ToolCall, TimerEntry {
     if (!this.settled) this.#calls.cancel(this, reason);
   }
 
-  expired(): void {
-    this.#calls.expired(this);
+  /** It expires after this time, or earlier if that was said before. */
+  expireWithin(delayMs: number): void {
+    const { clock } = this.#context;
+    const dueMs = clock.elapsedMs() + delayMs;
+    if (dueMs >= this.#dueMs) return;
+    this.#dueMs = dueMs;
+    this.#cancelTimer?.();
+    const onExpired = () => {
+      this.#dueMs = Number.POSITIVE_INFINITY;
+      this.#calls.expired(this);
+    };
+    this.#cancelTimer = startDeadline(delayMs, onExpired, { clock });
+  }
+
+  /** It expires no more. */
+  stopTimer(): void {
+    this.#cancelTimer?.();
   }
 
   /** Gives the caller the result. Returns false when it has one already. */

@@ -7,7 +7,7 @@ import {
 } from "@harnesskit/protocol/runtime";
 import type { Channel } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
-import type { TimerEntry } from "@harnesskit/wire/time";
+import { startDeadline } from "@harnesskit/wire/time";
 import type { AdmittedLaunch } from "./admissions.ts";
 import { toMessage } from "./core-message.ts";
 import type { RuntimeCore } from "./runtime-core.ts";
@@ -28,8 +28,8 @@ const refusalMessages: Readonly<Record<string, string>> = {
 };
 
 /** One connection: waits for the hello, and hands everything after it to the session. */
-export class AgentConnection implements TimerEntry {
-  dueAt = 0;
+export class AgentConnection {
+  #cancelTimer: (() => void) | undefined;
   readonly #core: RuntimeCore;
   readonly #channel: Channel;
   #session: Session | undefined;
@@ -41,8 +41,9 @@ export class AgentConnection implements TimerEntry {
   }
 
   start(): void {
-    const { clock, deadlines, times } = this.#core.context;
-    deadlines.set(this, clock.now() + times.helloTimeoutMs);
+    const { clock, times } = this.#core.context;
+    const onTimeout = () => this.#refuse(RuntimeErrorCode.Unresponsive, "no_hello");
+    this.#cancelTimer = startDeadline(times.helloTimeoutMs, onTimeout, { clock });
     this.#channel.start({
       message: (message) => {
         if (this.#session) this.#session.receive(message);
@@ -52,6 +53,7 @@ export class AgentConnection implements TimerEntry {
         const { FrameTooLarge, InvalidMessage } = RuntimeErrorCode;
         if (this.#session) this.#session.frameError(error);
         else {
+          this.#core.unframedMs = this.#core.context.clock.elapsedMs();
           this.#refuse(error.code === "frame_too_large" ? FrameTooLarge : InvalidMessage, "invalid_frame");
         }
       },
@@ -60,11 +62,6 @@ export class AgentConnection implements TimerEntry {
         else this.#settle();
       },
     });
-  }
-
-  /** No hello came in time. */
-  expired(): void {
-    this.#refuse(RuntimeErrorCode.Unresponsive, "no_hello");
   }
 
   /** The core closes. */
@@ -96,7 +93,11 @@ export class AgentConnection implements TimerEntry {
     const { admissions, context } = this.#core;
     const admitted = admissions.redeem(session_token, agent_id);
     if (typeof admitted === "string") {
-      this.#refuseHello(RuntimeErrorCode.Unauthorized, `token_${admitted}`, hello);
+      const isOther = admitted === "other_agent";
+      const text = isOther
+        ? `it says that its id is ${agent_id}, and its manifest has another id: make them the same`
+        : undefined;
+      this.#refuse(RuntimeErrorCode.Unauthorized, `token_${admitted}`, hello, "core.welcome", text);
       return;
     }
     if (!protocol.supported_versions.includes(RUNTIME_PROTOCOL_VERSION)) {
@@ -135,6 +136,7 @@ export class AgentConnection implements TimerEntry {
     reason: string,
     message?: unknown,
     type: "core.welcome" | "core.error" = "core.error",
+    text = refusalMessages[code] ?? "the connection is refused",
   ): void {
     if (this.#refused) return;
     this.#refused = true;
@@ -147,7 +149,7 @@ export class AgentConnection implements TimerEntry {
       agent_id: AgentIdSchema.safeParse(isObject(payload) ? payload.agent_id : undefined).data,
       details: { code, reason },
     });
-    const error = { code, message: refusalMessages[code] ?? "the connection is refused", where: "core" };
+    const error = { code, message: text, where: "core" };
     const replyTo = typeof id === "string" && id !== "" ? { in_reply_to: id.slice(0, 256) } : {};
     this.#channel.send(toMessage(context.clock, type, {}, { error, ...replyTo })).catch(() => {});
     this.#settle();
@@ -155,7 +157,7 @@ export class AgentConnection implements TimerEntry {
   }
 
   #settle(): void {
-    this.#core.context.deadlines.clear(this);
+    this.#cancelTimer?.();
     this.#core.settled(this);
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createRedactor, type Redactor } from "@harnesskit/audit";
-import { callSafely, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
-import { type Clock, systemClock, TimerTable } from "@harnesskit/wire/time";
+import { callSafely, HarnessError, InvalidArgumentError, warnPlatform } from "@harnesskit/wire";
+import { type Clock, systemClock } from "@harnesskit/wire/time";
 import { AuditTrail } from "./audit-trail.ts";
 import type { Authorize } from "./authorize.ts";
 import { type CoreLimits, type CoreTimes, coreLimits, coreTimes, resolveTimes } from "./core-limits.ts";
@@ -17,7 +17,6 @@ import { ToolValidators } from "./tool-validators.ts";
 /** What the parts of one core share. */
 export interface CoreContext {
   readonly clock: Clock;
-  readonly deadlines: TimerTable;
   readonly limits: CoreLimits;
   readonly times: CoreTimes;
   readonly stats: CoreStats;
@@ -33,38 +32,50 @@ export interface CoreContext {
   readonly sentCalls: SentCalls;
   readonly server: { readonly core_version: string; readonly instance_id: string };
   readonly refuseManifestDrift: boolean;
-  /** Calls a handler of the caller's. What it throws goes to `onError`. */
+  /** Gives `onError` what no call says; without it, a warning of the process. */
+  report(error: HarnessError, agentId: string): void;
+  /** Calls a handler of the caller's. What it throws is reported. */
   notify(agentId: string, call: () => unknown): void;
 }
 
+/** What a core calls of its sink; a sink may lack `begin`. */
+const sinkMethods = ["record", "addSecret", "removeSecret"] as const;
+
 /** Checks the options and makes what the parts of the core share. Throws `invalid_argument`. */
 export const createContext = (options: CoreOptions): CoreContext => {
-  const { clock = systemClock, redactor = createRedactor(), onError, grants } = options;
+  const { clock = systemClock, redactor = createRedactor(), onError = warn, grants } = options;
   if (options.authorize && grants)
     throw new InvalidArgumentError("authorize replaces grants: give one of them");
+  const { audit: sink } = options;
+  const missing = sink && sinkMethods.filter((name) => typeof sink[name] !== "function");
+  if (missing?.length) {
+    throw new InvalidArgumentError(
+      `options.audit has no ${missing.join(", no ")}: it must be an AuditSink of @harnesskit/audit`,
+    );
+  }
   const limits = coreLimits.resolve(options.limits);
   const times = resolveTimes(coreTimes, options);
   const stats = createStats();
   const audit = new AuditTrail(options.audit, stats);
   const store = options.directives ?? createMemoryDirectives();
   const directives = new IssuedDirectives({ store, audit, clock });
+  const report: CoreContext["report"] = (error, agentId) => {
+    callSafely(
+      () => onError(error, { agentId }),
+      () => {},
+    );
+  };
   return {
     clock,
     limits,
     stats,
     redactor,
     authorize: options.authorize,
-    permissions: new GrantAuthorizer(grants, clock),
-    deadlines: new TimerTable(clock),
+    permissions: new GrantAuthorizer(grants, clock, options.operatorCommand),
     times: { ...times, timeoutMs: Math.min(times.timeoutMs, limits.maxTimeoutMs) },
     audit,
     directives,
-    backing: new Backing(directives, (error, agentId) =>
-      callSafely(
-        () => onError?.(error, { agentId }),
-        () => {},
-      ),
-    ),
+    backing: new Backing(directives, options.operatorCommand, report),
     validators: new ToolValidators(limits),
     keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits),
     sentCalls: new SentCalls(),
@@ -73,9 +84,13 @@ export const createContext = (options: CoreOptions): CoreContext => {
       instance_id: options.instanceId ?? randomUUID(),
     },
     refuseManifestDrift: options.refuseManifestDrift ?? false,
+    report,
     notify: (agentId, call) =>
       callSafely(call, (cause) =>
-        onError?.(new HarnessError("handler_failed", "a handler failed", { cause }), { agentId }),
+        report(new HarnessError("handler_failed", "a handler failed", { cause }), agentId),
       ),
   };
 };
+
+const warn = (error: HarnessError, { agentId }: { readonly agentId: string }): void =>
+  warnPlatform("CoreWarning", { kind: error.code, message: `${agentId}: ${error.message}`, cause: error });

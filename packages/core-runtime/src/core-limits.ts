@@ -15,7 +15,7 @@ export const coreLimits = defineLimits({
   maxToolOutputBytes: defaultRuntimeLimits.max_tool_output_bytes,
   /** Bytes of one call's context as JSON. */
   maxContextBytes: 64 * 1024,
-  /** Bytes of the details of an agent's error as JSON; larger details are left out. */
+  /** Bytes of the details of an agent's error, and of the metrics of a result, as JSON; larger ones are left out. */
   maxErrorBytes: 64 * 1024,
   /** The longest `timeoutMs` of a call. */
   maxTimeoutMs: 60 * 60 * 1000,

@@ -55,7 +55,7 @@ export const callMessage = (clock: Clock, call: Call): OutgoingMessage => {
     call_id: call.callId,
     tool_id: call.toolId,
     input: call.input,
-    timeout_ms: Math.max(1, call.startedAt + call.timeoutMs - clock.now()),
+    timeout_ms: Math.max(1, call.startedMs + call.timeoutMs - clock.elapsedMs()),
   };
   if (idempotencyKey !== undefined) payload.idempotency_key = idempotencyKey;
   if (caller) payload.caller = caller;

@@ -27,12 +27,18 @@ export interface CoreOptions extends Partial<CoreTimes> {
   /** @default see {@link CoreLimits} */
   readonly limits?: Partial<CoreLimits>;
   /**
-   * Receives what a launch observer or `onOutput` threw (`handler_failed`), and a directive that could not be given back
-   * (`directive_not_given_back`), with the agent.
+   * Receives what no call says, with the agent: what a tool threw, whose caller learns only that it failed (`tool_failed`; of
+   * agents that `startCore` launches), what a launch observer or `onOutput` threw (`handler_failed`), and a directive that
+   * could not be given back (`directive_not_given_back`). @default `process.emitWarning`
    */
   readonly onError?: (error: HarnessError, context: { readonly agentId: string }) => void;
   /** Whether an agent whose `manifest_hash` differs from the launch's is refused. @default false: it is reported */
   readonly refuseManifestDrift?: boolean;
+  /**
+   * The operator's command for grants and directives, which refusals name as advice: `harness core` for stores that it
+   * changes. @default refusals name the functions of this package
+   */
+  readonly operatorCommand?: string | undefined;
   /** The core's version, as announced to agents. @default "0.0.0" */
   readonly coreVersion?: string;
   /** This core's id, as announced to agents. @default a random UUID */

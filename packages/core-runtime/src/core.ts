@@ -8,6 +8,7 @@ import type { CoreStats } from "./core-stats.ts";
 import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { Admission, Launch, LaunchObserver } from "./launch-port.ts";
+import { checkCoreOptions } from "./option-names.ts";
 import { RuntimeCore } from "./runtime-core.ts";
 
 /** The core of the runtime protocol: knows its agents and their tools, and calls them. Starts no process. */
@@ -67,4 +68,4 @@ export interface Core extends AsyncDisposable {
 }
 
 /** Makes a core. Throws `invalid_argument` for options that cannot be used. */
-export const createCore = (options: CoreOptions = {}): Core => new RuntimeCore(options);
+export const createCore = (options: CoreOptions = {}): Core => new RuntimeCore(checkCoreOptions(options));

@@ -46,7 +46,7 @@ export class IdempotencyKeys {
     const inputDigest = canonicalDigest(call.input);
     if (inputDigest === undefined) return "incomparable";
     const entry = this.#entries.get(name);
-    if (entry && this.#clock.now() < entry.expiresAt) {
+    if (entry && this.#clock.elapsedMs() < entry.expiresAt) {
       return entry.inputDigest === inputDigest ? entry.known : "conflict";
     }
     if (entry) this.#forget(name, entry);
@@ -61,7 +61,7 @@ export class IdempotencyKeys {
     if (!result || !isRememberable(result)) return;
     entry.known = result;
     entry.bytes = measureJson(result).bytes;
-    entry.expiresAt = this.#clock.now() + this.#ttlMs;
+    entry.expiresAt = this.#clock.elapsedMs() + this.#ttlMs;
     this.#bytes += entry.bytes;
     this.#entries.set(name, entry);
     this.#makeRoom();
@@ -73,7 +73,7 @@ export class IdempotencyKeys {
     for (const [name, entry] of this.#entries) {
       if (entry.expiresAt === Number.POSITIVE_INFINITY) continue;
       const isOver = this.#entries.size > maxIdempotencyKeys || this.#bytes > maxIdempotencyBytes;
-      if (!isOver && this.#clock.now() < entry.expiresAt) return;
+      if (!isOver && this.#clock.elapsedMs() < entry.expiresAt) return;
       this.#forget(name, entry);
     }
   }

@@ -3,7 +3,7 @@ export type { AgentInfo, SessionHealth } from "./agent-state.ts";
 export type { Authorization, AuthorizationRequest, Authorize } from "./authorize.ts";
 export type { ToolCall } from "./call.ts";
 export type { CallOptions } from "./call-options.ts";
-export type { CallResult } from "./call-result.ts";
+export type { CallReport, CallResult } from "./call-result.ts";
 export type { StreamChunk } from "./call-stream.ts";
 export { type Core, createCore } from "./core.ts";
 export {

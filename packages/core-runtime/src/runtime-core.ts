@@ -29,6 +29,8 @@ import { Session } from "./session.ts";
 export class RuntimeCore implements Core {
   readonly context: CoreContext;
   readonly admissions: Admissions;
+  /** When a connection last began with what is no frame, by `elapsedMs` of the clock. */
+  unframedMs = Number.NEGATIVE_INFINITY;
   /** For all connections without a session together. */
   readonly auditBudget: AuditBudget;
   readonly #agents: Agents;
@@ -216,7 +218,6 @@ export class RuntimeCore implements Core {
     for (const connection of [...this.#greeting]) connection.close();
     for (const admitted of this.admissions.all()) this.admissions.remove(admitted);
     this.#agents.close();
-    this.context.deadlines.close();
     await Promise.all(this.#open);
     await this.context.backing.settled();
     this.context.audit.record({ action: "core.closed", outcome: "ok" });

@@ -63,7 +63,7 @@ export class SessionCalls {
   open(tool: RegisteredTool, input: JsonObject, options: CallOptions): Call {
     const call = new Call(tool, input, options, this, this.#context);
     this.#open.set(call.callId, call);
-    this.#context.deadlines.set(call, call.startedAt + call.timeoutMs);
+    call.expireWithin(call.timeoutMs);
     return call;
   }
 
@@ -101,7 +101,7 @@ export class SessionCalls {
     if (state === "queued" || isInflight(state)) this.#lanes.leave(call, state !== "queued");
     this.#enter(call, "ended");
     this.#open.delete(call.callId);
-    this.#context.deadlines.clear(call);
+    call.stopTimer();
     if (call.messageId === undefined) call.onUnsent?.();
     this.#settle(call, result, fromAgent);
     this.#pump();
@@ -113,21 +113,19 @@ export class SessionCalls {
     if (state === "joined") this.#leave(call, canceled);
     else if (call.joiners?.size) this.#settleOne(call, canceled);
     else if (state === "running") {
-      const { clock, deadlines, times } = this.#context;
       this.#enter(call, "canceling");
-      deadlines.set(call, Math.min(call.dueAt, clock.now() + times.cancelGraceMs));
+      call.expireWithin(this.#context.times.cancelGraceMs);
       this.#sendCancel(call, reason);
     } else if (!isInflight(state)) this.finish(call, canceled);
   }
 
   /** The call's time is over, or that which the agent had to answer a cancellation. */
   expired(call: Call): void {
-    const { clock, deadlines, times } = this.#context;
     const { Canceled, Timeout } = RuntimeErrorCode;
     const { state } = call;
     if (state === "running") {
       this.#enter(call, "lingering");
-      deadlines.set(call, clock.now() + times.cancelGraceMs);
+      call.expireWithin(this.#context.times.cancelGraceMs);
       this.#sendCancel(call, "timeout");
       const message = `the call did not end within ${call.timeoutMs} ms`;
       this.#settle(call, coreResult(Timeout, message, { retryable: call.isRepeatable }), false);

@@ -102,7 +102,7 @@ export class SessionInbox {
         this.#recordStray(session.calls.takeStream(message) ? undefined : "chunk");
         return;
       case "agent.heartbeat":
-        if (message.payload.session_id === session.sessionId) session.heartbeat(message.payload.status);
+        if (message.payload.session_id === session.sessionId) session.heartbeat(message.payload);
         else this.#malformed(message, message.type);
         return;
       case "agent.tools.register":
@@ -148,7 +148,8 @@ export class SessionInbox {
     }
     const payload = { registered, ...(rejected.length > 0 && { rejected }) };
     this.#answer(message, "core.tools.registered", payload);
-    if (registered.length > 0 || replace) session.toolsChanged();
+    // An agent may have no tools: that it says so is what is waited for.
+    if (registered.length > 0 || replace || tools.length === 0) session.toolsChanged();
   }
 
   #answer<T extends CoreMessageType>(

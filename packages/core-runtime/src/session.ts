@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AuditEntryInput } from "@harnesskit/audit";
 import {
+  type AgentHeartbeat,
   type AgentHello,
   RUNTIME_PROTOCOL_VERSION,
   type RuntimeError,
@@ -15,8 +16,9 @@ import {
   type Deferred,
   type HarnessError,
 } from "@harnesskit/wire";
-import { type TimerEntry, within } from "@harnesskit/wire/time";
+import { startDeadline, within } from "@harnesskit/wire/time";
 import type { AdmittedLaunch } from "./admissions.ts";
+import type { AgentInfo } from "./agent-state.ts";
 import type { Agents } from "./agents.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
@@ -45,10 +47,12 @@ export interface SessionOptions {
 const maxPings = 16;
 
 /** One agent's connection after its hello. */
-export class Session implements TimerEntry {
+export class Session {
   readonly agentId: string;
   readonly sessionId = randomUUID();
   readonly openedAt: number;
+  /** By `elapsedMs` of the clock. */
+  readonly openedMs: number;
   readonly admitted: AdmittedLaunch;
   readonly hello: AgentHello["payload"];
   readonly manifestDrift: boolean;
@@ -56,13 +60,14 @@ export class Session implements TimerEntry {
   readonly tools: ToolRegistry;
   readonly auditBudget: AuditBudget;
   status: AgentStatus = "ok";
-  dueAt = 0;
+  lastHeartbeat: AgentInfo["heartbeat"];
   readonly #context: CoreContext;
   readonly #channel: Channel;
   readonly #agents: Agents;
   readonly #inbox: SessionInbox;
   readonly #pings = new Map<string, Deferred<void>>();
   #lastSent: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
   #missed = false;
   #ended = false;
 
@@ -75,6 +80,7 @@ export class Session implements TimerEntry {
     this.manifestDrift = manifestDrift;
     this.agentId = admitted.launch.agentId;
     this.openedAt = context.clock.now();
+    this.openedMs = context.clock.elapsedMs();
     this.auditBudget = new AuditBudget(context.clock, context.limits.maxAuditEventsPerMinute);
     this.calls = new SessionCalls(context, this, admitted.launch.manifest);
     this.tools = new ToolRegistry(this.agentId, context.limits, knownDigests);
@@ -142,14 +148,14 @@ export class Session implements TimerEntry {
   async ping(timeoutMs: number): Promise<number> {
     if (this.#pings.size >= maxPings) throw new BufferFullError("maxPings", maxPings);
     const { clock } = this.#context;
-    const sentAt = clock.now();
+    const sentMs = clock.elapsedMs();
     const ping = toMessage(clock, "core.ping", {}, { request_id: randomUUID() });
     const pong = createDeferred<void>();
     this.#pings.set(ping.id, pong);
     this.send(ping);
     try {
       await within(pong.promise, { name: "core.ping", timeoutMs, clock });
-      return clock.now() - sentAt;
+      return clock.elapsedMs() - sentMs;
     } finally {
       this.#pings.delete(ping.id);
     }
@@ -159,14 +165,14 @@ export class Session implements TimerEntry {
     this.#pings.get(pingId)?.resolve();
   }
 
-  heartbeat(reported: AgentStatus): void {
+  heartbeat({ status, uptime_ms, inflight_calls }: AgentHeartbeat["payload"]): void {
     this.#missed = false;
+    this.lastHeartbeat = { uptime_ms, inflight_calls };
     this.#expectHeartbeat();
-    this.#setStatus(reported, reported === "ok" ? undefined : "reported by the agent");
+    this.#setStatus(status, status === "ok" ? undefined : "reported by the agent");
   }
 
-  /** Heartbeats were missed. */
-  expired(): void {
+  #heartbeatsMissed(): void {
     this.#missed = true;
     this.#context.stats.missedHeartbeats++;
     this.#setStatus("unhealthy", "heartbeats were missed");
@@ -201,7 +207,7 @@ export class Session implements TimerEntry {
   end(reason: DisconnectReason): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#context.deadlines.clear(this);
+    this.#cancelTimer?.();
     this.admitted.end = undefined;
     for (const pong of this.#pings.values()) pong.reject(new ConnectionClosedError());
     const { AgentLost, AgentUnavailable, CoreClosed } = RuntimeErrorCode;
@@ -223,8 +229,10 @@ export class Session implements TimerEntry {
   }
 
   #expectHeartbeat(): void {
-    const { clock, deadlines, times } = this.#context;
-    deadlines.set(this, clock.now() + times.heartbeatIntervalMs * times.missedHeartbeats);
+    const { clock, times } = this.#context;
+    const waitMs = times.heartbeatIntervalMs * times.missedHeartbeats;
+    this.#cancelTimer?.();
+    this.#cancelTimer = startDeadline(waitMs, () => this.#heartbeatsMissed(), { clock });
   }
 
   #setStatus(status: AgentStatus, reason: string | undefined): void {

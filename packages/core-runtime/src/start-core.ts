@@ -7,6 +7,7 @@ import type { StartCoreOptions } from "./launch/launch-options.ts";
 import type { LaunchedAgent } from "./launch/launched-agent.ts";
 import { LaunchedAgents } from "./launch/launched-agents.ts";
 import { sweepCores } from "./launch/sweep-cores.ts";
+import { checkStartCoreOptions } from "./option-names.ts";
 import { RuntimeCore } from "./runtime-core.ts";
 
 /** A core that listens, and runs agents. */
@@ -153,6 +154,7 @@ class StartedCore extends RuntimeCore implements RunningCore {
  * that starts removes the directory that was left.
  */
 export const startCore = async (options: StartCoreOptions = {}): Promise<RunningCore> => {
+  checkStartCoreOptions(options);
   coreLimits.resolve(options.limits);
   resolveTimes(launchTimes, options);
   const bases = baseDirectories(process.env, options.socketDirectory);

@@ -10,7 +10,7 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CallOptions, CoreOptions } from "../src/index.ts";
-import { connected, echoTool, open, openCore } from "./support/scripted-agent.ts";
+import { connected, echoTool, type Message, open, openCore } from "./support/scripted-agent.ts";
 
 const setUp = (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();
@@ -352,6 +352,31 @@ describe("an output", () => {
     expect(result).toMatchObject({ status: "failed", error: { code: "x" } });
     expect(JSON.stringify(result)).not.toContain(token);
     expect(JSON.stringify(result).length).toBeLessThan(5000);
+  });
+});
+
+describe("what a result brings beside its output", () => {
+  const times = { started_at: "2026-01-16T12:00:01Z", finished_at: "2026-01-16T12:00:02Z" };
+
+  it.each([
+    [
+      { status: "succeeded", output: { n: 1 } },
+      { rows: 7, note: `key ${"AKIA" + "ABCDEFGHIJKLMNOP"}` },
+      true,
+    ],
+    [{ status: "failed", error: { code: "x.y", message: "no" } }, { rows: 7 }, true],
+    [{ status: "succeeded", output: {} }, { note: "x".repeat(70_000) }, false],
+  ])("is kept with the result, without secrets and what is too large (%#)", async (end, metrics, isKept) => {
+    const core = openCore();
+    const { agent } = await connected(core);
+    const { result } = core.call("demo.agent/echo", { text: "" });
+    await nextTurn(2);
+    agent.result(agent.ofType("core.tool.call")[0] as Message, { ...end, ...times, metrics });
+    const kept = await result;
+    expect(kept).toMatchObject({ ...end, ...times, ...(isKept && { metrics: { rows: 7 } }) });
+    expect("metrics" in kept).toBe(isKept);
+    expect(JSON.stringify(kept)).not.toContain("AKIA");
+    await core.close();
   });
 });
 

@@ -92,7 +92,7 @@ describe("a hello that is refused", () => {
     expect(setting.core.agents()).toEqual([]);
     await setting.core.close();
     const [entry] = setting.entries().filter(({ action }) => action === "agent.refused");
-    return { code: welcome.error.code, reason: entry?.details.reason, token };
+    return { code: welcome.error.code, said: welcome.error.message, reason: entry?.details.reason, token };
   };
 
   it("because the token is unknown, missing, expired or of another agent", async () => {
@@ -103,6 +103,7 @@ describe("a hello that is refused", () => {
     expect(await refused((_, token) => ({ token, agentId: "other.agent" }))).toMatchObject({
       code,
       reason: "token_other_agent",
+      said: "it says that its id is other.agent, and its manifest has another id: make them the same",
     });
     const expired = await refused(({ clock }, token) => {
       clock.advance(60_000);

@@ -1,4 +1,4 @@
-import { createMemoryAuditSink } from "@harnesskit/audit";
+import { type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
@@ -76,9 +76,7 @@ describe("without a grant", () => {
     expect(await call()).toEqual({
       code: "tool.forbidden",
       message: expect.stringMatching(
-        new RegExp(
-          `lacks .*${missing.join(", ")}: harness core grant demo.agent ${missing.join(" ")} --tool echo$`,
-        ),
+        new RegExp(`lacks .*${missing.join(", ")}: this core has no option grants`),
       ),
       where: "core",
       details: { missing },
@@ -196,8 +194,33 @@ describe("a grant", () => {
       granted_at: new Date(earlier.now() + 120_000).toISOString(),
     };
     const back = await setUp({ clock: earlier, grants: createMemoryGrants([given]) });
-    expect(await back.call()).toMatchObject({ code: "tool.forbidden" });
+    expect(await back.call()).toMatchObject({
+      code: "tool.forbidden",
+      message: expect.stringMatching(
+        /^the grant of the permission side_effects to demo.agent was given at .+, and this machine's clock says .+: set the clock$/,
+      ),
+    });
   });
+
+  it("without an end holds whatever the clock is set to", async () => {
+    const { call, clock } = await setUp({ grants: createMemoryGrants(grants({})) });
+    clock.correct(-86_400_000);
+    expect(await call()).toBe("allowed");
+    clock.correct(365 * 86_400_000);
+    expect(await call()).toBe("allowed");
+  });
+
+  it.each([
+    [{ operatorCommand: "harness core" }, "harness core grant demo.agent fs.write --tool echo"],
+    [{}, "add it with addGrants to the store that this core has as its option grants"],
+  ])(
+    "that is missing is named with what adds it to the grants of this core (%j)",
+    async (options, advice) => {
+      const store = createMemoryGrants(grants({}));
+      const { call } = await setUp({ grants: store, ...options }, twoPermissions);
+      expect(await call()).toMatchObject({ message: `demo.agent lacks the permission fs.write: ${advice}` });
+    },
+  );
 
   it("grants exactly the name that it has (property)", async () => {
     const name = fc.oneof(
@@ -219,7 +242,13 @@ describe("a grant", () => {
     );
   });
 
-  it("that is not valid is not made, and two deciders are refused", () => {
+  it("that is not valid is not made, and two deciders are refused, and an audit that is no sink", () => {
+    const audit = { record() {}, async flush() {}, async close() {} } as unknown as AuditSink;
+    expect(() => createCore({ audit })).toThrow(
+      new InvalidArgumentError(
+        "options.audit has no addSecret, no removeSecret: it must be an AuditSink of @harnesskit/audit",
+      ),
+    );
     for (const request of [
       { agent_id: "no agent" },
       { permissions: [""] },

@@ -70,7 +70,11 @@ describe("a core that other processes use", () => {
     expect(await client.check("com.example.hello/greet", { name: "Ada" }, {})).toBeUndefined();
     const claimed = { caller: { type: "human", id: "root" }, actor: { type: "human", id: "root" } } as const;
     const result = await client.call("com.example.hello/greet", { name: "Ada" }, claimed, ignore);
-    expect(result).toEqual({ status: "succeeded", output: { greeting: "Hello, Ada!" } });
+    expect(result).toMatchObject({
+      status: "succeeded",
+      metrics: { duration_ms: expect.any(Number) },
+      output: { greeting: "Hello, Ada!" },
+    });
     expect(asked.at(-1)).toMatchObject({
       caller: { type: "agent", id: "harness.remote" },
       actor: { type: "human", id: "ada" },
@@ -83,7 +87,7 @@ describe("a core that other processes use", () => {
     const chunks: StreamChunk[] = [];
     const id = "com.example.counting/countdown";
     const whole = await client.call(id, { from: 3, interval_ms: 1 }, {}, (chunk) => chunks.push(chunk));
-    expect(whole).toEqual({ status: "succeeded", output: { counted: 3 } });
+    expect(whole).toMatchObject({ status: "succeeded", output: { counted: 3 } });
     expect(chunks.map(({ channel, data }) => [channel, "text" in data && data.text.trim()])).toEqual(
       ["3", "2", "1"].map((text) => [chunks[0]?.channel, text]),
     );

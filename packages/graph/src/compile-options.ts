@@ -5,13 +5,20 @@ import type { GraphStore } from "./stores/graph-store.ts";
 
 /** A finding about a graph that compiles. */
 export interface GraphWarning {
-  readonly kind: "projection_reducer_round_trip";
+  readonly kind:
+    | "projection_reducer_round_trip"
+    /** A node inside of a fan-out or of branches names `suspend` in its code: its pause ends what runs beside it. */
+    | "suspends_beside_others";
   readonly message: string;
 }
 
 /** What failed without failing a run, beside its error. */
 export interface GraphErrorContext {
-  readonly kind: "observer_failed" | "observer_queue_full";
+  readonly kind:
+    | "observer_failed"
+    | "observer_queue_full"
+    /** What a tool of a chat graph threw, of which the model and the user learn only that it failed. */
+    | "tool_failed";
   readonly message: string;
 }
 

@@ -314,6 +314,50 @@ describe("what does not compile (graph-engine §2.3)", () => {
   });
 });
 
+describe("suspends_beside_others", () => {
+  it("is told for each node that suspends in a branch or an item, at any depth, and nowhere else", async () => {
+    verifies("CHAT-169");
+    const shape = { items: append(z.number()), asked: append(z.string()) };
+    const inState = defineState({ ...shape, item: lastWriteWins(z.number(), { default: 0 }) });
+    const asks = defineGraph(inState)
+      .node("ask", (_, { suspend }) => suspend({ signal_id: "s" }))
+      .entry("ask")
+      .edge("ask", END)
+      .compile();
+    const quiet = defineGraph(inState)
+      .node("look", () => ({ asked: ["May I?"] }))
+      .entry("look")
+      .edge("look", END)
+      .compile();
+    const deep = defineGraph(inState)
+      .subgraph("below", { graph: asks })
+      .entry("below")
+      .edge("below", END)
+      .compile({ onWarning: () => expect.unreachable() });
+    const told: GraphWarning[] = [];
+    const outer = defineGraph(defineState(shape))
+      .fanOut("each", {
+        graph: asks,
+        itemsField: "items",
+        itemField: "item",
+        collectField: "asked",
+        targetField: "asked",
+      })
+      .parallel("both", { branches: { deep: { graph: deep }, quiet: { graph: quiet } } })
+      .node("ask", (_, { suspend }) => suspend({ signal_id: "outer" }))
+      .entry("each")
+      .edge("each", "both")
+      .edge("both", "ask")
+      .edge("ask", END)
+      .compile({ onWarning: (warning) => told.push(warning) });
+    expect(told).toEqual(outer.warnings);
+    expect(told.map(({ kind, message }) => [kind, message.split(":")[0]])).toEqual([
+      ["suspends_beside_others", "ask suspends inside of each"],
+      ["suspends_beside_others", "ask suspends inside of both"],
+    ]);
+  });
+});
+
 describe("projection_reducer_round_trip (graph-engine §2.5)", () => {
   const item = z.number();
   const shape = {

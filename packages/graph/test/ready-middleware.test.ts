@@ -31,6 +31,7 @@ const instant = () => {
   const waits: number[] = [];
   const clock = {
     now: () => 0,
+    elapsedMs: () => 0,
     after(delayMs: number, callback: () => void) {
       waits.push(delayMs);
       const timer = setImmediate(callback);

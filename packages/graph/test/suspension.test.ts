@@ -704,6 +704,17 @@ describe("suspensions in compositions (suspension §8)", () => {
   });
 });
 
+it("a signal without an invocation is refused, and begins none", async () => {
+  const told = recorder();
+  const options = { signalPayload: { approved: true }, observers: [told.observe] };
+  const refused = expect.objectContaining({
+    code: "invalid_argument",
+    message: expect.stringContaining("resumeInvocation"),
+  });
+  await expect(gated().invoke(options as never)).rejects.toEqual(refused);
+  expect(told.lines).toEqual([]);
+});
+
 describe("suspensions and sessions (suspension §8.4)", () => {
   it("are saved together, and the record does not repeat the lists of the session", async () => {
     verifies("CHAT-172", "CHAT-159", "CHAT-174");

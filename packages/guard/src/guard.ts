@@ -16,6 +16,7 @@ import { activeTrace, readTraceContext, type TracedOperation, traced } from "@ha
 import { type GuardHarness, HarnessLine } from "./harness-line.ts";
 import { type GuardLimits, guardLimits } from "./limits.ts";
 import { ModifiedCalls } from "./modified-calls.ts";
+import { checkGuardOptions } from "./option-names.ts";
 import { terminalTarget } from "./proxy/rulings.ts";
 
 export interface GuardOptions {
@@ -168,10 +169,10 @@ class HookGuard implements Guard {
     signal: AbortSignal,
     operation: TracedOperation<"hook"> | undefined,
   ): Promise<HookAnswer> {
-    const dueAtMs = this.#clock.now() + timeoutMs;
+    const dueAtMs = this.#clock.elapsedMs() + timeoutMs;
     const event = call.event as NonNullable<HookCall["event"]>;
     for (;;) {
-      const leftMs = dueAtMs - this.#clock.now();
+      const leftMs = dueAtMs - this.#clock.elapsedMs();
       const waits = { wait_ms: leftMs, host_asks: call.rule?.asks === true };
       const asked = { ...event, metadata: { ...event.metadata, ...waits, ...activeTrace() } };
       const answered = await settleWithin((inner) => this.#line.ask(call.host, asked, inner), {
@@ -190,7 +191,7 @@ class HookGuard implements Guard {
       const decision = readDecision(answered.value.decision);
       if (!decision) return this.#refuse(call, "the harness's decision is not valid");
       const retryMs = decision.decision === "defer" ? Math.max(1, decision.retry_after_ms) : 0;
-      if (decision.decision !== "defer" || this.#clock.now() + retryMs >= dueAtMs) {
+      if (decision.decision !== "defer" || this.#clock.elapsedMs() + retryMs >= dueAtMs) {
         operation?.set({ decision: decision.decision });
         const asks = decision.decision === "escalate" && decision.escalation_target === terminalTarget;
         this.#modified.note(event, decision);
@@ -212,4 +213,4 @@ const why = {
 } as const;
 
 /** Creates a guard. Throws `invalid_argument` for a limit out of range. */
-export const createGuard = (options: GuardOptions): Guard => new HookGuard(options);
+export const createGuard = (options: GuardOptions): Guard => new HookGuard(checkGuardOptions(options));

@@ -77,9 +77,10 @@ export class HarnessLine {
     context: HookContext,
     key: string,
   ): Promise<void> {
+    const capabilities = [...new Set(Object.values(host.events).map(({ ahp }) => ahp))];
     const params = {
       protocol_version: AHP_VERSION,
-      agent_info: { framework: host.name, version: this.#version, capabilities: ["hooks"] },
+      agent_info: { framework: host.name, version: this.#version, capabilities },
       session_id,
       agent_id,
     };

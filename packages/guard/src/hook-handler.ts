@@ -1,6 +1,7 @@
 import { findHost } from "@harnesskit/agent-hooks";
 import type { Guard } from "./guard.ts";
 import { maxHookInputBytes } from "./hook/hook-frames.ts";
+import { checkHookHandlerOptions } from "./option-names.ts";
 
 export interface HookHandlerOptions {
   /** How long the host waits, in milliseconds: the `timeout` of the hook in its settings. @default the host's own default */
@@ -35,6 +36,7 @@ export const createHookHandler = (
   hostId: string,
   options: HookHandlerOptions = {},
 ): HookHandler => {
+  checkHookHandlerOptions(options);
   const host = findHost(hostId);
   return async (request) => {
     if (request.method !== "POST") return refusalResponse(405, "a hook is a POST");

@@ -4,6 +4,7 @@ import { maxTimerMs } from "@harnesskit/wire/time";
 import * as z from "zod";
 import type { Guard } from "./guard.ts";
 import { type HookFrame, type HookReplyFrame, maxHookFrameBytes } from "./hook/hook-frames.ts";
+import { checkHookListenerOptions } from "./option-names.ts";
 
 const HookFrameSchema: z.ZodType<HookFrame> = z.object({
   version: z.literal(1),
@@ -65,6 +66,7 @@ const serve = (channel: Channel<UnixContext>, { guard, onError }: HookListenerOp
 export const createHookListener = (
   options: HookListenerOptions,
 ): Omit<SocketListener<UnixContext>, "listen"> & { listen(): Promise<void> } => {
+  checkHookListenerOptions(options);
   const { path, maxConnections } = options;
   const listener = createUnixListener({
     path,

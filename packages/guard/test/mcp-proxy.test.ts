@@ -1,5 +1,6 @@
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { JsonLine } from "@harnesskit/wire";
 import {
   LoggingMessageNotificationSchema,
   ToolListChangedNotificationSchema,
@@ -282,10 +283,18 @@ describe("a server that changes its tools", () => {
 
 describe("a server that misbehaves", () => {
   it("is passed on as far as it is messages: garbage, huge answers, forged answers", async () => {
-    const { client, notes } = await guardServer(hostile("large"), allow);
+    const { client, notes, outcome } = await guardServer(hostile("large"), allow, {
+      maxFrameBytes: 150_000,
+    });
     expect((await client.listTools()).tools.filter(({ name }) => name === "ok")).toHaveLength(1);
     expect(textOf(await client.callTool(call("garbage")))).toBe("after garbage");
-    expect(textOf(await client.callTool(call("huge")))).toBe("small");
+    for (const idLast of [false, true]) {
+      await expect(client.callTool(call("huge", { idLast }))).rejects.toMatchObject({
+        code: -32603,
+        message: expect.stringContaining("too large: a message exceeds the limit of 150000 bytes"),
+      });
+      expect(await outcome()).toMatchObject({ outcome: "unknown", arguments: { idLast } });
+    }
     expect(
       textOf(await client.callTool(call("large")).catch((error) => ({ content: [{ text: error.message }] }))),
     ).toContain("not offered");
@@ -375,6 +384,67 @@ describe("a server that misbehaves", () => {
     }
     const judged = events.filter(({ type, payload }) => type === "pre_action" && payload.mcp_tool === "ask");
     expect(judged).toHaveLength(2);
+  });
+});
+
+describe("what passes", () => {
+  it("is the same to the byte, and judged and recorded by its digits", async () => {
+    const { lines, events, outcome } = await guardServer(hostile("exact"), allow, { isRaw: true });
+    const answers: JsonLine[] = [];
+    lines.start({ message: (line) => void answers.push(line as JsonLine), error: () => {}, close: () => {} });
+    const ask = async (method: string, params: string, id = `"${answers.length}"`) => {
+      const text = `{"jsonrpc":"2.0",  "id":${id},"method":"${method}","params":${params}}`;
+      const next = answers.length;
+      await lines.send(new JsonLine(text, undefined));
+      await vi.waitFor(() => expect(answers.length).toBeGreaterThan(next));
+      return { text, answer: answers[next]?.text ?? "", value: answers[next]?.value as any };
+    };
+    const number = '{"id":1917043659912705296,"f":1.0,"e":1e400,"s":"\\ud83d"}';
+    const called = await ask("tools/call", `{"name":"line","arguments":${number}}`);
+    expect(textOf(called.value.result)).toBe(called.text);
+    const judged = { id: "1917043659912705296", f: 1, e: "1e400", s: "\ud83d" };
+    expect(events[0]).toMatchObject({ type: "pre_action", payload: { arguments: judged } });
+    const { answer } = await ask("tools/call", '{"name":"exact"}');
+    expect(answer).toContain(
+      '"structuredContent":{"id":1917043659912705296,"f":1.0,"e":1e400,"dup":1,"dup":2,',
+    );
+    expect(await outcome()).toMatchObject({ outcome: "success", mcp_tool: "exact" });
+    expect(JSON.stringify((await outcome()).result)).toContain("1917043659912705296");
+    // The second tool `ok` is left out, which writes the list anew.
+    const listed = await ask("tools/list", "{}");
+    expect(listed.answer).toContain('"maximum":9223372036854775807');
+    expect(listed.answer.match(/"name":"ok"/g)).toHaveLength(1);
+  });
+
+  it("is refused where it would not be what was judged", async () => {
+    const change = { decision: "modify", modified_payload: { arguments: { dry: true } } };
+    const { lines, events } = await guardServer(hostile("exact"), () => change, { isRaw: true });
+    const answers: string[] = [];
+    lines.start({
+      message: (line) => void answers.push((line as JsonLine).text),
+      error: () => {},
+      close: () => {},
+    });
+    const ask = (id: string, args: string) =>
+      lines.send(
+        new JsonLine(
+          `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"line","arguments":${args}}}`,
+          undefined,
+        ),
+      );
+    const refusals = [
+      ["1", '{"a":1,"a":2}', /two members of one name/],
+      ["2", '{"x":{"__proto__":{}}}', /__proto__/],
+      ["9007199254740993", "{}", /"id":9007199254740993,"error".*without an id that JavaScript keeps/],
+      ["3", '{"n":9007199254740993}', /JavaScript rounds a number/],
+    ] as const;
+    for (const [at, [id, args, why]] of refusals.entries()) {
+      await ask(id, args);
+      await vi.waitFor(() => expect(answers).toHaveLength(at + 1));
+      expect(answers[at]).toMatch(why);
+      expect(answers[at]).toContain(`"id":${id},`);
+    }
+    expect(events.filter(({ type }) => type === "pre_action")).toHaveLength(1);
   });
 });
 

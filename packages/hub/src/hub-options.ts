@@ -32,7 +32,7 @@ export interface HubOptions {
   readonly secretFields?: readonly string[];
   /** The default and longest duration of grants, as the store of approvals has it. @default its default */
   readonly grantMs?: number;
-  /** Records answers, refused ones too, and revoked grants. @default nowhere */
+  /** Records each event with its decision, without content; answers, refused ones too, and revoked grants. @default nowhere */
   readonly audit?: Pick<AuditSink, "record">;
   /** See {@link HubLimits}. */
   readonly limits?: Partial<HubLimits>;

@@ -1,5 +1,6 @@
-import { type AhpHandlers, createAhpServer } from "@harnesskit/ahp-server";
+import { type AhpHandlers, type AuditRecorder, createAhpServer } from "@harnesskit/ahp-server";
 import { type ApprovalRecord, approvalLimits } from "@harnesskit/approvals";
+import type { AuditSink } from "@harnesskit/audit";
 import { parsePolicy } from "@harnesskit/policy";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { RowState } from "@harnesskit/protocol/hub";
@@ -12,10 +13,11 @@ import { Escalation } from "./desk/escalation.ts";
 import { EventLog } from "./desk/event-log.ts";
 import { shortId } from "./desk/event-text.ts";
 import { type Asker, QuestionBudget } from "./desk/question-budget.ts";
-import { type AnyEvent, isHookEvent, originOf } from "./desk/read-event.ts";
+import { type AnyEvent, isHookEvent, originOf, readEvent } from "./desk/read-event.ts";
 import { Supervisor } from "./desk/supervisor.ts";
 import type { AgentContext, Hub, HubOptions, TransportContext } from "./hub-options.ts";
 import { hubLimits } from "./limits.ts";
+import { checkHubOptions } from "./option-names.ts";
 import { PolicyDesk } from "./policy-desk.ts";
 import { Recorder } from "./timeline/recorder.ts";
 
@@ -25,17 +27,28 @@ const effects = { done: "done", failed: "failed", refused: "failed", unknown: "a
   Record<RowState, "done" | "failed" | "ambiguous">
 >;
 
+/** The audit log of a hub has the tool of an event besides. */
+const auditOf = (audit: Pick<AuditSink, "record">): AuditRecorder => ({
+  record: (entry) => audit.record(entry),
+  eventDetails: (event) => {
+    const { tool, callId } = readEvent(event as AnyEvent);
+    return { tool, call_id: callId };
+  },
+});
+
 /**
  * Makes a hub: it decides the events of agents by policy, asks humans where the policy says so, and keeps what happened. Nothing
  * is opened before `start`. Throws `invalid_argument` for limits that are not valid.
  */
 export const createHub = (options: HubOptions): Hub => {
+  checkHubOptions(options);
   const { policy, approvals, timeline, version, name = "harness-hub" } = options;
   const { clock = systemClock, createId = randomId, secretFields = [] } = options;
   const limits = hubLimits.resolve(options.limits);
   const onError = (error: unknown): void => callSafely(() => options.onError?.(error));
   const recorder = new Recorder(timeline, {
     clock,
+    hub: name,
     delayMs: limits.recordWithinMs,
     maxWaiting: limits.maxUnwritten,
     onError,
@@ -51,7 +64,7 @@ export const createHub = (options: HubOptions): Hub => {
   const log = new EventLog({ recorder, content, clock });
   const riskOf = options.riskOf ?? (() => ({ level: "unknown", reasons: [] }) as const);
   const escalation = new Escalation({ policy, desk, log, budget, limits, clock, riskOf, onError });
-  const supervisor = new Supervisor({ policy, desk, escalation, log });
+  const supervisor = new Supervisor({ policy, desk, escalation, log, recorder, onError });
   const httpLink = presence.open("http", new AbortController().signal);
 
   /** Who asks over a link. Exchanges have no connection: what they authenticate with is their client. */
@@ -88,6 +101,7 @@ export const createHub = (options: HubOptions): Hub => {
     onError,
     clock,
     ...(options.stateStore && { stateStore: options.stateStore }),
+    ...(options.audit && { audit: auditOf(options.audit) }),
   });
   const api = new HubApi({
     approvals,
@@ -118,7 +132,10 @@ export const createHub = (options: HubOptions): Hub => {
     if (isClosed) return;
     const beforeMs = clock.now() - limits.outcomeWithinMs;
     void write({ type: "lose", writer: "gone", outcome: hubLost })
-      .then(() => write({ type: "lose", beforeMs, outcome: "no outcome was reported in time" }))
+      // Another hub, whose clock may be another, looks after its own.
+      .then(() =>
+        write({ type: "lose", writer: "own", beforeMs, outcome: "no outcome was reported in time" }),
+      )
       .then(() => timeline.prune())
       .catch(onError);
     cancelPrune = clock.after(pruneMs, prune);
@@ -132,7 +149,7 @@ export const createHub = (options: HubOptions): Hub => {
       if (isClosed) return;
       for (const { agent, session } of sessions) {
         if (presence.isHere(joinKey(agent, session))) continue;
-        void write({
+        void recorder.note({
           type: "lose",
           of: { agent, session },
           // The agent may have gone on to another hub of the same store.
@@ -209,7 +226,7 @@ export const createHub = (options: HubOptions): Hub => {
         await desk.close();
         await server.close();
         await api.close();
-        await recorder.flush();
+        await recorder.close();
       })();
       return closing;
     },

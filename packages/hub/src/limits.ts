@@ -24,7 +24,7 @@ export const hubLimits = defineLimits({
   returnWithinMs: { default: 5_000, min: 0 },
   /** How long a row of a policy's decision may wait for others before it is written; a kill may lose it until then. */
   recordWithinMs: { default: 20, min: 0 },
-  /** Rows that may wait to be written; then decisions wait, too. */
+  /** Rows that may wait to be written; then decisions wait, too. While the store is away further rows are missing: one row says how many. */
   maxUnwritten: 10_000,
   /** Characters of JSON of an event, of an output and of a changed input that the timeline keeps. */
   maxContentLength: 65_536,

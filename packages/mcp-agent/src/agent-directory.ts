@@ -1,28 +1,55 @@
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
 import { AGENT_MANIFEST_FILE, type AgentManifest, AgentManifestSchema } from "@harnesskit/protocol/runtime";
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { displayText, InvalidArgumentError } from "@harnesskit/wire";
+import { maxTimerMs } from "@harnesskit/wire/time";
 import * as z from "zod";
 import { McpError } from "./errors.ts";
 import { mcpPermissions } from "./hints.ts";
-import { type McpServer, McpServerSchema, parseMcpServer, serverTitle, variablesOf } from "./mcp-server.ts";
+import { mcpTimes } from "./limits.ts";
+import { configProblem, type McpServer, parseMcpServer, serverTitle, variablesOf } from "./mcp-server.ts";
+import { checkMcpAgentDirectoryOptions } from "./option-names.ts";
 
 /** The name of the file that describes the MCP server, beside the manifest. */
 export const MCP_SERVER_FILE = "mcp-server.json";
 
-/** What the program of a generated directory reads. */
-export const McpAgentFileSchema = z.strictObject({
-  id: z.string(),
-  version: z.string(),
-  server: McpServerSchema,
+/** What an operator may choose for one server. */
+export interface McpServerOptions {
+  /** The tools that are offered, by the server's names. @default all tools */
+  readonly tools?: readonly string[] | undefined;
+  /** How long the server may take to start, and to answer `initialize`. @default 30000 */
+  readonly connectTimeoutMs?: number | undefined;
+  /** How long a call may take without progress. @default 600000 */
+  readonly callTimeoutMs?: number | undefined;
+}
+
+/** A file that describes a server. */
+export interface McpServerFile extends McpServerOptions {
+  /** Of the agent; a file that a user writes needs none. */
+  readonly id?: string | undefined;
+  readonly version?: string | undefined;
+  readonly server: McpServer;
+  /** See `McpAgentOptions`. */
+  readonly acceptedTools?: Readonly<Record<string, string>> | undefined;
+}
+
+const McpServerFileSchema = z.strictObject({
+  id: z.string().optional(),
+  version: z.string().optional(),
+  server: z.unknown(),
   acceptedTools: z.record(z.string(), z.string().regex(/^sha256:[0-9a-f]{64}$/)).optional(),
+  tools: z.array(z.string()).optional(),
+  connectTimeoutMs: z.int().positive().max(600_000).optional(),
+  callTimeoutMs: z.int().positive().max(maxTimerMs).optional(),
 });
-export type McpAgentFile = z.infer<typeof McpAgentFileSchema>;
 
 const maxFileBytes = 1024 * 1024;
 
-export interface McpAgentDirectoryOptions {
+/** From the start of a process to its hello, beside the server's start. */
+const ownStartMs = 5000;
+
+export interface McpAgentDirectoryOptions extends McpServerOptions {
   /** Where the two files are written; made with mode 0700 if it is missing. */
   readonly directory: string;
   readonly id: string;
@@ -51,12 +78,16 @@ const ownProgram = (): [string, ...string[]] => [
 export const createMcpAgentDirectory = async (
   options: McpAgentDirectoryOptions,
 ): Promise<{ readonly agentId: string; readonly directory: string }> => {
+  checkMcpAgentDirectoryOptions(options);
   const {
     id,
     version = "1.0.0",
     acceptedTools,
     permissions = mcpPermissions,
     command = ownProgram(),
+    tools,
+    connectTimeoutMs = mcpTimes.defaults.connectTimeoutMs,
+    callTimeoutMs,
   } = options;
   const directory = resolve(options.directory);
   const server = parseMcpServer(options.server);
@@ -69,17 +100,21 @@ export const createMcpAgentDirectory = async (
     env: variablesOf(server),
     permissions: [...permissions],
     restart: { policy: "on-failure" },
+    start_timeout_ms: connectTimeoutMs + ownStartMs,
   };
   const checked = AgentManifestSchema.safeParse(manifest);
   if (!checked.success) {
     const [issue] = checked.error.issues;
     throw new InvalidArgumentError(`${issue?.path.join(".")}: ${issue?.message}`);
   }
-  const file: McpAgentFile = {
+  const file: McpServerFile = {
     id,
     version,
     server,
     ...(acceptedTools && { acceptedTools: { ...acceptedTools } }),
+    ...(tools && { tools: [...tools] }),
+    connectTimeoutMs,
+    ...(callTimeoutMs !== undefined && { callTimeoutMs }),
   };
   await makeDirectory(directory);
   await writeUnlessSame(join(directory, MCP_SERVER_FILE), `${JSON.stringify(file, undefined, 2)}\n`);
@@ -93,20 +128,19 @@ const writeUnlessSame = async (path: string, text: string): Promise<void> => {
   if (found?.toString("utf8") !== text) await writeFileAtomic(path, text);
 };
 
-/** Reads what {@link createMcpAgentDirectory} wrote. Rejects with `mcp.config_invalid`. */
-export const readMcpAgentFile = async (directory: string): Promise<McpAgentFile> => {
+/**
+ * Reads a file that describes an MCP server, its options included: `mcp-server.json` of a directory of {@link
+ * createMcpAgentDirectory}, or one that a user wrote, without an id. Rejects with `mcp.config_invalid`.
+ */
+export const readMcpServerFile = async (path: string): Promise<McpServerFile> => {
+  const name = displayText(basename(path), { maxLength: 200 });
   let value: unknown;
   try {
-    value = JSON.parse(
-      (await readOwnFile(join(directory, MCP_SERVER_FILE), { maxBytes: maxFileBytes })).toString("utf8"),
-    );
+    value = JSON.parse((await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8"));
   } catch (cause) {
-    throw new McpError("mcp.config_invalid", `${MCP_SERVER_FILE} in the agent's directory cannot be read`, {
-      cause,
-    });
+    throw new McpError("mcp.config_invalid", `${name} cannot be read as JSON`, { cause });
   }
-  const { data } = McpAgentFileSchema.safeParse(value);
-  if (data) return data;
-  parseMcpServer((value as { server?: unknown } | null)?.server);
-  throw new McpError("mcp.config_invalid", `${MCP_SERVER_FILE} in the agent's directory is wrong`);
+  const { data, error } = McpServerFileSchema.safeParse(value);
+  if (!data) throw configProblem(name, error);
+  return { ...data, server: parseMcpServer(data.server) };
 };

@@ -1,10 +1,16 @@
 import { HarnessError } from "@harnesskit/wire";
+import { rewriteEvents, rewriteWhole } from "./rewrite-messages.ts";
 
 export interface BoundedFetchOptions {
   /** Bytes of one message: of one event of a stream, or of a whole other body. */
   readonly maxMessageBytes: number;
   /** The body of a response broke off. */
   readonly onBroken: (method: string, error: unknown) => void;
+  /**
+   * What the reader of a body gets in place of a message; undefined is one over the limit, which breaks nothing then.
+   * @default messages are passed on as they are, and one over the limit breaks the body
+   */
+  readonly rewrite?: (message: string | undefined, init: RequestInit | undefined) => string;
 }
 
 const lineFeed = 0x0a;
@@ -31,11 +37,13 @@ export const createBoundedFetch =
   ({
     maxMessageBytes,
     onBroken,
+    rewrite,
   }: BoundedFetchOptions): ((url: string | URL, init?: RequestInit) => Promise<Response>) =>
   async (url, init) => {
     const response = await fetch(url, init);
     if (!response.body) return response;
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    const isRewritten = rewrite !== undefined && response.ok;
     const meter = new EventMeter();
     const reader = response.body.getReader();
     let isCancelled = false;
@@ -48,8 +56,8 @@ export const createBoundedFetch =
             controller.close();
             return;
           }
-          if (isStream) meter.add(value);
-          else meter.bytes += value.length;
+          if (isStream && !isRewritten) meter.add(value);
+          else if (!isRewritten) meter.bytes += value.length;
           if (meter.bytes > maxMessageBytes) {
             await reader.cancel();
             throw new HarnessError("frame_too_large", `a message exceeds ${maxMessageBytes} bytes`);
@@ -67,7 +75,13 @@ export const createBoundedFetch =
       },
     });
     const { status, statusText, headers } = response;
-    const bounded = new Response(body, { status, statusText, headers });
+    const rewriting = { maxMessageBytes, rewrite: (text?: string) => rewrite?.(text, init) ?? "" };
+    const rewriter = isStream ? rewriteEvents(rewriting) : rewriteWhole(rewriting);
+    const bounded = new Response(isRewritten ? body.pipeThrough(rewriter) : body, {
+      status,
+      statusText,
+      headers,
+    });
     Object.defineProperty(bounded, "url", { value: response.url });
     return bounded;
   };

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { displayText } from "@harnesskit/wire";
-import { canonicalJson, copyJson } from "@harnesskit/wire/json";
+import { copyJson } from "@harnesskit/wire/json";
 import { ToolError } from "@harnesskit/wire/tool";
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { type CallToolResult, ErrorCode, McpError as RpcError } from "@modelcontextprotocol/sdk/types.js";
@@ -9,13 +9,11 @@ import type { Secrets } from "./secrets.ts";
 
 type Item = CallToolResult["content"][number];
 
-/** Base64 that is larger is not passed on: its kind and size are. */
-const boundedItem = (item: Item, { maxBinaryLength }: McpLimits): unknown => {
+/** Base64 that is larger than what is left is not passed on: its kind and size are. */
+const boundedItem = (item: Item, take: (data: string) => boolean): unknown => {
   if (item.type === "image" || item.type === "audio") {
     const { type, mimeType, data } = item;
-    return data.length <= maxBinaryLength
-      ? { type, mimeType, data }
-      : { type, mimeType, omitted_length: data.length };
+    return take(data) ? { type, mimeType, data } : { type, mimeType, omitted_length: data.length };
   }
   if (item.type === "text") return { type: "text", text: item.text };
   if (item.type === "resource_link") {
@@ -26,18 +24,8 @@ const boundedItem = (item: Item, { maxBinaryLength }: McpLimits): unknown => {
   if ("text" in item.resource)
     return { type: "resource", resource: { uri, mimeType, text: item.resource.text } };
   const { blob } = item.resource;
-  const content = blob.length <= maxBinaryLength ? { blob } : { omitted_length: blob.length };
+  const content = take(blob) ? { blob } : { omitted_length: blob.length };
   return { type: "resource", resource: { uri, mimeType, ...content } };
-};
-
-/** A server repeats its structured content as text, for clients that do not know it. */
-const repeats = (item: Item, structured: string | undefined): boolean => {
-  if (structured === undefined || item.type !== "text") return false;
-  try {
-    return canonicalJson(JSON.parse(item.text)) === structured;
-  } catch {
-    return false;
-  }
 };
 
 const resultText = ({ content }: CallToolResult): string =>
@@ -56,11 +44,15 @@ export const toOutput = (result: CallToolResult, limits: McpLimits, secrets: Sec
       displayText(text, { multiline: true, maxLength: limits.maxErrorLength }),
     );
   }
-  const structured = structuredContent && canonicalJson(structuredContent);
-  const items = content.filter((item) => !repeats(item, structured));
-  const omitted = items.length - limits.maxContentItems;
+  const omitted = content.length - limits.maxContentItems;
+  let room = limits.maxBinaryLength;
+  const take = ({ length }: string): boolean => {
+    if (length > room) return false;
+    room -= length;
+    return true;
+  };
   const output = {
-    content: items.slice(0, limits.maxContentItems).map((item) => boundedItem(item, limits)),
+    content: content.slice(0, limits.maxContentItems).map((item) => boundedItem(item, take)),
     ...(omitted > 0 && { omitted_items: omitted }),
     ...(structuredContent && { structuredContent }),
   };
@@ -80,12 +72,19 @@ const causeCodeOf = (thrown: unknown): string | undefined => {
   return undefined;
 };
 
+/** A refusal of the session that a request named: 404 by the specification, 410 and 400 as servers do. */
+export const isOfSession = (error: unknown): boolean => {
+  if (!(error instanceof StreamableHTTPError)) return false;
+  const { code, message } = error;
+  return code === 404 || code === 410 || (code === 400 && /session/i.test(message));
+};
+
 /** The failure of a call that has no result. `isLost`: its connection has ended. */
 export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets): ToolError => {
   if (ToolError.isInstance(thrown)) return thrown;
   const status = thrown instanceof StreamableHTTPError ? thrown.code : undefined;
   // A server that does not know the session has not run the call.
-  if (status === 404 || unsent.has(causeCodeOf(thrown) ?? "")) {
+  if (isOfSession(thrown) || unsent.has(causeCodeOf(thrown) ?? "")) {
     return new ToolError("agent.unavailable", "the MCP server cannot be reached: it did not get the call", {
       retryable: true,
     });
@@ -110,6 +109,11 @@ export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets):
       "the MCP server answered with what is not a result of a tool",
       { mayHaveRun: true },
     );
+  }
+  const { timeout } = (thrown.data ?? {}) as { timeout?: unknown };
+  if (thrown.code === ErrorCode.RequestTimeout && timeout !== undefined) {
+    const late = `the MCP server did not answer within ${String(timeout)} ms, nor report progress (callTimeoutMs)`;
+    return new ToolError("tool.timeout", late, { mayHaveRun: true });
   }
   const code = thrown.code === ErrorCode.InvalidParams ? "tool.invalid_input" : "mcp.request_failed";
   return new ToolError(code, text, { details: { mcp_code: thrown.code } });

@@ -1,8 +1,11 @@
 import { type Channel, HarnessError } from "@harnesskit/wire";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import { ErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { readMessage } from "./read-message.ts";
 
 export interface ChannelTransportOptions {
+  /** The channel's own limit of one message. */
+  readonly maxMessageBytes: number;
   /** Messages that are not valid, after which the channel is closed. */
   readonly maxInvalidMessages: number;
   readonly onFault: (error: HarnessError) => void;
@@ -10,30 +13,83 @@ export interface ChannelTransportOptions {
   readonly onClosed: (error: HarnessError | undefined) => void;
 }
 
+/**
+ * The requests that wait for an answer. Whose answer was dropped because it was too large, cannot be read any more: it is of
+ * the one that is left when the others have theirs.
+ */
+class Waiting {
+  readonly #ids = new Set<string>();
+  #suspects = new Set<string>();
+  #dropped = 0;
+
+  sent(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    if ("id" in message) this.#ids.add(String(message.id));
+    else if (message.method === "notifications/cancelled") this.settled(message.params?.requestId);
+  }
+
+  settled(id: unknown): void {
+    this.#ids.delete(String(id));
+    this.#suspects.delete(String(id));
+  }
+
+  dropped(): void {
+    this.#dropped++;
+    this.#suspects = new Set(this.#ids);
+  }
+
+  /** The requests that get no answer any more, once it is known which they are. */
+  takeLost(): string[] {
+    if (this.#dropped === 0 || this.#suspects.size > this.#dropped) return [];
+    const lost = [...this.#suspects];
+    for (const id of lost) this.settled(id);
+    this.#dropped = 0;
+    return lost;
+  }
+}
+
+/** The error in place of an answer that exceeds the limit. */
+export const tooLargeAnswer = (id: string | number, maxBytes: number): JSONRPCMessage => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code: ErrorCode.InternalError, message: `the answer exceeds the limit of ${maxBytes} bytes` },
+});
+
 /** A channel, with its limits, as what the SDK of MCP speaks on. */
 export const channelTransport = (channel: Channel, options: ChannelTransportOptions): Transport => {
+  const waiting = new Waiting();
   let invalid = 0;
   const fault = (error: HarnessError) => {
-    // It may have been the answer of a call, which then has none any more; whose answer, cannot be told.
-    if (error.code === "frame_too_large") {
-      void channel.close(error);
+    options.onFault(error);
+    if (++invalid === options.maxInvalidMessages) {
+      const text = `${invalid} messages of the server were not valid`;
+      void channel.close(new HarnessError("invalid_message", text));
+    } else if (error.code === "frame_too_large") {
+      waiting.dropped();
+      failLost();
+    }
+  };
+  const failLost = () => {
+    for (const id of waiting.takeLost())
+      transport.onmessage?.(tooLargeAnswer(Number(id), options.maxMessageBytes));
+  };
+  const take = (value: unknown) => {
+    const message = readMessage(value);
+    if (!message) {
+      fault(new HarnessError("invalid_message", "the server sent JSON that is not a message of JSON-RPC"));
       return;
     }
-    options.onFault(error);
-    if (++invalid !== options.maxInvalidMessages) return;
-    const text = `${invalid} messages of the server were not valid`;
-    void channel.close(new HarnessError("invalid_message", text));
+    if (!("method" in message)) waiting.settled(message.id);
+    transport.onmessage?.(message);
+    failLost();
   };
   const transport: Transport = {
     async start() {
       channel.start({
         message(value) {
-          const { data: message } = JSONRPCMessageSchema.safeParse(value);
-          if (message) transport.onmessage?.(message);
-          else
-            fault(
-              new HarnessError("invalid_message", "the server sent JSON that is not a message of JSON-RPC"),
-            );
+          // Servers of 2025-03-26 may answer in batches.
+          if (Array.isArray(value) && value.length > 0) value.forEach(take);
+          else take(value);
         },
         error: fault,
         close({ error }) {
@@ -42,7 +98,10 @@ export const channelTransport = (channel: Channel, options: ChannelTransportOpti
         },
       });
     },
-    send: (message: JSONRPCMessage) => channel.send(message),
+    send(message: JSONRPCMessage) {
+      waiting.sent(message);
+      return channel.send(message);
+    },
     close: () => channel.close(),
   };
   return transport;

@@ -1,20 +1,23 @@
 import { createDeferred, displayText, HarnessError } from "@harnesskit/wire";
-import { type Clock, maxTimerMs, systemClock, within } from "@harnesskit/wire/time";
+import { type Clock, systemClock, within } from "@harnesskit/wire/time";
 import { traced, withTraceMeta } from "@harnesskit/wire/trace";
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
   type CallToolResult,
-  CallToolResultSchema,
-  ListToolsResultSchema,
+  ErrorCode,
   type Progress,
+  McpError as RpcError,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import { isOfSession } from "./call-result.ts";
 import { McpError } from "./errors.ts";
 import type { McpLimits, McpTimes } from "./limits.ts";
 import { type McpServer, serverTitle } from "./mcp-server.ts";
 import { type McpTool, toMcpTool, UnusableTool } from "./mcp-tool.ts";
 import { openTransport } from "./open-transport.ts";
+import { ToolResultSchema, ToolsPageSchema } from "./results.ts";
 import type { Secrets } from "./secrets.ts";
 
 const clientInfo = { name: "harnesskit-mcp-agent", version: "1.0.0" };
@@ -25,6 +28,7 @@ export interface ConnectionOptions {
   readonly secrets: Secrets;
   readonly limits: McpLimits;
   readonly times: McpTimes;
+  readonly authProvider?: OAuthClientProvider | undefined;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
   /** The server says that its tools have changed. */
@@ -41,6 +45,12 @@ export interface McpToolList {
   readonly dropped: readonly McpError[];
 }
 
+/** The message of an error; of one of a schema, its first problem. */
+const problemOf = (error: Error): string => {
+  const [issue] = "issues" in error ? (error.issues as { path: PropertyKey[]; message: string }[]) : [];
+  return issue ? `${issue.path.map(String).join(".")}: ${issue.message}` : error.message;
+};
+
 /** One connection to an MCP server, from `initialize` to its end. */
 export class McpConnection {
   readonly #options: ConnectionOptions;
@@ -48,6 +58,7 @@ export class McpConnection {
   readonly #ended = createDeferred<McpError | undefined>();
   #isOpen = false;
   #isEnded = false;
+  #isForgotten = false;
 
   private constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -70,6 +81,11 @@ export class McpConnection {
     return this.#ended.promise;
   }
 
+  /** The server does not know the session any more: it did not run the calls that it refused for that. */
+  get isForgotten(): boolean {
+    return this.#isForgotten;
+  }
+
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -86,7 +102,7 @@ export class McpConnection {
     const tools = new Map<string, McpTool>();
     const dropped: McpError[] = [];
     const drop = (name: string, reason: string) => {
-      const shown = displayText(name, { maxLength: 200 });
+      const shown = displayText(name, { maxLength: 200 }) || "without a name";
       dropped.push(
         new McpError("mcp.tool_dropped", `the tool ${shown} of the MCP server is not offered: ${reason}`),
       );
@@ -98,21 +114,21 @@ export class McpConnection {
       for (let page = 1; ; page++) {
         const params = cursor === undefined ? {} : { cursor };
         const request = { method: "tools/list" as const, params };
-        const result = await this.#client.request(request, ListToolsResultSchema, {
+        const result = await this.#client.request(request, ToolsPageSchema, {
           timeout: times.listTimeoutMs,
         });
         for (const declared of result.tools) {
+          const tool = toMcpTool(declared, limits);
           if (tools.size >= limits.maxTools) {
-            drop(declared.name, `a server may have ${limits.maxTools} tools, and no further one is read`);
+            drop(tool.mcpName, `a server may have ${limits.maxTools} tools, and no further one is read`);
             return { tools: [...tools.values()], dropped };
           }
-          const tool = toMcpTool(declared, limits);
-          if (tool instanceof UnusableTool) drop(declared.name, tool.reason);
-          else if (tools.has(tool.name)) drop(declared.name, "an earlier tool of the list has its name");
+          if (tool instanceof UnusableTool) drop(tool.mcpName, tool.reason);
+          else if (tools.has(tool.name)) drop(tool.mcpName, "an earlier tool of the list has its name");
           else tools.set(tool.name, tool);
         }
-        cursor = result.nextCursor;
-        if (cursor === undefined || cursor === "") break;
+        cursor = result.nextCursor ?? "";
+        if (cursor === "") break;
         if (page >= limits.maxListPages || cursors.has(cursor)) {
           drop("…", `the list has no end after ${page} pages`);
           break;
@@ -120,6 +136,8 @@ export class McpConnection {
         cursors.add(cursor);
       }
     } catch (cause) {
+      const hasNone = cause instanceof RpcError && cause.code === ErrorCode.MethodNotFound;
+      if (hasNone) return { tools: [...tools.values()], dropped };
       throw this.#failure(await this.#reasonOf(cause), "did not list its tools");
     }
     return { tools: [...tools.values()], dropped };
@@ -133,9 +151,9 @@ export class McpConnection {
   ): Promise<CallToolResult> {
     const call = async () => {
       const params = withTraceMeta({ name: mcpName, arguments: input });
-      return this.#client.request({ method: "tools/call" as const, params }, CallToolResultSchema, {
-        // The agent's own deadline aborts the signal.
-        timeout: maxTimerMs,
+      return this.#client.request({ method: "tools/call" as const, params }, ToolResultSchema, {
+        timeout: this.#options.times.callTimeoutMs,
+        resetTimeoutOnProgress: true,
         signal: options.signal,
         onprogress: options.onProgress,
       });
@@ -151,9 +169,9 @@ export class McpConnection {
         },
       );
     } catch (error) {
+      this.#isForgotten ||= this.#client.transport?.sessionId !== undefined && isOfSession(error);
       // A server that does not know the session, or is not there, is connected to anew.
-      const isGone = error instanceof StreamableHTTPError ? error.code === 404 : error instanceof TypeError;
-      if (isGone) this.#lost(error);
+      if (isOfSession(error) || error instanceof TypeError) this.#lost(error);
       throw error;
     }
   }
@@ -231,7 +249,7 @@ export class McpConnection {
   #textOf(cause: unknown): string {
     const parts: string[] = [];
     for (let error = cause; error instanceof Error && parts.length < 3; error = error.cause)
-      parts.push(error.message);
+      parts.push(problemOf(error));
     const text = parts.length === 0 ? String(cause) : parts.join(": ");
     return displayText(this.#options.secrets.redact(text.trim()), { maxLength: 500 });
   }

@@ -2,6 +2,9 @@ export {
   createMcpAgentDirectory,
   MCP_SERVER_FILE,
   type McpAgentDirectoryOptions,
+  type McpServerFile,
+  type McpServerOptions,
+  readMcpServerFile,
 } from "./agent-directory.ts";
 export { type BoundedFetchOptions, createBoundedFetch } from "./bounded-fetch.ts";
 export type { McpToolList } from "./connection.ts";

@@ -1,3 +1,4 @@
+import { agentEnvironment, defaultRuntimeLimits } from "@harnesskit/protocol/runtime";
 import { defineLimits, type LimitsOf } from "@harnesskit/wire";
 
 /** What an MCP server may use at the most. */
@@ -12,7 +13,10 @@ export const mcpLimits = defineLimits({
   maxMessageBytes: 8 * 1024 * 1024,
   /** Items of one result's content; the number of those left out is said in `omitted_items`. */
   maxContentItems: 256,
-  /** Characters of base64 of an image, a sound or a binary resource; of a larger one only its kind and size are passed on. */
+  /**
+   * Characters of base64 of the images, sounds and binary resources of one result; of what exceeds it only the kind and size are
+   * passed on. An agent that a core started takes an eighth of the core's frame limit.
+   */
   maxBinaryLength: 512 * 1024,
   /** Characters of the message of a tool that failed. */
   maxErrorLength: 4000,
@@ -28,11 +32,11 @@ export type McpLimits = LimitsOf<typeof mcpLimits>;
 
 /** Times of an MCP server, in milliseconds. */
 export const mcpTimes = defineLimits({
-  /** How long a server may take to start and to answer `initialize`. */
-  connectTimeoutMs: 120_000,
+  /** How long a server may take to start, which may include a download (`npx -y`), and to answer `initialize`. */
+  connectTimeoutMs: 30_000,
   /** How long it may take to answer one page of `tools/list`. */
   listTimeoutMs: 30_000,
-  /** The longest that a call may take; a call's own time may be shorter. */
+  /** How long a call may take without progress; a call's own time may be shorter. */
   callTimeoutMs: 600_000,
   /** How long `run` waits for the server before it registers what there is: less than a core waits for a hello. */
   startWaitMs: { default: 7000, min: 0 },
@@ -47,3 +51,23 @@ export const mcpTimes = defineLimits({
 });
 
 export type McpTimes = LimitsOf<typeof mcpTimes>;
+
+/** The limits of an agent; without another word, the media of a result are an eighth of the frame limit of the core that started it. */
+export const limitsUnder = (
+  env: Readonly<Record<string, string | undefined>>,
+  given: Partial<McpLimits> | undefined,
+): McpLimits => {
+  const frameBytes = Number(env[agentEnvironment.maxFrameBytes]) || defaultRuntimeLimits.max_frame_bytes;
+  return mcpLimits.resolve({ maxBinaryLength: Math.floor(frameBytes / 8), ...given });
+};
+
+/** Bytes of one output: beside its media a result has texts. */
+export const outputBytesOf = ({ maxBinaryLength }: McpLimits): number =>
+  Math.max(defaultRuntimeLimits.max_tool_output_bytes, 2 * maxBinaryLength);
+
+/** The times among the options of an agent. */
+export const timesOf = (options: Partial<McpTimes>): McpTimes => {
+  const names = Object.keys(mcpTimes.defaults) as (keyof McpTimes)[];
+  const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<McpTimes>;
+  return mcpTimes.resolve(times, "options");
+};

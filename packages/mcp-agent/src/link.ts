@@ -1,5 +1,6 @@
-import { HarnessError } from "@harnesskit/wire";
+import { createDeferred, type Deferred, HarnessError } from "@harnesskit/wire";
 import { backoffDelayMs, type Clock, resolveBackoff, wait } from "@harnesskit/wire/time";
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { McpConnection, type McpToolList } from "./connection.ts";
 import { McpError } from "./errors.ts";
 import type { McpLimits, McpTimes } from "./limits.ts";
@@ -11,6 +12,7 @@ export interface McpLinkOptions {
   readonly secrets: Secrets;
   readonly limits: McpLimits;
   readonly times: McpTimes;
+  readonly authProvider?: OAuthClientProvider | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   /** Takes the server's tools, before calls reach a new connection and after each change. Must not reject. */
@@ -31,10 +33,12 @@ export class McpLink {
   readonly #stop = new AbortController();
   #connection: McpConnection | undefined;
   #running: Promise<void> | undefined;
+  /** The attempt to connect that goes on or comes next. */
+  #attempt = createDeferred<void>();
   /** The list is to be read (again). */
   #isStale = false;
   #reading: Promise<void> | undefined;
-  #readAt = 0;
+  #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: McpLinkOptions) {
     this.#options = options;
@@ -60,6 +64,11 @@ export class McpLink {
     return connection;
   }
 
+  /** Settles when the next attempt to connect has: rejects as it fails. */
+  async reconnected(): Promise<void> {
+    await this.#attempt.promise;
+  }
+
   /** Ends the connection and the server's program. Idempotent. */
   async close(): Promise<void> {
     this.state = "closed";
@@ -80,25 +89,37 @@ export class McpLink {
     );
     const { signal } = this.#stop;
     for (let attempt = 0; !signal.aborted; ) {
-      const startedAt = clock.now();
+      const startedAt = clock.elapsedMs();
+      let isForgotten = false;
       try {
         const connection = await this.#connect();
         first.resolve();
+        this.#attempted((attempt) => attempt.resolve());
         const reason = await connection.ended;
         if (reason && !signal.aborted) onReport(reason);
+        isForgotten = connection.isForgotten;
       } catch (error) {
         first.reject(error);
+        this.#attempted((attempt) => attempt.reject(error as Error));
         if (McpError.isInstance(error) && !signal.aborted) onReport(error);
       }
       await this.#connection?.close();
       this.#connection = undefined;
       if (signal.aborted) break;
       this.state = "down";
-      attempt = clock.now() - startedAt >= times.stableAfterMs ? 1 : attempt + 1;
+      attempt = isForgotten || clock.elapsedMs() - startedAt >= times.stableAfterMs ? 1 : attempt + 1;
       await wait(backoffDelayMs(attempt, backoff), clock, signal);
       this.restarts++;
     }
-    first.reject(new McpError("mcp.server_unavailable", "the agent is stopping"));
+    const stopping = new McpError("mcp.server_unavailable", "the agent is stopping");
+    first.reject(stopping);
+    this.#attempt.reject(stopping);
+  }
+
+  #attempted(settle: (attempt: Deferred<void>) => void): void {
+    const attempt = this.#attempt;
+    this.#attempt = createDeferred<void>();
+    settle(attempt);
   }
 
   async #connect(): Promise<McpConnection> {
@@ -138,9 +159,13 @@ export class McpLink {
     const { clock, times, onTools } = this.#options;
     const connection = this.#connection;
     if (!connection || connection.isEnded) return;
-    await wait(Math.max(0, this.#readAt + times.minListIntervalMs - clock.now()), clock, this.#stop.signal);
+    await wait(
+      Math.max(0, this.#readAt + times.minListIntervalMs - clock.elapsedMs()),
+      clock,
+      this.#stop.signal,
+    );
     this.#isStale = false;
-    this.#readAt = clock.now();
+    this.#readAt = clock.elapsedMs();
     try {
       const list = await connection.listTools();
       if (this.#connection === connection) await onTools(list);

@@ -2,31 +2,34 @@ import {
   type Agent,
   type AgentOptions,
   defineAgent,
+  type RejectedTool,
   type RunEnd,
   type RunOptions,
   type Tool,
-  tool,
 } from "@harnesskit/agent-sdk";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { displayText, type HarnessError } from "@harnesskit/wire";
 import { settleWithin, systemClock, within } from "@harnesskit/wire/time";
-import { type StandardSchema, ToolError } from "@harnesskit/wire/tool";
+import { ToolError } from "@harnesskit/wire/tool";
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import { toAgentTool } from "./agent-tool.ts";
 import { toCallError, toOutput } from "./call-result.ts";
 import type { McpToolList } from "./connection.ts";
 import { McpError } from "./errors.ts";
-import { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts";
+import { limitsUnder, type McpLimits, type McpTimes, outputBytesOf, timesOf } from "./limits.ts";
 import { McpLink } from "./link.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";
-import type { McpTool } from "./mcp-tool.ts";
+import { type McpTool, withoutPart } from "./mcp-tool.ts";
+import { checkMcpAgentOptions } from "./option-names.ts";
 import { limitReports } from "./report-budget.ts";
 import { readSecrets, type Secrets } from "./secrets.ts";
 
 export interface McpAgentOptions
   extends Pick<AgentOptions, "id" | "clock" | "outputDirectory" | "manifestHash">,
-    Partial<McpTimes> {
+    Partial<Record<keyof McpTimes, number | undefined>> {
   /** @default "1.0.0" */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Where the MCP server is. */
   readonly server: McpServer;
   /**
@@ -34,6 +37,10 @@ export interface McpAgentOptions
    * offered, and is reported. @default all tools are offered
    */
   readonly acceptedTools?: Readonly<Record<string, string>> | undefined;
+  /** The tools that are offered, by the server's names. @default all tools */
+  readonly tools?: readonly string[] | undefined;
+  /** Gets tokens for a server with a URL, in place of its `oauth`: a provider of the SDK of MCP, or your own. */
+  readonly authProvider?: OAuthClientProvider | undefined;
   readonly limits?: Partial<McpLimits>;
   /** Where the variables are read that the server names. @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -62,13 +69,8 @@ export interface McpAgent extends Pick<Agent, "id" | "connect" | "call" | "stop"
 /** Bytes that may wait for a slow reader of the agent's standard error. */
 const maxWaitingOutput = 1024 * 1024;
 
-/**
- * The core checks inputs and outputs, in bounded time, and the server checks its inputs. Here the schemas are declared only: to
- * compile what a server says could take minutes.
- */
-const anything: StandardSchema<JsonObject> = {
-  "~standard": { version: 1, vendor: "mcp", validate: (value) => ({ value: value as JsonObject }) },
-};
+/** Parts of one tool's schemas that are left out, one after the other. */
+const maxRepairs = 16;
 
 class ServedMcpServer implements McpAgent {
   readonly #agent: Agent;
@@ -87,10 +89,8 @@ class ServedMcpServer implements McpAgent {
     const { id, version = "1.0.0", env = process.env, clock = systemClock, random = Math.random } = options;
     const server = parseMcpServer(options.server);
     this.#options = options;
-    this.#limits = mcpLimits.resolve(options.limits);
-    const names = Object.keys(mcpTimes.defaults) as (keyof McpTimes)[];
-    const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<McpTimes>;
-    this.#times = mcpTimes.resolve(times, "options");
+    this.#limits = limitsUnder(env, options.limits);
+    this.#times = timesOf(options);
     this.#secrets = readSecrets(server, env);
     this.#report = limitReports(this.#limits.maxReports, clock, (error) => this.#passOn(error));
     this.#link = new McpLink({
@@ -98,6 +98,7 @@ class ServedMcpServer implements McpAgent {
       secrets: this.#secrets,
       limits: this.#limits,
       times: this.#times,
+      authProvider: options.authProvider,
       clock,
       random,
       onTools: (list) => this.#take(list),
@@ -109,6 +110,7 @@ class ServedMcpServer implements McpAgent {
       id,
       version,
       clock,
+      limits: { maxToolOutputBytes: outputBytesOf(this.#limits) },
       ...(outputDirectory !== undefined && { outputDirectory }),
       ...(manifestHash !== undefined && { manifestHash }),
       health: () => {
@@ -117,9 +119,7 @@ class ServedMcpServer implements McpAgent {
         return { status: state === "up" ? "ok" : "degraded", details };
       },
       onError: this.#report,
-      onRejected: (rejected) => {
-        for (const { tool_id: toolId, error } of rejected) this.#reportDropped(toolId, error.message);
-      },
+      onRejected: (rejected) => void this.#rejected(rejected),
     });
   }
 
@@ -160,9 +160,8 @@ class ServedMcpServer implements McpAgent {
   /** Registers what is new, and takes away what is gone or is another tool now. Never rejects. */
   async #take({ tools, dropped }: McpToolList): Promise<void> {
     for (const error of dropped) this.#report(error);
-    const listed = new Map(
-      tools.filter((found) => this.#isAccepted(found)).map((found) => [found.name, found]),
-    );
+    const chosen = this.#choose(tools).filter((found) => this.#isAccepted(found));
+    const listed = new Map(chosen.map((found) => [found.name, found]));
     const changed = [...this.#offered.values()].filter(
       ({ name, digest }) => listed.get(name)?.digest !== digest,
     );
@@ -178,13 +177,46 @@ class ServedMcpServer implements McpAgent {
     for (const found of added) {
       if (made.some(({ name }) => name === found.name)) this.#offered.set(found.name, found);
     }
+    await this.#register(made);
+  }
+
+  async #register(made: readonly Tool[], round = 0): Promise<void> {
     if (made.length === 0) return;
     try {
       const { rejected } = await this.#agent.register(...made);
-      for (const { tool_id: toolId, error } of rejected) this.#reportDropped(toolId, error.message);
+      await this.#rejected(rejected, round);
     } catch (error) {
       this.#report(error as HarnessError);
     }
+  }
+
+  /** A tool is offered without the part of its schemas that a core does not take, or else not at all. */
+  async #rejected(rejected: readonly RejectedTool[], round = 0): Promise<void> {
+    const again: Tool[] = [];
+    for (const { tool_id: toolId, error } of rejected) {
+      const found = this.#offered.get(toolId.slice(this.id.length + 1));
+      const repaired = found && round < maxRepairs && withoutPart(found, error.details?.path);
+      if (!repaired) {
+        this.#reportDropped(toolId, error.message);
+        continue;
+      }
+      const text = `of the tool ${found.name} of the MCP server a part of a schema is left out: ${error.message}`;
+      this.#report(new McpError("mcp.server_fault", displayText(text, { maxLength: 500 })));
+      this.#agent.unregister(found.name);
+      this.#offered.set(found.name, repaired);
+      again.push(...this.#toTool(repaired));
+    }
+    await this.#register(again, round + 1);
+  }
+
+  /** What the operator chose. */
+  #choose(found: readonly McpTool[]): readonly McpTool[] {
+    const { tools } = this.#options;
+    if (tools === undefined) return found;
+    for (const name of tools.filter((name) => !found.some(({ mcpName }) => mcpName === name))) {
+      this.#reportDropped(name, "the server has no tool of this name that can be used");
+    }
+    return found.filter(({ mcpName }) => tools.includes(mcpName));
   }
 
   #isAccepted({ name, digest }: McpTool): boolean {
@@ -197,24 +229,10 @@ class ServedMcpServer implements McpAgent {
   }
 
   #toTool(found: McpTool): Tool[] {
-    const { name, description, inputSchema, outputSchema, effects, permissions, tags } = found;
     try {
-      const made = tool({
-        name,
-        description,
-        input: anything,
-        inputSchema,
-        ...(outputSchema && { output: anything, outputSchema }),
-        effects,
-        permissions,
-        capabilities: ["cancellation", "streaming"],
-        tags: [...tags],
-        timeoutMs: this.#times.callTimeoutMs,
-        run: (input, context) => this.#run(found, input, context),
-      });
-      return [made];
+      return [toAgentTool(found, (input, context) => this.#run(found, input, context))];
     } catch (error) {
-      this.#reportDropped(name, error instanceof Error ? error.message : "its schema cannot be used");
+      this.#reportDropped(found.name, error instanceof Error ? error.message : "its schema cannot be used");
       return [];
     }
   }
@@ -223,6 +241,7 @@ class ServedMcpServer implements McpAgent {
     found: McpTool,
     input: Record<string, unknown>,
     context: Parameters<Tool["run"]>[1],
+    isRepeated = false,
   ): Promise<JsonObject> {
     const { signal, status } = context;
     const connection = await within(this.#link.current(), { name: "mcp", signal }).catch((error: unknown) => {
@@ -243,7 +262,11 @@ class ServedMcpServer implements McpAgent {
         this.#secrets,
       );
     } catch (error) {
-      throw toCallError(error, connection.isEnded, this.#secrets);
+      const failure = toCallError(error, connection.isEnded, this.#secrets);
+      // A server that has forgotten the session did not run the call.
+      if (isRepeated || failure.code !== "agent.unavailable" || !connection.isForgotten) throw failure;
+      await within(this.#link.reconnected(), { name: "mcp", signal }).catch(() => {});
+      return this.#run(found, input, context, true);
     }
   }
 
@@ -272,4 +295,5 @@ class ServedMcpServer implements McpAgent {
  * Makes an agent of an MCP server. Starts nothing yet. Throws `mcp.config_invalid`, `mcp.environment_missing` and
  * `invalid_argument`.
  */
-export const createMcpAgent = (options: McpAgentOptions): McpAgent => new ServedMcpServer(options);
+export const createMcpAgent = (options: McpAgentOptions): McpAgent =>
+  new ServedMcpServer(checkMcpAgentOptions(options));

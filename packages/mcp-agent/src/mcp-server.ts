@@ -28,47 +28,72 @@ const McpCommandSchema = z.strictObject({
 
 const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
-const urlProblem = (text: string): string | undefined => {
+const urlProblem = (text: string, allowHttp: boolean): string | undefined => {
   if (!URL.canParse(text)) return "must be a URL";
   const url = new URL(text);
   if (url.username !== "" || url.password !== "") {
     return "must not hold a user or password: name the variable of a header in headers";
   }
-  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))) return undefined;
-  return "must begin with https:, or with http: for a server of this machine";
+  if (url.protocol === "https:") return undefined;
+  if (url.protocol === "http:" && (allowHttp || isLoopback(url))) return undefined;
+  return "must begin with https:, or with http: for a server of this machine; allowHttp takes http: for others, inside a private network";
 };
 
 /** A server that speaks Streamable HTTP. */
-const McpUrlSchema = z.strictObject({
-  url: word.superRefine((text, context) => {
-    const message = urlProblem(text);
-    if (message !== undefined) context.addIssue({ code: "custom", message });
-  }),
-  /** Headers of each request: by the header's name, the name of the environment variable with its whole value. */
-  headers: z.record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/), variable).optional(),
-});
+const McpUrlSchema = z
+  .strictObject({
+    url: word,
+    /** Take `http:` for a server of another machine, too: who is between reads and changes all. @default false */
+    allowHttp: z.boolean().optional(),
+    /** Headers of each request: by the header's name, the name of the environment variable with its whole value. */
+    headers: z.record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/), variable).optional(),
+    /** The OAuth client that gets tokens for the server, by client credentials: no human is asked. */
+    oauth: z
+      .strictObject({
+        /** The authorization server that knows the client. It alone gets the secret. */
+        issuer: word.refine((text) => URL.canParse(text), "must be a URL"),
+        clientId: word.min(1),
+        /** The name of the environment variable with the client's secret. */
+        clientSecret: variable,
+        /** With spaces between. @default what the server asks for */
+        scope: word.optional(),
+      })
+      .optional(),
+  })
+  .superRefine(({ url, allowHttp = false }, context) => {
+    const message = urlProblem(url, allowHttp);
+    if (message !== undefined) context.addIssue({ code: "custom", message, path: ["url"] });
+  });
 
 /** Where an MCP server is, without any secret. */
 export const McpServerSchema = z.union([McpCommandSchema, McpUrlSchema]);
 export type McpServer = z.infer<typeof McpServerSchema>;
 
-/** The server of an unknown value. Throws `mcp.config_invalid` with the field that is wrong. */
-export const parseMcpServer = (value: unknown): McpServer => {
-  const isUrl = typeof value === "object" && value !== null && "url" in value;
-  const parsed = (isUrl ? McpUrlSchema : McpCommandSchema).safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
+/** What is wrong with a description of a server, by its first field that is wrong. */
+export const configProblem = (what: string, { issues }: z.ZodError): McpError => {
+  const [issue] = issues;
   const field = displayText((issue?.path ?? []).map(String).join("."), { maxLength: 200 });
   const problem = displayText(issue?.message ?? "", { maxLength: 300 });
-  throw new McpError(
+  return new McpError(
     "mcp.config_invalid",
-    `the MCP server is wrong${field === "" ? "" : ` at ${field}`}: ${problem}`,
+    `${what} is wrong${field === "" ? "" : ` at ${field}`}: ${problem}`,
   );
 };
 
+/** The server of an unknown value. Throws `mcp.config_invalid` with the field that is wrong. */
+export const parseMcpServer = (value: unknown): McpServer => {
+  const isUrl = typeof value === "object" && value !== null && "url" in value;
+  const { data, error } = (isUrl ? McpUrlSchema : McpCommandSchema).safeParse(value);
+  if (data) return data;
+  throw configProblem("the MCP server", error);
+};
+
 /** The names of the environment variables that a server needs. */
-export const variablesOf = (server: McpServer): string[] =>
-  "command" in server ? [...(server.env ?? [])] : [...new Set(Object.values(server.headers ?? {}))];
+export const variablesOf = (server: McpServer): string[] => {
+  if ("command" in server) return [...(server.env ?? [])];
+  const secrets = server.oauth ? [server.oauth.clientSecret] : [];
+  return [...new Set([...Object.values(server.headers ?? {}), ...secrets])];
+};
 
 /** What people call the server: its command line or its URL, without query. Safe to show. */
 export const serverTitle = (server: McpServer): string => {

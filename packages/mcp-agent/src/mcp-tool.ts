@@ -1,9 +1,9 @@
 import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { canonicalJson, copyJson, isObject } from "@harnesskit/wire/json";
-import type { Tool as DeclaredTool } from "@modelcontextprotocol/sdk/types.js";
-import { effectsOf, type McpEffects } from "./hints.ts";
+import { effectsOf, type McpEffects, type McpHints } from "./hints.ts";
 import type { McpLimits } from "./limits.ts";
+import { withoutNulls } from "./read-message.ts";
 import { toAgentToolName } from "./tool-name.ts";
 
 /** A tool of an MCP server, as it is offered to a core. */
@@ -22,67 +22,125 @@ export interface McpTool extends McpEffects {
 
 /** Why a tool is not offered. */
 export class UnusableTool {
-  constructor(readonly reason: string) {}
+  constructor(
+    readonly mcpName: string,
+    readonly reason: string,
+  ) {}
 }
 
 /** Under these keywords are values, not schemas. */
 const dataKeywords = new Set(["const", "default", "enum", "examples"]);
 
-/** Moves the references of a schema that becomes a part of another one. */
-const moveReferences = (schema: unknown, to: string): unknown => {
-  if (Array.isArray(schema)) return schema.map((entry) => moveReferences(entry, to));
+/** A copy of a schema in which each reference is what `change` makes of it; without it where that is undefined. */
+const mapReferences = (schema: unknown, change: (ref: unknown) => string | undefined): unknown => {
+  if (Array.isArray(schema)) return schema.map((entry) => mapReferences(entry, change));
   if (!isObject(schema)) return schema;
   const entries = Object.entries(schema).map(([key, value]) => {
-    if (key === "$ref" && typeof value === "string" && (value === "#" || value.startsWith("#/"))) {
-      return [key, `#${to}${value.slice(1)}`];
-    }
-    return [key, dataKeywords.has(key) ? value : moveReferences(value, to)];
+    if (key === "$ref") return [key, change(value)];
+    return [key, dataKeywords.has(key) ? value : mapReferences(value, change)];
   });
-  return Object.fromEntries(entries) as unknown;
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as unknown;
 };
+
+/** What a JSON pointer of a reference leads to. */
+const targetOf = (root: unknown, ref: string): unknown => {
+  try {
+    const names = decodeURIComponent(ref.slice(1)).split("/").slice(1);
+    return names
+      .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"))
+      .reduce((at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), root);
+  } catch {
+    return undefined;
+  }
+};
+
+/** A schema without references that lead nowhere, or out of it: what is there may be anything. */
+const withOwnReferences = (schema: JsonObject): JsonObject =>
+  mapReferences(schema, (ref) =>
+    typeof ref === "string" && /^#(\/|$)/.test(ref) && targetOf(schema, ref) !== undefined ? ref : undefined,
+  ) as JsonObject;
 
 const toOutputSchema = ({ $schema, ...declared }: JsonObject): JsonObject => ({
   ...(typeof $schema === "string" && { $schema }),
   type: "object",
   properties: {
     content: { type: "array" },
-    structuredContent: moveReferences(declared, "/properties/structuredContent") as JsonObject,
+    structuredContent: mapReferences(
+      withOwnReferences(declared),
+      (ref) => `#/properties/structuredContent${String(ref).slice(1)}`,
+    ) as JsonObject,
   },
-  required: ["content", "structuredContent"],
+  // Servers leave the other out in spite of their declaration; what is there is checked.
+  required: ["content"],
 });
 
-/** Makes the tool that a server declares one of an agent, or says why it is not offered. */
-export const toMcpTool = (declared: DeclaredTool, limits: McpLimits): McpTool | UnusableTool => {
-  const name = toAgentToolName(declared.name);
-  if (name === undefined) return new UnusableTool("its name is empty or too long");
-  const { description = "", title, annotations, inputSchema, outputSchema, execution } = declared;
+/** The schema of an input, which is an object; undefined where it says that it is something else. */
+const toInputSchema = (declared: unknown): JsonObject | undefined => {
+  if (declared !== undefined && !isObject(declared)) return undefined;
+  const { type = "object", ...rest } = withoutNulls(declared ?? {});
+  const isObjects = type === "object" || (Array.isArray(type) && type.includes("object"));
+  return isObjects ? withOwnReferences({ ...rest, type: "object" } as JsonObject) : undefined;
+};
+
+/** The hints of a tool; one that is not a boolean is missing. */
+const hintsOf = (annotations: unknown): McpHints => {
+  const given = isObject(annotations) ? annotations : {};
+  return Object.fromEntries(Object.entries(given).filter(([, hint]) => typeof hint === "boolean"));
+};
+
+const stringOr = (value: unknown, otherwise: string): string =>
+  typeof value === "string" ? value : otherwise;
+
+/** Makes the tool that a server declares one of an agent, or says why it is not offered. What is null is not there. */
+export const toMcpTool = (declared: unknown, limits: McpLimits): McpTool | UnusableTool => {
+  const given = isObject(declared) ? withoutNulls(declared) : {};
+  const mcpName = stringOr(given.name, "");
+  const name = toAgentToolName(mcpName);
+  if (name === undefined) return new UnusableTool(mcpName, "its name is empty or too long");
+  const unusable = (reason: string) => new UnusableTool(mcpName, reason);
+  const { title, annotations, inputSchema, outputSchema, execution } = given;
+  const description = stringOr(given.description, "");
   if (description.length > limits.maxDescriptionLength) {
-    return new UnusableTool(`its description exceeds ${limits.maxDescriptionLength} characters`);
+    return unusable(`its description exceeds ${limits.maxDescriptionLength} characters`);
   }
-  if (execution?.taskSupport === "required") return new UnusableTool("it can only be called as a task");
+  if (isObject(execution) && execution.taskSupport === "required") {
+    return unusable("it can only be called as a task");
+  }
   let parts: JsonObject;
   try {
-    const all = {
-      name: declared.name,
-      title,
-      description,
-      annotations,
-      inputSchema,
-      outputSchema,
-      execution,
-    };
+    const all = { name: mcpName, title, description, annotations, inputSchema, outputSchema, execution };
     parts = copyJson<JsonObject>(all, { name: "the declaration" });
   } catch {
-    return new UnusableTool("its declaration is not JSON, or nests too deep");
+    return unusable("its declaration is not JSON, or nests too deep");
   }
-  const output = parts.outputSchema as JsonObject | undefined;
+  const input = toInputSchema(parts.inputSchema);
+  if (!input) return unusable("its inputSchema is not a JSON Schema of an object");
   return {
-    ...effectsOf(annotations),
+    ...effectsOf(hintsOf(annotations)),
     name,
-    mcpName: declared.name,
-    description: description === "" ? (title ?? "") : description,
-    inputSchema: parts.inputSchema as JsonObject,
-    outputSchema: output && toOutputSchema(output),
+    mcpName,
+    description: description === "" ? stringOr(title, "") : description,
+    inputSchema: input,
+    outputSchema: isObject(parts.outputSchema) ? toOutputSchema(parts.outputSchema) : undefined,
     digest: sha256Digest(canonicalJson(parts)),
   };
+};
+
+/**
+ * The tool without the part of a schema that a core refused, by a JSON pointer into the declaration; undefined where it is
+ * not offered without. The server checks its inputs itself, and of an output only a check is lost.
+ */
+export const withoutPart = (tool: McpTool, path: unknown): McpTool | undefined => {
+  const [, side, ...names] = String(path)
+    .split("/")
+    .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+  if (side === "output_schema") return tool.outputSchema && { ...tool, outputSchema: undefined };
+  const last = names.pop();
+  if (side !== "input_schema" || last === undefined) return undefined;
+  const inputSchema = structuredClone(tool.inputSchema);
+  let place: unknown = inputSchema;
+  for (const name of names) place = (place as Record<string, unknown> | undefined)?.[name];
+  if (!isObject(place) || !Object.hasOwn(place, last)) return undefined;
+  delete place[last];
+  return { ...tool, inputSchema };
 };

@@ -2,18 +2,22 @@ import { agentEnvironment } from "@harnesskit/protocol/runtime";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { displayText, type HarnessError } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
+import { ClientCredentialsProvider } from "@modelcontextprotocol/sdk/client/auth-extensions.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { createBoundedFetch } from "./bounded-fetch.ts";
-import { channelTransport } from "./channel-transport.ts";
+import { channelTransport, tooLargeAnswer } from "./channel-transport.ts";
 import type { McpLimits } from "./limits.ts";
 import type { McpServer } from "./mcp-server.ts";
+import { readMessageText } from "./read-message.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface OpenTransportOptions {
   readonly server: McpServer;
   readonly secrets: Secrets;
   readonly limits: McpLimits;
+  readonly authProvider?: OAuthClientProvider | undefined;
   readonly signal: AbortSignal;
   /** A message that is not valid. */
   readonly onFault: (error: HarnessError) => void;
@@ -27,17 +31,43 @@ export interface OpenTransportOptions {
 /** How long a server may take to end a session. */
 const endSessionTimeoutMs = 1000;
 
+const oauthOf = (
+  { issuer, clientId, clientSecret, scope }: NonNullable<Extract<McpServer, { url: string }>["oauth"]>,
+  { values }: Secrets,
+): OAuthClientProvider =>
+  new ClientCredentialsProvider({
+    expectedIssuer: issuer,
+    clientId,
+    clientSecret: values[clientSecret] ?? "",
+    ...(scope !== undefined && { scope }),
+  });
+
+/** Of the request in a POST's body, which is our own; undefined where it asks for nothing. */
+const requestIdOf = (body: unknown): string | number | undefined =>
+  typeof body === "string" ? (JSON.parse(body) as { id?: string | number }).id : undefined;
+
 /** Starts the program of a server, or makes ready what posts to its URL. Rejects with `transport_failed`. */
 export const openTransport = async (options: OpenTransportOptions): Promise<Transport> => {
   const { server, secrets, limits, signal, onFault, onEnd } = options;
+  const { maxMessageBytes } = limits;
   if ("url" in server) {
     const headers = Object.entries(server.headers ?? {}).map(([header, name]) => [
       header,
       secrets.values[name] ?? "",
     ]);
+    const authProvider = options.authProvider ?? (server.oauth && oauthOf(server.oauth, secrets));
     const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+      ...(authProvider && { authProvider }),
       requestInit: { headers: Object.fromEntries(headers) as Record<string, string> },
-      fetch: createBoundedFetch({ maxMessageBytes: limits.maxMessageBytes, onBroken: options.onBroken }),
+      fetch: createBoundedFetch({
+        maxMessageBytes,
+        onBroken: options.onBroken,
+        rewrite(text, init) {
+          const id = requestIdOf(init?.body);
+          if (text !== undefined) return readMessageText(text, id);
+          return id === undefined ? "" : JSON.stringify(tooLargeAnswer(id, maxMessageBytes));
+        },
+      }),
     });
     const close = transport.close.bind(transport);
     return Object.assign(transport, {
@@ -56,12 +86,13 @@ export const openTransport = async (options: OpenTransportOptions): Promise<Tran
     env: secrets.values,
     // By it the core finds what outlives the agent.
     inheritEnv: [launchId],
-    maxFrameBytes: limits.maxMessageBytes,
+    maxFrameBytes: maxMessageBytes,
     maxBufferedBytes: limits.maxBufferedBytes,
     stderr: (line) => options.onOutput(displayText(secrets.redact(line), { maxLength: 2000 })),
     ...(server.cwd !== undefined && { cwd: server.cwd }),
   }).connect({ signal });
   return channelTransport(channel, {
+    maxMessageBytes,
     maxInvalidMessages: limits.maxInvalidMessages,
     onFault,
     onClosed: onEnd,

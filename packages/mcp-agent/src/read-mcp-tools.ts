@@ -1,13 +1,17 @@
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { McpConnection, type McpToolList } from "./connection.ts";
-import { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts";
+import { type McpLimits, mcpLimits, mcpTimes } from "./limits.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";
 import { readSecrets } from "./secrets.ts";
 
-export interface ReadMcpToolsOptions extends Partial<Pick<McpTimes, "connectTimeoutMs" | "listTimeoutMs">> {
+export interface ReadMcpToolsOptions
+  extends Partial<Record<"connectTimeoutMs" | "listTimeoutMs", number | undefined>> {
   readonly server: McpServer;
   readonly limits?: Partial<McpLimits>;
   /** @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Gets tokens for a server with a URL, in place of its `oauth`. */
+  readonly authProvider?: OAuthClientProvider | undefined;
   readonly signal?: AbortSignal;
   /** Receives each line of the server's standard error, safe to show. @default ignored */
   readonly onOutput?: (line: string) => void;
@@ -32,6 +36,7 @@ export const readMcpTools = async (options: ReadMcpToolsOptions): Promise<McpSer
     secrets: readSecrets(server, env),
     limits: mcpLimits.resolve(limits),
     times: mcpTimes.resolve({ connectTimeoutMs, listTimeoutMs }, "options"),
+    authProvider: options.authProvider,
     signal,
     onToolsChanged: () => {},
     onReport: () => {},

@@ -9,7 +9,7 @@ export const limitReports = (maxReports: number, clock: Clock, report: (error: H
   let startedAt = Number.NEGATIVE_INFINITY;
   let count = 0;
   return (error: HarnessError): void => {
-    const now = clock.now();
+    const now = clock.elapsedMs();
     if (now - startedAt >= minuteMs) {
       const more = count - maxReports;
       if (more > 0) report(new McpError("mcp.server_fault", `${more} further reports were left out`));

@@ -21,12 +21,15 @@ describe("an MCP server as an agent", () => {
     expect(await call(core, "weird_x20name_x2f_xc3_xbc")).toMatchObject({ status: "succeeded" });
   });
 
-  it("passes structured content on once, and checks it", async () => {
+  it("passes structured content on with the text that repeats it, which is exact, and checks it", async () => {
     await using served = await serve({ server: hostile() });
     const good = await call(served.core, "structured");
     expect(good).toMatchObject({
       status: "succeeded",
-      output: { content: [], structuredContent: { node: { id: 1 } } },
+      output: {
+        content: [{ type: "text", text: '{"node":{"id":1}}' }],
+        structuredContent: { node: { id: 1 } },
+      },
     });
     expect(await call(served.core, "structured", { wrong: true })).toMatchObject(
       failed("tool.invalid_output"),
@@ -101,18 +104,6 @@ describe("an MCP server as an agent", () => {
     expect(await call(strict.core, "garbage")).toMatchObject(failed("agent.lost"));
   });
 
-  it("ends a call whose answer is larger than a message may be, and says so", async () => {
-    await using served = await serve({ server: hostile(), limits: { maxMessageBytes: 1024 * 1024 } });
-    const answer = await call(served.core, "big", { size: 2 * 1024 * 1024 }, { timeoutMs: 10_000 });
-    expect(answer).toMatchObject(failed("agent.lost"));
-    expect(served.reports.map(({ code, message }) => [code, message])).toContainEqual([
-      "mcp.server_lost",
-      expect.stringContaining("1048576"),
-    ]);
-    await vi.waitFor(() => expect(served.health.at(-1)).toBe("ok"));
-    expect(await call(served.core, "ok")).toMatchObject({ status: "succeeded" });
-  });
-
   it("does not use a changed tool under its old declaration", async () => {
     await using served = await serve({ server: hostile() });
     const { core, reports, tool } = served;
@@ -159,7 +150,7 @@ describe("an MCP server as an agent", () => {
   });
 
   it("reports a bounded number of faults in a minute", async () => {
-    const clock = { ...systemClock, now: () => now };
+    const clock = { ...systemClock, elapsedMs: () => now };
     let now = 1000;
     await using served = await serve({
       server: hostile(),
@@ -198,7 +189,7 @@ describe("an MCP server as an agent", () => {
 
   it.each([
     ["exit", "with code 3", "mcp.server_unavailable"],
-    ["huge-line", "1048576 bytes", "mcp.server_lost"],
+    ["huge-line", "1048576 bytes", "mcp.server_unavailable"],
     ["no-initialize", "initialize", "mcp.server_unavailable"],
   ])("says why a server cannot be used: %s", async (mode, reason, code) => {
     const options = { connectTimeoutMs: 2000, listTimeoutMs: 1000, limits: { maxMessageBytes: 1024 * 1024 } };

@@ -4,6 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type RunningCore, startCore } from "@harnesskit/core-runtime";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
@@ -14,6 +15,8 @@ import { call, hostile, serve, serverPrograms } from "./support/serve.ts";
 const everything = (...args: string[]): McpServer => ({
   command: [process.execPath, serverPrograms.everything, ...args],
 });
+
+const oddServer = fileURLToPath(new URL("./fixtures/odd-server.mjs", import.meta.url));
 
 let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
 beforeAll(async () => {
@@ -91,6 +94,11 @@ describe("server-everything on stdio, behind a core", () => {
     const result = JSON.stringify(await call(agent.core, "get-env"));
     expect(result).toContain('MCP_TEST_SECRET\\": \\"[redacted]');
     expect(result).not.toMatch(/OTHER_SECRET|HARNESS_SESSION_TOKEN|hush-hush/);
+  });
+
+  it("is ready without a tool", async () => {
+    await using agent = await launch({ command: [process.execPath, oddServer, "no-tools"] });
+    expect(await agent.launched).toMatchObject({ state: "ready", restarts: 0, toolIds: [] });
   });
 
   it("fails to start with a reason where the server cannot run", async () => {

@@ -40,8 +40,11 @@ async function readBounded(body: ReadableStream<Uint8Array>): Promise<{ text: st
   return { text, cut: true };
 }
 
+/** A shorter key is none that a provider gave, but a word such as `none`, which many texts hold. */
+const minKeyLength = 8;
+
 function redact(text: string, apiKey: string | undefined): string {
-  return apiKey === undefined ? text : text.replaceAll(apiKey, "[redacted]");
+  return apiKey === undefined || apiKey.length < minKeyLength ? text : text.replaceAll(apiKey, "[redacted]");
 }
 
 function redactHeaders(headers: Headers, apiKey: string | undefined): Headers {

@@ -137,6 +137,14 @@ describe("createModel", () => {
     expect(stub.requests[0]?.headers.authorization).toBeUndefined();
   });
 
+  it("takes a word in the place of a key for no secret", async () => {
+    await using stub = await startStub(() => ({ status: 400, body: '{"error":{"message":"8192 tokens"}}' }));
+    const env = { OPENAI_COMPATIBLE_API_KEY: "k" };
+    const model = await createModel(`openai-compatible:${stub.url}/v1#m`, { env });
+    const asked = model.doGenerate({ prompt: [{ role: "user", content: [{ type: "text", text: "hi" }] }] });
+    await expect(asked).rejects.toMatchObject({ message: "8192 tokens" });
+  });
+
   it("uses the vendors' addresses and the given fetch", async () => {
     const urls: string[] = [];
     const fetch: typeof globalThis.fetch = async (input) => {

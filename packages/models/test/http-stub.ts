@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { judgeRequest } from "../../../scripts/lib/strict-provider/judge-request.ts";
 
 export interface StubRequest {
   readonly path: string;
@@ -13,7 +14,7 @@ export interface StubAnswer {
   readonly body: string;
 }
 
-/** An HTTP server on a free port that answers with what `answer` gives, request by request. */
+/** An HTTP server on a free port that answers with what `answer` gives, request by request, to what a provider takes. */
 export async function startStub(answer: (request: StubRequest, index: number) => StubAnswer) {
   const requests: StubRequest[] = [];
   const server = createServer((incoming, response) => {
@@ -22,7 +23,15 @@ export async function startStub(answer: (request: StubRequest, index: number) =>
     incoming.on("end", () => {
       const text = Buffer.concat(chunks).toString() || "{}";
       const request = { path: incoming.url ?? "", headers: incoming.headers, body: JSON.parse(text) };
-      const { status = 200, headers, body } = answer(request, requests.push(request) - 1);
+      const refused = judgeRequest(request.path, request.body);
+      const index = requests.push(request) - 1;
+      const {
+        status = 200,
+        headers,
+        body,
+      } = refused
+        ? { status: 400, body: JSON.stringify({ error: { message: refused } }) }
+        : answer(request, index);
       response.writeHead(status, { "content-type": "application/json", ...headers });
       response.end(body);
     });

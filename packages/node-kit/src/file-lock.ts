@@ -185,13 +185,13 @@ class LockFile {
 export const acquireFileLock = async (path: string, options: FileLockOptions = {}): Promise<FileLock> => {
   const { waitMs = 0, clock = systemClock } = options;
   const file = new LockFile(path, options);
-  const dueAtMs = clock.now() + waitMs;
+  const dueAtMs = clock.elapsedMs() + waitMs;
   for (let attempt = 1; ; attempt++) {
     try {
       return await file.acquire();
     } catch (error) {
       const mayWait = FileLockError.isInstance(error) && error.code === "file_locked";
-      const leftMs = dueAtMs - clock.now();
+      const leftMs = dueAtMs - clock.elapsedMs();
       if (!mayWait || !(leftMs > 0)) throw error;
       await wait(Math.min(leftMs, backoffDelayMs(attempt, lockBackoff)), clock, undefined);
     }

@@ -56,7 +56,7 @@ describe("acquireFileLock", () => {
       return () => {};
     };
     const error = await failure(
-      acquireFileLock(path, { waitMs: 250, clock: { now: () => waitedMs, after } }),
+      acquireFileLock(path, { waitMs: 250, clock: { now: () => 0, elapsedMs: () => waitedMs, after } }),
     );
     expect([error.code, Math.round(waitedMs)]).toEqual(["file_locked", 250]);
     await lock.release();

@@ -12,6 +12,7 @@ import {
 import type { NotifyConfig, NotifyStep } from "./config.ts";
 import { NoticeLane } from "./lane.ts";
 import type { NoticeLinks } from "./notice.ts";
+import { checkNotifierOptions } from "./option-names.ts";
 import { createLoudFrom } from "./quiet-hours.ts";
 import { createSentLog, type SentLog } from "./sent-log.ts";
 
@@ -70,6 +71,7 @@ const isMeant = ({ when }: NotifyStep, { risk, origin, subject }: ApprovalRecord
  * once the approval is answered, withdrawn or expired. Delivers at least once. Throws `invalid_argument` for limits that are not valid.
  */
 export const createNotifier = (options: NotifierOptions): Notifier => {
+  checkNotifierOptions(options);
   const { config, source, links, sent = createSentLog(), clock = systemClock } = options;
   const { timeoutMs, maxAttempts, initialDelayMs, spacingMs } = notifierLimits.resolve(options.limits);
   const backoff = resolveBackoff(

@@ -27,6 +27,7 @@ import {
   sessionAttribute,
 } from "./mapping.ts";
 import { Metrics } from "./metrics.ts";
+import { checkOtelTracerOptions } from "./option-names.ts";
 import { toSpanContext, toTraceContext } from "./span-context.ts";
 
 export interface OtelOptions {
@@ -205,4 +206,5 @@ const toLinks = (carried: readonly (TraceContext | undefined)[]) => {
 };
 
 /** Makes a tracer for the roles, over the OpenTelemetry API of this process. */
-export const createOtelTracer = (options: OtelOptions = {}): Tracer => new OtelTracer(options);
+export const createOtelTracer = (options: OtelOptions = {}): Tracer =>
+  new OtelTracer(checkOtelTracerOptions(options));

@@ -22,6 +22,13 @@ const builtIn: Defaults = {
   notification: "allow",
 };
 
+/** A policy of rules for tools blocks the model itself: that says where to allow it. */
+const promptReason =
+  "no rule of the policy allows pre_prompt, the request to the model: add a rule for it, or defaults: { pre_prompt: allow }";
+
+const isBareBlock = (then: Then | undefined): boolean =>
+  then === "block" || (typeof then === "object" && then.decision === "block" && then.reason === undefined);
+
 /** The key among the defaults that decides events of a type. */
 const defaultKeyOf = (type: AhpEventType, defaults: Defaults): keyof Defaults => {
   const { blocking, specialised } = ahpEvents[type];
@@ -31,6 +38,8 @@ const defaultKeyOf = (type: AhpEventType, defaults: Defaults): keyof Defaults =>
 
 const compileDefaults = (own: Defaults, parts: CompileParts): Map<AhpEventType, DecisionMaker> => {
   const defaults = { ...builtIn, ...own };
+  if (own.pre_prompt === undefined && (own.gate === undefined || isBareBlock(own.gate)))
+    defaults.pre_prompt = { decision: "block", reason: promptReason };
   const makers = new Map<AhpEventType, DecisionMaker>();
   for (const [key, source] of Object.entries(defaults) as [keyof Defaults, Then | undefined][]) {
     const decided = types.filter((type) => defaultKeyOf(type, defaults) === key);

@@ -11,6 +11,7 @@ import { decide } from "./decide/decide.ts";
 import { Explainer } from "./decide/explainer.ts";
 import type { Explanation } from "./decide/explanation.ts";
 import { LimitStore } from "./limits/limit-store.ts";
+import { checkPolicyHarnessOptions } from "./option-names.ts";
 import { compiledOf, type Policy } from "./policy.ts";
 
 export interface PolicyHarnessOptions {
@@ -83,6 +84,7 @@ const types = Object.keys(ahpEvents) as AhpEventType[];
  * are refused as not supported; a rule that fails refuses, and names itself.
  */
 export const createPolicyHarness = (options: PolicyHarnessOptions): PolicyHarness => {
+  checkPolicyHarnessOptions(options);
   const { clock = systemClock, redactor = createRedactor(), onDecision, onError } = options;
   const explainer = new Explainer(redactor);
   const store = new LimitStore(compiledOf(options.policy).bounds.maxLimitKeys);

@@ -7,6 +7,40 @@ import { eventOf, policyOf, toolEvent } from "./support/policies.ts";
 
 const allTypes = Object.keys(ahpEvents) as AhpEventType[];
 
+describe("the request to a model", () => {
+  const request = (payload: object) => ({ ...eventOf("pre_prompt", payload as never) });
+
+  it("is blocked without a rule, and the reason says what to set", () => {
+    for (const defaults of ["", "defaults: { gate: block }\n"]) {
+      const policy = policyOf(`${defaults}rules: [{ name: reads, when: { tool: read }, then: allow }]`);
+      expect(checkPolicy(policy, request({ prompt: "hi" })).decision).toMatchObject({
+        decision: "block",
+        reason: expect.stringMatching(/pre_prompt.*defaults: \{ pre_prompt: allow \}/),
+      });
+    }
+  });
+
+  it("is asked about once a turn: a further one only by a rule that names it, and a block holds for each", () => {
+    const policy = policyOf(`
+defaults: { gate: { decision: escalate, reason: look } }
+rules:
+  - { name: added, when: { event: pre_prompt, cel: 'payload.step > 0 && payload.added.contains("key")' }, then: { decision: escalate, reason: a key } }
+  - { name: never, when: { event: pre_prompt, cel: 'payload.prompt == "no"' }, then: block }
+  - { name: prompts, when: { event: pre_prompt, cel: 'payload.prompt == "ask"' }, then: { decision: escalate, reason: asked } }
+  - { name: kind, when: { event: pre_prompt, cel: 'payload.prompt == "hi"' }, then: { decision: modify, set: { prompt: hello } } }
+`);
+    const words = (payload: object) => checkPolicy(policy, request(payload)).decision?.decision;
+    const steps = (prompt: string) => [0, 1].map((step) => words({ prompt, step, added: "a" }));
+    expect([steps("other"), steps("ask"), steps("hi"), steps("no")]).toEqual([
+      ["escalate", "allow"],
+      ["escalate", "allow"],
+      ["modify", "allow"],
+      ["block", "block"],
+    ]);
+    expect(words({ prompt: "ask", step: 1, added: "the key" })).toBe("escalate");
+  });
+});
+
 describe("rules", () => {
   const policy = policyOf(
     `

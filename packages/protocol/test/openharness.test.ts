@@ -283,10 +283,27 @@ describe("the registry", () => {
     expect(codeOf(make)).toEqual(["ActionRegistryError", "invalid_action_type"]);
   });
 
-  it.each(["render_message", ownType.type])("refuses %s for the second time", (type) => {
+  it("refuses a type for the second time", () => {
     verifies("OH-60");
-    const make = () => createActionRegistry([ownType, { ...ownType, type }]);
+    const make = () => createActionRegistry([ownType, ownType]);
     expect(codeOf(make)).toEqual(["ActionRegistryError", "duplicate_action_type"]);
+  });
+
+  it("takes an own type in the place of a core one, whose capability stays unless it names one", () => {
+    verifies("OH-60");
+    const card = { ...ownType, type: "render_ui", capability: undefined as never };
+    const { capability: _none, ...silent } = card;
+    const registry = createActionRegistry([
+      silent,
+      { ...ownType, type: "noop", capability: "com.example.x" },
+    ]);
+    expect(registry.get("render_ui")).toMatchObject({
+      defaultRisk: ownType.defaultRisk,
+      capability: "openharness.ui.rich_cards",
+    });
+    expect(registry.problemOf({ action_type: "render_ui", payload: { sop: "s" } })).toBeUndefined();
+    expect(registry.get("noop")?.capability).toBe("com.example.x");
+    expect(registry.types).toEqual(createActionRegistry().types);
   });
 
   it("gives the portable text of a directive", () => {

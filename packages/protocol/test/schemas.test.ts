@@ -179,7 +179,7 @@ describe("the edges of the thread schemas", () => {
     expect(threads.threadMethods["turn.start"].params.safeParse(params).success).toBe(false);
   });
 
-  it.each([-1, 1.5, "1", null])("thread.get after the event %j is refused", (afterSeq) => {
+  it.each([-1, 1.5, "1"])("thread.get after the event %j is refused", (afterSeq) => {
     const { params } = threads.threadMethods["thread.get"];
     expect(params.safeParse({ threadId: "ses_1", afterSeq }).success).toBe(false);
   });

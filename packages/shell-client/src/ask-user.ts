@@ -33,14 +33,23 @@ export const readUserReply = (reply: unknown, digestAsked: string): Asked => {
     }
     if (isDecision(decision)) return { decision, ...(typeof reason === "string" && { reason }) };
   }
-  return { decision: undefined, error: { code: "not_answered", message: "there was no answer" } };
+  if (reply === undefined || reply === null) {
+    return { decision: undefined, error: { code: "not_answered", message: "there was no answer" } };
+  }
+  const message = `the reply is ${typeof reply === "object" ? "an object without a decision" : `a ${typeof reply}`}: "approved" and "refused" are answers`;
+  return { decision: undefined, error: { code: "approval_failed", message } };
 };
+
+/** An answer in words, for an engine that has not said how it takes answers. */
+export const intentOf = ({ decision, reason }: Answer): string =>
+  reason === undefined ? decision : `${decision}: ${reason}`;
 
 export interface Question {
   readonly directive: ActionDirective;
   readonly riskTier: RiskTier;
   readonly why: ApprovalAsk["why"];
-  readonly deadlineAtMs: number | undefined;
+  /** When its deadline is over, by `elapsedMs` of the clock. */
+  readonly dueMs: number | undefined;
   readonly scope: CallScope;
 }
 
@@ -50,29 +59,34 @@ export interface AskOptions {
   readonly clock: Clock;
 }
 
+/** When a deadline is over, in milliseconds since the epoch. */
+export const toEpochMs = (dueMs: number | undefined, clock: Clock): number | undefined =>
+  dueMs === undefined ? undefined : clock.now() + dueMs - clock.elapsedMs();
+
 /** Asks the user. Never rejects; anything but a yes or a no leaves it undecided. */
 export const askUser = async (question: Question, options: AskOptions): Promise<Asked> => {
-  const { directive, riskTier, why, deadlineAtMs, scope } = question;
+  const { directive, riskTier, why, dueMs, scope } = question;
   const { approve, approvalTimeoutMs, clock } = options;
   const undecided = (code: DirectiveErrorCode, message: string, cause?: unknown): Asked => ({
     decision: undefined,
     error: { code, message, cause },
   });
   if (approve === undefined) return undecided("no_approver", "this shell cannot ask its user");
-  const timeoutAtMs = clock.now() + approvalTimeoutMs;
-  const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
+  const deadlineAtMs = toEpochMs(dueMs, clock);
+  const leftMs = (dueMs ?? Number.POSITIVE_INFINITY) - clock.elapsedMs();
+  const timeoutMs = Math.min(leftMs, approvalTimeoutMs);
   const run = async (signal: AbortSignal) => {
     const digest = await directiveDigest(directive);
     return readUserReply(await approve({ directive, digest, riskTier, why, signal, deadlineAtMs }), digest);
   };
-  const ended = await scope.settle(run, { clock, name: "the answer", timeoutMs: dueAtMs - clock.now() });
+  const ended = await scope.settle(run, { clock, name: "the answer", timeoutMs });
   switch (ended.status) {
     case "done":
       return ended.value;
     case "cancelled":
       return undecided("cancelled", "the call was given up");
     case "timed_out":
-      return dueAtMs === timeoutAtMs
+      return approvalTimeoutMs <= leftMs
         ? undecided("not_answered", `there was no answer within ${approvalTimeoutMs} ms`)
         : undecided("deadline_exceeded", "the deadline was over before there was an answer");
     case "failed":

@@ -19,9 +19,9 @@ import { givenUp, type ShellClientError, toClientError } from "./shell-client-er
 import type { DirectiveResult, PendingApproval, ShellDiagnostic, ShellOutcome } from "./shell-outcome.ts";
 import type { Trace } from "./trace.ts";
 
-/** A question with its answer, which is to be sent. */
+/** An answer that is to be sent, and what it answers; undefined where the engine gave nothing to answer its question with. */
 interface Answered {
-  readonly pending: PendingApproval;
+  readonly pending: PendingApproval | undefined;
   readonly answer: Answer;
 }
 
@@ -31,7 +31,7 @@ export interface Opening {
   /** Of the session, taken by the request. */
   readonly taken?: Continuation | undefined;
   /** What the request answers. */
-  readonly answers?: PendingApproval;
+  readonly answers?: PendingApproval | undefined;
 }
 
 /** What all calls of a client have in common. */
@@ -81,7 +81,7 @@ export class Conversation {
     for (let sent = 0; this.#answers.length > 0; sent++) {
       const next = this.#answers.shift() as Answered;
       if (sent >= post.limits.maxFollowUps || scope.aborted) {
-        this.#pending.push(next.pending);
+        this.#keep(next.pending);
         if (!scope.aborted) {
           diagnose({ code: "follow_ups_exhausted", message: "an answer was not sent by itself any more" });
         }
@@ -94,7 +94,7 @@ export class Conversation {
         });
       } catch (error) {
         // What the user said cannot be sent: the question stays.
-        this.#pending.push(next.pending);
+        this.#keep(next.pending);
         this.#fail(toClientError(error, undefined));
       }
     }
@@ -113,15 +113,19 @@ export class Conversation {
       this.#fail(toClientError(error, request));
       return;
     }
-    const { response, receivedAtMs } = posted;
+    const { response } = posted;
     this.#response = response;
     this.#settle(response, taken, answers);
     this.#deny(response);
     if (response.response.status === "error") this.#failed(request.request_id, response);
     else {
       session.follow(response);
-      await this.#deliver(request.request_id, response, receivedAtMs);
+      await this.#deliver(request.request_id, posted);
     }
+  }
+
+  #keep(pending: PendingApproval | undefined): void {
+    if (pending) this.#pending.push(pending);
   }
 
   /** What the request showed is good again where it was not used. */
@@ -144,7 +148,7 @@ export class Conversation {
   }
 
   /** Carries the directives out, group by group. Never rejects: each has its result, whatever became of the others. */
-  async #deliver(requestId: string, response: ShellResponse, receivedAtMs: number): Promise<void> {
+  async #deliver(requestId: string, { response, receivedMs, invalid }: Posted): Promise<void> {
     const { work, capabilities, post, stopsAfterRefusal, onResult } = this.#options;
     const directives = response.response.action_directives ?? [];
     const continuation = continuationOf(response);
@@ -157,8 +161,9 @@ export class Conversation {
         directive,
         index,
         requestId,
+        invalidAt: invalid.get(index),
         // Deadlines count from the response (section 10).
-        deadlineAtMs: deadline_ms === undefined ? undefined : receivedAtMs + deadline_ms,
+        dueMs: deadline_ms === undefined ? undefined : receivedMs + deadline_ms,
         scope: this.#scope,
         questions: this.#questions,
         isStopped: () => isStopped,
@@ -177,7 +182,7 @@ export class Conversation {
     for (const { result, question } of worked) {
       this.#results.push(result);
       if (question?.answer) this.#answers.push({ pending: question.pending, answer: question.answer });
-      else if (question) this.#pending.push(question.pending);
+      else this.#keep(question?.pending);
     }
   }
 

@@ -8,7 +8,7 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { displayText } from "@harnesskit/wire";
 import type { Lane } from "@harnesskit/wire/rpc";
-import { type Answer, type Asked, type AskOptions, askUser, directiveDigest } from "./ask-user.ts";
+import { type Answer, type Asked, type AskOptions, askUser, directiveDigest, toEpochMs } from "./ask-user.ts";
 import type { CallScope } from "./call-scope.ts";
 import { riskOf, type TierRules } from "./risk.ts";
 import type { Executors } from "./shell-capabilities.ts";
@@ -36,7 +36,10 @@ export interface Item {
   readonly directive: ActionDirective;
   readonly index: number;
   readonly requestId: string;
-  readonly deadlineAtMs: number | undefined;
+  /** Where it is not valid; undefined where it is. */
+  readonly invalidAt: string | undefined;
+  /** When its deadline is over, by `elapsedMs` of the clock. */
+  readonly dueMs: number | undefined;
   readonly scope: CallScope;
   /** Asks one question at a time. */
   readonly questions: Lane;
@@ -50,7 +53,8 @@ export interface Item {
 
 /** A question of the engine, and what the user said to it. */
 export interface Questioned {
-  readonly pending: PendingApproval;
+  /** Undefined where the engine gave nothing to answer it with. */
+  readonly pending: PendingApproval | undefined;
   readonly answer: Answer | undefined;
 }
 
@@ -86,21 +90,28 @@ export class DirectiveWork {
   }
 
   async do(item: Item): Promise<Worked> {
-    const isQuestion = item.directive.action_type === "request_approval";
+    const { directive, invalidAt } = item;
+    const isQuestion = directive.action_type === "request_approval" && invalidAt === undefined;
+    const executor = this.#options.executors.get(directive.action_type);
     const early = this.#ended(item);
-    if (early && !isQuestion) return { result: early };
-    if (isQuestion) return this.#question(item, early);
-    const executor = this.#options.executors.get(item.directive.action_type);
+    if (isQuestion && executor === undefined) return this.#question(item, early);
+    if (early) return { result: early };
+    if (invalidAt !== undefined) {
+      return { result: await this.#misfit(item, "invalid_directive", `it is not valid: ${invalidAt}`) };
+    }
     if (executor === undefined) return { result: await this.#skip(item) };
     if (!this.#fits(item)) return { result: await this.#misfit(item) };
-    return { result: (await this.#permission(item)) ?? (await this.#execute(item, executor)) };
+    const result = (await this.#permission(item)) ?? (await this.#execute(item, executor));
+    // An executor of one's own shows the question; what it is answered with stays at hand.
+    const pending = isQuestion ? await this.#pending(item) : undefined;
+    return { result, ...(pending && { question: { pending, answer: undefined } }) };
   }
 
   /** The end of an item that is not to be begun any more. */
   #ended(item: Item): DirectiveResult | undefined {
     if (item.scope.aborted) return end(item, "not_reached", "cancelled", "the call was given up");
     if (item.isStopped()) return end(item, "not_reached", "stopped", "a directive before it was refused");
-    if (this.#options.clock.now() >= (item.deadlineAtMs ?? Number.POSITIVE_INFINITY)) {
+    if (this.#options.clock.elapsedMs() >= (item.dueMs ?? Number.POSITIVE_INFINITY)) {
       return end(item, "expired", "deadline_exceeded", "its deadline was over before it began");
     }
     return undefined;
@@ -118,10 +129,13 @@ export class DirectiveWork {
     }
   }
 
-  async #misfit(item: Item): Promise<DirectiveResult> {
-    const message = "the payload does not fit its type";
-    this.#report("invalid_payload", message, item);
-    const result = end(item, "failed", "invalid_payload", message);
+  async #misfit(
+    item: Item,
+    code: "invalid_payload" | "invalid_directive" = "invalid_payload",
+    message = "the payload does not fit its type",
+  ): Promise<DirectiveResult> {
+    this.#report(code, message, item);
+    const result = end(item, "failed", code, message);
     return this.#instead(item, result, misfitTextOf(item.directive));
   }
 
@@ -189,14 +203,14 @@ export class DirectiveWork {
 
   async #execute(item: Item, executor: DirectiveExecutor): Promise<DirectiveResult> {
     const { clock, executorTimeoutMs } = this.#options;
-    const { directive, index, requestId, deadlineAtMs, scope } = item;
-    const timeoutAtMs = clock.now() + executorTimeoutMs;
-    const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
+    const { directive, index, requestId, dueMs, scope } = item;
+    const deadlineAtMs = toEpochMs(dueMs, clock);
+    const leftMs = (dueMs ?? Number.POSITIVE_INFINITY) - clock.elapsedMs();
     const run = (stop: AbortSignal) => executor(directive, { signal: stop, deadlineAtMs, requestId, index });
     const ended = await scope.settle(run, {
       clock,
       name: "the executor",
-      timeoutMs: dueAtMs - clock.now(),
+      timeoutMs: Math.min(leftMs, executorTimeoutMs),
     });
     switch (ended.status) {
       case "done":
@@ -206,7 +220,7 @@ export class DirectiveWork {
       case "cancelled":
         return end(item, "failed", "cancelled", "the call was given up while it was carried out");
       case "timed_out":
-        return dueAtMs === timeoutAtMs
+        return executorTimeoutMs <= leftMs
           ? end(item, "failed", "executor_timeout", `it took longer than ${executorTimeoutMs} ms`)
           : end(item, "expired", "deadline_exceeded", "its deadline was over before it was done");
     }
@@ -216,15 +230,11 @@ export class DirectiveWork {
   async #question(item: Item, early: DirectiveResult | undefined): Promise<Worked> {
     if (!this.#fits(item)) return { result: early ?? (await this.#misfit(item)) };
     const pending = await this.#pending(item);
-    if (pending === undefined || early) {
-      const missing = () =>
-        end(item, "failed", "no_continuation", "nothing says how the question is answered");
-      const isOver = early?.outcome === "expired" || pending === undefined;
-      return { result: early ?? missing(), ...(!isOver && { question: { pending, answer: undefined } }) };
-    }
+    const open = { question: { pending, answer: undefined } };
+    if (early) return { result: early, ...(early.outcome !== "expired" && open) };
     const { approve, answersApprovals, registry } = this.#options;
-    const later: Worked = { result: end(item, "pending"), question: { pending, answer: undefined } };
-    if (!answersApprovals || !approve) return later;
+    const later = pending ? { result: end(item, "pending"), ...open } : undefined;
+    if (!answersApprovals || !approve) return later ?? { result: await this.#unanswerable(item) };
     const riskTier = riskOf(item.directive, registry);
     const asked = await item.questions.run(() =>
       askUser({ ...item, riskTier, why: "engine" }, this.#options),
@@ -237,13 +247,19 @@ export class DirectiveWork {
       case "deadline_exceeded":
         return { result: end(item, "expired", code, message) };
       case "cancelled":
-        return { ...later, result: end(item, "not_reached", code, message) };
+        return { ...open, result: end(item, "not_reached", code, message) };
       case "approval_failed":
       case "approval_mismatch":
-        return { ...later, result: end(item, "failed", code, message, cause) };
+        return { ...open, result: end(item, "failed", code, message, cause) };
       default:
-        return later;
+        return later ?? { result: await this.#unanswerable(item) };
     }
+  }
+
+  /** A question that cannot be kept for later, because nothing says how it is answered: the user reads it. */
+  #unanswerable(item: Item): Promise<DirectiveResult> {
+    const result = end(item, "failed", "no_continuation", "nothing says how the question is answered later");
+    return this.#instead(item, result, misfitTextOf(item.directive));
   }
 
   async #pending({ directive, continuation: ofResponse }: Item): Promise<PendingApproval | undefined> {
@@ -252,7 +268,7 @@ export class DirectiveWork {
     try {
       return Object.freeze({ directive, digest: await directiveDigest(directive), continuation });
     } catch {
-      // A directive without canonical JSON cannot be answered.
+      // A directive without canonical JSON cannot be bound to.
       return undefined;
     }
   }

@@ -1,9 +1,9 @@
-import type { ShellRequest, ShellResponse } from "@harnesskit/protocol/openharness";
+import type { ShellRequest } from "@harnesskit/protocol/openharness";
 import { type Backoff, backoffDelayMs, type Clock, HarnessError, wait } from "@harnesskit/wire";
 import type { CallScope } from "./call-scope.ts";
 import type { EngineLine } from "./engine-line.ts";
 import type { ShellClientLimits } from "./limits.ts";
-import { readResponse } from "./read-response.ts";
+import { type ReadResponse, readResponse } from "./read-response.ts";
 import { givenUp, retryAfterMsOf, ShellClientError, toClientError } from "./shell-client-error.ts";
 import type { ShellDiagnostic } from "./shell-outcome.ts";
 import type { StreamCall } from "./streaming/stream-call.ts";
@@ -14,10 +14,9 @@ import type { Trace } from "./trace.ts";
 /** A request with its id. */
 export type SendableRequest = ShellRequest & { readonly request_id: string };
 
-export interface Posted {
-  readonly response: ShellResponse;
-  /** When it came, in milliseconds since the epoch. */
-  readonly receivedAtMs: number;
+export interface Posted extends ReadResponse {
+  /** When it came, by `elapsedMs` of the clock. */
+  readonly receivedMs: number;
 }
 
 export interface PostOptions {
@@ -49,10 +48,10 @@ const failedAttempt = (failure: ShellClientError): Attempt => ({
   retryAfterMs: retryAfterMsOf(failure.cause),
 });
 
-const answered = (response: ShellResponse, clock: Clock, retryAfterMs = 0): Attempt => {
-  const { status, error } = response.response;
+const answered = (read: ReadResponse, clock: Clock, retryAfterMs = 0): Attempt => {
+  const { status, error } = read.response.response;
   return {
-    posted: { response, receivedAtMs: clock.now() },
+    posted: { ...read, receivedMs: clock.elapsedMs() },
     ...(status === "error" && { code: "engine_error" }),
     isRetryable: status === "error" && error?.retryable === true,
     retryAfterMs,
@@ -68,9 +67,10 @@ const refusalIn = (
   if (!HarnessError.isInstance(cause) || !("document" in cause) || cause.document === undefined)
     return undefined;
   try {
-    const response = readResponse(cause.document, requestId, limits);
-    if (response.response.status !== "error" || response.response.error === undefined) return undefined;
-    return answered(response, clock, retryAfterMsOf(cause));
+    const read = readResponse(cause.document, requestId, limits);
+    const { status, error } = read.response.response;
+    if (status !== "error" || error === undefined) return undefined;
+    return answered(read, clock, retryAfterMsOf(cause));
   } catch {
     // The document of another server, such as a proxy: the status counts.
     return undefined;

@@ -5,6 +5,7 @@ import {
   ContinuationSchema,
   majorOf,
   OPENHARNESS_VERSION,
+  parseActionDirective,
   type ShellResponse,
   ShellResponseSchema,
   withMessageText,
@@ -43,12 +44,41 @@ const frozen = (directive: ActionDirective): ActionDirective => {
 
 const ownMajor = majorOf(OPENHARNESS_VERSION);
 
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A response, and what is wrong with those of its directives that are not valid, by their places. */
+export interface ReadResponse {
+  readonly response: ShellResponse;
+  readonly invalid: ReadonlyMap<number, string>;
+}
+
+/** What is left of a directive that is not valid: its type and its payload, as far as they are there. */
+const remainsOf = (given: unknown): JsonObject => {
+  const { action_type: type, payload } = isObject(given) ? given : {};
+  const name = typeof type === "string" && type !== "" ? type : "invalid";
+  return { action_type: name, ...(isObject(payload) && { payload }) };
+};
+
+/** A message with the remains of its directives that are not valid in their places. */
+const withRemains = (message: JsonObject, invalid: Map<number, string>): JsonObject => {
+  const { response } = message;
+  if (!isObject(response) || !Array.isArray(response.action_directives)) return message;
+  const directives = response.action_directives.map((given, index) => {
+    const parsed = parseActionDirective(given);
+    if ("data" in parsed) return given;
+    invalid.set(index, parsed.path.split(".", 1)[0] || "an object is expected");
+    return remainsOf(given);
+  });
+  return { ...message, response: { ...response, action_directives: directives } };
+};
+
 /**
  * Makes a response of what came back: a copy that is the shell's alone, whose directives are frozen, each message under both
  * of its names. Throws a
  * `ShellClientError`: `protocol_version_unsupported` or `invalid_response`.
  */
-export const readResponse = (raw: unknown, requestId: string, limits: ShellClientLimits): ShellResponse => {
+export const readResponse = (raw: unknown, requestId: string, limits: ShellClientLimits): ReadResponse => {
   if (raw === undefined) throw invalidResponse("the engine gave no response", "no_response");
   const copyLimits = { maxBytes: limits.maxResponseBytes, maxDepth: limits.maxDepth };
   const copy = copyMessage(raw, copyLimits, (problem, cause) =>
@@ -63,7 +93,9 @@ export const readResponse = (raw: unknown, requestId: string, limits: ShellClien
       "the engine answered in another major version of the protocol",
     );
   }
-  const parsed = ShellResponseSchema.safeParse(copy);
+  const invalid = new Map<number, string>();
+  let parsed = ShellResponseSchema.safeParse(copy);
+  if (!parsed.success && isObject(copy)) parsed = ShellResponseSchema.safeParse(withRemains(copy, invalid));
   if (!parsed.success) {
     const path = parsed.error.issues[0]?.path.map(String).join(".") ?? "";
     throw invalidResponse("what came back is not a valid OpenHarness response", "schema", { path });
@@ -80,7 +112,7 @@ export const readResponse = (raw: unknown, requestId: string, limits: ShellClien
     throw invalidResponse(`a response denies ${limits.maxDenials} features at most`, "too_many_denials");
   }
   response.response.action_directives &&= directives.map(frozen);
-  return response;
+  return { response, invalid };
 };
 
 /**

@@ -23,9 +23,6 @@ export const resolveExecutors = (given: Readonly<Record<string, DirectiveExecuto
   for (const [type, executor] of Object.entries(given)) {
     if (typeof executor !== "function")
       throw new InvalidArgumentError(`executors.${type} must be a function`);
-    if (type === "request_approval") {
-      throw new InvalidArgumentError("a request_approval has no executor: it goes to `approve`");
-    }
   }
   return new Map([["noop", () => undefined], ...Object.entries(given)]);
 };
@@ -49,7 +46,7 @@ export const capabilitiesOf = (
   const capabilities: Capabilities = { [ShellCapability.ParallelActions]: true };
   if (executors.has("render_ui")) capabilities[ShellCapability.RichCards] = true;
   if (canStream) capabilities[ShellCapability.Streaming] = { ...streamingCapability };
-  if (canAsk) capabilities[ShellCapability.Approval] = true;
+  if (canAsk || executors.has("request_approval")) capabilities[ShellCapability.Approval] = true;
   for (const { type, capability } of actionTypes) {
     if (capability !== undefined && executors.has(type)) capabilities[capability] = true;
   }

@@ -14,7 +14,7 @@ export type ShellClientErrorCode =
   | "response_timeout"
   /** The engine does not accept the credentials. */
   | "unauthorized"
-  /** The credentials do not allow it. */
+  /** The engine's server does not allow this host, origin or principal. */
   | "forbidden"
   /** The engine's transport takes no such message, or is not to be trusted. */
   | "engine_refused"
@@ -78,7 +78,7 @@ export const givenUp = ({ reason }: { readonly reason: unknown }): ShellClientEr
 /** What the codes of wire and of transports mean; any other one means that the engine cannot be reached. */
 const meanings: Readonly<Record<string, readonly [ShellClientErrorCode, string]>> = {
   unauthorized: ["unauthorized", "the engine does not take the credentials"],
-  forbidden: ["forbidden", "the credentials do not allow it"],
+  forbidden: ["forbidden", "the engine's server does not allow this host, origin or principal"],
   not_found: ["engine_refused", "there is no engine at that address"],
   method_not_allowed: ["engine_refused", "there is no engine at that address"],
   redirect_refused: ["engine_refused", "the engine is at another address, which is not followed"],
@@ -125,7 +125,9 @@ export const toClientError = (cause: unknown, message: unknown): ShellClientErro
     "engine_unreachable" as const,
     "the engine cannot be reached, or broke off",
   ];
-  return new ShellClientError(meaning, text, { retryable: retryable.has(meaning), cause });
+  // What the server said, such as which origin it does not know.
+  const said = meaning === "forbidden" ? `: ${(cause as HarnessError).message}` : "";
+  return new ShellClientError(meaning, `${text}${said}`, { retryable: retryable.has(meaning), cause });
 };
 
 /** How long a server asked to be left alone, in milliseconds. */

@@ -86,11 +86,11 @@ export interface ShellClientOptions {
   /** @default none */
   readonly auth?: AuthReferences;
   /**
-   * What carries directives out, by their types. What has none here is unknown, but for `noop`, which does nothing; a
-   * `request_approval` goes to `approve`. @default none
+   * What carries directives out, by their types. What has none here is unknown, but for `noop`, which does nothing, and
+   * `request_approval`, which goes to `approve`; with one here its question is left in `pendingApprovals`. @default none
    */
   readonly executors?: Readonly<Record<string, DirectiveExecutor>>;
-  /** Types beside the core ones: their payloads' schemas, and how dangerous they are. @default none */
+  /** Types beside the core ones, or in their places: their payloads' schemas, and how dangerous they are. @default none */
   readonly actionTypes?: readonly ActionType[];
   /**
    * What the shell says that it can do, over what follows from the other options: approvals where there is `approve`, rich
@@ -100,7 +100,8 @@ export interface ShellClientOptions {
   readonly capabilities?: Capabilities;
   /**
    * Asks the user, one question at a time for each call. Only `approved` is a yes. Without an answer (undefined) a directive is
-   * then refused, a `request_approval` stays pending. @default no approver: what needs a yes is refused
+   * then refused, a `request_approval` stays pending. Any other reply, such as `true`, is `approval_failed`. The answer to a
+   * `request_approval` that has no continuation is sent as the intent of the next request. @default no approver: what needs a yes is refused
    */
   readonly approve?: (ask: ApprovalAsk) => ApprovalReply | undefined | Promise<ApprovalReply | undefined>;
   /**

@@ -12,7 +12,7 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import { currentTracer, inOperation, readTraceContext } from "@harnesskit/wire/trace";
-import { readUserReply } from "./ask-user.ts";
+import { intentOf, readUserReply } from "./ask-user.ts";
 import { buildRequest, type RequestFrame, type RequestParts } from "./build-request.ts";
 import { CallScope } from "./call-scope.ts";
 import { Conversation, type ConversationOptions, type Opening } from "./conversation.ts";
@@ -20,6 +20,7 @@ import { DirectiveWork } from "./directive-work.ts";
 import { type EngineLine, toEngineLine } from "./engine-line.ts";
 import { type EnvironmentPolicy, filterEnvironment, withHashKey } from "./environment.ts";
 import { type ShellClientLimits, shellClientLimits } from "./limits.ts";
+import { checkShellClientOptions } from "./option-names.ts";
 import { readPending } from "./read-response.ts";
 import { resolveRules } from "./risk.ts";
 import { SessionState } from "./session-state.ts";
@@ -151,8 +152,11 @@ class Client implements ShellClient {
       onDenials: (denials) => callSafely(() => options.onDenials?.(denials)),
       onResult: (result) => callSafely(() => options.onResult?.(result)),
       diagnose,
-      buildAnswer: ({ pending: { digest, continuation }, answer }, trace) =>
-        this.#build({ ask: {}, trace, continuation, approval: { ...answer, digest } }),
+      buildAnswer: ({ pending, answer }, trace) => {
+        if (pending === undefined) return this.#build({ ask: { intent: intentOf(answer) }, trace });
+        const { digest, continuation } = pending;
+        return this.#build({ ask: {}, trace, continuation, approval: { ...answer, digest } });
+      },
     };
   }
 
@@ -282,4 +286,5 @@ class Client implements ShellClient {
  * Makes the client of one session. Throws `invalid_argument` for options under which nothing could work, and
  * `ActionRegistryError` for types of actions that cannot be registered.
  */
-export const createShellClient = (options: ShellClientOptions): ShellClient => new Client(options);
+export const createShellClient = (options: ShellClientOptions): ShellClient =>
+  new Client(checkShellClientOptions(options));

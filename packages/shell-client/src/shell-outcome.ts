@@ -14,7 +14,7 @@ export type DirectiveOutcome =
   | "done"
   /** The user or the policy said no, or no user could be asked. Where none could, its text or a sentence about it was shown. */
   | "refused"
-  /** Its payload does not fit its type, and its text was shown, if it had one; or what carries it out threw or took too long. */
+  /** It is not valid or its payload does not fit its type, and its text was shown, if it had one; or what carries it out threw or took too long. */
   | "failed"
   /** Its `deadline_ms` was over before it was done. */
   | "expired"
@@ -35,12 +35,14 @@ export type DirectiveErrorCode =
   | "no_approver"
   /** `approve` gave no decision, or none in time. */
   | "not_answered"
-  /** `approve` threw. */
+  /** `approve` threw, or returned something that is no answer. */
   | "approval_failed"
   /** The answer was about another directive. */
   | "approval_mismatch"
-  /** A `request_approval` that nothing says how to answer. */
+  /** A `request_approval` that was not answered at once, and that nothing says how to answer later. */
   | "no_continuation"
+  /** One of its fields is missing, or has a value that the protocol does not know. */
+  | "invalid_directive"
   | "invalid_payload"
   | "executor_failed"
   | "executor_timeout"
@@ -58,7 +60,7 @@ export interface DirectiveError {
 }
 
 export interface DirectiveResult {
-  /** As it was received: frozen, and the very object that was approved and carried out. */
+  /** As it was received: frozen, and the very object that was approved and carried out. Of one that is not valid, its type and payload. */
   readonly directive: ActionDirective;
   /** Its place in its response. */
   readonly index: number;
@@ -67,7 +69,7 @@ export interface DirectiveResult {
   readonly outcome: DirectiveOutcome;
   /** What its executor returned. */
   readonly value?: unknown;
-  /** The text that was shown in its place: the type is unknown, the payload does not fit, or no user could be asked. */
+  /** The text that was shown in its place: the type is unknown, it is not valid, its payload does not fit, or no user could be asked. */
   readonly shownInstead?: string;
   readonly error?: DirectiveError;
 }
@@ -105,6 +107,8 @@ export interface ShellOutcome {
 export type ShellDiagnosticCode =
   /** A directive of a type that the shell does not know. */
   | "unknown_action_type"
+  /** A directive that is not valid. */
+  | "invalid_directive"
   /** A directive whose payload does not fit its type. */
   | "invalid_payload"
   /** Directives came with an error; none was carried out. */

@@ -1,6 +1,8 @@
+import { verifies } from "@harnesskit/conformance/verifies";
 import { approvalSubject, requestExtensionOf } from "@harnesskit/protocol/openharness";
 import { digest, TransportError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { until } from "../../../scripts/lib/test-kit.ts";
 import type { ApprovalAsk, PendingApproval, ShellClientOptions } from "../src/index.ts";
 import {
@@ -77,7 +79,6 @@ describe("a request_approval", () => {
   it.each<[string, Partial<ShellClientOptions>]>([
     ["nobody is there", {}],
     ["there is no answer", { approve: () => undefined }],
-    ["it is no answer", { approve: () => true as never }],
     ["answers come later", { approve: () => "approved", answerApprovals: false }],
   ])("stays pending where %s, and is answered later by another client", async (_name, options) => {
     const { shell, sent, shown } = asking(options);
@@ -133,20 +134,75 @@ describe("a request_approval", () => {
     expect(sent.length).toBe(1);
   });
 
-  it("that nothing says how to answer, or whose text cannot be bound to, fails", async () => {
-    const { shell } = scripted(
-      (request) =>
-        respond(request, [
-          { action_type: "request_approval", payload: { message: "?" } },
-          question("\ud800"),
-        ]),
-      { approve: () => expect.unreachable() },
-    );
+  it("fails where approve returns something that is no answer, and stays pending", async () => {
+    const { shell, sent } = asking({ approve: () => true as never });
     const outcome = await shell.send({});
-    expect([codesOf(outcome), outcome.pendingApprovals]).toEqual([
-      ["no_continuation", "no_continuation"],
-      [],
-    ]);
+    expect([outcomesOf(outcome), sent.length]).toEqual([["failed", "done"], 1]);
+    expect(outcome.results[0]?.error).toMatchObject({
+      code: "approval_failed",
+      message: expect.stringContaining('the reply is a boolean: "approved"'),
+    });
+    expect(outcome.pendingApproval?.directive).toEqual(question());
+  });
+
+  it("without a continuation is asked, and its answer is the next intent", async () => {
+    verifies("OH-101");
+    const bare = { action_type: "request_approval", payload: { message: "Delete all?" } };
+    const asks: unknown[] = [];
+    const { shell, sent } = scripted(
+      (request) => respond(request, request.request.context?.user_intent === "go" ? [bare] : [say("kept")]),
+      {
+        approve: ({ directive, why }) => {
+          asks.push([directive.payload?.message, why]);
+          return { decision: "refused", reason: "keep them" };
+        },
+      },
+    );
+    const outcome = await shell.send({ intent: "go" });
+    expect(asks).toEqual([["Delete all?", "engine"]]);
+    expect(outcomesOf(outcome)).toEqual(["answered", "done"]);
+    expect(sent[1]?.request.context).toMatchObject({
+      user_intent: "refused: keep them",
+      session_id: sent[0]?.request.context?.session_id,
+    });
+    expect(approvalIn(sent[1] as Sent)).toBeUndefined();
+  });
+
+  it("without a continuation is shown where nobody answers, because it cannot be kept", async () => {
+    verifies("OH-101");
+    const bare = { action_type: "request_approval", payload: { message: "Delete all?" } };
+    for (const options of [{}, { approve: () => undefined }, { answerApprovals: false }]) {
+      const { shell, shown } = scripted((request) => respond(request, [bare]), options);
+      const outcome = await shell.send({});
+      expect([codesOf(outcome), outcome.pendingApprovals]).toEqual([["no_continuation"], []]);
+      expect(shown).toEqual(["Delete all?"]);
+    }
+  });
+
+  it("whose text cannot be bound to is not asked", async () => {
+    const { shell } = scripted((request) => respond(request, [question("\ud800")]), {
+      approve: () => expect.unreachable(),
+    });
+    const outcome = await shell.send({});
+    expect([codesOf(outcome), outcome.pendingApprovals]).toEqual([["approval_failed"], []]);
+  });
+
+  it("goes to an executor of one's own, with a payload of one's own, and is answered later", async () => {
+    const schema = z.object({ question: z.string() });
+    const own = {
+      action_type: "request_approval",
+      payload: { question: "Sure?", continuation: { continuation_token: "t" } },
+    };
+    const asked: unknown[] = [];
+    const { shell, sent } = scripted((request) => respond(request, isAnswer(request) ? [] : [own]), {
+      actionTypes: [{ type: "request_approval", payload: schema, defaultRisk: "safe" }],
+      executors: { request_approval: ({ payload }) => void asked.push(payload?.question) },
+    });
+    const outcome = await shell.send({});
+    expect([asked, outcomesOf(outcome)]).toEqual([["Sure?"], ["done"]]);
+    expect(sent[0]?.capabilities).toMatchObject({ "openharness.ui.approval": true });
+    await shell.answer(outcome.pendingApproval as PendingApproval, "approved");
+    expect(approvalIn(sent[1] as Sent)).toMatchObject({ approval: { decision: "approved" } });
   });
 
   it("may have its continuation in the response, which is then no one else's", async () => {

@@ -31,14 +31,14 @@ const bundle = async (external: string[]) => {
 const kilobytes = (bytes: number): number => Math.ceil(bytes / 100) / 10;
 
 describe("the browser bundle", () => {
-  it("holds no import of Node, and is at most 20.5 kB gzipped without zod", async () => {
+  it("holds no import of Node, and is at most 21.5 kB gzipped without zod", async () => {
     const bare = await bundle(["zod"]);
     expect(bare.imports).toEqual(["zod"]);
     const ofNode = [...bare.chunk.code.matchAll(/(?:from|import)\s*\(?["']([^"']+)["']/g)]
       .map(([, specifier = ""]) => specifier)
       .filter((specifier) => specifier.startsWith("node:") || builtinModules.includes(specifier));
     expect(ofNode).toEqual([]);
-    expect(kilobytes(bare.bytes)).toBeLessThanOrEqual(20.5);
+    expect(kilobytes(bare.bytes)).toBeLessThanOrEqual(21.5);
     const whole = await bundle([]);
     expect(whole.imports).toEqual([]);
   });

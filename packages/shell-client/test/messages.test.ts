@@ -77,6 +77,50 @@ describe("a payload that does not fit its type", () => {
   });
 });
 
+it("a directive that is not valid costs itself, and its text is shown in its place", async () => {
+  verifies("OH-47", "OH-100");
+  const { outcome, shown, diagnostics } = await carry([
+    message({ text: "before" }),
+    { action_type: "com.example.pay", risk_tier: "none", payload: { message: "Pay 5 EUR." } },
+    { action_type: "render_message", priority: "now", payload: { message: { html: "x" }, text: "At once." } },
+    { payload: { message: "Of no type." } },
+    null,
+    { action_type: "request_approval", requires_user_approval: "perhaps", payload: { message: "Sure?" } },
+    message({ text: "after" }),
+  ]);
+  expect(shown).toEqual(["before", "Pay 5 EUR.", "At once.", "Of no type.", "Sure?", "after"]);
+  const ends = ["done", "failed", "failed", "failed", "failed", "failed", "done"];
+  expect([outcome.status, outcomesOf(outcome)]).toEqual(["success", ends]);
+  expect(outcome.results.map(({ error }) => error && [error.code, error.message])).toEqual([
+    undefined,
+    ["invalid_directive", "it is not valid: risk_tier"],
+    ["invalid_directive", "it is not valid: priority"],
+    ["invalid_directive", "it is not valid: action_type"],
+    ["invalid_directive", "it is not valid: an object is expected"],
+    ["invalid_directive", "it is not valid: requires_user_approval"],
+    undefined,
+  ]);
+  expect(diagnosed(diagnostics)).toEqual(Array.from({ length: 5 }, () => "invalid_directive"));
+});
+
+it("a core type has the schema and the executor that an application gives it", async () => {
+  verifies("OH-60");
+  const cards: unknown[] = [];
+  const card = z.object({ card: z.string() });
+  const { outcome, sent } = await carry(
+    [
+      { action_type: "render_ui", payload: { card: "<x/>" } },
+      { action_type: "render_ui", payload: { component: "chart" } },
+    ],
+    {
+      actionTypes: [{ type: "render_ui", payload: card, defaultRisk: "safe" }],
+      executors: { render_ui: ({ payload }) => void cards.push(payload) },
+    },
+  );
+  expect([cards, outcomesOf(outcome)]).toEqual([[{ card: "<x/>" }], ["done", "failed"]]);
+  expect(sent[0]?.capabilities).toMatchObject({ "openharness.ui.rich_cards": true });
+});
+
 describe("a shell that cannot ask its user", () => {
   it("refuses what needs a yes, shows its text, and carries the rest out", async () => {
     verifies("OH-48");

@@ -277,7 +277,6 @@ describe("options that cannot work are refused", () => {
     ["no engine", { engine: undefined }],
     ["an engine that is none", { engine: {} }],
     ["an executor that is none", { engine, executors: { render_message: "x" } }],
-    ["an executor for request_approval", { engine, executors: { request_approval: () => {} } }],
     ["a rule that is none", { engine, approvalPolicy: { dangerous: "aks" } }],
     ["what follows a refusal", { engine, afterRefusal: "halt" }],
     ["approve that is none", { engine, approve: "approved" }],
@@ -297,8 +296,8 @@ describe("options that cannot work are refused", () => {
   });
 
   it("and a type of action that cannot be registered", () => {
-    const core = { type: "noop", payload: z.object({}), defaultRisk: "safe" as const };
-    expect(() => createShellClient({ engine, actionTypes: [core] })).toThrow(
+    const own = { type: "com.example.own", payload: z.object({}), defaultRisk: "safe" as const };
+    expect(() => createShellClient({ engine, actionTypes: [own, own] })).toThrow(
       expect.objectContaining({ name: "ActionRegistryError", code: "duplicate_action_type" }),
     );
   });

@@ -54,8 +54,8 @@ describe("a response that is none is carried out in no part", () => {
       "schema",
     ],
     [
-      "one bad directive",
-      (request) => respond(request, [say("x"), { payload: {} }]),
+      "directives that are no list",
+      (request) => respond(request, [], {}, { action_directives: say("x") }),
       "invalid_response",
       "schema",
     ],
@@ -210,6 +210,8 @@ describe("a request is tried again", () => {
       const failure = failureOf(await shell.send({}));
       expect([failure.code, failure.retryable, failure.cause, sent.length]).toEqual([code, false, error, 1]);
     }
+    const forbidden = failureOf(await scripted(() => Promise.reject(errors[1]?.[0])).shell.send({}));
+    expect(forbidden.message).toBe("the engine's server does not allow this host, origin or principal: 403");
     for (const retryable of [false, undefined]) {
       const { shell, sent } = scripted((request) =>
         fail(request, { code: "x", ...(retryable === false && { retryable }) }),

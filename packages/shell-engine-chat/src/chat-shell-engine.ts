@@ -5,6 +5,7 @@ import { chatAttachmentLimits } from "./attached-message.ts";
 import { ChatHandler } from "./chat-handler.ts";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
 import { endsIn } from "./ended-turns.ts";
+import { checkChatShellEngineOptions } from "./option-names.ts";
 
 /** A turn with tools may take so long, in milliseconds. */
 const handlerTimeoutMs = 300_000;
@@ -16,6 +17,7 @@ const handlerTimeoutMs = 300_000;
 export const createChatShellEngine = <Context = unknown>(
   options: ChatShellOptions<Context>,
 ): ShellEngine<Context> => {
+  checkChatShellEngineOptions(options);
   const { harness, handlers, sessionIdOf, attachments, toMessage, render, describeApproval, ...others } =
     options;
   const { describeWait, ...rest } = others;

@@ -5,6 +5,7 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type ActionDirective, ShellCapability } from "@harnesskit/protocol/openharness";
 import type { ShellCall } from "@harnesskit/shell-engine";
 import { displayText } from "@harnesskit/wire";
+import { nameMediaInText } from "@harnesskit/wire/model";
 
 /** What became of a call of a tool. */
 export interface ToolResult {
@@ -12,7 +13,7 @@ export interface ToolResult {
   readonly tool: string | undefined;
   readonly input: JsonObject | undefined;
   readonly callId: string;
-  /** As the model gets it. */
+  /** As the conversation has it; of an image or a file in it, the size alone. */
   readonly output: string;
   /** Why the call has no result: it was rejected, it failed, it was not run. */
   readonly failure: CallFailure | undefined;
@@ -34,7 +35,7 @@ export const toToolResult = (
   tool: known?.tool,
   input: known?.input,
   callId,
-  output: content,
+  output: nameMediaInText(content),
   failure: failureOfText(content),
 });
 

@@ -71,10 +71,16 @@ describe("a session whose response would not fit", () => {
     expect([chat.errors, chat.done.length]).toEqual([[], 9]);
   });
 
-  it.each([
-    { name: "throws", render: () => expect.fail("of the test") },
-    { name: "gives what cannot be sent", render: () => ({ action_type: "render_ui", payload: {} }) },
-  ])("hears how a turn has ended where `render` $name", async ({ render }) => {
+  it("hears how a turn has ended where `render` gives what cannot be sent", async () => {
+    const render = () => ({ action_type: "render_ui", payload: {} });
+    await using chat = await start([askBob, says("Sent.")], { render });
+    const asked = askedIn(await chat.say("mail bob"));
+    expect(shown(await chat.answer(asked, "approved"))).toEqual(["Sent."]);
+    expect(chat.errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "payload_invalid" })]);
+  });
+
+  it("hears how a turn has ended where `render` throws", async () => {
+    const render = () => expect.fail("of the test");
     await using chat = await start([askBob, says("Sent."), says("Hello.")], { render });
     const asked = askedIn(await chat.say("mail bob"));
     expect(codeOf(await chat.answer(asked, "approved"))).toBe("internal_error");

@@ -3,7 +3,7 @@ import { type ShellAuth, ShellErrorCode, type ShellIdentity } from "@harnesskit/
 import { type Clock, joinKey, principalKey } from "@harnesskit/wire";
 import { copyJson, maxMessageDepth } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
-import { HandlerFault, idTooLong, overloaded } from "./failure.ts";
+import { HandlerFault, idTooLong, overloaded, Thrown } from "./failure.ts";
 import type { ShellEngineLimits } from "./limits.ts";
 import { contextField, followSignal, signalOf } from "./shell-context.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
@@ -103,7 +103,7 @@ export class Admission<Context> {
         holdsProcess: false,
       });
       if (settled.status === "done") return assertVerdict(settled.value);
-      if (settled.status === "failed") throw settled.error;
+      if (settled.status === "failed") throw new Thrown(settled.error);
       abort.abort(settled.error);
       const options = { retryable: true, cause: settled.error };
       throw new ShellEngineError(ShellErrorCode.EngineTimeout, "The engine took too long.", options);

@@ -94,10 +94,11 @@ export class CapabilityOffer {
       if (!hasCapability(asked, name)) continue;
       const isOffered = this.#offered.has(name);
       if (isOffered && name === ShellCapability.Streaming) {
-        // A shell that does not ask for it gets what it would get from an engine without it.
-        supported = this.#supportedWithStreaming;
-        if (agreesOnStreaming(asked)) held.add(name);
-        else denials.push(otherProfile);
+        // A shell that does not get it gets what it would get from an engine without it.
+        if (agreesOnStreaming(asked)) {
+          supported = this.#supportedWithStreaming;
+          held.add(name);
+        } else denials.push(otherProfile);
       } else if (isOffered) held.add(name);
       const denial = this.#denied.get(name);
       if (denial) denials.push(denial);

@@ -1,19 +1,24 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type ActionDirective,
   type ActionRegistry,
   type CapabilityDenial,
   fallbackTextOf,
+  misfitTextOf,
   parseActionDirective,
   ShellCapability,
   withMessageText,
 } from "@harnesskit/protocol/openharness";
 import { displayText } from "@harnesskit/wire";
-import { HandlerFault } from "./failure.ts";
+import { maxMessageDepth } from "@harnesskit/wire/json";
+import { HandlerFault, handlerJson } from "./failure.ts";
 
 export interface CheckedDirectives {
   readonly directives: ActionDirective[];
   /** Capabilities that a directive's type needs and the shell does not have, once each. */
   readonly denials: readonly CapabilityDenial[];
+  /** What is wrong with those that were not valid. */
+  readonly faults: readonly HandlerFault[];
 }
 
 const maxTypeLength = 100;
@@ -24,15 +29,21 @@ const denialOf = (capability: string): CapabilityDenial => ({
   message: "The shell did not declare it: what needs it was replaced by text.",
 });
 
+const asText = (message: string): ActionDirective =>
+  withMessageText({ action_type: "render_message", risk_tier: "safe", payload: { message } });
+
 /** The text in the place of a directive that the shell cannot show: its own, or a sentence that names its type. */
 const degraded = (directive: ActionDirective): ActionDirective => {
   const type = displayText(directive.action_type, { maxLength: maxTypeLength });
-  const message =
-    fallbackTextOf(directive) ?? `The engine sent something that this shell cannot show (${type}).`;
-  return withMessageText({ action_type: "render_message", risk_tier: "safe", payload: { message } });
+  return asText(
+    fallbackTextOf(directive) ?? `The engine sent something that this shell cannot show (${type}).`,
+  );
 };
 
-const parsedAt = (index: number, given: unknown, registry: ActionRegistry): ActionDirective => {
+/** A directive holds any value a few levels below its top; the rest of a message's levels is the response's and its frame's. */
+const maxDirectiveDepth = maxMessageDepth - 9;
+
+const readAt = (index: number, given: JsonValue, registry: ActionRegistry): ActionDirective => {
   const parsed = parseActionDirective(given);
   if (!("data" in parsed)) {
     const at = parsed.path || "an object is expected";
@@ -45,11 +56,19 @@ const parsedAt = (index: number, given: unknown, registry: ActionRegistry): Acti
   return directive;
 };
 
+/** The string that stands for a directive that is not valid. */
+const misfitTextIn = (given: JsonValue | undefined): string | undefined => {
+  const payload = typeof given === "object" && given !== null && !Array.isArray(given) ? given.payload : {};
+  const parsed = parseActionDirective({ action_type: "invalid", payload });
+  return "data" in parsed ? misfitTextOf(parsed.data) : undefined;
+};
+
 /**
  * Checks what a handler returned against the schema, the registry and what the shell can show, and gives what is sent: each
  * with a risk tier, parallel only where that was negotiated. A directive whose type needs a capability that the shell lacks
- * becomes text, and the capability is denied; the others are sent. Approval is the shell's duty (section 10), so that
- * `requires_user_approval` changes nothing here. Throws a `HandlerFault` for what is not a directive.
+ * becomes text, and the capability is denied; one that is not valid becomes its text, or is left out; the others are sent.
+ * Approval is the shell's duty (section 10), so that `requires_user_approval` changes nothing here. Throws a `HandlerFault` where
+ * nothing of what was given can be sent.
  */
 export const checkDirectives = (
   given: readonly unknown[],
@@ -57,8 +76,8 @@ export const checkDirectives = (
   held: ReadonlySet<string>,
 ): CheckedDirectives => {
   const denied = new Set<string>();
-  const directives = given.map((one, index) => {
-    const directive = parsedAt(index, one, registry);
+  const faults: HandlerFault[] = [];
+  const toSend = (directive: ActionDirective): ActionDirective => {
     const known = registry.get(directive.action_type);
     const needed = known?.capability;
     if (needed !== undefined && !held.has(needed)) {
@@ -70,6 +89,19 @@ export const checkDirectives = (
       directive.execution = "sequential";
     }
     return withMessageText(directive);
+  };
+  const directives = [...given].flatMap((one, index) => {
+    let copy: JsonValue | undefined;
+    try {
+      copy = handlerJson(one, `directives[${index}]`, "invalid_directive", maxDirectiveDepth);
+      return [toSend(readAt(index, copy, registry))];
+    } catch (error) {
+      if (!HandlerFault.isInstance(error)) throw error;
+      faults.push(error);
+      const text = misfitTextIn(copy);
+      return text === undefined ? [] : [asText(text)];
+    }
   });
-  return { directives, denials: [...denied].map(denialOf) };
+  if (directives.length === 0 && faults[0]) throw faults[0];
+  return { directives, denials: [...denied].map(denialOf), faults };
 };

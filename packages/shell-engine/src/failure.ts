@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type ShellError, ShellErrorCode, ShellErrorSchema } from "@harnesskit/protocol/openharness";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { copyJson, JsonError, maxJsonDepth } from "@harnesskit/wire/json";
-import type { Redact } from "./redaction.ts";
+import { type Redact, redactNothing } from "./redaction.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
 const codePattern = /^[a-z][a-z0-9_.]{0,63}$/;
@@ -23,7 +23,16 @@ export const notJson = (): ShellError => ({
   details: { reason: "not_json" },
 });
 
-const ownWords = (
+/** What a handler or a hook threw: from its words what must not be shown is removed; the engine's own stay as they are. */
+export class Thrown {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
+const thrownWords = (
   { code, message, retryable, details }: ShellEngineError,
   redact: Redact,
   maxLength: number,
@@ -42,9 +51,10 @@ const ownWords = (
  * What a {@link ShellEngineError} says to the shell. Undefined for whatever else was thrown, and where what it says cannot be
  * sent or has details of more than `maxLength` characters. Never throws.
  */
-export const shellErrorOf = (error: unknown, redact: Redact, maxLength: number): ShellError | undefined => {
+export const shellErrorOf = (failure: unknown, redact: Redact, maxLength: number): ShellError | undefined => {
+  const [error, remove] = failure instanceof Thrown ? [failure.error, redact] : [failure, redactNothing];
   try {
-    return ShellEngineError.isInstance(error) ? ownWords(error, redact, maxLength) : undefined;
+    return ShellEngineError.isInstance(error) ? thrownWords(error, remove, maxLength) : undefined;
   } catch {
     // Details that are not JSON, or an object that cannot be read.
     return undefined;

@@ -1,4 +1,3 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type ActionDirective,
   type ActionRegistry,
@@ -13,7 +12,6 @@ import {
   type ShellResponsePayload,
 } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
-import { maxMessageDepth } from "@harnesskit/wire/json";
 import { type CheckedDirectives, checkDirectives } from "./check-directives.ts";
 import type { Continuations } from "./continuations.ts";
 import { HandlerFault, handlerJson } from "./failure.ts";
@@ -45,10 +43,9 @@ export interface ReplyParts<Context> {
   readonly isOwnSession: boolean;
   /** Milliseconds since the request arrived. */
   readonly elapsedMs: () => number;
+  /** Reports a directive that was not valid. */
+  readonly onFault: (fault: HandlerFault) => void;
 }
-
-/** A directive holds any value a few levels below its top; the rest of a message's levels is the response's and its frame's. */
-const maxDirectivesDepth = maxMessageDepth - 8;
 
 const asShellReply = (returned: unknown): ShellReply => {
   if (returned === undefined || returned === null) return {};
@@ -159,14 +156,9 @@ export const finishReply = async <Context>(
       `a response has ${limits.maxDirectives} directives at most`,
     );
   }
-  const finished = {
-    ...checkDirectives(
-      handlerJson<JsonValue[]>(given, "directives", "invalid_directive", maxDirectivesDepth),
-      parts.registry,
-      parts.held,
-    ),
-    extensions: toExtensions(reply.extensions),
-  };
+  const checked = checkDirectives(given, parts.registry, parts.held);
+  for (const fault of checked.faults) parts.onFault(fault);
+  const finished = { ...checked, extensions: toExtensions(reply.extensions) };
   const own = toOwnContinuation(reply);
   const payload = responsePayload(finished, own && extensionOf(parts, own), parts);
   const text = JSON.stringify(payload);

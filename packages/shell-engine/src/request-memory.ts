@@ -76,7 +76,7 @@ export class RequestMemory<Work> {
     if (!running) return;
     const owner = this.#touch(name);
     owner.running.delete(key);
-    owner.done.set(key, { fingerprint: running.fingerprint, text, doneAt: this.#options.clock.now() });
+    owner.done.set(key, { fingerprint: running.fingerprint, text, doneAt: this.#options.clock.elapsedMs() });
     this.#length += text.length;
     this.#makeRoom(owner);
   }
@@ -98,7 +98,7 @@ export class RequestMemory<Work> {
   }
 
   #isOver({ doneAt }: Done): boolean {
-    return this.#options.clock.now() - doneAt >= this.#options.keepMs;
+    return this.#options.clock.elapsedMs() - doneAt >= this.#options.keepMs;
   }
 
   get #isFull(): boolean {

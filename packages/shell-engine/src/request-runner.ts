@@ -9,11 +9,10 @@ import { copyJson } from "@harnesskit/wire/json";
 import { conversationKey } from "./admission.ts";
 import type { ContinuationClaims } from "./continuation-token.ts";
 import { isForeign } from "./continuations.ts";
-import { overloaded } from "./failure.ts";
+import { overloaded, Thrown } from "./failure.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { finishReply, type Payload } from "./finish-reply.ts";
 import { HandlerCall, type Inbound } from "./handler-call.ts";
-import { redactNothing } from "./redaction.ts";
 import { type Remembered, RequestMemory } from "./request-memory.ts";
 import type { Outcome, RequestRunnerOptions } from "./request-runner-options.ts";
 import type { Route } from "./routes.ts";
@@ -32,6 +31,14 @@ const cancelled = () =>
 
 const cancelledByShell = () =>
   new ShellEngineError(ShellErrorCode.Cancelled, "The shell has cancelled the request.");
+
+const replyOf = async <Context>(handler: Route<Context>["handler"], call: HandlerCall<Context>) => {
+  try {
+    return await handler(call);
+  } catch (error) {
+    throw new Thrown(error);
+  }
+};
 
 /** Runs handlers: each request once, within its time, and its response remembered by its id. */
 export class RequestRunner<Context> {
@@ -145,7 +152,7 @@ export class RequestRunner<Context> {
           "The engine took too long.",
           options,
         );
-        resolve(this.#ownFailure(error, inbound));
+        resolve(this.#failed(inbound, error));
       };
       const cancelTimer = clock.after(limits.handlerTimeoutMs, expired);
       void work.then((payload) => {
@@ -168,7 +175,7 @@ export class RequestRunner<Context> {
     );
     this.#running.add(running);
     const work = new Promise<Payload>((resolve) => {
-      running.giveUp = () => resolve(running.cancelled ?? this.#ownFailure(cancelled(), inbound));
+      running.giveUp = () => resolve(running.cancelled ?? this.#failed(inbound, cancelled()));
       void this.#run(inbound, claims, running).then((payload) => {
         this.#running.delete(running);
         running.end();
@@ -190,7 +197,7 @@ export class RequestRunner<Context> {
     if (!onStream) return;
     const cancel = () => {
       const cause = new RequestCancelledError("the request");
-      running.cancelled ??= this.#ownFailure(cancelledByShell(), inbound);
+      running.cancelled ??= this.#failed(inbound, cancelledByShell());
       running.abort(cause);
       running.giveUp();
     };
@@ -253,7 +260,7 @@ export class RequestRunner<Context> {
     const key = conversationKey(owner, sessionId, conversationId);
     const conversation = { key, sessionId, conversationId, isNew };
     const call = new HandlerCall(inbound, { conversation, run, running, log });
-    return finishReply(await route.handler(call), {
+    return finishReply(await replyOf(route.handler, call), {
       registry,
       limits,
       continuations,
@@ -264,6 +271,7 @@ export class RequestRunner<Context> {
       runId: () => run?.id ?? createId("run"),
       isOwnSession: asked.session_id === undefined,
       elapsedMs: () => this.#sinceMs(inbound.startedAt),
+      onFault: this.#options.onError,
     });
   }
 
@@ -271,13 +279,8 @@ export class RequestRunner<Context> {
     return this.#options.toFailure(error, inbound.subject.redact, this.#sinceMs(inbound.startedAt));
   }
 
-  /** A failure in the engine's own words, which stay readable whatever a shell has put into its state. */
-  #ownFailure(error: ShellEngineError, { startedAt }: Inbound<Context>): Payload {
-    return this.#options.toFailure(error, redactNothing, this.#sinceMs(startedAt));
-  }
-
   #sinceMs(startedAt: number): number {
-    return Math.max(0, this.#options.clock.now() - startedAt);
+    return Math.max(0, this.#options.clock.elapsedMs() - startedAt);
   }
 
   async #release(claims: ContinuationClaims): Promise<void> {

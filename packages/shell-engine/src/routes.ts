@@ -1,7 +1,7 @@
 import { ShellErrorCode, type TaskHint } from "@harnesskit/protocol/openharness";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import type { ContinuationClaims } from "./continuation-token.ts";
-import { HandlerFault } from "./failure.ts";
+import { HandlerFault, Thrown } from "./failure.ts";
 import type { ShellHandler, Sop } from "./shell-call.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
@@ -124,7 +124,12 @@ export class Router<Context> {
   }
 
   #business(businessKey: string): Route<Context> {
-    const handler = this.#businessKey?.(businessKey);
+    let handler: ShellHandler<Context> | undefined;
+    try {
+      handler = this.#businessKey?.(businessKey);
+    } catch (error) {
+      throw new Thrown(error);
+    }
     if (!handler) return this.#default();
     return { handler, key: `business:${businessKey}`, checkStep: noSteps };
   }

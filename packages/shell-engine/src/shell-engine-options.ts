@@ -27,7 +27,7 @@ export type ShellAuthenticate<Context> = (
 
 export interface ShellEngineOptions<Context = unknown> {
   readonly handlers: ShellHandlers<Context>;
-  /** Types of actions beside the core ones. @default none */
+  /** Types of actions beside the core ones, or in their places. @default none */
   readonly actionTypes?: readonly ActionType[];
   /**
    * What the engine offers, over what it offers by itself: parallel actions, rich cards, approvals, and what registered types

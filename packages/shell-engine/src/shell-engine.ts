@@ -21,10 +21,11 @@ import { allDenials, CapabilityOffer, noDenials } from "./capability-negotiation
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
-import { internalError, notJson, shellErrorOf } from "./failure.ts";
+import { internalError, notJson, shellErrorOf, Thrown } from "./failure.ts";
 import type { Payload } from "./finish-reply.ts";
 import { shellReplyHeaders, traceOf, traceOfMessage } from "./http-trace.ts";
 import { type ShellEngineLimits, shellEngineLimits } from "./limits.ts";
+import { checkShellEngineOptions } from "./option-names.ts";
 import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
 import { type Progress, type Recipient, unknownRecipient } from "./recipient.ts";
 import { createRedact, type Redact, redactNothing } from "./redaction.ts";
@@ -123,7 +124,7 @@ class Engine<Context> implements ShellEngine<Context> {
     onStream: OnStream | undefined,
     operation?: TracedOperation<"engineRequest">,
   ): Promise<ShellResponse> {
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.elapsedMs();
     let progress: Progress | undefined;
     let outcome: Outcome;
     try {
@@ -156,18 +157,17 @@ class Engine<Context> implements ShellEngine<Context> {
   ): Promise<Outcome> {
     const { subject, startedAt } = progress;
     this.#runner.assertOpen();
-    const read = readRequest(message, this.#limits);
-    const { request } = read;
+    const { request, extension } = readRequest(message, this.#limits);
     const { auth, context: asked = {} } = request.request;
     subject.request = request;
     subject.redact = createRedact(auth, asked.environment_state, asked.user_intent);
     const { held, denials, supported } = this.#offer.negotiate(request.capabilities);
     Object.assign(progress, { denials, supported });
     const { principal, owner } = await this.#admission.admit(auth, asked.shell, context);
-    const { extension } = read;
     const toStream = (stream: ResponseStream | undefined) => {
-      if (stream) onStream?.(stream);
-      else progress.denials = [...denials, { capability: ShellCapability.Streaming, ...tooManyStreams }];
+      if (stream) return onStream?.(stream);
+      progress.denials = [...denials, { capability: ShellCapability.Streaming, ...tooManyStreams }];
+      progress.supported = this.#offer.supported;
     };
     return this.#runner.answer({
       request,
@@ -279,12 +279,12 @@ class Engine<Context> implements ShellEngine<Context> {
   }
 
   #sinceMs(startedAt: number): number {
-    return Math.max(0, this.#clock.now() - startedAt);
+    return Math.max(0, this.#clock.elapsedMs() - startedAt);
   }
 
-  #toFailure(error: unknown, redact: Redact = redactNothing, elapsedMs?: number): Payload {
-    const own = shellErrorOf(error, redact, this.#limits.maxResponseLength);
-    if (!own) this.#onError(error);
+  #toFailure(failure: unknown, redact: Redact = redactNothing, elapsedMs?: number): Payload {
+    const own = shellErrorOf(failure, redact, this.#limits.maxResponseLength);
+    if (!own) this.#onError(failure instanceof Thrown ? failure.error : failure);
     const latency = elapsedMs === undefined ? {} : { engine_latency_ms: elapsedMs };
     return { value: { status: "error", error: own ?? internalError(), ...latency }, denials: [] };
   }
@@ -297,4 +297,4 @@ class Engine<Context> implements ShellEngine<Context> {
  */
 export const createShellEngine = <Context = unknown>(
   options: ShellEngineOptions<Context>,
-): ShellEngine<Context> => new Engine(options);
+): ShellEngine<Context> => new Engine(checkShellEngineOptions(options));

@@ -138,6 +138,43 @@ describe("directives", () => {
     expect(messagesOf(await send(engine, request()))).toEqual(["It is 1."]);
   });
 
+  it("that are not valid cost themselves: their text is sent in their place, and the operator is told", async () => {
+    verifies("OH-47", "OH-100");
+    const { engine, errors } = engineOf([
+      say("before"),
+      { ...say("At once."), priority: "now" },
+      { action_type: "render_ui", payload: { chart: [1], fallback_message: "It is 1." } },
+      { action_type: "com.example.pay", payload: { cents: 5n } },
+      { action_type: "noop" },
+    ]);
+    const { response } = await engine.handle(request(), {});
+    expect(response.action_directives).toEqual([
+      asText("before"),
+      asText("At once."),
+      asText("It is 1."),
+      { action_type: "noop", risk_tier: "safe" },
+    ]);
+    const codes = ["invalid_directive", "payload_invalid", "invalid_directive"];
+    expect(errors).toEqual(codes.map((code) => expect.objectContaining({ name: "HandlerFault", code })));
+  });
+
+  it("of a core type have the payload that the application gives it", async () => {
+    verifies("OH-60");
+    const card = {
+      type: "render_ui",
+      payload: z.object({ card: z.string() }),
+      defaultRisk: "caution",
+    } as const;
+    const { engine } = engineOf([{ action_type: "render_ui", payload: { card: "<x/>" } }], {
+      actionTypes: [card],
+    });
+    expect((await send(engine, request())).response.action_directives).toEqual([
+      { action_type: "render_ui", payload: { card: "<x/>" }, risk_tier: "caution" },
+    ]);
+    const without = await send(engine, request({}, { capabilities: {} }));
+    expect(without.capability_denials).toEqual([denied("openharness.ui.rich_cards")]);
+  });
+
   it.each([
     ["payload_missing", [{ action_type: "render_message" }]],
     ["payload_invalid", [{ action_type: "render_message", payload: { html: "x" } }]],
@@ -149,7 +186,7 @@ describe("directives", () => {
     ["invalid_directive", [{ payload: {} }]],
     ["invalid_directive", [null]],
     ["invalid_directive", ["render_message"]],
-    ["invalid_directive", [{ ...say("a"), priority: "now" }]],
+    ["invalid_directive", [{ action_type: "noop", priority: "now" }]],
     ["invalid_directive", [{ ...say("a"), payload: { message: "a", run: () => 1 } }]],
     ["invalid_reply", 5],
     ["invalid_reply", { directives: "none" }],

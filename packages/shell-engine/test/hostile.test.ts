@@ -67,14 +67,14 @@ describe("a handler", () => {
     expect(errors).toEqual([expect.objectContaining({ code: "too_many" })]);
   });
 
-  it("that leaves gaps between its directives sent none", async () => {
+  it("that leaves gaps between its directives sent the others", async () => {
     verifies("OH-47");
     const { engine, errors } = engineOf(() => {
       const directives = [];
       directives[1] = say("second");
       return directives;
     });
-    expect(codeOf(await send(engine, request()))).toBe("internal_error");
+    expect(messagesOf(await send(engine, request()))).toEqual(["second"]);
     expect(errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "invalid_directive" })]);
   });
 

@@ -265,6 +265,26 @@ describe("what an error says", () => {
     },
   );
 
+  it("is the engine's own sentences and keys as they are, whatever a state and auth hold", async () => {
+    const words = ["other", "used", "reason", "path", "schema", "request", "engine", "directives"];
+    const state = { environment_state: { privacy_tier: "secret", words } };
+    const engine = createShellEngine({ handlers: { intent: () => [say("a")] } });
+    const ask = (context: object) =>
+      send(engine, request({ ...state, ...context }, { request_id: "r1" }, { auth: { words } }));
+    await ask({ user_intent: "one" });
+    expect((await ask({ user_intent: "two" })).response.error).toMatchObject({
+      code: "request_id_conflict",
+      message: "This request_id was used for another request.",
+    });
+    const forged = { continuation: { continuation_token: "hk1.x" } };
+    expect(JSON.stringify((await ask(forged)).response.error)).not.toContain("[removed]");
+    const refusing = createShellEngine({ handlers: {}, authenticate: () => ({ refused: "unauthorized" }) });
+    const auth = { words: ["Other", "credentials"] };
+    expect((await send(refusing, request({}, {}, { auth }))).response.error?.message).toBe(
+      "Other credentials are needed.",
+    );
+  });
+
   it("of a request that is wrong says where, and not what", async () => {
     verifies("OH-28", "OH-63", "OH-66");
     const { engine } = failing(undefined);

@@ -13,6 +13,10 @@ export class TestClock implements Clock {
     return this.#now;
   }
 
+  elapsedMs(): number {
+    return this.#now;
+  }
+
   after(delayMs: number, callback: () => void): () => void {
     const timer = { at: this.#now + delayMs, callback };
     this.#timers.add(timer);

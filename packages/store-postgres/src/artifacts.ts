@@ -55,8 +55,8 @@ export const openArtifact = async (
   };
   await add();
   return {
-    async write(text) {
-      const bytes = Buffer.from(text, "utf8");
+    async write(given) {
+      const bytes = typeof given === "string" ? Buffer.from(given, "utf8") : Buffer.from(given);
       if (sizeBytes + bytes.length > maxArtifactBytes) {
         throw new ThreadStoreError(
           "store_full",

@@ -10,6 +10,7 @@ export type PostgresStoreReason =
   | "disk_full"
   | "failed"
   | "newer_schema"
+  | "no_database"
   | "older_schema"
   | "outcome_unknown"
   | "read_only"
@@ -28,6 +29,7 @@ const messages: Readonly<Record<PostgresStoreReason, string>> = {
   disk_full: "the database has no room left",
   failed: "the database refused a statement",
   newer_schema: "the schema is of a newer program: use a newer program",
+  no_database: "the database does not exist: create it, or correct its name in the URL",
   older_schema: "the schema is older than this program needs: migrate it",
   outcome_unknown: "the connection was lost during the commit: it is not known whether the write is stored",
   read_only: "the database does not take writes: connect to the primary",
@@ -65,7 +67,7 @@ const known: ReadonlyMap<string, PostgresStoreReason> = new Map([
   ["57014", "timed_out"],
   ["25006", "read_only"],
   ["28", "access_denied"],
-  ["3D", "access_denied"],
+  ["3D", "no_database"],
   ["42501", "access_denied"],
   ["3F", "older_schema"],
   ["42P01", "older_schema"],

@@ -8,6 +8,7 @@ import { openContinuations, type PostgresContinuationStore } from "./continuatio
 import { Database } from "./database.ts";
 import { createGraphStore } from "./graph-store.ts";
 import { migrate } from "./migrate.ts";
+import { checkPostgresStoreOptions } from "./option-names.ts";
 import { Outbox, type PostgresOutbox } from "./outbox.ts";
 import { createRecords, type PostgresRecords } from "./record-store.ts";
 import { keyIn } from "./rows.ts";
@@ -64,6 +65,7 @@ export interface PostgresStore extends AsyncDisposable {
  * `StoreError` whose `reason` is a {@link PostgresStoreReason}.
  */
 export const openPostgresStore = async (options: PostgresStoreOptions): Promise<PostgresStore> => {
+  checkPostgresStoreOptions(options);
   const resolved = resolveOptions(options);
   const database = new Database(resolved);
   const wakes = new Wakes(database);

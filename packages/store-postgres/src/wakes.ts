@@ -79,9 +79,9 @@ export class Wakes {
     if (this.#isSending || this.#closing.signal.aborted) return;
     this.#isSending = true;
     const { clock, limits } = this.#database.options;
-    const delayMs = Math.min(limits.wakeIntervalMs, this.#sendAtMs - clock.now());
+    const delayMs = Math.min(limits.wakeIntervalMs, this.#sendAtMs - clock.elapsedMs());
     clock.after(Math.max(0, delayMs), () => {
-      this.#sendAtMs = clock.now() + limits.wakeIntervalMs;
+      this.#sendAtMs = clock.elapsedMs() + limits.wakeIntervalMs;
       this.#isSending = false;
       void this.flush();
     });

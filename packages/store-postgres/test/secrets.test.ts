@@ -86,7 +86,11 @@ describe("the connection string is in no error", () => {
     const url = new URL(schema.url);
     url.pathname = "/no_such_database";
     const error = await failureOf(url.href);
-    expect(error).toMatchObject({ name: "StoreError", reason: "access_denied" });
+    expect(error).toMatchObject({
+      name: "StoreError",
+      reason: "no_database",
+      message: expect.stringMatching(/^the database does not exist: create it/),
+    });
     expect(shown(error)).not.toContain("no_such_database");
   });
 

@@ -190,7 +190,7 @@ describe("threads on several servers over PostgreSQL", () => {
   ])(
     "a server that sleeps past its lease while a turn %s follows the thread: one end is heard, that of the log",
     async (_state, text, end) => {
-      verifies("THR-110");
+      verifies("THR-115");
       const { schema, server } = await setUp();
       const script = new URL("./fixtures/thread-server.mjs", import.meta.url);
       const args = [bundle.path, schema.url, schema.schema, JSON.stringify(storeLimits)];

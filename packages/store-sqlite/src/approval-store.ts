@@ -5,6 +5,7 @@ import {
   createApprovalStore,
 } from "@harnesskit/approvals";
 import { SqliteApprovalTable } from "./approval-table.ts";
+import { checkApprovalStoreOptions } from "./option-names.ts";
 import { StoreFile } from "./store-file.ts";
 import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
 
@@ -24,6 +25,7 @@ export interface SqliteApprovalStoreOptions
  * `openSqliteStore` does; the calls of the store also reject with the `StoreError`s of that.
  */
 export const openApprovalStore = async (options: SqliteApprovalStoreOptions): Promise<ApprovalStore> => {
+  checkApprovalStoreOptions(options);
   const { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength, ...limits } = options.limits ?? {};
   const fileLimits = { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength };
   const resolved = resolveOptions({ ...options, limits: fileLimits as Partial<SqliteStoreLimits> });
@@ -37,7 +39,7 @@ export const openApprovalStore = async (options: SqliteApprovalStoreOptions): Pr
         write: async (work) => await file.write(() => work(table), resolved.sync !== "none"),
         close: async () => file.close(() => {}),
       },
-      { ...options, limits },
+      { limits, clock: options.clock, createId: options.createId },
     );
   } catch (error) {
     file.close(() => {});

@@ -39,7 +39,7 @@ export class BusyRetry {
   }
 
   #deadline(): number {
-    return this.#options.clock.now() + this.#options.busyTimeoutMs;
+    return this.#options.clock.elapsedMs() + this.#options.busyTimeoutMs;
   }
 
   /** Does it as soon as the file is free. Rejects with `store_failed`, `reason` `busy`, after `busyTimeoutMs`. */
@@ -50,7 +50,7 @@ export class BusyRetry {
       try {
         return attempt();
       } catch (error) {
-        const leftMs = deadline - clock.now();
+        const leftMs = deadline - clock.elapsedMs();
         if (!isBusy(error) || leftMs <= 0) throw error;
         await wait(Math.min(delayMs, leftMs), clock, this.#closing.signal);
       }

@@ -1,6 +1,7 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { BufferFullError, defineLimits, HarnessError, type LimitsOf } from "@harnesskit/wire";
 import { corrupt } from "./failures.ts";
+import { checkContinuationStoreOptions } from "./option-names.ts";
 import { fromKey, JsonWriter, numberIn, readJson, textIn, toKey } from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";
 import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
@@ -91,6 +92,7 @@ const keyOfFile = (file: StoreFile): Uint8Array => {
 export const openContinuationStore = async (
   options: ContinuationStoreOptions,
 ): Promise<SqliteContinuationStore> => {
+  checkContinuationStoreOptions(options);
   const { maxKept: kept, maxUsed: used, ...fileLimits } = options.limits ?? {};
   const { maxKept, maxUsed } = continuationStoreLimits.resolve({ maxKept: kept, maxUsed: used });
   const resolved = resolveOptions({ ...options, limits: fileLimits });

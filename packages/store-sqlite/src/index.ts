@@ -4,6 +4,7 @@ export {
   type SqliteApprovalStoreLimits,
   type SqliteApprovalStoreOptions,
 } from "./approval-store.ts";
+export { checkSqliteStore } from "./check-sqlite-store.ts";
 export {
   type ContinuationClaim,
   type ContinuationStoreLimits,

@@ -7,7 +7,9 @@ import {
   type StoreReceipt,
   type SuspensionReceipt,
 } from "@harnesskit/graph";
+import { EndWatch } from "./end-watch.ts";
 import { SqliteLeaseTable } from "./lease-table.ts";
+import { checkSqliteStoreOptions } from "./option-names.ts";
 import { RunTable } from "./run-table.ts";
 import { SessionTable } from "./session-table.ts";
 import { StoreFile } from "./store-file.ts";
@@ -23,6 +25,7 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
   const runs = new RunTable(file);
   const table = new SqliteLeaseTable(file);
   const leases = new LeaseQueue({ table, clock: options.clock, pollMs, maxWaiters });
+  const ends = new EndWatch(file, suspensions, options.endPollMs);
   await table.deleteExpired();
 
   const isSynced = (isSuspension: boolean): boolean =>
@@ -73,6 +76,7 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
       save: async (write) => (await commit({ suspension: write })).suspension as SuspensionReceipt,
       delete: async (invocationId) => file.write(() => suspensions.delete(invocationId), isSynced(true)),
       list: async (filter = {}) => file.readOne(() => suspensions.list(filter)),
+      watchEnds: ends.watch,
     },
     runs: {
       load: async (runId) => file.read(() => runs.read(runId)),
@@ -82,6 +86,7 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
     leases,
     commit,
     async close() {
+      ends.close();
       const held = leases.close();
       file.close(() => {
         for (const proof of held) table.releaseNow(proof);
@@ -96,6 +101,7 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
  * `StoreError` whose `reason` is a {@link SqliteStoreReason}.
  */
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<GraphStore> => {
+  checkSqliteStoreOptions(options);
   const resolved = resolveOptions(options);
   const file = await StoreFile.open(resolved);
   try {

@@ -10,7 +10,7 @@ import {
   suspensionSummary,
 } from "@harnesskit/graph";
 import type { SuspensionSummary } from "@harnesskit/protocol/chat";
-import { JsonWriter, numberIn, readJson, type SqlValue, toKey } from "./sql-values.ts";
+import { fromKey, JsonWriter, numberIn, readJson, type SqlValue, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
 
 interface Stored {
@@ -79,6 +79,15 @@ export class SuspensionTable {
     const { sql, values } = toQuery(filter);
     const rows = this.#file.all(sql, ...values);
     return rows.map(([summary]) => readJson(summary) as unknown as SuspensionSummary);
+  }
+
+  /** The sessions of which an end is not delivered. */
+  sessionsWithEnds(): Set<string> {
+    const rows = this.#file.all(
+      `SELECT DISTINCT session_id FROM suspensions
+       WHERE is_delivered = 0 AND status <> 'suspended' AND session_id IS NOT NULL`,
+    );
+    return new Set(rows.map(([sessionId]) => fromKey(sessionId)));
   }
 
   delete(invocationId: string): void {

@@ -10,6 +10,7 @@ import {
   timelineLimits,
 } from "@harnesskit/hub";
 import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
+import { checkTimelineStoreOptions } from "./option-names.ts";
 import { fromKey, numberIn, readJson, type SqlRow, type SqlValue, toKey } from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";
 import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
@@ -239,6 +240,7 @@ class SqliteTimeline implements TimelineStore {
  * also a kill; a crash of the whole system may lose what the system had not written yet. Rejects as `openSqliteStore` does.
  */
 export const openTimelineStore = async (options: SqliteTimelineStoreOptions): Promise<TimelineStore> => {
+  checkTimelineStoreOptions(options);
   const { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength, ...limits } = options.limits ?? {};
   const checked = timelineLimits.resolve(limits);
   const fileLimits = { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength };

@@ -4,8 +4,8 @@ import { tooLargeSeq } from "./read-past.ts";
 import type { ThreadPage } from "./thread-options.ts";
 import type { ThreadHistory } from "./validation.ts";
 
-/** As many events as a page may have: the server ends it where a message is full. */
-const wholePage = 1_000_000;
+/** As many events or threads as a page may have: the server ends it where a message is full. */
+export const wholePage = 1_000_000;
 
 interface HistoryRange {
   /** @default 0 */

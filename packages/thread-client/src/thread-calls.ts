@@ -3,7 +3,7 @@ import type { HarnessError } from "@harnesskit/wire";
 import type { RequestOptions } from "@harnesskit/wire/rpc";
 import type { Fields } from "./connection.ts";
 import type { ThreadExtension } from "./extensions.ts";
-import { readHistory, readThreads } from "./read-pages.ts";
+import { readHistory, readThreads, wholePage } from "./read-pages.ts";
 import type {
   CreateThreadParams,
   ForkThreadOptions,
@@ -47,12 +47,12 @@ export class ThreadCalls {
   }
 
   async list(options: ListThreadsOptions = {}): Promise<ThreadPage> {
-    const { call, need, maxPages } = this.#options;
+    const { call, has, need, maxPages } = this.#options;
     const { limit, cursor, directory, title, updatedAfter, archived, ...request } = options;
     const paging = { limit, cursor, directory, title, updatedAfter };
     if (Object.values(paging).some((value) => value !== undefined)) need("paging", "thread.list");
     if (archived !== undefined) need("archive", "thread.list");
-    const fields = { ...paging, archived };
+    const fields = { ...paging, archived, limit: limit ?? (has("paging") ? wholePage : undefined) };
     const readPage = (next: string | undefined): Promise<ThreadPage> =>
       call("thread.list", { ...fields, cursor: next }, request);
     if (limit !== undefined) return readPage(cursor);

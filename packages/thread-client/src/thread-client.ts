@@ -21,6 +21,7 @@ import { EventStreams } from "./event-queue.ts";
 import { hasExtension, type ThreadExtension } from "./extensions.ts";
 import { Follows } from "./follows.ts";
 import { type ClientLimits, clientLimits } from "./limits.ts";
+import { checkThreadClientOptions } from "./option-names.ts";
 import { ThreadCalls } from "./thread-calls.ts";
 import { ThreadSession } from "./thread-session.ts";
 import { openSubscription, type ThreadSubscription } from "./thread-subscription.ts";
@@ -282,4 +283,5 @@ class Client implements ThreadClient {
  * Makes a client of the thread protocol; {@link ThreadClient.connect} opens the connection. Throws `invalid_argument` for invalid
  * limits or an invalid `reconnect`.
  */
-export const createThreadClient = (options: ThreadClientOptions): ThreadClient => new Client(options);
+export const createThreadClient = (options: ThreadClientOptions): ThreadClient =>
+  new Client(checkThreadClientOptions(options));

@@ -51,6 +51,8 @@ export interface SearchThreadsOptions extends RequestOptions {
 /** Where threads say what was searched for, the thread used last first. */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
+  /** Threads whose log the server cannot read: they are not searched, or not to their end. */
+  readonly skipped?: readonly { readonly threadId: string; readonly reason: string }[] | undefined;
   /** The `cursor` that goes on; undefined once all was searched. There may be no hit before. */
   readonly nextCursor?: string | undefined;
 }

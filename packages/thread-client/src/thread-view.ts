@@ -8,6 +8,7 @@ import type {
 } from "@harnesskit/protocol/threads";
 import { BoundedMap, checkNumber } from "@harnesskit/wire";
 import { type ApprovalRequest, settlesApproval } from "./approval-calls.ts";
+import { checkThreadViewOptions } from "./option-names.ts";
 import type { TurnResult } from "./turn-handle.ts";
 
 /** An item as it stands. */
@@ -199,7 +200,8 @@ class View implements ThreadView {
 }
 
 /** Makes a view of one thread, to build a user interface on. Throws `invalid_argument` for an invalid limit. */
-export const createThreadView = (options: ThreadViewOptions = {}): ThreadView => new View(options);
+export const createThreadView = (options: ThreadViewOptions = {}): ThreadView =>
+  new View(checkThreadViewOptions(options));
 
 /** What the events of a thread come to, for example those of `getThread`. */
 export const reduceThread = (events: Iterable<EventBody>, options: ThreadViewOptions = {}): ThreadState => {

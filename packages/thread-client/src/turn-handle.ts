@@ -1,5 +1,5 @@
 import type { EventBody, Turn } from "@harnesskit/protocol/threads";
-import { createDeferred, type HarnessError } from "@harnesskit/wire";
+import { createDeferred, type HarnessError, sharedSignal } from "@harnesskit/wire";
 import { inOperation, type TracedOperation } from "@harnesskit/wire/trace";
 import type { ApprovalHandler } from "./approval-calls.ts";
 import { EventQueue } from "./event-queue.ts";
@@ -81,7 +81,7 @@ export class LiveTurn implements TurnHandle {
     const { signal } = this.#options;
     if (this.#ended || !signal) return;
     if (signal.aborted) this.#onAbort();
-    else signal.addEventListener("abort", this.#onAbort, { once: true });
+    else sharedSignal(signal).addEventListener("abort", this.#onAbort, { once: true });
   }
 
   get turnId(): string {

@@ -65,14 +65,15 @@ export const createCutTransport = (
   };
 };
 
-/** A clock on which waits of less than a minute are over at once, and longer ones never. */
+/** A clock on which waits of less than ten seconds are over at once, and longer ones never. */
 export const createInstantClock = (): Clock & { readonly delaysMs: number[] } => {
   const delaysMs: number[] = [];
   return {
     delaysMs,
     now: () => 0,
+    elapsedMs: () => 0,
     after(delayMs, callback) {
-      let waits = delayMs < 60_000;
+      let waits = delayMs < 10_000;
       if (waits) {
         delaysMs.push(delayMs);
         setImmediate(() => {

@@ -88,7 +88,7 @@ describe("a thread that the server does not know", () => {
   it.each(calls)("%s with an id of a wrong type is invalid_params", async (_name, requirement, call) => {
     verifies(requirement, "THR-47");
     const { client } = await connect();
-    for (const id of [5, null, {}]) await invalid(call(client, id as unknown as string));
+    for (const id of [5, [], {}]) await invalid(call(client, id as unknown as string));
   });
 });
 

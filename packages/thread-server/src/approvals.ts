@@ -4,7 +4,7 @@ import {
   type GrantScope,
   isPreviewCut,
 } from "@harnesskit/protocol/threads";
-import { type CreateId, createDeferred, type Deferred, invalidParams } from "@harnesskit/wire";
+import { type CreateId, createDeferred, type Deferred, invalidParams, sharedSignal } from "@harnesskit/wire";
 import { defined } from "./defined.ts";
 import { approvalNotFound, requestConflict } from "./errors.ts";
 import type { ThreadState } from "./thread-state.ts";
@@ -69,7 +69,7 @@ export class Approvals {
     if (signal.aborted) onAbort();
     else {
       this.#waiting.set(question.requestId, { ...question, answer });
-      signal.addEventListener("abort", onAbort, { once: true });
+      sharedSignal(signal).addEventListener("abort", onAbort, { once: true });
     }
     const settled = answer.promise.finally(() => signal.removeEventListener("abort", onAbort));
     settled.catch(() => {});

@@ -11,10 +11,12 @@ export type TurnErrorCode =
   | "model_unauthorized"
   | "model_not_found"
   | "model_rate_limited"
+  | "model_quota_exceeded"
   | "model_refused"
   | "model_unavailable"
   | "model_input_unsupported"
   | "model_output_limit"
+  | "model_no_answer"
   | "model_filtered"
   | (string & {});
 
@@ -170,13 +172,15 @@ export const logWentBack = (lastSeq: number): ProtocolError =>
     lastSeq,
   });
 
-/** -32602: the whole history does not fit in a message. Asked for with `limit`, it comes in pages that fit. */
-export const historyTooLarge = (maxBytes: number): ProtocolError =>
-  invalidParams("The history exceeds the message limit: ask for pages of it with `limit`", {
+/** -32602: the whole answer does not fit in a message. Asked for with `limit`, it comes in pages that fit. */
+export const resultTooLarge = (method: "thread.get" | "thread.list", maxBytes: number): ProtocolError => {
+  const what = method === "thread.get" ? "The history" : "The list of threads";
+  return invalidParams(`${what} exceeds the message limit: ask for pages of it with \`limit\``, {
     reason: "result_too_large",
     param: "limit",
     maxBytes,
   });
+};
 
 /** -32602: one event does not fit in a message. The history goes on behind it. */
 export const eventTooLarge = (seq: number, maxBytes: number): ProtocolError =>

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { InputPart, ModelRef } from "@harnesskit/protocol/threads";
 import type { JudgedCall, ToolOutcome } from "./turn-runner.ts";
 
@@ -80,8 +80,21 @@ export interface JudgedPrompt {
   readonly digest: string;
 }
 
+/** A further request to the model within a turn, about the same prompt. */
+export interface JudgedRequest extends JudgedPrompt {
+  /** Counted from 1: the request of the prompt itself is 0. */
+  readonly step: number;
+  /** What the model is given besides since the request before, as far as the runner says it. */
+  readonly added?: JsonValue;
+}
+
 /** Judges a prompt before the agent receives it. A gate that throws blocks the prompt. */
 export interface PromptGate {
+  /**
+   * Judges each further request to the model before it is made. `ask` counts only with a `judgement` that names its rule; a change is refused.
+   * @default they are allowed
+   */
+  request?(request: JudgedRequest, options: { signal: AbortSignal }): PromptVerdict | Promise<PromptVerdict>;
   before(prompt: JudgedPrompt, options: { signal: AbortSignal }): PromptVerdict | Promise<PromptVerdict>;
 }
 

@@ -24,6 +24,7 @@ const toHex = (bytes: Uint8Array): string =>
 
 /** Keeps threads as long as the process lives. What it gives and takes is copied, so that no caller changes it. */
 class MemoryThreadStore implements ThreadStore {
+  readonly isPersistent = false;
   readonly #threads = new Map<string, Stored>();
   readonly #leased = new Map<string, object>();
   readonly #artifacts = new Set<string>();
@@ -113,13 +114,13 @@ class MemoryThreadStore implements ThreadStore {
     const path = `memory/${threadId}/${name}`;
     if (this.#artifacts.has(path)) throw new ThreadStoreError("store_failed", "The artifact exists already");
     this.#artifacts.add(path);
-    let text = "";
+    const parts: (string | Uint8Array<ArrayBuffer>)[] = [];
     return {
-      write: async (more) => {
-        text += more;
+      write: async (part) => {
+        parts.push(typeof part === "string" ? part : Uint8Array.from(part));
       },
       close: async () => {
-        const bytes = new TextEncoder().encode(text);
+        const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
         const sha256 = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
         return { path, sizeBytes: bytes.length, sha256 };
       },

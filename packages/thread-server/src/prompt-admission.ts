@@ -4,7 +4,7 @@ import { digest } from "@harnesskit/wire";
 import { type PendingQuestion, promptPermission } from "./approval-flow.ts";
 import { TurnError } from "./errors.ts";
 import { GatedStep, type GatedStepOptions, type LateDecision } from "./gated-step.ts";
-import type { JudgedPrompt } from "./gates.ts";
+import type { JudgedPrompt, JudgedRequest } from "./gates.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
 type Said = Pick<ItemData<"user_message">, "judgement">;
@@ -14,6 +14,8 @@ const texts = {
   notJudged,
   tooManyChanges: notJudged,
   changed: "The agent would get another prompt than was shown.",
+  requestChanged:
+    "The policy changes a request to the model in the middle of a turn, which cannot be applied.",
 };
 
 /** Records what the user said, and gives it to the agent only as the gate and the user allow. */
@@ -30,8 +32,12 @@ export class PromptAdmission {
       noun: "prompt",
       prefix: "prompt",
       texts,
-      before: (prompt) =>
-        settings.promptGate?.before(prompt, { signal: turn.signal }) ?? { verdict: "allow" },
+      before: (prompt) => {
+        const { promptGate } = settings;
+        const { signal } = turn;
+        if (isRequest(prompt)) return promptGate?.request?.(prompt, { signal }) ?? { verdict: "allow" };
+        return promptGate?.before(prompt, { signal }) ?? { verdict: "allow" };
+      },
       change: (prompt, { text }) => this.#toPrompt(prompt.itemId, withText(prompt.content, text)),
       requested: ({ content }) => [...content],
       question: ({ text, content, digest }) => ({
@@ -64,6 +70,22 @@ export class PromptAdmission {
     const verify = async () => (await promptDigest(String(metadata.input.text), input)) === metadata.digest;
     const first = async () => ({ subject: await this.#toPrompt(itemId, input) });
     return this.#conclude(itemId, await this.#step.decideAgain(question, verify, first));
+  }
+
+  /** Judges a further request to the model. Throws a `TurnError` with the reason where it may not be made. */
+  async judgeRequest(itemId: string, request: Pick<JudgedRequest, "step" | "added">): Promise<void> {
+    const { turn, settings } = this.#options;
+    if (settings.promptGate?.request === undefined) return;
+    const prompt: JudgedRequest = { ...(await this.#toPrompt(itemId, this.#request.input)), ...request };
+    const judged = await this.#step.judge(prompt);
+    turn.signal.throwIfAborted();
+    if (judged.modified) throw new TurnError("policy.invalid_change", texts.requestChanged);
+    const { verdict } = judged;
+    // A human was asked about the prompt: a later question has a rule that names it.
+    if (verdict.verdict === "ask" && verdict.judgement?.rule === undefined) return;
+    const { refused } = await this.#step.decide(judged);
+    turn.signal.throwIfAborted();
+    if (refused) throw new TurnError(refused.code, refused.error);
   }
 
   async #toPrompt(itemId: string, content: readonly InputPart[]): Promise<JudgedPrompt> {
@@ -105,6 +127,8 @@ export class PromptAdmission {
     return request;
   }
 }
+
+const isRequest = (prompt: JudgedPrompt): prompt is JudgedRequest => "step" in prompt;
 
 /** The message's item: with the turn's model and agent, for a later server. */
 const userMessage = (

@@ -6,8 +6,9 @@ import type {
   ThreadMethodParams,
   ThreadMethodResult,
 } from "@harnesskit/protocol/threads";
-import { type Clock, invalidParams } from "@harnesskit/wire";
-import { threadNotFound } from "./errors.ts";
+import { type Clock, HarnessError, invalidParams } from "@harnesskit/wire";
+import { defined } from "./defined.ts";
+import { isStoreFailure, ThreadStoreError, threadNotFound } from "./errors.ts";
 import type { ThreadServerLimits } from "./server-settings.ts";
 import { isListed, newestFirst, type Place, placeOf } from "./thread-list.ts";
 import type { ThreadStore } from "./thread-store.ts";
@@ -23,7 +24,7 @@ const messageEvents: readonly EventName[] = ["item.completed"];
 const checkpointEvery = 1000;
 
 export interface SearchSettings {
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "elapsedMs">;
   readonly limits: Pick<ThreadServerLimits, "maxSearchThreads" | "maxSearchLength" | "searchTimeoutMs">;
 }
 
@@ -36,7 +37,7 @@ interface SearchPlace extends Place {
 
 const parseCursor = (cursor: string): SearchPlace => {
   const [, since, updated, afterSeq, threadId] =
-    /^(\d{1,16}(?:\.\d{1,16})?)\/(\d{1,16}(?:\.\d{1,16})?)\/(-1|\d{1,15})\/(.+)$/.exec(cursor) ?? [];
+    /^(\d+(?:\.\d+)?(?:e\+\d+)?)\/(\d+(?:\.\d+)?(?:e\+\d+)?)\/(-1|\d{1,16})\/(.+)$/.exec(cursor) ?? [];
   if (since === undefined || threadId === undefined) throw invalidParams("Unknown cursor");
   return { since: Number(since), updated: Number(updated), afterSeq: Number(afterSeq), threadId };
 };
@@ -114,10 +115,16 @@ const searchedMessage = (
   return { in: item.type, text: item.data.text };
 };
 
+/** False for a failure of the whole store, in which the next log would not be read either. */
+const isOfOneLog = (error: unknown): boolean =>
+  ThreadStoreError.isInstance(error)
+    ? error.code === "store_failed"
+    : !isStoreFailure(error) || ("reason" in error && error.reason === "corrupt");
+
 /**
  * Finds titles and messages that contain all words of a query, in any case: the thread used last first. Reads a bounded part of the
- * logs, and says with `nextCursor` where the rest begins. Throws -32602 for a query without words or with too many and for a
- * cursor that no search gave, -32001 for a `threadId` that does not exist.
+ * logs, and says with `nextCursor` where the rest begins. A log that cannot be read is skipped and named, unless it is the only one
+ * that was asked for. Throws -32602 for a query without words or with too many and for a cursor that no search gave, -32001 for a `threadId` that does not exist.
  */
 export const searchThreads = async (
   store: ThreadStore,
@@ -128,41 +135,50 @@ export const searchThreads = async (
   const words = queryWords(params.query);
   const after = params.cursor === undefined ? undefined : parseCursor(params.cursor);
   const { threads, since } = await threadsOf(store, params.threadId, { directory, archived, after });
-  const untilMs = clock.now() + limits.searchTimeoutMs;
+  const untilMs = clock.elapsedMs() + limits.searchTimeoutMs;
   const hits: SearchHit[] = [];
+  const skipped: { readonly threadId: string; readonly reason: string }[] = [];
+  const page = (nextCursor?: string) =>
+    defined({ hits, skipped: skipped.length === 0 ? undefined : skipped, nextCursor });
   let searched = 0;
   let length = 0;
   const isSpent = () =>
-    searched > limits.maxSearchThreads || length > limits.maxSearchLength || clock.now() > untilMs;
+    searched > limits.maxSearchThreads || length > limits.maxSearchLength || clock.elapsedMs() > untilMs;
   for (const { thread, place } of threads) {
     const cursorAt = (seq: number) => `${since}/${place.updated}/${seq}/${place.threadId}`;
     let afterSeq = after?.threadId === thread.threadId ? after.afterSeq : -1;
     // Each request goes at least one thread, or one message, further.
-    if (++searched > 1 && isSpent()) return { hits, nextCursor: cursorAt(afterSeq) };
+    if (++searched > 1 && isSpent()) return page(cursorAt(afterSeq));
     if (afterSeq === -1) {
       const title = thread.title.normalize("NFC");
       const at = findAll(title, words);
       if (at !== -1) hits.push({ thread, in: "title", snippet: snippetOf(title, at) });
       afterSeq = 0;
-      if (hits.length >= limit) return { hits, nextCursor: cursorAt(afterSeq) };
+      if (hits.length >= limit) return page(cursorAt(afterSeq));
     }
     const wanted = { afterSeq, types: messageEvents, checkpointEvery };
-    for await (const event of store.events(thread.threadId, wanted)) {
-      afterSeq = event.seq;
-      const message = searchedMessage(event);
-      if (message && event.type === "item.completed") {
-        const text = message.text.normalize("NFC");
-        length += text.length;
-        const at = findAll(text, words);
-        const { turnId, itemId } = event.data;
-        const { seq, time } = event;
-        if (at !== -1)
-          hits.push({ thread, in: message.in, snippet: snippetOf(text, at), seq, time, turnId, itemId });
+    try {
+      for await (const event of store.events(thread.threadId, wanted)) {
+        afterSeq = event.seq;
+        const message = searchedMessage(event);
+        if (message && event.type === "item.completed") {
+          const text = message.text.normalize("NFC");
+          length += text.length;
+          const at = findAll(text, words);
+          const { turnId, itemId } = event.data;
+          const { seq, time } = event;
+          if (at !== -1)
+            hits.push({ thread, in: message.in, snippet: snippetOf(text, at), seq, time, turnId, itemId });
+        }
+        if (hits.length >= limit || isSpent()) return page(cursorAt(afterSeq));
       }
-      if (hits.length >= limit || isSpent()) return { hits, nextCursor: cursorAt(afterSeq) };
+    } catch (error) {
+      if (params.threadId !== undefined || !isOfOneLog(error)) throw error;
+      const reason = HarnessError.isInstance(error) ? error.message : "Its log could not be read";
+      skipped.push({ threadId: thread.threadId, reason });
     }
   }
-  return { hits };
+  return page();
 };
 
 const threadsOf = async (

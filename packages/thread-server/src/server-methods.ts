@@ -14,7 +14,7 @@ import type { ConnectedClient, Connections } from "./connections.ts";
 import { threadToCreate, threadToFork } from "./create-thread.ts";
 import { defined } from "./defined.ts";
 import { unarchived, withTitle } from "./edit-thread.ts";
-import { approvalNotFound, eventTooLarge, historyTooLarge } from "./errors.ts";
+import { approvalNotFound, eventTooLarge, resultTooLarge } from "./errors.ts";
 import type { LogEnd } from "./followed-threads.ts";
 import { checkHeard, readPage } from "./read-log.ts";
 import { nameRequest } from "./request-digest.ts";
@@ -95,7 +95,7 @@ export const createMethods = (context: MethodContext): Methods => {
         turns: true,
         approvals: true,
         streaming: true,
-        persistence: true,
+        persistence: settings.store.isPersistent ?? true,
       };
       return { version: THREAD_PROTOCOL_VERSION, capabilities: { ...capabilities, extensions } };
     },
@@ -114,7 +114,7 @@ export const createMethods = (context: MethodContext): Methods => {
         const { events, isCut } = await readPage(store, threadId, page);
         for (const event of events) session?.checkRead(event);
         // Only a client that asks for pages knows that more may follow.
-        if (isCut && limit === undefined) throw historyTooLarge(maxBytes);
+        if (isCut && limit === undefined) throw resultTooLarge("thread.get", maxBytes);
         const last = events.at(-1);
         if (isCut && !last) throw eventTooLarge(afterSeq + 1, maxBytes);
         const nextAfterSeq = isCut ? last?.seq : undefined;

@@ -86,7 +86,7 @@ export interface ThreadServerOptions {
   readonly agents?: readonly [AgentProfile, ...AgentProfile[]];
   /**
    * Turns a thread's `directory`, or undefined, into an absolute path inside the server's own. Throws a
-   * `ProtocolError` -32602 for one outside. @default "/" for undefined, and no other is accepted
+   * `ProtocolError` -32602 for one outside. @default no thread has a directory: it is empty, and no other is accepted
    */
   readonly resolveDirectory?: (directory: string | undefined) => string | Promise<string>;
   /** See {@link threadServerLimits}. */
@@ -131,9 +131,9 @@ export interface ServerSettings
   ) => void;
 }
 
-const onlyRoot = (directory: string | undefined): string => {
-  if (directory !== undefined && directory !== "/") throw invalidParams("This server has no directories");
-  return "/";
+const noDirectory = (directory = ""): string => {
+  if (directory !== "") throw invalidParams("This server has no directories: leave `directory` out");
+  return directory;
 };
 
 const toToolSource = (tools: readonly Tool[] | ToolSource): ToolSource =>
@@ -153,7 +153,7 @@ export const resolveSettings = (options: ThreadServerOptions): ServerSettings =>
         onError,
       ),
     agents: options.agents ?? [defaultAgent],
-    resolveDirectory: options.resolveDirectory ?? onlyRoot,
+    resolveDirectory: options.resolveDirectory ?? noDirectory,
     limits: threadServerLimits.resolve(options.limits),
     whenBusy: options.whenBusy ?? "reject",
     resumeQueues: options.resumeQueues ?? "connect",

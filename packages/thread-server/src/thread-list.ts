@@ -1,6 +1,7 @@
 import type { Thread, ThreadMethodParams, ThreadMethodResult } from "@harnesskit/protocol/threads";
 import { invalidParams } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
+import { resultTooLarge } from "./errors.ts";
 
 /** The place of a thread in the list: what a cursor names. */
 export interface Place {
@@ -11,7 +12,7 @@ export interface Place {
 export const placeOf = ({ time, threadId }: Thread): Place => ({ updated: time.updated, threadId });
 
 const parseCursor = (cursor: string): Place => {
-  const [, updated, threadId] = /^(\d+(?:\.\d+)?)\/(.+)$/.exec(cursor) ?? [];
+  const [, updated, threadId] = /^(\d+(?:\.\d+)?(?:e\+\d+)?)\/(.+)$/.exec(cursor) ?? [];
   if (updated === undefined || threadId === undefined) throw invalidParams("Unknown cursor");
   return { updated: Number(updated), threadId };
 };
@@ -25,15 +26,15 @@ export const isListed = ({ time }: Thread, archived: "include" | "only" | undefi
   archived === "include" || (time.archived !== undefined) === (archived === "only");
 
 /**
- * One page of the threads that were asked for: up to `limit` of them, and no more than `maxBytes` where that is not a single
- * one. Throws -32602 for a cursor that no page gave.
+ * The threads that were asked for: with a `limit` a page of them, up to so many, and no more than `maxBytes` where that is not a
+ * single one. Throws -32602 for a cursor that no page gave, and where all of them are more than `maxBytes`.
  */
 export const toThreadPage = (
   threads: readonly Thread[],
   params: NonNullable<ThreadMethodParams<"thread.list">>,
   maxBytes: number,
 ): ThreadMethodResult<"thread.list"> => {
-  const { limit = Number.POSITIVE_INFINITY, cursor, directory, title, updatedAfter, archived } = params;
+  const { limit, cursor, directory, title, updatedAfter, archived } = params;
   const after = cursor === undefined ? undefined : parseCursor(cursor);
   const wanted = title?.toLowerCase();
   const fitting = threads.filter(
@@ -50,8 +51,11 @@ export const toThreadPage = (
   for (const thread of fitting) {
     bytes += utf8Length(JSON.stringify(thread)) + 1;
     const last = page.at(-1);
-    if (last && (page.length === limit || bytes > maxBytes))
+    if (last && (page.length === limit || bytes > maxBytes)) {
+      // Only a client that asks for pages knows that more may follow.
+      if (limit === undefined) throw resultTooLarge("thread.list", maxBytes);
       return { threads: page, nextCursor: `${last.time.updated}/${last.threadId}` };
+    }
     page.push(thread);
   }
   return { threads: page };

@@ -10,7 +10,8 @@ import {
 import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
 import { type ConnectedClient, Connections, type ThreadConnectOptions } from "./connections.ts";
-import { historyTooLarge, isStoreFailure, ThreadStoreError, type ThreadStoreErrorCode } from "./errors.ts";
+import { isStoreFailure, resultTooLarge, ThreadStoreError, type ThreadStoreErrorCode } from "./errors.ts";
+import { checkThreadServerOptions } from "./option-names.ts";
 import { QueueResumption } from "./resume-queues.ts";
 import { createMethods, type Methods } from "./server-methods.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
@@ -71,7 +72,7 @@ class Server implements ThreadServer {
         request: (method, params, call) => this.#handle(method, params, call, client),
         end: () => void this.#finish(client),
         onError: (error) => this.#settings.onError(error),
-        resultTooLarge: (method, { maxFrameBytes }) => resultTooLarge(method, maxFrameBytes),
+        resultTooLarge: (method, { maxFrameBytes }) => answerTooLarge(method, maxFrameBytes),
       },
       // In order: a client that creates a thread and lists the threads at once finds it.
       { maxConcurrentCalls: 1 },
@@ -148,9 +149,9 @@ const storeFailure = (error: HarnessError<ThreadStoreErrorCode>): ProtocolError 
   return new ProtocolError(JsonRpcErrorCode.InternalError, message, { data, code, cause: error });
 };
 
-const resultTooLarge = (method: string, maxFrameBytes: number): ProtocolError =>
-  method === "thread.get"
-    ? historyTooLarge(maxFrameBytes)
+const answerTooLarge = (method: string, maxFrameBytes: number): ProtocolError =>
+  method === "thread.get" || method === "thread.list"
+    ? resultTooLarge(method, maxFrameBytes)
     : new ProtocolError(JsonRpcErrorCode.InternalError, "The result exceeds the message limit", {
         data: { reason: "result_too_large", maxFrameBytes },
       });
@@ -174,4 +175,5 @@ const resultTooLarge = (method: string, maxFrameBytes: number): ProtocolError =>
  * await server.close();
  * ```
  */
-export const createThreadServer = (options: ThreadServerOptions): ThreadServer => new Server(options);
+export const createThreadServer = (options: ThreadServerOptions): ThreadServer =>
+  new Server(checkThreadServerOptions(options));

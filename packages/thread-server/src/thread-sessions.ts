@@ -80,14 +80,15 @@ export class ThreadSessions {
   /** Uses the thread for writing. Throws -32001, and -32002 while another server writes it. */
   async use<T>(threadId: string, work: (session: ThreadSession) => T | Promise<T>): Promise<T> {
     const { clock, limits, store } = this.#options.settings;
-    const untilMs = clock.now() + limits.handOverMs;
+    const untilMs = clock.elapsedMs() + limits.handOverMs;
     for (;;) {
       try {
         return await this.#use(threadId, work);
       } catch (error) {
         if (!isLocked(error)) throw error;
         const mayWait = error.code === "thread_locked" && store.requestLease !== undefined;
-        if (!mayWait || this.#closingDown.signal.aborted || clock.now() >= untilMs) throw threadLocked(error);
+        if (!mayWait || this.#closingDown.signal.aborted || clock.elapsedMs() >= untilMs)
+          throw threadLocked(error);
         store.requestLease?.(threadId);
         await wait(handOverPollMs, clock, this.#closingDown.signal);
       }

@@ -48,7 +48,8 @@ export interface KeptClaim extends ThreadClaim {
 
 /** A file beside the log that is being written. */
 export interface ArtifactWriter {
-  write(text: string): Promise<void>;
+  /** Adds text as UTF-8, or bytes as they are. */
+  write(part: string | Uint8Array): Promise<void>;
   /** Ends it. What it returns goes into the `artifact` item. */
   close(): Promise<{ path: string; sizeBytes: number; sha256: string }>;
 }
@@ -58,6 +59,8 @@ export interface ArtifactWriter {
  * another `HarnessError` of such a code, when the storage fails. A thread id that the store did not make up is one that it does not know.
  */
 export interface ThreadStore {
+  /** Whether threads outlive the process, as `initialize` tells clients. @default true */
+  readonly isPersistent?: boolean;
   /** Stores a new thread. */
   create(thread: Thread): Promise<void>;
   /** Replaces what is known of the thread itself. */

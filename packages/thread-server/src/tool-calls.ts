@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Item, ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { describeDifference, digest, jsonDifference } from "@harnesskit/wire";
 import { copyJson } from "@harnesskit/wire/json";
@@ -28,7 +28,7 @@ interface Prepared {
 }
 
 /** What was asked for, without its input. */
-type Asked = Pick<Shown, "tool" | "callId" | "step">;
+type Asked = Pick<Shown, "tool" | "callId" | "step" | "providerMetadata">;
 
 /** What a call's item says from its start to its end. */
 type Shown = Omit<ItemData<"tool_exec">, "status">;
@@ -97,6 +97,7 @@ export class ToolCalls {
     const itemId = turn.newId("item");
     let prepared: Prepared;
     try {
+      if (request.problem !== undefined) throw new ToolError("tool.invalid_input", request.problem);
       prepared = await this.#prepare(itemId, request.tool, request.input);
     } catch (error) {
       const shown = shownOf(request, toJsonObject(request.input));
@@ -179,7 +180,7 @@ export class ToolCalls {
     const { threadId, directory } = thread;
     const { input, preview, run } = await prepareCall(tool, rawInput, {
       threadId,
-      directory,
+      directory: directory === "" ? undefined : directory,
       callId: itemId,
     });
     const common = { threadId, turnId: turn.turnId, itemId, directory, tool, input };
@@ -240,6 +241,9 @@ export class ToolCalls {
         signal: turn.signal,
         stdout: (text) => log.write("stdout", text),
         stderr: (text) => log.write("stderr", text),
+        log: (text) => log.write("log", `${text}\n`),
+        status: (text) => log.write("status", `${text}\n`),
+        partialResult: (json) => log.write("partial_result", `${JSON.stringify(json)}\n`),
         ...(approval && { approval }),
       });
       outcome = { status: "succeeded", ...(output !== undefined && { output: copyJson(output) }) };
@@ -253,10 +257,13 @@ export class ToolCalls {
   async #finish(itemId: string, shown: Shown, outcome: ToolOutcome): Promise<ToolOutcome> {
     const { turn, settings } = this.#options;
     const { output } = outcome;
-    const keep = async (whole: JsonValue) => new ToolOutput(turn, itemId, settings).keep(whole);
-    const kept = output === undefined ? outcome : { ...outcome, output: await keep(output) };
-    await turn.complete("tool_exec", itemId, { ...shown, ...kept });
-    return kept;
+    if (output === undefined) {
+      await turn.complete("tool_exec", itemId, { ...shown, ...outcome });
+      return outcome;
+    }
+    const kept = await new ToolOutput(turn, itemId, settings).keep(output);
+    await turn.complete("tool_exec", itemId, { ...shown, ...outcome, output: kept.output });
+    return { ...outcome, ...kept };
   }
 
   /** A refusal by the gate while the turn is being cancelled is a cancellation. */
@@ -282,8 +289,8 @@ export class ToolCalls {
   }
 }
 
-const shownOf = ({ tool, callId, step }: Asked, input: JsonObject): Shown =>
-  defined({ tool, input, callId, step });
+const shownOf = ({ tool, callId, step, providerMetadata }: Asked, input: JsonObject): Shown =>
+  defined({ tool, input, callId, step, providerMetadata });
 
 const judgedOf = (asked: Asked, { subject, said }: Judged<Prepared, JsonObject>): Shown => ({
   ...shownOf(asked, subject.call.input),

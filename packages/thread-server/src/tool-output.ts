@@ -1,16 +1,32 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { ItemData } from "@harnesskit/protocol/threads";
+import { bytesOfBase64, mediaOf, replaceMedia, type ToolMedia } from "@harnesskit/wire/model";
 import type { ActiveTurn } from "./active-turn.ts";
 import { KeptText } from "./kept-text.ts";
 import type { ServerSettings } from "./server-settings.ts";
+import type { ToolOutcome } from "./turn-runner.ts";
 
-type Stream = "stdout" | "stderr";
+/** The names of files of the types that tools commonly return. */
+const extensions: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+  "image/svg+xml": "svg",
+  "audio/wav": "wav",
+  "audio/mpeg": "mp3",
+  "application/pdf": "pdf",
+};
+
+type Channel = NonNullable<ItemData<"tool_log">["channel"]>;
+type Stream = ItemData<"tool_log">["stream"] | Channel;
 
 interface Log {
   readonly itemId: string;
   readonly kept: KeptText;
 }
 
-/** What a running tool streams and returns: one `tool_log` item a stream, begun with its first output, and the output of the call. */
+/** What a running tool streams and returns: one `tool_log` item for each stream and channel, begun with its first output, and the output of the call. */
 export class ToolOutput {
   readonly #turn: ActiveTurn;
   readonly #toolItemId: string;
@@ -34,30 +50,66 @@ export class ToolOutput {
   async completeLogs(): Promise<void> {
     for (const [stream, { itemId, kept }] of this.#logs) {
       const cut = await kept.end();
-      const data = { toolItemId: this.#toolItemId, stream, text: kept.text, ...cut };
+      const data = { ...this.#place(stream), text: kept.text, ...cut };
       await this.#turn.complete("tool_log", itemId, data);
     }
   }
 
-  /** The output as its item keeps it: whole, or its beginning. */
-  async keep(output: JsonValue): Promise<JsonValue> {
+  /** The output as its item keeps it: whole or its beginning, and each image or file in it by its artifact. */
+  async keep(whole: JsonValue): Promise<Pick<ToolOutcome, "output" | "modelOutput">> {
     const { maxOutputLength } = this.#settings.limits;
+    const media = mediaOf(whole);
+    const named: JsonObject[] = [];
+    for (const medium of media) named.push(await this.#keepMedium(medium, named.length + 1));
+    const output = media.length === 0 ? whole : replaceMedia(whole, named);
     const text = JSON.stringify(output);
-    if (text.length <= maxOutputLength) return output;
-    const kept = this.#keptText("output.json", "application/json", maxOutputLength);
-    kept.add(text);
-    await kept.end();
-    return { truncated: true, length: text.length, head: kept.text };
+    if (text.length > maxOutputLength) {
+      const kept = this.#keptText("output.json", "application/json", maxOutputLength);
+      kept.add(text);
+      await kept.end();
+      return { output: { truncated: true, length: text.length, head: kept.text } };
+    }
+    if (media.length === 0) return { output };
+    const shown = media.map(({ data }, index) => ({ ...named[index], data }));
+    return { output, modelOutput: replaceMedia(whole, shown) };
+  }
+
+  /** What stands in the item for the bytes: how many, and the artifact that has them. */
+  async #keepMedium({ mediaType, data }: ToolMedia, index: number): Promise<JsonObject> {
+    const bytes = bytesOfBase64(data);
+    const { store, limits, onError } = this.#settings;
+    if (!bytes || bytes.length > limits.maxArtifactLength) return { size: bytes?.length ?? 0 };
+    const artifact = `${this.#toolItemId}-${index}.${extensions[mediaType] ?? "bin"}`;
+    const write = async () => {
+      const writer = await store.openArtifact(this.#turn.turn.threadId, artifact);
+      await writer.write(bytes);
+      return writer.close();
+    };
+    const written = await write().catch(onError);
+    if (!written) return { size: bytes.length };
+    await this.#turn.artifact({
+      kind: "tool_media",
+      ...written,
+      mimeType: mediaType,
+      toolItemId: this.#toolItemId,
+    });
+    return { size: bytes.length, artifact };
   }
 
   #begin(stream: Stream): Log {
     const kept = this.#keptText(`${stream}.txt`, "text/plain", this.#settings.limits.maxLogLength);
     const log: Log = { itemId: this.#turn.newId("item"), kept };
     this.#logs.set(stream, log);
-    const data = { toolItemId: this.#toolItemId, stream, text: "" };
+    const data = { ...this.#place(stream), text: "" };
     // When this fails the turn has ended, which the call itself learns from its completion.
     this.#turn.start("tool_log", log.itemId, data).catch(() => {});
     return log;
+  }
+
+  #place(stream: Stream): Omit<ItemData<"tool_log">, "text"> {
+    const toolItemId = this.#toolItemId;
+    if (stream === "stdout" || stream === "stderr") return { toolItemId, stream };
+    return { toolItemId, stream: "stderr", channel: stream };
   }
 
   #keptText(suffix: string, mimeType: string, maxLength: number): KeptText {

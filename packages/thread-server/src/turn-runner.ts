@@ -36,12 +36,21 @@ export interface ToolRequest {
   readonly input: unknown;
   /** Which of the turn's model calls made it, counted from 0. */
   readonly step?: number;
+  /** Why `input` is not what the model wrote: the call then fails with it (`tool.invalid_input`), and nobody is asked. */
+  readonly problem?: string;
+  /** What the model's provider put beside the call; kept with its item. */
+  readonly providerMetadata?: ProviderMetadata | undefined;
 }
+
+/** What a provider put beside what its model said, such as a signature, by the provider's name. It is replayed to that one. */
+export type ProviderMetadata = Record<string, JsonObject>;
 
 /** How a call ended. The message to the model depends on `status`. */
 export interface ToolOutcome {
   readonly status: "succeeded" | "failed" | "rejected" | "blocked" | "cancelled" | "unknown";
   readonly output?: JsonValue;
+  /** The output with the images and files that `output` only names, for the model; left out where it has none. */
+  readonly modelOutput?: JsonValue;
   /** Why it did not succeed: a sentence that is safe to show. */
   readonly error?: string;
   /** The string code of the failure. */
@@ -51,8 +60,8 @@ export interface ToolOutcome {
 /** A message that is being written. */
 export interface MessageWriter {
   append(delta: string): void;
-  /** Completes the item with everything appended. Settles when it is stored. */
-  complete(): Promise<void>;
+  /** Completes the item with everything appended, and what the provider put beside it. Settles when it is stored. */
+  complete(providerMetadata?: ProviderMetadata): Promise<void>;
 }
 
 export interface ArtifactInput {
@@ -82,6 +91,11 @@ export interface TurnContext extends TurnRequest {
   readonly history: readonly Item[];
   /** Begins an `assistant_message`. Throws `turn_ended`. */
   message(options?: { reasoning?: true; step?: number }): MessageWriter;
+  /**
+   * Has the prompt's gate judge a further request to the model, before the runner makes it: `step` counts from 1, `added` is what the model is
+   * given since the request before. Rejects with a `TurnError` where it may not be made; let that end the turn.
+   */
+  judgeRequest(request: { readonly step: number; readonly added?: JsonValue }): Promise<void>;
   /**
    * Runs a tool as the gate and the user allow. What the tool, the gate or the user did is the outcome. In a resumed turn
    * each outcome that is recorded answers one call with the same id, tool and input, in their order, and nothing runs

@@ -92,6 +92,8 @@ export class TurnWork {
     settings.observe("agentStarted", this.#observed);
     const { history } = state;
     if (turn.isResumed) this.#calls.recall(history);
+    const prompt = new PromptAdmission(this.#gated, request);
+    const asked = history.findLast(({ type, turnId }) => type === "user_message" && turnId === turn.turnId);
     return settings.runner.run({
       ...request,
       thread,
@@ -101,6 +103,7 @@ export class TurnWork {
       tools,
       history: history.filter(isGiven),
       message: (options = {}) => this.#writeMessage(options),
+      judgeRequest: (further) => prompt.judgeRequest(asked?.itemId ?? turn.turnId, further),
       callTool: (call) => this.#calls.call(call),
       artifact: async (artifact) => {
         await turn.artifact(artifact);
@@ -126,10 +129,11 @@ export class TurnWork {
         const delta = kept.add(text);
         if (delta !== "") turn.delta("assistant_message", itemId, delta);
       },
-      complete: async () => {
+      complete: async (providerMetadata) => {
         const cut = await kept.end();
         const { text } = kept;
-        await turn.complete("assistant_message", itemId, { text, ...options, ...cut });
+        const data = { text, ...options, ...cut, ...(providerMetadata && { providerMetadata }) };
+        await turn.complete("assistant_message", itemId, data);
         const { reasoning, ...step } = options;
         if (!reasoning) settings.observe("responded", this.#observed, { text, ...step });
       },

@@ -191,6 +191,7 @@ describe("files of a turn's input", () => {
     expect(users(0)?.[0]).toMatchObject([
       { text: "[attached file: none (not included)]" },
       { text: "[attached file: a.png (not included)]" },
+      { text: "go on" },
     ]);
   });
 

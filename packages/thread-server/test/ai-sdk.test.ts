@@ -3,14 +3,18 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3StreamPart,
 } from "@ai-sdk/provider";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { invalidParams } from "@harnesskit/wire";
 import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
+import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import {
   createMemoryThreadStore,
   createThreadServer,
+  type PromptGate,
+  type PromptVerdict,
   type ThreadServerOptions,
   ToolError,
   undecidedCodes,
@@ -26,9 +30,12 @@ const usage = {
   outputTokens: { total: 5, text: undefined, reasoning: undefined },
 };
 
-const finish = (unified: "stop" | "tool-calls" | "length" | "content-filter"): Part => ({
+const finish = (
+  unified: "stop" | "tool-calls" | "length" | "content-filter" | "error" | "other",
+  raw?: string,
+): Part => ({
   type: "finish",
-  finishReason: { unified, raw: undefined },
+  finishReason: { unified, raw },
   usage,
 });
 
@@ -51,13 +58,15 @@ const call = (toolCallId: string, toolName: string, input: unknown): Part => ({
   input: typeof input === "string" ? input : JSON.stringify(input),
 });
 
-/** A model that streams these steps, one a call, and keeps what it was asked. */
+/** A model that streams these steps, one a call, to what providers take, and keeps what it was asked. */
 const scripted = (...steps: Part[][]) => {
   const calls: LanguageModelV3CallOptions[] = [];
   const model: LanguageModelV3 = new MockLanguageModelV3({
     async doStream(options) {
-      const chunks = steps[calls.length] ?? [finish("stop")];
+      const chunks = steps[calls.length] ?? [...text("t", "Done."), finish("stop")];
       calls.push(options);
+      const refused = judgePrompt(options);
+      if (refused !== undefined) throw new Error(`a provider would refuse the prompt: ${refused}`);
       return {
         stream: simulateReadableStream({ chunks: [{ type: "stream-start", warnings: [] }, ...chunks] }),
       };
@@ -118,12 +127,16 @@ describe("a turn on the AI SDK", () => {
     expect(calls[1]?.prompt.slice(2)).toMatchObject([
       {
         role: "assistant",
-        content: [{ type: "reasoning" }, { text: "I look." }, { type: "tool-call", toolCallId: "c1" }],
+        content: [{ type: "reasoning" }, { text: "I look." }, { type: "tool-call", toolCallId: "call00001" }],
       },
       {
         role: "tool",
         content: [
-          { type: "tool-result", toolCallId: "c1", output: { type: "json", value: { text: "content" } } },
+          {
+            type: "tool-result",
+            toolCallId: "call00001",
+            output: { type: "json", value: { text: "content" } },
+          },
         ],
       },
     ]);
@@ -196,29 +209,60 @@ describe("a turn on the AI SDK", () => {
       role: "tool",
       content: [
         {
-          toolCallId: "c1",
+          toolCallId: "call00001",
           output: {
             type: "execution-denied",
             reason: expect.stringMatching(/^This call was rejected by \S/),
           },
         },
         {
-          toolCallId: "c2",
+          toolCallId: "call00002",
           output: {
             type: "error-json",
             value: { status: "failed", code: "tool.failed", message: "exit 2", output: { exitCode: 2 } },
           },
         },
-        { toolCallId: "c3", output: { type: "error-json", value: { code: "tool.invalid_input" } } },
-        { toolCallId: "c4", output: { type: "error-json", value: { code: "tool.unknown" } } },
-        { toolCallId: "c5", output: { type: "execution-denied", reason: "Blocked by policy: Rule 7." } },
+        { toolCallId: "call00003", output: { type: "error-json", value: { code: "tool.invalid_input" } } },
+        { toolCallId: "call00004", output: { type: "error-json", value: { code: "tool.unknown" } } },
+        {
+          toolCallId: "call00005",
+          output: { type: "execution-denied", reason: "Blocked by policy: Rule 7." },
+        },
         ...["gate.timeout", "gate.unavailable"].map((code, index) => ({
-          toolCallId: `c${index + 6}`,
+          toolCallId: `call0000${index + 6}`,
           output: { type: "error-json", value: { status: "not_run", code, message: "Nobody judged it." } },
         })),
       ],
     });
     expect(tools.every(({ runs }) => runs.length === 0 || runs === tools[1]?.runs)).toBe(true);
+  });
+
+  it("has each further request to the model judged: a human is asked where a rule is named, and a block ends the turn", async () => {
+    verifies("AHP-234");
+    const steps = ["a", "b", "c"].map((id) => [call(id, "read", {}), finish("tool-calls")]);
+    const { model, calls } = scripted(...steps);
+    const judged: unknown[] = [];
+    const verdicts: PromptVerdict[] = [
+      { verdict: "ask" },
+      { verdict: "ask", reason: "look", judgement: { by: "policy", rule: "results" } },
+      { verdict: "block", reason: "No more.", code: "policy.blocked" },
+    ];
+    const promptGate: PromptGate = {
+      before: () => ({ verdict: "allow" }),
+      request({ step, added, text }) {
+        judged.push([step, text, JSON.stringify(added).includes("tool-result")]);
+        return verdicts[step - 1] ?? { verdict: "allow" };
+      },
+    };
+    const { client, turn } = await run(model, { tools: [recordingTool("read", "read")], promptGate });
+    const ended = turn();
+    const { params } = await client.notification("approval.requested");
+    expect(params).toMatchObject({ permission: "prompt", metadata: { reason: "look" } });
+    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    expect((await ended).params).toMatchObject({ error: "No more.", code: "policy.blocked" });
+    expect(calls).toHaveLength(3);
+    // What a human has allowed is judged once more.
+    expect(judged).toEqual([1, 2, 2, 3].map((step) => [step, "go", true]));
   });
 
   it("rebuilds the conversation from the log, each call with its result", async () => {
@@ -238,12 +282,15 @@ describe("a turn on the AI SDK", () => {
     const output = { type: "text", value: "out" };
     expect(calls[2]?.prompt.slice(1)).toMatchObject([
       { role: "user", content: [{ text: "one" }] },
-      { role: "assistant", content: [{ text: "first" }, { toolCallId: "c1" }, { toolCallId: "c2" }] },
+      {
+        role: "assistant",
+        content: [{ text: "first" }, { toolCallId: "call00001" }, { toolCallId: "call00002" }],
+      },
       {
         role: "tool",
         content: [
-          { toolCallId: "c1", output },
-          { toolCallId: "c2", output },
+          { toolCallId: "call00001", output },
+          { toolCallId: "call00002", output },
         ],
       },
       { role: "assistant", content: [{ text: "second" }] },
@@ -267,7 +314,7 @@ describe("a turn on the AI SDK", () => {
     const said = (index: number) =>
       calls[index]?.prompt
         .filter(({ role }) => role === "user")
-        .map(({ content }) => (content as { text: string }[])[0]?.text);
+        .map(({ content }) => (content as { text: string }[]).at(-1)?.text);
     expect(said(2)).toEqual(["two", "three"]);
     expect(said(3)).toEqual(["x".repeat(1000)]);
   });
@@ -312,27 +359,82 @@ describe("a turn on the AI SDK", () => {
 
 describe("a model that fails", () => {
   const failing = (error: unknown) => new MockLanguageModelV3({ doStream: () => Promise.reject(error) });
-  const apiError = (statusCode?: number) =>
+  const apiError = (statusCode?: number, responseBody?: string) =>
     new APICallError({
-      message: "secret key sk-123",
-      url: "https://secret",
+      message: "no key sk-secret-0123456789",
+      url: "https://user:secret@provider.example/v1/chat?key=secret",
       requestBodyValues: {},
       ...(statusCode === undefined ? {} : { statusCode }),
+      ...(responseBody === undefined ? {} : { responseBody }),
     });
+  const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
 
   it.each([
-    [apiError(401), "model_unauthorized"],
-    [apiError(404), "model_not_found"],
-    [apiError(429), "model_rate_limited"],
-    [apiError(400), "model_refused"],
-    [apiError(500), "model_unavailable"],
-    [apiError(), "model_unavailable"],
-    [new TypeError("fetch failed secret"), "model_unavailable"],
-  ])("%s ends the turn as %s, without the provider's words", async (error, code) => {
-    const { client, turn } = await run(failing(error));
+    [apiError(401), "model_unauthorized", "(HTTP 401, https://provider.example/v1/chat): no key [redacted]."],
+    [apiError(404), "model_not_found", "HTTP 404"],
+    [apiError(429), "model_rate_limited", "Try again later."],
+    [
+      apiError(429, '{"error":{"message":"You are out","code":"insufficient_quota"}}'),
+      "model_quota_exceeded",
+      "You are out. Add",
+    ],
+    [apiError(402), "model_quota_exceeded", "Add credit"],
+    [
+      apiError(400, '[{"error":{"message":"maximum context length is 8192 tokens."}}]'),
+      "model_refused",
+      ": maximum context length is 8192 tokens.",
+    ],
+    [apiError(400, '{"error":"no tools\\u001b here"}'), "model_refused", ": no tools⟨U+001B⟩ here."],
+    [apiError(502, "<html>secret</html>"), "model_unavailable", "HTTP 502"],
+    [apiError(), "model_unavailable", "(https://provider.example/v1/chat)"],
+    [new TypeError("fetch failed secret", { cause: refused }), "model_unavailable", "ECONNREFUSED"],
+  ])(
+    "%s ends the turn as %s, and says the endpoint and the provider's words without secrets",
+    async (error, code, words) => {
+      const { client, turn } = await run(failing(error));
+      const end = await turn();
+      expect(end).toMatchObject({ method: "turn.error", params: { code, turn: { status: "error" } } });
+      expect(end.params.error).toContain(words);
+      expect(JSON.stringify(client.received)).not.toContain("secret");
+    },
+  );
+
+  it("reports the attempts that are repeated, and says at the end how many there were", async () => {
+    const error = new APICallError({
+      message: "Cannot connect to API: connect ECONNREFUSED 127.0.0.1:9",
+      url: "http://127.0.0.1:9/v1/chat/completions",
+      requestBodyValues: {},
+      isRetryable: true,
+      responseHeaders: { "retry-after-ms": "1" },
+    });
+    const retries: string[] = [];
+    const model = failing(error);
+    const runner = createAiSdkRunner({ model, maxRetries: 2, onRetry: (reason) => retries.push(reason) });
+    const { turn } = await run(model, { runner });
+    const { error: said } = (await turn()).params;
+    const once =
+      "The model could not be reached or failed (http://127.0.0.1:9/v1/chat/completions): Cannot connect to API: connect ECONNREFUSED 127.0.0.1:9.";
+    expect(retries).toEqual([once, once]);
+    expect(said).toBe(`${once} It was tried 3 times.`);
+  });
+
+  it.each([
+    ["nothing", [finish("stop")], "no text and no call"],
+    ["thoughts only", [...reasoning("r", "hm"), finish("stop")], "no text and no call"],
+    ["a call that does not come", [...text("t", "I call"), finish("tool-calls")], "announced a call"],
+    [
+      "a call that broke off",
+      [...text("t", "I call"), finish("other", "MALFORMED_FUNCTION_CALL")],
+      "MALFORMED_FUNCTION_CALL",
+    ],
+    ["an error", [...text("t", "I will now"), finish("error", "error")], "failed while it answered"],
+  ] satisfies [string, Part[], string][])("an answer of %s is a failed turn", async (_, parts, words) => {
+    verifies("THR-132");
+    const { model } = scripted(parts);
+    const { turn } = await run(model);
     const end = await turn();
-    expect(end).toMatchObject({ method: "turn.error", params: { code, turn: { status: "error" } } });
-    expect(JSON.stringify(client.received)).not.toContain("secret");
+    expect(end).toMatchObject({ method: "turn.error", params: { code: "model_no_answer" } });
+    expect(end.params.error).toContain(words);
   });
 
   it.each([

@@ -72,7 +72,8 @@ describe("requests that cannot be served", () => {
   it.each([
     ["initialize", { clientInfo: "x" }],
     ["initialize", { clientInfo: {} }],
-    ["thread.create", { directory: null }],
+    ["thread.create", { directory: 1 }],
+    ["thread.create", { title: "" }],
     ["thread.create", { title: "x".repeat(1001) }],
     ["thread.get", undefined],
     ["thread.get", { threadId: "x", limit: 0 }],
@@ -290,5 +291,23 @@ describe("a store that fails", () => {
     const { client } = start(store);
     const { error } = await client.call("thread.list");
     expect(error).toEqual({ code: -32603, message: "Internal error" });
+  });
+});
+
+describe("a call of a model that is not well-formed Unicode", () => {
+  it("is refused with that reason, and runs nothing", async () => {
+    const tool = recordingTool("echo", "read");
+    const runner = callingRunner({ tool: "echo", input: { command: "echo '\ud83d'" } });
+    const server = createThreadServer({ runner, tools: [tool] });
+    const client = RawClient.connect(server);
+    await client.startTurn(await client.createThread());
+    const { params } = await client.notification("item.completed", ({ type }) => type === "tool_exec");
+    expect(params.item.data).toMatchObject({
+      status: "failed",
+      code: "tool.invalid_input",
+      error: expect.stringMatching(/half of a surrogate pair/),
+    });
+    expect(tool.runs).toEqual([]);
+    await server.close();
   });
 });

@@ -41,7 +41,7 @@ describe("thread.fork", () => {
     await turn("two");
     const before = await client.events(threadId);
     const { thread } = (await fork({ seq, title: "Fork" })).result;
-    expect(thread).toMatchObject({ title: "Fork", directory: "/", forkedFrom: { threadId, seq } });
+    expect(thread).toMatchObject({ title: "Fork", directory: "", forkedFrom: { threadId, seq } });
     expect(await client.events(threadId)).toEqual(before);
     const { result } = await client.call("thread.get", { threadId: thread.threadId });
     expect(result.thread).toEqual(thread);

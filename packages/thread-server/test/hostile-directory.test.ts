@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
@@ -100,6 +100,36 @@ describe("a workspace that somebody else made", () => {
     const { server, client, tool } = serve(workspace, dir.path);
     expect((await client.startTurn(threadId)).error?.code).toBe(-32602);
     expect((await client.events(threadId)).map(({ type }) => type)).toEqual(["thread.created"]);
+    expect(tool.runs).toEqual([]);
+    await server.close();
+  });
+
+  it("cannot have a thread in .git or .harness, where its tools would not see what is protected", async () => {
+    verifies("THR-110");
+    await using dir = await temporaryDirectory();
+    const workspace = join(dir.path, "workspace");
+    for (const name of [".git/hooks", ".GIT", "sub/.git", "sub/git", ".harness/agents"])
+      await mkdir(join(workspace, name), { recursive: true });
+    await symlink(join(workspace, ".git/hooks"), join(workspace, "innocent"));
+    const { server, client, tool } = serve(workspace, dir.path);
+    const create = (directory: string) => client.call("thread.create", { directory });
+    for (const directory of [
+      ".git",
+      ".git/hooks",
+      ".GIT",
+      "sub/.git",
+      ".harness",
+      ".harness/agents",
+      "innocent",
+    ])
+      expect((await create(directory)).error).toMatchObject({
+        code: -32602,
+        message: expect.stringMatching(/^The directory is in \.(git|harness), where no thread may be/),
+      });
+    const { threadId } = (await create("sub/git")).result.thread;
+    await rm(join(workspace, "sub/git"), { recursive: true });
+    await symlink("../.git", join(workspace, "sub/git"));
+    expect((await client.startTurn(threadId)).error?.code).toBe(-32602);
     expect(tool.runs).toEqual([]);
     await server.close();
   });

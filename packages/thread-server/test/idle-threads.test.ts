@@ -17,7 +17,7 @@ const serve = (root: string, options: Partial<ThreadServerOptions> = {}) => {
   const clock = createManualClock();
   const idle = new Set<object>();
   const watched: Clock = {
-    now: clock.now,
+    ...clock,
     after(delayMs, callback) {
       const timer = {};
       if (delayMs === idleTimeoutMs) idle.add(timer);

@@ -2,7 +2,9 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { type Event, EventSchema, ThreadSchema, TurnSchema } from "@harnesskit/protocol/threads";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type TurnRequest } from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { sayingRunner } from "./support/tools.ts";
 
@@ -22,7 +24,7 @@ describe("initialize", () => {
         turns: true,
         approvals: true,
         streaming: true,
-        persistence: true,
+        persistence: false,
         extensions: {
           subscribe: true,
           paging: true,
@@ -41,6 +43,49 @@ describe("initialize", () => {
     expect(
       (await client.call("initialize", { clientInfo: { name: "x" }, later: true })).result,
     ).toMatchObject(expected);
+  });
+
+  it("tells of persistence what the store keeps", async () => {
+    verifies("THR-111");
+    await using dir = await temporaryDirectory();
+    const { client } = start({ store: createFileThreadStore({ root: dir.path }) });
+    expect((await client.call("initialize")).result.capabilities.persistence).toBe(true);
+  });
+});
+
+describe("an optional parameter that is null", () => {
+  it("is as one that is left out", async () => {
+    verifies("THR-112");
+    const { client } = start();
+    const nothing = {
+      limit: null,
+      cursor: null,
+      directory: null,
+      title: null,
+      updatedAfter: null,
+      archived: null,
+    };
+    await client.call("initialize", null);
+    await client.call("initialize", { clientInfo: { name: "x", version: null } });
+    const created = await client.call("thread.create", {
+      title: null,
+      directory: null,
+      clientRequestId: null,
+    });
+    const { thread } = created.result;
+    const { threadId } = thread;
+    expect(thread).toMatchObject({ title: "New thread", directory: "" });
+    expect((await client.call("thread.list", nothing)).result).toEqual({ threads: [thread] });
+    const input = [{ type: "file", path: null, uri: "file:///x", mimeType: null }];
+    const more = { model: null, agent: null, whenBusy: null, clientRequestId: null };
+    const { result } = await client.call("turn.start", { threadId, input, ...more });
+    await client.turnEnd(result.turnId);
+    const history = await client.call("thread.get", { threadId, afterSeq: null, limit: null });
+    expect(history.result.events[0].seq).toBe(1);
+    expect(client.items("user_message")).toEqual([
+      { content: [{ type: "file", uri: "file:///x" }], agent: "code" },
+    ]);
+    expect((await client.call("turn.cancel", { threadId: null })).error?.code).toBe(-32602);
   });
 });
 
@@ -62,6 +107,35 @@ describe("threads", () => {
     expect(client.received.map(({ method }) => method)).toEqual([undefined, "thread.created"]);
     const untitled = await client.call("thread.create");
     expect(ThreadSchema.parse(untitled.result.thread).title).toBe("New thread");
+  });
+
+  it("have no directory where the server has none", async () => {
+    const { client } = start();
+    expect((await client.call("thread.create")).result.thread.directory).toBe("");
+    expect((await client.call("thread.create", { directory: "/" })).error?.code).toBe(-32602);
+  });
+
+  it("refuses an empty title wherever one is given", async () => {
+    verifies("THR-113");
+    const { client } = start();
+    const threadId = await client.createThread();
+    for (const method of ["thread.create", "thread.rename", "thread.fork"])
+      expect((await client.call(method, { threadId, title: "" })).error?.code).toBe(-32602);
+  });
+
+  it("are listed all, or refused with the way to list them", async () => {
+    verifies("THR-88");
+    const { client } = start({ limits: { maxPageBytes: 1000 } });
+    for (let index = 0; index < 9; index++) await client.createThread();
+    expect((await client.call("thread.list")).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("`limit`"),
+      data: { reason: "result_too_large", param: "limit" },
+    });
+    const { threads, nextCursor } = (await client.call("thread.list", { limit: 9 })).result;
+    expect(threads.length).toBeLessThan(9);
+    const { error, result } = await client.call("thread.list", { cursor: nextCursor });
+    expect(error?.data?.param ?? threads.length + result.threads.length).toBe(9);
   });
 
   it("lists all threads, the one used last first", async () => {

@@ -69,6 +69,27 @@ const threadsOf = async (client: RawClient): Promise<string[]> =>
     .map(({ threadId }: { threadId: string }) => threadId)
     .sort();
 
+describe("a thread that was used at a time that no clock has", () => {
+  it("ends no search and no list", async () => {
+    await using dir = await temporaryDirectory();
+    const root = join(dir.path, ".harness");
+    const { good, bad } = await twoThreads(root);
+    const meta = join(root, "threads", bad, "meta.json");
+    const thread = JSON.parse(await readFile(meta, "utf8"));
+    await writeFile(meta, JSON.stringify({ ...thread, time: { created: 1, updated: 1e300 } }));
+    const { server, client } = serve(root);
+    const { threads, nextCursor } = (await client.call("thread.list", { limit: 1 })).result;
+    expect(threads).toMatchObject([{ threadId: bad }]);
+    const rest = await client.call("thread.list", { limit: 1, cursor: nextCursor });
+    expect(rest.result.threads).toMatchObject([{ threadId: good }]);
+    const page = await client.call("thread.search", { query: "thread", limit: 1 });
+    const after = { limit: 1, cursor: page.result.nextCursor };
+    const more = await client.call("thread.search", { query: "thread", ...after });
+    expect(more.result.hits).toMatchObject([{ thread: { threadId: good } }]);
+    await server.close();
+  });
+});
+
 describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (kind) => {
   it("as meta.json costs nothing: the log says what thread it is, and the file is written anew", async () => {
     await using dir = await temporaryDirectory();
@@ -102,6 +123,7 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
   });
 
   it("as events.jsonl ends the requests of this thread with an error, and no other one's", async () => {
+    verifies("THR-114");
     await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     const { good, bad } = await twoThreads(root);
@@ -111,6 +133,12 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
     expect((await client.startTurn(bad)).error?.code).toBe(-32603);
     expect(await threadsOf(client)).toEqual([good, bad].sort());
     await client.turnEnd((await client.startTurn(good)).result.turnId);
+    const { result } = await client.call("thread.search", { query: "done" });
+    expect(result).toMatchObject({
+      hits: [{ thread: { threadId: good } }, { thread: { threadId: good } }],
+      skipped: [{ threadId: bad, reason: expect.stringMatching(/harness doctor|could not be read/) }],
+    });
+    expect((await client.call("thread.search", { query: "done", threadId: bad })).error?.code).toBe(-32603);
     await server.close();
   });
 

@@ -40,7 +40,7 @@ const codeOfStatus = (status: number): readonly [string, FailureKind] => {
 };
 
 const adviceOf: Readonly<Record<string, string>> = {
-  unauthorized: ": pass its credentials",
+  unauthorized: ": the credentials are missing or not valid",
   forbidden: ": its rules on hosts, origins or principals do not allow it",
   not_found: ": look at the path of the URL",
   redirect_refused: ": a redirect is not followed, pass the final URL",
@@ -61,9 +61,12 @@ export class HttpStatusError extends HarnessError {
     readonly retryAfterMs?: number,
     /** The JSON message in the body of an error status, for protocols whose errors may have one. Checked by nothing. */
     readonly document?: unknown,
+    /** Why the server forbids it, in its own words. */
+    reason = "",
   ) {
     const [code, kind] = codeOfStatus(status);
-    super(code, `${endpoint} answered with status ${status}${adviceOf[code] ?? ""}`);
+    const advice = reason === "" ? (adviceOf[code] ?? "") : `: ${displayText(reason, { maxLength: 300 })}`;
+    super(code, `${endpoint} answered with status ${status}${advice}`);
     this.kind = kind;
   }
 }

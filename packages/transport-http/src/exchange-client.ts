@@ -60,6 +60,9 @@ export interface Poster {
 /** Times of less than a millisecond, and none, are times too. */
 const timeoutRange = { min: Number.MIN_VALUE, max: Number.POSITIVE_INFINITY, allowFraction: true };
 
+/** Bytes of the words of a refusal. */
+const maxReasonBytes = 2_000;
+
 type ExchangeClientOptions = Omit<HttpExchangeOptions, "limits">;
 
 class ExchangeClient implements HttpExchange {
@@ -209,10 +212,10 @@ class ExchangeClient implements HttpExchange {
     const { status } = reply;
     if (status !== 200) {
       const seconds = toContentLength(reply.header("retry-after"));
-      const document = await this.#readRefusal(reply);
+      const { document, reason } = await this.#readRefusal(reply);
       if (status === 204 || status === 202) return undefined;
       const retryAfterMs = seconds === undefined ? undefined : seconds * 1000;
-      throw new HttpStatusError(this.#endpoint, status, retryAfterMs, document);
+      throw new HttpStatusError(this.#endpoint, status, retryAfterMs, document, reason);
     }
     if (!isJsonType(reply.header("content-type"))) {
       reply.discard();
@@ -228,18 +231,24 @@ class ExchangeClient implements HttpExchange {
     return this.#codec.decode(await reply.read(this.#limits.maxMessageBytes));
   }
 
-  /** The JSON message that came with an error status; undefined without one, or where it is too large. Never rejects. */
-  async #readRefusal(reply: PostReply): Promise<unknown> {
+  /**
+   * The JSON message that came with an error status, or the words that came with 403; neither where there is none, or it is too
+   * large. Never rejects.
+   */
+  async #readRefusal(reply: PostReply): Promise<{ document?: unknown; reason?: string }> {
     const length = toContentLength(reply.header("content-length")) ?? 0;
-    const isJson = reply.status >= 400 && isJsonType(reply.header("content-type"));
-    if (!isJson || length > this.#limits.maxMessageBytes) {
+    const type = reply.header("content-type");
+    const isText = reply.status === 403 && /^text\/plain\b/i.test(type ?? "");
+    const maxBytes = isText ? maxReasonBytes : this.#limits.maxMessageBytes;
+    if (reply.status < 400 || !(isText || isJsonType(type)) || length > maxBytes) {
       reply.discard();
-      return undefined;
+      return {};
     }
     try {
-      return this.#codec.decode(await reply.read(this.#limits.maxMessageBytes));
+      const bytes = await reply.read(maxBytes);
+      return isText ? { reason: new TextDecoder().decode(bytes) } : { document: this.#codec.decode(bytes) };
     } catch {
-      return undefined;
+      return {};
     }
   }
 }

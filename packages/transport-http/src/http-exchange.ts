@@ -2,6 +2,7 @@ import { FrameTooLargeError, InvalidArgumentError } from "@harnesskit/wire";
 import { createExchangeClient, type Poster } from "./exchange-client.ts";
 import type { HttpExchange, HttpExchangeOptions } from "./exchange-options.ts";
 import { exchangeLimits } from "./limits.ts";
+import { checkHttpExchangeOptions } from "./option-names.ts";
 import { readStream } from "./read-body.ts";
 
 /** The part of `fetch` that is used here. */
@@ -61,6 +62,6 @@ const createFetchPoster = (url: URL, fetch: Fetch = platformFetch()): Poster => 
  * Node, the one of `@harnesskit/transport-http/node` is several times faster. Throws `invalid_argument`.
  */
 export const createHttpExchange = (options: FetchExchangeOptions): HttpExchange =>
-  createExchangeClient(options, exchangeLimits.resolve(options.limits), (url) =>
+  createExchangeClient(checkHttpExchangeOptions(options), exchangeLimits.resolve(options.limits), (url) =>
     createFetchPoster(url, options.fetch),
   );

@@ -11,6 +11,7 @@ import {
   wait,
 } from "@harnesskit/wire";
 import { failureKindOf } from "./errors.ts";
+import { checkWithReconnectOptions } from "./option-names.ts";
 
 export interface ReconnectingTransportOptions extends BackoffOptions {
   /** Attempts of one `connect`. @default Infinity */
@@ -32,6 +33,7 @@ export const withReconnect = <Context>(
   transport: Transport<Context>,
   options: ReconnectingTransportOptions = {},
 ): Transport<Context> => {
+  checkWithReconnectOptions(options);
   const { onRetry, clock = systemClock } = options;
   const backoff = resolveBackoff(options, { maxAttempts: Number.POSITIVE_INFINITY, initialDelayMs: 200 });
   return {

@@ -93,7 +93,12 @@ describe("createFetchHandler", () => {
       () => post("1", { authorization: "" }),
       ["www-authenticate", 'Bearer realm="harness"'],
     ],
-    ["a wrong token", 401, () => post("1", { authorization: `Bearer ${token}x` })],
+    [
+      "a wrong token",
+      401,
+      () => post("1", { authorization: `Bearer ${token}x` }),
+      ["www-authenticate", 'Bearer realm="harness", error="invalid_token"'],
+    ],
     ["another scheme", 401, () => post("1", { authorization: `Basic ${token}` })],
     ["a wrong API key", 401, () => post("1", { authorization: "", "x-api-key": "wrong" })],
     [

@@ -84,9 +84,11 @@ describe("credentials in the query of a WebSocket's URL", () => {
     verifies("AHP-222");
     const url = await listen(() => {});
     const clock = createManualClock();
-    for (const make of [createWebSocketTransport, createPlatformTransport]) {
-      const options = { url, credentials: { bearer: secret }, credentialsIn: "query", clock } as const;
-      const transport = make({ ...options, WebSocket: WebSocket as never });
+    const options = { url, credentials: { bearer: secret }, credentialsIn: "query", clock } as const;
+    for (const transport of [
+      createWebSocketTransport(options),
+      createPlatformTransport({ ...options, WebSocket: WebSocket as never }),
+    ]) {
       const late = rejection(transport.connect());
       await until(() => clock.pending > 0);
       clock.advance(5000);

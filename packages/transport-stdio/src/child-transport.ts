@@ -15,6 +15,7 @@ import {
 import { childEnvironment } from "./child-environment.ts";
 import { ChildPipe } from "./child-pipe.ts";
 import type { ChildContext, ChildTransportOptions } from "./child-transport-options.ts";
+import { checkChildTransportOptions } from "./option-names.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -111,6 +112,7 @@ const connect = async (
  * timeout; it settles when the process is gone. A child that ends by itself with a code other than 0 or by a signal
  * closes the channel with `child_exited`. Whatever remains of its group is killed in each case.
  */
-export const createChildTransport = (options: ChildTransportOptions): Transport<ChildContext> => ({
-  connect: ({ signal } = {}) => connect(options, signal),
-});
+export const createChildTransport = (options: ChildTransportOptions): Transport<ChildContext> => {
+  checkChildTransportOptions(options);
+  return { connect: ({ signal } = {}) => connect(options, signal) };
+};

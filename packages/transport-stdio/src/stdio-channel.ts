@@ -9,6 +9,7 @@ import {
   TransportError,
 } from "@harnesskit/wire";
 import { ParentGoneError } from "./errors.ts";
+import { checkStdioChannelOptions } from "./option-names.ts";
 import { openProtocolOutput } from "./protocol-output.ts";
 import { guardStdout } from "./stdout-guard.ts";
 
@@ -106,6 +107,7 @@ const releaseInput = (input: Readable, given: boolean): void => {
  * Once it is closed, nothing of it keeps the process alive.
  */
 export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<StdioContext> => {
+  checkStdioChannelOptions(options);
   const { clock = systemClock, parentId = () => process.ppid } = options;
   const { input = process.stdin } = options;
   const ownsStdout = options.output === undefined;

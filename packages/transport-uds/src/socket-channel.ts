@@ -35,6 +35,8 @@ export interface SocketChannelOptions {
 export interface SocketListenerOptions extends SocketChannelOptions {
   /** Connections at one time; further ones are closed at once and counted. @default 1024 */
   readonly maxConnections?: number;
+  /** Reports that the system gives no more connections, as without file descriptors: once until it gives one. @default no report */
+  readonly onError?: (error: TransportError) => void;
 }
 
 /** Options of a client. */

@@ -1,4 +1,5 @@
 import { createServer, type ListenOptions, type Server, type Socket } from "node:net";
+import { reportLostConnections } from "@harnesskit/node-kit";
 import {
   type Channel,
   ConnectionClosedError,
@@ -7,6 +8,7 @@ import {
   HarnessError,
   InvalidArgumentError,
   type Listener,
+  type TransportError,
 } from "@harnesskit/wire";
 
 /** A listener on sockets of this machine. */
@@ -29,6 +31,7 @@ export interface OpenAddress {
 
 export interface SocketListenerParts<Context> {
   readonly maxConnections: number | undefined;
+  readonly onError: ((error: TransportError) => void) | undefined;
   /** Binds the server. Connections wait until this settles. */
   readonly open: (server: Server) => Promise<OpenAddress>;
   readonly toChannel: (socket: Socket) => Channel<Context>;
@@ -74,6 +77,7 @@ export class NetListener<Context> implements SocketListener<Context> {
     this.#server.on("error", () => {
       if (this.#server.listening) this.#refused++;
     });
+    reportLostConnections(this.#server, (error) => parts.onError?.(error));
   }
 
   get endpoint(): string | undefined {

@@ -3,6 +3,7 @@ import { systemErrorCode } from "@harnesskit/node-kit";
 import { TransportError } from "@harnesskit/wire";
 import { AddressInUseError } from "./errors.ts";
 import { assertLoopback, assertPort, tcpEndpoint } from "./loopback.ts";
+import { checkTcpListenerOptions } from "./option-names.ts";
 import { type SocketListenerOptions, socketChannels } from "./socket-channel.ts";
 import { NetListener, type OpenAddress, type SocketListener, startServer } from "./socket-listener.ts";
 import { type TcpContext, tcpContext } from "./tcp-transport.ts";
@@ -41,12 +42,14 @@ const listenOn = async (server: Server, host: string, port: number): Promise<Ope
  * above must ask for a secret. Prefer `createUnixListener` where there is a choice.
  */
 export const createTcpListener = (options: TcpListenerOptions = {}): TcpListener => {
+  checkTcpListenerOptions(options);
   const { host = "127.0.0.1", port = 0, maxConnections } = options;
   assertLoopback(host);
   assertPort(port, 0);
   const toChannel = socketChannels<TcpContext>(options);
   return new NetListener({
     maxConnections,
+    onError: options.onError,
     open: (server) => listenOn(server, host, port),
     toChannel: (socket) => toChannel(socket, tcpContext(socket)),
   });

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { type Transport, TransportError } from "@harnesskit/wire";
 import { tcpConnectError } from "./connect-error.ts";
 import { assertLoopback, assertPort, isOwnEcho, tcpEndpoint } from "./loopback.ts";
+import { checkTcpTransportOptions } from "./option-names.ts";
 import type { SocketTransportOptions } from "./socket-channel.ts";
 import { socketTransport } from "./socket-transport.ts";
 
@@ -31,6 +32,7 @@ export const tcpContext = ({ remoteAddress = "", remotePort = 0 }: Socket): TcpC
  * with `request_cancelled` when its signal aborts.
  */
 export const createTcpTransport = (options: TcpTransportOptions): Transport<TcpContext> => {
+  checkTcpTransportOptions(options);
   const { host = "127.0.0.1", port } = options;
   assertLoopback(host);
   assertPort(port, 1);

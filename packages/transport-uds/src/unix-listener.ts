@@ -1,4 +1,5 @@
 import { bindUnixSocket } from "./bind-socket.ts";
+import { checkUnixListenerOptions } from "./option-names.ts";
 import { type SocketListenerOptions, socketChannels } from "./socket-channel.ts";
 import { NetListener, type SocketListener } from "./socket-listener.ts";
 import { toServerPath } from "./socket-path.ts";
@@ -18,11 +19,13 @@ export interface UnixListenerOptions extends SocketListenerOptions {
  * `transport_failed`. `close` removes the socket if it is still this listener's, and closes its channels.
  */
 export const createUnixListener = (options: UnixListenerOptions): SocketListener<UnixContext> => {
+  checkUnixListenerOptions(options);
   const place = toServerPath(options.path);
   const toChannel = socketChannels<UnixContext>(options);
   const context: UnixContext = { transport: "unix", path: place.path };
   return new NetListener({
     maxConnections: options.maxConnections,
+    onError: options.onError,
     open: (server) => bindUnixSocket(server, place),
     toChannel: (socket) => toChannel(socket, context),
   });

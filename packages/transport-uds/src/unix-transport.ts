@@ -1,5 +1,6 @@
 import type { Transport } from "@harnesskit/wire";
 import { unixConnectError } from "./connect-error.ts";
+import { checkUnixTransportOptions } from "./option-names.ts";
 import type { SocketTransportOptions } from "./socket-channel.ts";
 import { toClientPath } from "./socket-path.ts";
 import { socketTransport } from "./socket-transport.ts";
@@ -25,6 +26,7 @@ export interface UnixTransportOptions extends SocketTransportOptions {
  * signal aborts. The client trusts the owner of the path's directory: pass one that only the server's user can write.
  */
 export const createUnixTransport = (options: UnixTransportOptions): Transport<UnixContext> => {
+  checkUnixTransportOptions(options);
   const path = toClientPath(options.path);
   return socketTransport<UnixContext>(options, {
     address: { path },

@@ -42,5 +42,12 @@ export const displayText = (text: string, options: DisplayOptions = {}): string 
   return cut ? `${safe}… [${text.length - kept.length} more characters]` : safe;
 };
 
+/**
+ * The name of a tool as one safe line. Letters beyond ASCII are written out, too: `b⟨U+0430⟩sh` is not `bash`, and providers of models take no
+ * other names.
+ */
+export const displayName = (name: string, options: DisplayOptions = {}): string =>
+  displayText(name, options).replace(/[^ -~⟨⟩…]/gu, escapeCharacter);
+
 /** The reason of a decision, or a name in it, as one safe line of at most 2,000 characters. */
 export const displayReason = (reason: string): string => displayText(reason, { maxLength: 2000 });

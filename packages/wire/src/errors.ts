@@ -77,7 +77,11 @@ export class RequestCancelledError extends HarnessError<"request_cancelled"> {
 /** A message is larger than the limit of its connection, in either direction. */
 export class FrameTooLargeError extends HarnessError<"frame_too_large"> {
   static override readonly brand = "FrameTooLargeError";
-  constructor(readonly maxFrameBytes: number) {
+  /** @param ends the first and the last bytes of a line that a codec with `keepLines` dropped: the sender's */
+  constructor(
+    readonly maxFrameBytes: number,
+    readonly ends?: { readonly first: string; readonly last: string },
+  ) {
     super("frame_too_large", `a message exceeds the limit of ${maxFrameBytes} bytes`);
   }
 }

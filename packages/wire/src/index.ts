@@ -32,7 +32,8 @@ export {
   type LimitsOf,
   type NumberRange,
 } from "./define-limits.ts";
-export { type DisplayOptions, displayReason, displayText, endOfCharacter } from "./display.ts";
+export { defineOptions, type OptionNames } from "./define-options.ts";
+export { type DisplayOptions, displayName, displayReason, displayText, endOfCharacter } from "./display.ts";
 export {
   BufferFullError,
   ConnectionClosedError,
@@ -64,6 +65,8 @@ export {
   type ProtocolErrorOptions,
   toProtocolError,
 } from "./protocol-error.ts";
+export { redactedPlaceholder, withoutSecretShapes } from "./secret-shapes.ts";
+export { sharedSignal } from "./shared-signal.ts";
 export { shellWord } from "./shell-word.ts";
 export {
   createStreamPipe,

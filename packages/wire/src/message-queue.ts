@@ -2,9 +2,21 @@ import { callSafely, isThenable } from "./call-safely.ts";
 import type { ChannelHandlers } from "./channel.ts";
 import { HarnessError } from "./errors.ts";
 
+/** How long one connection's handlers may work before other connections have their turn. */
+const turnMs = 10;
+
+/** Settles in the next turn of the event loop, after what other connections have brought. */
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    const { setImmediate = setTimeout } = globalThis as {
+      readonly setImmediate?: (callback: () => void) => void;
+    };
+    setImmediate(resolve);
+  });
+
 /**
- * Delivers messages in order, one after the other. While a handler's promise is pending the source is paused, so that
- * what waits here is never more than what one read brought.
+ * Delivers messages in order, one after the other. While a handler's promise is pending, and while others have their turn,
+ * the source is paused, so that what waits here is never more than what one read brought.
  */
 export class MessageQueue {
   #waiting: unknown[] = [];
@@ -14,6 +26,9 @@ export class MessageQueue {
   /** A handler is on the stack: what it brings in waits for its turn. */
   #delivering = false;
   #stopped = false;
+  /** How long the handlers worked since others had their turn, and until when. */
+  #workedMs = 0;
+  #endedMs = 0;
   #onEmpty: (() => void) | undefined;
 
   constructor(
@@ -46,16 +61,29 @@ export class MessageQueue {
   }
 
   #deliver(): void {
+    const nowMs = performance.now();
+    // What others had since then is given back.
+    let startedMs = nowMs - Math.max(0, this.#workedMs - (nowMs - this.#endedMs));
+    let workedMs = nowMs - startedMs;
+    let pending: PromiseLike<void> | undefined;
     this.#delivering = true;
-    while (this.#next < this.#waiting.length) {
-      const pending = this.#handle(this.#waiting[this.#next++]);
-      if (pending !== undefined && !this.#stopped) {
-        this.#delivering = false;
-        this.#hold(pending);
-        return;
+    while (pending === undefined && this.#next < this.#waiting.length) {
+      if (workedMs > turnMs) {
+        pending = nextTurn();
+        startedMs = performance.now();
+        break;
       }
+      pending = this.#handle(this.#waiting[this.#next++]);
+      // Not after each message: to look at the time costs as much as a small one.
+      if (this.#next % 4 === 0) workedMs = performance.now() - startedMs;
     }
     this.#delivering = false;
+    this.#endedMs = performance.now();
+    this.#workedMs = this.#endedMs - startedMs;
+    if (pending !== undefined && !this.#stopped) {
+      this.#hold(pending);
+      return;
+    }
     this.#waiting = [];
     this.#next = 0;
     this.#callBack();

@@ -1,5 +1,6 @@
 import { BufferFullError } from "./errors.ts";
 import { Feed } from "./feed.ts";
+import { sharedSignal } from "./shared-signal.ts";
 
 /** One reader of changing values. Only the newest unread value of each key is kept. */
 class Watch<T> extends Feed<T> {
@@ -74,7 +75,7 @@ export class Watches<T> {
       signal?.removeEventListener("abort", stop);
     });
     this.#watches.add(watch);
-    signal?.addEventListener("abort", stop, { once: true });
+    if (signal) sharedSignal(signal).addEventListener("abort", stop, { once: true });
     if (this.#isClosed || signal?.aborted) watch.end();
     return watch;
   }

@@ -22,6 +22,31 @@ describe("what createByteChannel makes of a pipe", () => {
     expect(log).toEqual([1, "close"]);
   });
 
+  it("lets others have their turn while it is flooded, and loses nothing of the flood", async () => {
+    const { client, server } = createMemoryPair();
+    const handled: unknown[] = [];
+    server.start({
+      message(message) {
+        handled.push(message);
+        const untilMs = performance.now() + 1;
+        while (performance.now() < untilMs);
+      },
+      error() {},
+      close() {},
+    });
+    client.start({ message() {}, error() {}, close() {} });
+    const flood = Array.from({ length: 80 }, (_, index) => index);
+    for (const message of flood) void client.send(message);
+    const seen: number[] = [];
+    while (handled.length < flood.length) {
+      await nextTurn();
+      seen.push(handled.length);
+    }
+    const turns = seen.map((count, index) => count - (seen[index - 1] ?? 0));
+    expect(Math.max(...turns)).toBeLessThan(flood.length / 2);
+    expect(handled).toEqual(flood);
+  });
+
   it("closes without waiting for its deadline while a handler holds the reader back", async () => {
     const clock = createManualClock();
     const { client, server } = createMemoryPair({ clock });

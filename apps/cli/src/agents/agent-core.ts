@@ -24,6 +24,8 @@ export interface AgentCoreOptions {
   /** The command that the conversation belongs to. */
   readonly command: "serve" | "chat" | "engine";
   readonly version: string;
+  /** The models that may be shown the tools: a provider takes a number of them. */
+  readonly models: readonly string[];
   /** The values of `--agents`. @default the workspace tools alone */
   readonly agents?: readonly string[] | undefined;
   /** False leaves out the agents that are installed and enabled. @default true */
@@ -53,6 +55,12 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const { command, version, agents: specs = [], audit } = options;
   const origin = { callerId: `harness.${command}`, actor: { type: "human", id: thisUser() } as const };
   const note = (line: string) => void process.stderr.write(`harness ${command}: ${line}\n`);
+  const noted = new Set<string>();
+  const noteOnce = (line: string) => {
+    if (noted.has(line) || noted.size >= maxNotes) return;
+    noted.add(line);
+    note(line);
+  };
   const own = workspaceAgent();
   const installed = options.installedAgents === false ? [] : await readEnabledAgents(note);
   const [sockets, others] = splitSpecs(specs);
@@ -76,29 +84,26 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     environment: agentEnvironment(process.env),
     version,
     ...(agents.length > 0 && { knownTools: createKnownTools() }),
+    operatorCommand: "harness core",
     grants: options.grants ?? conversationGrants(origin.callerId, agents.length > 0),
     openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,
     onNote: note,
-    ...(isDebugging() && {
-      onOutput: (line: string, agentId: string) =>
-        process.stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`),
-    }),
+    onOutput(line, agentId) {
+      if (isDebugging()) process.stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
+      const about = aboutMcpTool.exec(line)?.[1];
+      if (about !== undefined) noteOnce(`the agent ${oneLine(agentId, 200)}: ${oneLine(about, 1000)}`);
+    },
     onError,
   });
+  const maxTools = maxToolsOf(options.models);
   const workspaceTools = createWorkspaceTools(host, origin);
   const foreign = (from: ToolHost) =>
     createAgentTools({ ...origin, host: from, without: [workspaceAgentId], onNote: note });
   const sources = [...(agents.length === 0 ? [] : [foreign(host)]), ...cores.map(foreign)];
-  const noted = new Set<string>();
-  const noteOnce = (line: string) => {
-    if (noted.has(line) || noted.size >= maxNotes) return;
-    noted.add(line);
-    note(line);
-  };
   return {
     async tools(listing) {
       const all = await Promise.all(sources.map((source) => source(listing)));
-      return withoutDoubles([...workspaceTools, ...all.flat()], noteOnce);
+      return atMost(maxTools, withoutDoubles([...workspaceTools, ...all.flat()], noteOnce), noteOnce);
     },
     start: () => host.start(),
     async close() {
@@ -109,6 +114,29 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
 };
 
 const maxNotes = 100;
+
+/** What an agent of an MCP server says of a tool that it does not offer. */
+const aboutMcpTool = /^agent \S+: mcp\.tool_(?:dropped|changed): (.*)$/s;
+
+/** What OpenAI takes, and most of what speaks its protocol; of other providers no limit is known. */
+const maxToolsOf = (models: readonly string[]): number =>
+  models.some((model) => model.startsWith("openai")) ? 128 : Number.POSITIVE_INFINITY;
+
+/** As many tools as the provider takes; the others are named, once. */
+const atMost = (
+  maxTools: number,
+  tools: readonly ThreadTool[],
+  note: (line: string) => void,
+): readonly ThreadTool[] => {
+  if (tools.length <= maxTools) return tools;
+  const [first = "", ...others] = tools.slice(maxTools).map(({ id, name }) => id ?? name);
+  note(
+    `the tool ${first} and ${others.length} others are not shown to the model: there are ${tools.length}, and its provider takes ` +
+      `${maxTools}. Choose with "tools" in the file of an MCP server (--agents mcp:FILE.json), or leave agents out. The others are ` +
+      oneLine(others.join(", "), 2000),
+  );
+  return tools.slice(0, maxTools);
+};
 
 /** The first of each name: two cores may run an agent of the same id. */
 const withoutDoubles = (

@@ -3,6 +3,7 @@ import { isMissing } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { oneLine } from "../terminal/text.ts";
 import { enabledFile } from "./agent-places.ts";
+import { type ResolvedAgent, toResolvedAgent } from "./resolve-agents.ts";
 
 const noteLeftOut = (line: string): void => void process.stderr.write(`harness: ${line}\n`);
 
@@ -12,7 +13,7 @@ const noteLeftOut = (line: string): void => void process.stderr.write(`harness: 
  */
 export const readEnabledAgents = async (
   note: (line: string) => void = noteLeftOut,
-): Promise<readonly { readonly agentId: string; readonly directory: string }[]> => {
+): Promise<readonly ResolvedAgent[]> => {
   try {
     if (await lstat(enabledFile()).then(() => false, isMissing)) return [];
     // Needed only where something was enabled, and larger than the rest of a start.
@@ -31,7 +32,7 @@ export const readEnabledAgents = async (
           note(`the agent ${shown} is not started: ${oneLine(agent, 500)}`);
           return [];
         }
-        if (agent.state === "enabled") return [{ agentId: id, directory: agent.directory }];
+        if (agent.state === "enabled") return [toResolvedAgent(agent.manifest, agent.directory)];
         note(
           `the agent ${shown} is not started: its files have changed since it was enabled. Look at it and enable it again: harness agents enable ${shellWord(id)}`,
         );

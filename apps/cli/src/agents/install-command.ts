@@ -26,7 +26,11 @@ const installMcp = (spec: string, options: InstallCommandOptions): Promise<strin
     if (id !== undefined && !AgentIdSchema.safeParse(id).success) {
       throw usageError("--id must have letters, digits, ., _ and -, up to 128, with a letter or digit first");
     }
-    const parsed = parseMcpSpec(spec, { cwd: process.cwd(), ...(env && { env }), ...(header && { header }) });
+    const parsed = await parseMcpSpec(spec, {
+      cwd: process.cwd(),
+      ...(env && { env }),
+      ...(header && { header }),
+    });
     const err = createTerminal(process.stderr);
     const { server } = parsed;
     const what = "url" in server ? server.url : server.command.map((word) => shellWord(word)).join(" ");

@@ -104,12 +104,16 @@ export interface InstallMcpOptions extends McpSpec {
  * agent's id. Rejects as `installAgent`, and with a `CliError` `mcp.…`.
  */
 export const installMcpServer = (options: InstallMcpOptions): Promise<string> => {
-  const { id, server, spec, signal, onOutput } = options;
+  const { id, server, options: chosen, spec, signal, onOutput } = options;
   return installCopy("mcp", spec, async (copy) => {
-    const { tools, serverInfo } = await readMcpTools({ server, signal, onOutput }).catch((cause: unknown) => {
+    const { connectTimeoutMs } = chosen;
+    const reading = readMcpTools({ server, connectTimeoutMs, signal, onOutput });
+    const { serverInfo, ...read } = await reading.catch((cause: unknown) => {
       if (!HarnessError.isInstance(cause)) throw cause;
       throw unavailableError(cause.code, oneLine(cause.message, 1000), { cause });
     });
+    for (const { message } of read.dropped) onOutput(message);
+    const tools = read.tools.filter(({ mcpName }) => chosen.tools?.includes(mcpName) ?? true);
     const acceptedTools = Object.fromEntries(tools.map(({ name, digest }) => [name, digest]));
     const permissions = [...new Set(tools.flatMap((tool) => tool.permissions))].sort();
     const name = `${serverInfo.name} ${serverInfo.version}`.trim();
@@ -118,6 +122,7 @@ export const installMcpServer = (options: InstallMcpOptions): Promise<string> =>
       id,
       server,
       acceptedTools,
+      ...chosen,
       permissions,
       command: mcpProgram(),
       ...(name !== "" && { name }),

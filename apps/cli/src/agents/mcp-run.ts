@@ -19,16 +19,16 @@ export const mcpProgram = (): [string, string] => [
 
 /**
  * An MCP server that the user names for one conversation, as the directory of an agent: the same for the same server. All of
- * its tools are offered. Throws a usage error, and `mcp.config_invalid`; rejects as the system does.
+ * its tools are offered, or those that its file chooses. Throws a usage error, and `mcp.config_invalid`; rejects as the system does.
  */
 export const resolveMcpAgent = async (
   spec: string,
 ): Promise<{ readonly agentId: string; readonly directory: string }> => {
-  const { id, server } = parseMcpSpec(spec, { cwd: process.cwd() });
+  const { id, server, options } = await parseMcpSpec(spec, { cwd: process.cwd() });
   const digest = sha256Hex(canonicalJson(server)).slice(0, 16);
   const parent = join(agentsDirectory(), "mcp");
   const directory = join(parent, `${id}-${digest}`);
-  const made = await createMcpAgentDirectory({ directory, id, server, command: mcpProgram() });
+  const made = await createMcpAgentDirectory({ directory, id, server, ...options, command: mcpProgram() });
   const now = new Date();
   await utimes(directory, now, now);
   await keepNewest(parent, maxServers);

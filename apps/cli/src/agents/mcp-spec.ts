@@ -1,10 +1,16 @@
-import { basename } from "node:path";
-import { type McpServer, parseMcpServer } from "@harnesskit/mcp-agent";
+import { basename, dirname } from "node:path";
+import {
+  type McpServer,
+  type McpServerOptions,
+  parseMcpServer,
+  readMcpServerFile,
+} from "@harnesskit/mcp-agent";
 import { sha256Hex } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
 import { splitWords } from "../split-words.ts";
 import { oneLine } from "../terminal/text.ts";
+import { mcpFileOf } from "./resolve-agents.ts";
 
 export interface McpSpecOptions {
   /** Names of variables that the server gets. */
@@ -15,13 +21,14 @@ export interface McpSpecOptions {
   readonly cwd: string;
 }
 
-/** An MCP server that the user named, and the id of the agent that serves it. */
+/** An MCP server that the user named, the id of the agent that serves it, and what the user chose for it. */
 export interface McpSpec {
   readonly id: string;
   readonly server: McpServer;
+  readonly options: McpServerOptions;
 }
 
-/** True for `mcp:COMMAND` and `mcp:URL`. */
+/** True for `mcp:COMMAND`, `mcp:URL` and `mcp:FILE.json`. */
 export const isMcpSpec = (spec: string): boolean => spec.startsWith("mcp:");
 
 const runners = new Set(["npx", "bunx", "uvx", "pnpx"]);
@@ -59,13 +66,28 @@ export const headersOf = (given: readonly string[] | undefined): Record<string, 
   return Object.fromEntries(pairs);
 };
 
+/** A server of a file, with its options. Its program runs in the file's directory, where the file does not say. */
+const fromFile = async (path: string, { env, header }: McpSpecOptions): Promise<McpSpec> => {
+  if ((env ?? header) !== undefined) throw usageError("--env and --header are in the file of a server");
+  const { id, server, tools, connectTimeoutMs, callTimeoutMs } = await readMcpServerFile(path);
+  const placed = "command" in server ? { cwd: dirname(path), ...server } : server;
+  return {
+    id: id ?? mcpAgentId(server),
+    server: placed,
+    options: { tools, connectTimeoutMs, callTimeoutMs },
+  };
+};
+
 /**
- * Reads `mcp:COMMAND` or `mcp:URL`. The id says what the server is, and is the same for the same words. Throws a usage error,
- * and `mcp.config_invalid`.
+ * Reads `mcp:COMMAND`, `mcp:URL` or `mcp:FILE.json`. The id says what the server is, and is the same for the same words. Rejects
+ * with a usage error, and `mcp.config_invalid`.
  */
-export const parseMcpSpec = (spec: string, { env, header, cwd }: McpSpecOptions): McpSpec => {
+export const parseMcpSpec = async (spec: string, given: McpSpecOptions): Promise<McpSpec> => {
+  const { env, header, cwd } = given;
   const place = spec.slice("mcp:".length).trim();
   const isUrl = /^https?:\/\//i.test(place);
+  const file = mcpFileOf(spec);
+  if (file !== undefined) return fromFile(file, given);
   if (isUrl && env !== undefined)
     throw usageError("--env is for programs: name variables of headers with --header");
   if (!isUrl && header !== undefined)
@@ -82,5 +104,5 @@ export const parseMcpSpec = (spec: string, { env, header, cwd }: McpSpecOptions)
       ? { url: place, ...(headers && { headers }) }
       : { command: words, cwd, ...(env && { env: [...env] }) },
   );
-  return { id: mcpAgentId(server), server };
+  return { id: mcpAgentId(server), server, options: {} };
 };

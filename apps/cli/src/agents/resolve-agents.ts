@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import type { AgentManifest } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -8,10 +10,23 @@ export interface ResolvedAgent {
   readonly agentId: string;
   /** The directory of its manifest, absolute. */
   readonly directory: string;
+  readonly startTimeoutMs?: number | undefined;
+  /** Names of the variables that it needs. */
+  readonly env?: readonly string[] | undefined;
 }
+
+/** The path in `mcp:FILE.json`; undefined for a command or a URL. */
+export const mcpFileOf = (spec: string): string | undefined => {
+  const place = spec.slice("mcp:".length).trim();
+  const isFile =
+    spec.startsWith("mcp:") && place.endsWith(".json") && (!/\s|^https?:/i.test(place) || existsSync(place));
+  return isFile ? resolve(place) : undefined;
+};
 
 /** A value of `--agents` that means the same in another directory: paths become absolute. */
 export const absoluteSpec = (spec: string): string => {
+  const file = mcpFileOf(spec);
+  if (file !== undefined) return `mcp:${file}`;
   const [, scheme, path] = /^(unix:)?(.*)$/s.exec(spec) ?? [];
   return /^[a-z][a-z\d+.-]+:/.test(path ?? "") ? spec : `${scheme ?? ""}${resolve(path ?? "")}`;
 };
@@ -21,17 +36,23 @@ const unusableSpec = (spec: string, cause: unknown): unknown => {
   return new CliError(cause.code, `--agents ${oneLine(spec, 300)}: ${oneLine(cause.message, 500)}`, {
     cause,
     exitCode: ExitCode.usage,
-    hint: "Name a directory with an opensentience.agent.json, or an MCP server: --agents DIR, --agents mcp:COMMAND",
+    hint: "Name a directory with an opensentience.agent.json, or an MCP server: --agents DIR, --agents mcp:COMMAND, --agents mcp:FILE.json",
   });
 };
+
+export const toResolvedAgent = (
+  { id, env, start_timeout_ms: startTimeoutMs }: AgentManifest,
+  directory: string,
+): ResolvedAgent => ({ agentId: id, directory, env, startTimeoutMs });
 
 const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
   try {
     // Needed only with agents, and larger than this command.
-    if (spec.startsWith("mcp:")) return await (await import("./mcp-run.ts")).resolveMcpAgent(spec);
+    const isMcp = spec.startsWith("mcp:");
+    const place = isMcp ? (await (await import("./mcp-run.ts")).resolveMcpAgent(spec)).directory : spec;
     const { readManifest } = await import("./core-files.ts");
-    const { manifest, directory } = await readManifest(spec);
-    return { agentId: manifest.id, directory };
+    const { manifest, directory } = await readManifest(place);
+    return toResolvedAgent(manifest, directory);
   } catch (cause) {
     throw unusableSpec(spec, cause);
   }

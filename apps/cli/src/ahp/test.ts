@@ -1,6 +1,7 @@
-import type { PolicyTestReport } from "@harnesskit/policy";
-import { testPolicyFile } from "@harnesskit/policy/node";
-import { ExitCode } from "../cli-error.ts";
+import { systemErrorCode } from "@harnesskit/node-kit";
+import { PolicyError, type PolicyTestReport } from "@harnesskit/policy";
+import { casesFileOf, testPolicyFile } from "@harnesskit/policy/node";
+import { ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { byWhom } from "./event-text.ts";
@@ -44,15 +45,23 @@ const reportJson = ({ passed, failed, results, coverage, warnings }: PolicyTestR
   })),
 });
 
+const noTests = (name: string, casesFile: string) =>
+  usageError(
+    `${oneLine(name)} has no tests: there are no cases in ${oneLine(casesFile)}`,
+    "Write them there; harness ahp test --help shows an example",
+  );
+
 /** `harness ahp test`: decides the cases beside a policy, and reports wrong cases and untested rules. */
 export const ahpTest = async (name: string, { cases, json }: AhpTestOptions): Promise<ExitCode> => {
-  const report = await testPolicyFile(policyFileOf(name), {
-    ...policyOptions,
-    ...(cases !== undefined && { casesFile: cases }),
-  }).catch((error: unknown) => {
-    throw toPolicyFailure(error);
+  const file = policyFileOf(name);
+  const casesFile = cases ?? casesFileOf(file);
+  const report = await testPolicyFile(file, { ...policyOptions, casesFile }).catch((error: unknown) => {
+    const isWithoutCases =
+      PolicyError.isInstance(error) && error.file === casesFile && systemErrorCode(error.cause) === "ENOENT";
+    throw isWithoutCases ? noTests(name, casesFile) : toPolicyFailure(error);
   });
-  sayPolicyWarnings({ file: policyFileOf(name), warnings: report.warnings });
+  sayPolicyWarnings({ file, warnings: report.warnings });
+  if (report.results.length === 0) throw noTests(name, casesFile);
   const terminal = createTerminal();
   if (json) terminal.write(`${safeJson(reportJson(report))}\n`);
   else terminal.write(`${report.results.map(caseLine).join("")}${summary(report)}`);

@@ -1,3 +1,4 @@
+import type { ReplyFacts, ReplyTexts } from "@harnesskit/chat-harness";
 import { createModel, ModelError } from "@harnesskit/models";
 import type { LanguageModel } from "ai";
 import { unavailableError } from "../cli-error.ts";
@@ -5,8 +6,29 @@ import { checkedModel, languageModelHint } from "../serve/models.ts";
 
 /** How long a conversation stays taken when its process died, in milliseconds. */
 export const leaseTtlMs = 10_000;
-/** Longer than the longest that a command of the workspace tools may run. */
-export const toolTimeoutMs = 11 * 60_000;
+/** Longer than the longest that a core lets a tool run. */
+export const toolTimeoutMs = 61 * 60_000;
+
+const advice: Readonly<Record<string, string>> = {
+  provider_invalid_response: " Try again, or use another model.",
+  provider_invalid_model: " Use another model.",
+  provider_authentication: " Check the key and the account.",
+};
+
+const failureReply =
+  (otherwise: string) =>
+  ({ diagnostic, error_category: category = "" }: ReplyFacts): string => {
+    const isModel = category.startsWith("provider_") && category !== "provider_invalid_request";
+    return isModel
+      ? `${diagnostic.charAt(0).toUpperCase()}${diagnostic.slice(1)}.${advice[category] ?? otherwise}`
+      : "";
+  };
+
+/** Replies to a user who is the operator too: the reason of a model's failure, and what helps against it. */
+export const operatorReplies: ReplyTexts = {
+  retryable_transient: failureReply(" Try again in a moment."),
+  user_correctable: failureReply(""),
+};
 
 /** The model of `--model`. Rejects with a usage error, or one that says `unavailable`. */
 export const openModel = async (spec: string): Promise<LanguageModel> => {

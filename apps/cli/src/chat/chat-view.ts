@@ -53,6 +53,9 @@ export class ChatView extends ConversationView {
         return;
       case "call":
         return;
+      case "model_failed":
+        if (progress.isRetried) this.warn(`${oneLine(progress.reason, 1_000)}; it is asked again`);
+        return;
       case "model_ended":
         this.breakLine();
         if (progress.reason === "length") this.warn("(the answer was cut at the model's limit)");

@@ -8,6 +8,7 @@ import { ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
 import { followQuestions } from "../hub/follow-questions.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
+import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
@@ -16,7 +17,7 @@ import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
-import { leaseTtlMs, openModel, toolTimeoutMs } from "./chat-parts.ts";
+import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-parts.ts";
 import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
@@ -66,7 +67,13 @@ export const chat = async (
   const { agents, installedAgents, hub } = options;
   const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
   const judge = await openHubJudge({ command: "chat", hub, workspace, version, note });
-  const core = await openAgentCore({ command: "chat", version, agents, installedAgents });
+  const core = await openAgentCore({
+    command: "chat",
+    version,
+    models: [options.model],
+    agents,
+    installedAgents,
+  });
   const location = conversationsIn(options, workspace);
   const opened = await openConversations(location, "harness chat");
   const { graph: store } = opened;
@@ -83,11 +90,13 @@ export const chat = async (
     },
     toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
+    limits: contextOf(process.env),
   });
   const harness = createChatHarness({
     graph,
     store,
     session: { leaseTtlMs },
+    replies: operatorReplies,
     limits: { maxSessionIdLength },
     onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
   });

@@ -13,7 +13,7 @@ export const addAgents = (program: Command, context: CommandContext): void => {
   agents
     .command("install")
     .description("copy an agent, show what it is, and enable it after your yes")
-    .argument("<source>", "a directory, a tar archive, mcp:COMMAND or mcp:URL")
+    .argument("<source>", "a directory, a tar archive, mcp:COMMAND, mcp:URL or mcp:FILE.json")
     .option(
       "--id <id>",
       "the id of the agent that serves an MCP server (default: made of its command or URL)",

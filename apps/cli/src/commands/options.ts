@@ -72,7 +72,7 @@ export const severalPorts =
 export const agentsOption = (): Option =>
   new Option(
     "--agents <dir>",
-    "let the model use the tools of the agent in this directory, of an MCP server, mcp:COMMAND or mcp:URL, or of a core that runs, unix:PATH; can be given several times",
+    "let the model use the tools of the agent in this directory, of an MCP server, mcp:COMMAND, mcp:URL or mcp:FILE.json, or of a core that runs, unix:PATH; can be given several times",
   ).argParser(severalTimes);
 
 /** Leaves out what `harness agents` has enabled. */

@@ -93,6 +93,9 @@ const start = (
   startCore({
     audit,
     coreVersion: version,
+    operatorCommand: "harness core",
+    onError: ({ code, message }, { agentId }) =>
+      err.write(`harness core: ${oneLine(agentId)}: ${code}: ${oneLine(message, 1000)}\n`),
     grants: createFileGrants({ path: coreFile("grants", options.grants) }),
     directives: createFileDirectives({ path: coreFile("directives", options.directives) }),
     ...(isDebugging() && {

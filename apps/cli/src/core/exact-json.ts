@@ -1,10 +1,6 @@
+import { roundedNumber } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
-
-const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-
-const isExactNumber = (number: string): boolean =>
-  /^-?\d+$/.test(number) ? Number.isSafeInteger(Number(number)) : Number.isFinite(Number(number));
 
 /**
  * Parses the JSON of an option. Throws a usage error for a number that would be read as another one: what is approved or
@@ -12,9 +8,7 @@ const isExactNumber = (number: string): boolean =>
  */
 export const parseExactJson = (option: string, text: string): unknown => {
   const value: unknown = JSON.parse(text);
-  const rounded = text
-    .match(stringOrNumber)
-    ?.find((token) => !token.startsWith('"') && !isExactNumber(token));
+  const rounded = roundedNumber(text);
   if (rounded === undefined) return value;
   throw usageError(
     `${option}: ${oneLine(rounded, 100)} is too large for a number`,

@@ -13,6 +13,7 @@ import {
   ok,
   problem,
 } from "./checks.ts";
+import { checkConversations } from "./conversation-check.ts";
 import { checkThreads } from "./thread-checks.ts";
 
 /** `harness doctor`: what could keep the harness from working here, and what to do about it. Changes nothing. */
@@ -30,6 +31,7 @@ export const doctor = async ({
     await checkDirectory(workspace, harness),
     await checkPolicy(),
     ...(await checkThreads(harness)),
+    ...(await checkConversations(harness)),
     ...(await checkAgents()),
     await checkRipgrep(async () => (await import("@harnesskit/workspace-agent")).findRipgrep()),
     checkKeys(process.env),

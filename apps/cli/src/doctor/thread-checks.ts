@@ -47,11 +47,12 @@ const isDirectory = async (path: string): Promise<boolean> =>
   );
 
 const notOurs = (name: string, path: string): Finding =>
-  problem(
-    "thread",
-    `${name}: ${oneLine(path, 1000)} is not a directory, and is skipped`,
-    `Remove it: rm ${oneLine(shellWord(path), 1000)}`,
-  );
+  problem("thread", `${name}: ${oneLine(path, 1000)} is not a directory, and is skipped`, moveAway(path));
+
+const moveAway = (path: string): string => {
+  const word = oneLine(shellWord(path), 1000);
+  return `If no server runs here, move it away: mv ${word} ${word}.old`;
+};
 
 /** What lies in the place of a file of the thread and is not read: a link, a FIFO, a device, too many bytes. */
 const checkThreadFile = async (name: string, path: string, maxBytes: number): Promise<Finding[]> => {
@@ -59,11 +60,10 @@ const checkThreadFile = async (name: string, path: string, maxBytes: number): Pr
     await (await openOwnFile(path, { maxBytes })).close();
   } catch (error) {
     if (isMissing(error)) return [];
-    const why = UnsafeFileError.isInstance(error)
-      ? error.problem
-      : `cannot be opened (${systemErrorCode(error)})`;
-    const remove = `If no server runs here, remove it: rm -r ${oneLine(shellWord(path), 1000)}`;
-    return [problem("file", `${name}: ${oneLine(path, 1000)} ${why.replace(/:.*$/, "")}`, remove)];
+    const isUnsafe = UnsafeFileError.isInstance(error);
+    const why = isUnsafe ? error.problem : `cannot be opened (${systemErrorCode(error)})`;
+    const fix = isUnsafe ? moveAway(path) : `Look at it: ls -l ${oneLine(shellWord(path), 1000)}`;
+    return [problem("file", `${name}: ${oneLine(path, 1000)} ${why.replace(/:.*$/, "")}`, fix)];
   }
   return [];
 };

@@ -12,13 +12,14 @@ import { openAgentCore } from "../agents/agent-core.ts";
 import { createLiveLog } from "../ahp/live-log.ts";
 import { toHttpFailure } from "../ahp/places.ts";
 import { readServerToken } from "../ahp/token.ts";
-import { leaseTtlMs, openModel, toolTimeoutMs } from "../chat/chat-parts.ts";
+import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "../chat/chat-parts.ts";
 import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { openBrowser } from "../hub/open-browser.ts";
 import { riskOfCall } from "../hub/risk.ts";
 import { onStopSignals } from "../interruption.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
+import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { formatDuration, oneLine } from "../terminal/text.ts";
@@ -151,7 +152,13 @@ export const engine = (
     const judge = await openHubJudge({ command: "engine", hub, workspace, version, note, onAnswered: note });
     defer(() => judge?.close());
     const longestMs = judge === undefined ? toolTimeoutMs : hubToolTimeoutMs;
-    const core = await openAgentCore({ command: "engine", version, agents, installedAgents });
+    const core = await openAgentCore({
+      command: "engine",
+      version,
+      models: [options.model],
+      agents,
+      installedAgents,
+    });
     defer(() => core.close());
     const { graph: store, continuations, close } = await openConversations(location, name);
     defer(close);
@@ -164,10 +171,15 @@ export const engine = (
           return toChatTools(judge?.judged(tools) ?? tools, { directory: workspace });
         },
         toolTimeoutMs: longestMs,
-        onEvent: streamTurn,
+        onEvent(event) {
+          if (event.type === "model_failed") note(`the model failed: ${oneLine(event.reason, 1_000)}`);
+          return streamTurn(event);
+        },
+        limits: contextOf(process.env),
       }),
       store,
       session: { leaseTtlMs },
+      replies: operatorReplies,
       onError: (cause, { message }) => tell(message, cause),
     });
     defer(() => harness.close({ timeoutMs: closeTimeoutMs }).catch((error) => tell("a turn", error)));

@@ -24,7 +24,8 @@ export const guardAcp = async (
     maxBufferedBytes: 2 * maxAcpMessageBytes,
     keepLines: true,
   };
-  const identity = { framework: "harness-guard-acp", version, agentId: `acp.${name}`, note };
+  const capabilities = ["pre_action", "post_action", "pre_prompt", "session_start", "session_end"];
+  const identity = { framework: "harness-guard-acp", version, agentId: `acp.${name}`, capabilities, note };
   return runProxy(options, identity, async ({ judge, limits, onStop }) => {
     const inheritEnv = Object.keys(process.env);
     const agent = await createChildTransport({ command: program, args, inheritEnv, ...lines }).connect();

@@ -6,10 +6,12 @@ import {
   ConnectionClosedError,
   callSafely,
   createDeferred,
+  FrameTooLargeError,
   HarnessError,
+  JsonLine,
   TransportError,
 } from "@harnesskit/wire";
-import { isObject } from "@harnesskit/wire/json";
+import { isObject, markNumbers, unmarkNumbers } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
 import {
   type JSONRPCMessage,
@@ -33,7 +35,34 @@ const failureReason = (error: unknown): string => {
   return "the MCP server cannot be reached";
 };
 
-/** An MCP server on Streamable HTTP as a channel. An answer that breaks off closes it; a request that is refused rejects in `send`. */
+/** A body with its numbers marked, line by line: no string of JSON spans two lines. Of a stream of events only the data is JSON. */
+const markedBody = (body: ReadableStream<Uint8Array>, isStream: boolean): ReadableStream<Uint8Array> => {
+  const utf8 = new TextDecoder();
+  const mark = (line: string): string => (isStream && !line.startsWith("data:") ? line : markNumbers(line));
+  let rest: string[] = [];
+  return body
+    .pipeThrough(
+      new TransformStream<Uint8Array, string>({
+        transform(chunk, controller) {
+          const text = utf8.decode(chunk, { stream: true });
+          const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
+          if (end > 0) {
+            const lines = [...rest, text.slice(0, end)].join("").split(/(?<=[\r\n])/);
+            controller.enqueue(lines.map(mark).join(""));
+            rest = [];
+          }
+          rest.push(text.slice(end));
+        },
+        flush: (controller) => controller.enqueue(mark([...rest, utf8.decode()].join(""))),
+      }),
+    )
+    .pipeThrough(new TextEncoderStream());
+};
+
+/**
+ * An MCP server on Streamable HTTP as a channel of lines whose numbers keep their digits. An answer over the limit is an error of its request,
+ * one that breaks off closes the channel; a request that is refused rejects in `send`.
+ */
 export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: HttpChannelOptions): Channel => {
   const closed = createDeferred<CloseReason>();
   const abort = new AbortController();
@@ -42,21 +71,40 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
   let closing: Promise<void> | undefined;
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    fetch: createBoundedFetch({
-      maxMessageBytes,
-      onBroken: (method, error) => {
-        if (method === "GET") onNote("the stream of notices broke off");
-        else void channel.close(new TransportError(`an answer broke off: ${failureReason(error)}`));
-      },
-    }),
+    async fetch(url, init) {
+      const text = typeof init?.body === "string" ? unmarkNumbers(init.body) : undefined;
+      const bounded = createBoundedFetch({
+        maxMessageBytes,
+        onBroken: (method, error) => {
+          if (method === "GET") onNote("the stream of notices broke off");
+          else if (HarnessError.isInstance(error) && error.code === "frame_too_large") tooLarge(text);
+          else void channel.close(new TransportError(`an answer broke off: ${failureReason(error)}`));
+        },
+      });
+      const response = await bounded(url, text === undefined ? init : { ...init, body: text });
+      if (!response.body || !response.ok) return response;
+      const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+      const exact = new Response(markedBody(response.body, isStream), response);
+      return Object.defineProperty(exact, "url", { value: response.url });
+    },
   });
-  transport.onmessage = (message: JSONRPCMessage) => {
+  /** The answer to a request is over the limit: the request's error. */
+  const tooLarge = (request: string | undefined): void => {
+    const { id, method } = JSON.parse(request ?? "{}") as { id?: unknown; method?: unknown };
+    if (id === undefined || method === undefined) return;
+    const begin = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+    const error = new FrameTooLargeError(maxMessageBytes, { first: begin, last: "" });
+    callSafely(() => handlers?.error(error));
+  };
+  transport.onmessage = (marked: JSONRPCMessage) => {
+    const text = unmarkNumbers(JSON.stringify(marked));
+    const message = JSON.parse(text) as JSONRPCMessage;
     if (initializeId !== undefined && "id" in message && message.id === initializeId && "result" in message) {
       const { protocolVersion } = message.result;
       if (typeof protocolVersion === "string") transport.setProtocolVersion(protocolVersion);
       initializeId = undefined;
     }
-    callSafely(() => handlers?.message(message));
+    callSafely(() => handlers?.message(new JsonLine(text, message)));
   };
   transport.onerror = (error) => onNote(failureReason(error));
   const end = async (error: HarnessError | undefined): Promise<void> => {
@@ -75,8 +123,9 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
       handlers = given;
       void transport.start();
     },
-    async send(message) {
+    async send(line) {
       if (closing !== undefined) throw new ConnectionClosedError();
+      const message: unknown = line instanceof JsonLine ? JSON.parse(markNumbers(line.text)) : line;
       if (isObject(message) && message.method === "initialize") initializeId = message.id;
       try {
         await transport.send(message as JSONRPCMessage);

@@ -36,6 +36,12 @@ const readUrl = (url: string, header: readonly string[] | undefined) => {
   return { title: serverTitle(server), headers: Object.fromEntries(headers) };
 };
 
+const lines = {
+  maxFrameBytes: maxProxyMessageBytes,
+  maxBufferedBytes: 2 * maxProxyMessageBytes,
+  keepLines: true,
+};
+
 const openServer = async (
   [program = "", ...args]: readonly string[],
   { url, header }: GuardMcpOptions,
@@ -50,7 +56,7 @@ const openServer = async (
     command: program,
     args,
     inheritEnv: Object.keys(process.env),
-    maxFrameBytes: maxProxyMessageBytes,
+    ...lines,
   }).connect();
 };
 
@@ -82,10 +88,11 @@ export const guardMcp = async (
   const note = (line: string) => process.stderr.write(`harness guard mcp: ${oneLine(line, 1000)}\n`);
   const name = readProgramName(options.name, url === undefined ? command : [new URL(url).hostname]);
   const pins = await openToolPins({ directory: pinsDirectory(), name, place: words });
-  const identity = { framework: "harness-guard-mcp", version, agentId: `mcp.${name}`, note };
+  const capabilities = ["pre_action", "post_action", "confirmation"];
+  const identity = { framework: "harness-guard-mcp", version, agentId: `mcp.${name}`, capabilities, note };
   return runProxy(options, identity, async ({ judge, limits, onStop }) => {
     const server = await openServer(command, options, note);
-    const client = createStdioChannel({ maxFrameBytes: maxProxyMessageBytes });
+    const client = createStdioChannel(lines);
     onStop(() => void client.close());
     const approvalUrl = options.ahp === undefined ? () => inboxUrl(options.hub) : undefined;
     const proxy = createMcpProxy({

@@ -22,6 +22,8 @@ export interface ProxyIdentity {
   readonly framework: string;
   readonly version: string;
   readonly agentId: string;
+  /** The events that it sends. */
+  readonly capabilities: readonly string[];
   readonly note: (line: string) => void;
 }
 
@@ -51,7 +53,7 @@ interface ProxyHarness {
  */
 const openProxyHarness = async (
   options: ProxyHarnessOptions,
-  { framework, version, agentId, note }: ProxyIdentity,
+  { framework, version, agentId, capabilities, note }: ProxyIdentity,
 ): Promise<ProxyHarness> => {
   const { hub, ahp } = options;
   if (options.wait < 1 || options.wait > 86_400) throw usageError("--wait takes 1 to 86400 seconds");
@@ -74,7 +76,7 @@ const openProxyHarness = async (
     framework,
     version,
     agentId,
-    capabilities: ["tools"],
+    capabilities,
     deadlines: { handshake: handshakeMs },
     reconnect: {
       initialDelayMs: 100,

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import type { ApprovalRisk } from "@harnesskit/approvals";
+import { type ApprovalRisk, isCommandTool } from "@harnesskit/approvals";
 import { type CommandVerdict, judgeCommand } from "@harnesskit/command-judge";
 import type { AnyEvent } from "@harnesskit/hub";
 import { isObject } from "@harnesskit/wire/json";
@@ -15,24 +15,24 @@ const levels: Readonly<Record<CommandVerdict, ApprovalRisk["level"]>> = {
   destructive: "critical",
 };
 
-const toolLevels: Readonly<Record<string, ApprovalRisk["level"]>> = {
-  read: "low",
-  glob: "low",
-  grep: "low",
-  write: "medium",
-  edit: "medium",
-};
+const toolLevels: ReadonlyMap<unknown, ApprovalRisk["level"]> = new Map([
+  ["read", "low"],
+  ["glob", "low"],
+  ["grep", "low"],
+  ["write", "medium"],
+  ["edit", "medium"],
+]);
 
 const maxReasons = 5;
 
-/** How dangerous a call is, by its words alone: commands by what the judge of commands knows, files by the tool. */
+/** How dangerous a call is, by its words alone: commands by what the judge of commands knows, files by the tool; any other is unknown. */
 export const riskOfCall = (
   tool: unknown,
   { command }: Readonly<Record<string, unknown>>,
   workspace: string,
 ): ApprovalRisk => {
-  if (typeof command !== "string") {
-    return { level: (typeof tool === "string" && toolLevels[tool]) || "unknown", reasons: [] };
+  if (!isCommandTool(tool) || typeof command !== "string") {
+    return { level: toolLevels.get(tool) ?? "unknown", reasons: [] };
   }
   const { verdict, reasons, secrets } = judgeCommand(command, { workspace, home: homedir() });
   const level = secrets && levels[verdict] !== "critical" ? "high" : levels[verdict];

@@ -58,12 +58,14 @@ const toAgentsArgs = ({ agents = [], installedAgents = true }: RunOptions): stri
   ...(installedAgents ? [] : ["--no-installed-agents"]),
 ];
 
-/** Rejects for agents that no server could use, with the reason. What cannot be started, the server reports. */
-const checkGivenAgents = async ({ agents, installedAgents }: RunOptions): Promise<void> => {
-  if (agents === undefined) return;
-  const { checkAgents } = await import("../agents/check-agents.ts");
+/**
+ * The names of the variables that the agents need, by their manifests. Rejects for agents that no server could use, with the
+ * reason. What cannot be started, the server reports.
+ */
+const variablesOfAgents = async ({ agents, installedAgents }: RunOptions): Promise<readonly string[]> => {
   const installed = installedAgents === false ? [] : await readEnabledAgents(() => {});
-  await checkAgents(agents, installed);
+  const given = agents && (await (await import("../agents/check-agents.ts")).checkAgents(agents, installed));
+  return [...installed, ...(given ?? [])].flatMap(({ env = [] }) => env);
 };
 
 /** Throws a usage error for `--queue` and `--interrupt` where no turn of others can run. */
@@ -121,6 +123,7 @@ export const run = async (
     note(`harness run: the hub judges, and asks you there and here (${oneLine(hub.directory, 500)})`);
   // The server uses the hub that was found here.
   const judged = choice.kind === "hub" ? { ...options, hub: hub?.directory ?? (false as const) } : options;
+  const variables = await variablesOfAgents(options);
   let quitting: Promise<never> | undefined;
   const interrupts = new Interrupts(() => {
     quitting = server.quit().then(() => process.exit(interruptedExitCode()));
@@ -130,16 +133,14 @@ export const run = async (
     binPath,
     workspace,
     attach,
-    serverArgs: [...toPolicyArgs(judged), ...toAgentsArgs(options)],
+    variables,
+    serverArgs: [
+      ...toPolicyArgs(judged),
+      ...toAgentsArgs(options),
+      ...(options.model === undefined ? [] : ["--model", options.model]),
+    ],
   });
-  const [{ runPrompt }] = await Promise.all([
-    import("./run-turns.ts"),
-    checkGivenAgents(options).catch(async (error: unknown) => {
-      interrupts.dispose();
-      await server.discard();
-      throw error;
-    }),
-  ]);
+  const { runPrompt } = await import("./run-turns.ts");
   return runPrompt(prompt, options, {
     version,
     workspace,

@@ -1,9 +1,9 @@
 /** What the server of a run wrote on standard error, of which the run itself has shown some. */
 
-/** What the server says of the user's agents, as a note of this command. */
+/** What the server says of the user's agents and of its model, as a note of this command. */
 export const noteOfAgents = (line: string): string | undefined => {
   const [, note] =
-    /^harness serve: ((?:the (?:agent|tool) (?!harnesskit\.workspace\b)|no installed agent ).*)$/s.exec(
+    /^harness serve: ((?:the (?:agent|tool) (?!harnesskit\.workspace\b)|no installed agent |the model is asked again).*)$/s.exec(
       line,
     ) ?? [];
   return note === undefined ? undefined : `harness run: ${note}`;

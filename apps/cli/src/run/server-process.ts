@@ -14,6 +14,7 @@ const inheritEnv = [
   "OPENAI_COMPATIBLE_API_KEY",
   "NODE_EXTRA_CA_CERTS",
   "HARNESS_AHP_TOKEN",
+  "HARNESS_CONTEXT_TOKENS",
   "HARNESS_DEBUG",
   "HARNESS_OTEL_CONTENT",
   "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -39,6 +40,8 @@ export interface RunServerOptions {
   /** The endpoint of a server that runs. @default one is started for each connection */
   readonly attach: string | undefined;
   readonly serverArgs: readonly string[];
+  /** Names of further variables that it gets, for the agents. */
+  readonly variables: readonly string[];
 }
 
 /**
@@ -74,12 +77,12 @@ export class RunServer implements Transport {
   }
 
   async #startChild(options?: { signal?: AbortSignal }): Promise<Channel> {
-    const { binPath, workspace, serverArgs } = this.#options;
+    const { binPath, workspace, serverArgs, variables } = this.#options;
     const channel = await createChildTransport({
       command: process.execPath,
       args: [binPath, "serve", "--cwd", workspace, ...serverArgs],
       cwd: workspace,
-      inheritEnv,
+      inheritEnv: [...inheritEnv, ...variables],
       stderr: (line) => {
         const shown = isDebugging() ? line : noteOfAgents(line);
         if (shown !== undefined) process.stderr.write(`${oneLine(shown, 1000)}\n`);

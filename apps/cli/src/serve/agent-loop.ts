@@ -1,4 +1,5 @@
 import { type AgentProfile, defaultAgent, type TurnRunner } from "@harnesskit/thread-server";
+import type { AiSdkRunnerOptions } from "@harnesskit/thread-server/ai-sdk";
 import type { AttachmentScope } from "@harnesskit/wire";
 import type { createModelChooser } from "./models.ts";
 
@@ -27,27 +28,36 @@ export interface LazyRunner extends TurnRunner {
   load(): void;
 }
 
-export interface LazyRunnerOptions {
+export interface LazyRunnerOptions extends Pick<AiSdkRunnerOptions, "maxContextLength"> {
   readonly model: ReturnType<typeof createModelChooser>;
   /** Called when a model was asked and has not ended the turn within a moment: it may need tools. */
   readonly onWorking: () => void;
+  /** Receives why an attempt failed that is repeated. */
+  readonly onRetry: (reason: string) => void;
 }
 
 const workingAfterMs = 100;
 
 /** The agent loop, which is large: a client is answered before it is there. */
-export const createLazyRunner = ({ model, onWorking }: LazyRunnerOptions): LazyRunner => {
+export const createLazyRunner = ({
+  model,
+  onWorking,
+  onRetry,
+  ...context
+}: LazyRunnerOptions): LazyRunner => {
   let loading: Promise<TurnRunner> | undefined;
   let running = 0;
   let waiting: NodeJS.Timeout | undefined;
   const loaded = () => {
     loading ??= import("@harnesskit/thread-server/ai-sdk").then(({ createAiSdkRunner }) =>
       createAiSdkRunner({
+        ...context,
         async model(ref) {
           const chosen = await model(ref);
           if (running > 0) waiting ??= setTimeout(onWorking, workingAfterMs);
           return chosen;
         },
+        onRetry,
         attachments: { read: ({ path, uri }, scope) => readWorkspaceFile(path ?? uri ?? "", scope) },
       }),
     );

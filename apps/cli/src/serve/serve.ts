@@ -23,7 +23,7 @@ import { withCleanup } from "../with-cleanup.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { agents, createLazyRunner } from "./agent-loop.ts";
 import { ClientFaults } from "./client-faults.ts";
-import { checkedModel, createModelChooser, createModelLimit } from "./models.ts";
+import { checkedModel, contextOf, createModelChooser, createModelLimit } from "./models.ts";
 import { openSocketListeners } from "./socket-listeners.ts";
 
 const maxTold = 20;
@@ -72,6 +72,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     const core = await openAgentCore({
       command: "serve",
       version,
+      models: [defaultModel, ...allowed],
       agents: options.agents,
       installedAgents: options.installedAgents,
       audit,
@@ -80,6 +81,8 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     const runner = createLazyRunner({
       model: createModelChooser({ defaultModel, env: process.env }),
       onWorking: () => void core.start(),
+      onRetry: (reason) => note(`the model is asked again: ${oneLine(reason, 1000)}`),
+      ...contextOf(process.env),
     });
     const { store, close } = await openThreads(options.store, workspace);
     defer(close);

@@ -42,12 +42,7 @@ export const artifactFiles = (directory: string): Artifacts => {
 export const copyArtifacts = async (from: Artifacts, to: ThreadStore, threadId: string): Promise<void> => {
   for (const name of await from.artifacts(threadId)) {
     const writer = await to.openArtifact(threadId, name);
-    // A character may lie in two parts.
-    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    for await (const part of from.readArtifact(threadId, name)) {
-      await writer.write(decoder.decode(part, { stream: true }));
-    }
-    await writer.write(decoder.decode());
+    for await (const part of from.readArtifact(threadId, name)) await writer.write(part);
     await writer.close();
   }
 };

@@ -31,13 +31,13 @@ const isBeginning = (some: readonly Event[], all: readonly Event[]): boolean =>
 
 /** Takes a thread, and waits until a copy that was killed has lost it. */
 const lease = async (store: ThreadStore, threadId: string): Promise<ThreadLease> => {
-  const untilMs = Date.now() + patienceMs;
+  const untilMs = performance.now() + patienceMs;
   for (;;) {
     try {
       return await store.lease(threadId);
     } catch (cause) {
       if (!ThreadStoreError.isInstance(cause) || cause.code !== "thread_locked") throw cause;
-      if (Date.now() < untilMs) {
+      if (performance.now() < untilMs) {
         await wait(pollMs, systemClock, undefined);
         continue;
       }

@@ -1,5 +1,9 @@
 import { createAhpClient, type HarnessEndpoint } from "@harnesskit/ahp-client";
-import { createThreadGates, type ThreadGates } from "@harnesskit/ahp-client/thread-gates";
+import {
+  createThreadGates,
+  type ThreadGates,
+  threadGateCapabilities,
+} from "@harnesskit/ahp-client/thread-gates";
 import { type Clock, HarnessError, systemClock } from "@harnesskit/wire";
 import { workspaceAgentId } from "@harnesskit/workspace-agent/declarations";
 import { oneLine } from "../terminal/text.ts";
@@ -52,6 +56,7 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     framework: "harness-serve",
     version,
     agentId: "harness",
+    capabilities: threadGateCapabilities,
     clock,
     deadlines: { gate: timeoutMs, handshake: Math.min(timeoutMs, maxHandshakeMs) },
     // The hub gives an answer once, whoever asks again.

@@ -57,7 +57,7 @@ export class Spinner {
     this.#stream = stream;
     this.#clock = clock;
     this.#write = stream.write.bind(stream) as Stream["write"];
-    this.#lastWriteMs = clock.now();
+    this.#lastWriteMs = clock.elapsedMs();
     for (const one of other.isTTY ? [stream, other] : [stream]) this.#watch(one);
     process.once("exit", this.rest);
   }
@@ -65,7 +65,7 @@ export class Spinner {
   work(label: string): void {
     if (this.#work?.label === label) return;
     this.#hide();
-    this.#work = { label, sinceMs: this.#clock.now() };
+    this.#work = { label, sinceMs: this.#clock.elapsedMs() };
     this.#cancelTimer ??= this.#clock.after(frameMs, this.#tick);
   }
 
@@ -80,7 +80,7 @@ export class Spinner {
   /** Shows another label, or nothing, whatever works meanwhile: a question is put. What is returned ends that. */
   instead(label?: string): () => void {
     this.#hide();
-    const one = label === undefined ? { label } : { label, sinceMs: this.#clock.now() };
+    const one = label === undefined ? { label } : { label, sinceMs: this.#clock.elapsedMs() };
     this.#instead.push(one);
     this.#cancelTimer ??= this.#clock.after(frameMs, this.#tick);
     return () => {
@@ -113,7 +113,7 @@ export class Spinner {
   }
 
   #follow(data: string | Uint8Array): void {
-    this.#lastWriteMs = this.#clock.now();
+    this.#lastWriteMs = this.#clock.elapsedMs();
     const text = typeof data === "string" ? data : Buffer.from(data).toString("utf8");
     const lineStart = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
     const width = stringWidth(text.slice(lineStart));
@@ -123,7 +123,7 @@ export class Spinner {
   readonly #tick = (): void => {
     const shown = this.#instead.at(-1) ?? this.#work;
     this.#cancelTimer = shown && this.#clock.after(frameMs, this.#tick);
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.elapsedMs();
     if (shown?.label === undefined || nowMs - this.#lastWriteMs < quietMs) return;
     const { label, sinceMs } = shown;
     const space = this.#column === 0 ? "" : " ";

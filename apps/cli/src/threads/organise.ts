@@ -6,6 +6,7 @@ import {
   type ThreadMethodParams,
   threadMethods,
 } from "@harnesskit/protocol/threads";
+import type { SearchPage } from "@harnesskit/thread-client";
 import { usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
@@ -89,17 +90,21 @@ export const searchCommand = async (
     ...(archived && { archived: "include" as const }),
   });
   const hits: SearchHit[] = [];
+  const skipped: NonNullable<SearchPage["skipped"]>[number][] = [];
   const hasMore = await withThreads(threadId, options, async (threads) => {
     let cursor: string | undefined;
     do {
       const page = await threads.search({ ...params, limit: limit - hits.length, ...(cursor && { cursor }) });
       hits.push(...page.hits);
+      skipped.push(...(page.skipped ?? []));
       cursor = page.nextCursor;
     } while (cursor !== undefined && hits.length < limit);
     return cursor !== undefined;
   });
   const terminal = createTerminal();
-  if (json) return terminal.write(`${safeJson({ hits, hasMore })}\n`);
+  if (json) return terminal.write(`${safeJson({ hits, skipped, hasMore })}\n`);
+  for (const { threadId: id, reason } of skipped)
+    process.stderr.write(`harness threads search: left out: ${oneLine(id, 80)}: ${oneLine(reason, 300)}\n`);
   if (hits.length === 0) return say("Nothing was found");
   const { style, columns } = terminal;
   let last: string | undefined;

@@ -3,9 +3,13 @@ import {
   type Thread,
   ThreadErrorCode,
   type ThreadMethodParams,
-  type ThreadMethodResult,
 } from "@harnesskit/protocol/threads";
-import { createThreadClient, type ThreadClient, UnsupportedError } from "@harnesskit/thread-client";
+import {
+  createThreadClient,
+  type SearchPage,
+  type ThreadClient,
+  UnsupportedError,
+} from "@harnesskit/thread-client";
 import { ThreadStoreError } from "@harnesskit/thread-server";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { displayText, ProtocolError } from "@harnesskit/wire";
@@ -26,14 +30,10 @@ export interface ThreadPlace {
   rename(title: string): Promise<Thread>;
   archive(archived: boolean): Promise<Thread>;
   fork(options: { readonly seq?: number; readonly title?: string }): Promise<Thread>;
-  search(
-    params: ThreadMethodParams<"thread.search">,
-  ): Promise<Pick<ThreadMethodResult<"thread.search">, "nextCursor"> & { readonly hits: readonly Hit[] }>;
+  search(params: ThreadMethodParams<"thread.search">): Promise<SearchPage>;
   queue(): Promise<readonly QueuedTurn[]>;
   cancelQueued(turnId: string): Promise<void>;
 }
-
-type Hit = ThreadMethodResult<"thread.search">["hits"][number];
 
 const atServer = (client: ThreadClient, threadId: string): ThreadPlace => ({
   rename: (title) => client.renameThread(threadId, title),

@@ -1,5 +1,8 @@
+import type { ItemData } from "@harnesskit/protocol/threads";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
+
+const labels = { log: "log", status: "status", partial_result: "so far" } as const;
 
 const firstLines = 5;
 const lastLines = 3;
@@ -13,8 +16,12 @@ export class LogView {
   #lines = 0;
   #last: string[] = [];
 
-  constructor(terminal: Terminal) {
+  readonly #label: string;
+
+  /** @param channel what the lines are, where they are not what the tool printed */
+  constructor(terminal: Terminal, channel?: ItemData<"tool_log">["channel"]) {
     this.#terminal = terminal;
+    this.#label = channel === undefined ? "" : `${labels[channel]}: `;
   }
 
   push(text: string): void {
@@ -48,9 +55,9 @@ export class LogView {
 
   #show(line: string): void {
     const { columns } = this.#terminal;
-    const width = columns === undefined ? maxLineWidth : columns - 5;
+    const width = columns === undefined ? maxLineWidth : columns - 5 - this.#label.length;
     const text = oneLine(line.slice(0, maxLineChars).replace(/\r$/, "").replaceAll("\t", "    "), width);
-    this.#write(this.#terminal.style.dim(`  │ ${text}`.trimEnd()));
+    this.#write(this.#terminal.style.dim(`  │ ${this.#label}${text}`.trimEnd()));
   }
 
   #write(text: string): void {

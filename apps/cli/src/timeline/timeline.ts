@@ -113,7 +113,7 @@ export class Timeline {
 
   #viewOf(item: Item): ProseWriter | LogView | undefined {
     const { style } = this.#terminal;
-    if (item.type === "tool_log") return new LogView(this.#terminal);
+    if (item.type === "tool_log") return new LogView(this.#terminal, item.data?.channel);
     if (item.type !== "assistant_message") return undefined;
     return this.#openProse(this.#terminal, item.data?.reasoning ? style.dim : (text) => text);
   }

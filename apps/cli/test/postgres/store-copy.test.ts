@@ -27,6 +27,9 @@ const eventOf = (threadId: string, seq: number): Event => ({
   },
 });
 
+/** Text, and bytes that are none. */
+const artifactParts = [...[0, 1, 2].map((part) => `${"é🙂".repeat(40_000)}${part}`), Buffer.of(0xff, 0x89)];
+
 /** Threads with events, one of them with an artifact of several parts, and an `always` answer. */
 const fill = async (store: ThreadStore, threads: number, events: number): Promise<void> => {
   for (let index = 1; index <= threads; index++) {
@@ -36,7 +39,7 @@ const fill = async (store: ThreadStore, threads: number, events: number): Promis
     const lease = await store.lease(threadId);
     if (index === 1) {
       const writer = await store.openArtifact(threadId, "out.txt");
-      for (let part = 0; part < 3; part++) await writer.write(`${"é🙂".repeat(40_000)}${part}`);
+      for (const part of artifactParts) await writer.write(part);
       await writer.close();
     }
     const all = Array.from({ length: events }, (_, place) => eventOf(threadId, place + 1));
@@ -55,13 +58,13 @@ const seqsOf = async (store: ThreadStore, threadId: string): Promise<number[]> =
   return seqs;
 };
 
-const textOf = async (store: PostgresThreads, threadId: string, name: string): Promise<string> => {
+const base64Of = async (store: PostgresThreads, threadId: string, name: string): Promise<string> => {
   const parts: Uint8Array[] = [];
   for await (const part of store.readArtifact(threadId, name)) parts.push(part);
-  return Buffer.concat(parts).toString("utf8");
+  return Buffer.concat(parts).toString("base64");
 };
 
-const artifact = [0, 1, 2].map((part) => `${"é🙂".repeat(40_000)}${part}`).join("");
+const artifact = Buffer.concat(artifactParts.map((part) => Buffer.from(part as string))).toString("base64");
 
 describe("harness store copy between databases", () => {
   it("copies threads with their artifacts and grants, and refuses what differs", async () => {
@@ -80,7 +83,7 @@ describe("harness store copy between databases", () => {
       ...{ verified: 5, left: {} },
     });
     expect(await target.threads.artifacts("ses_1")).toEqual(["out.txt"]);
-    expect(await textOf(target.threads, "ses_1", "out.txt")).toBe(artifact);
+    expect(await base64Of(target.threads, "ses_1", "out.txt")).toBe(artifact);
     expect(await seqsOf(target.threads, "ses_3")).toEqual(Array.from({ length: 10 }, (_, seq) => seq + 1));
     expect((await target.threads.grants()).map(({ grantId }) => grantId)).toEqual(["grant_1"]);
     expect(JSON.parse((await copy()).stdout)).toMatchObject({
@@ -140,7 +143,7 @@ describe("harness store copy that is killed in the middle of a thread", () => {
       for (const threadId of ["ses_1", "ses_2", "ses_3"]) {
         expect(await seqsOf(target.threads, threadId)).toHaveLength(1500);
       }
-      expect(await textOf(target.threads, "ses_1", "out.txt")).toBe(artifact);
+      expect(await base64Of(target.threads, "ses_1", "out.txt")).toBe(artifact);
     },
     120_000,
   );

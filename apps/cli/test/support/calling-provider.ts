@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import { judgeRequest } from "../../../../scripts/lib/strict-provider/judge-request.ts";
 
 interface Request {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -9,7 +10,7 @@ interface Request {
 }
 
 /**
- * A provider whose model calls the first tool with `word` in its name, once, and then says that it is done. `offered` has the
+ * A provider that refuses what is not valid, and whose model calls the first tool with `word` in its name, once, and then says that it is done. `offered` has the
  * names of the tools of the last request, `results` what tools returned.
  */
 export const callingProvider = async (word: string) => {
@@ -17,7 +18,13 @@ export const callingProvider = async (word: string) => {
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
-    const { messages, tools = [] } = JSON.parse(body) as Request;
+    const sent = JSON.parse(body) as Request;
+    const refused = judgeRequest(request.url ?? "", { ...sent });
+    if (refused !== undefined) {
+      response.writeHead(400).end(JSON.stringify({ error: { message: refused } }));
+      return;
+    }
+    const { messages, tools = [] } = sent;
     seen.offered = tools.map((tool) => tool.function.name);
     seen.results = messages
       .filter(({ role }) => role === "tool")

@@ -2,19 +2,26 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import { judgeRequest } from "../../../../scripts/lib/strict-provider/judge-request.ts";
 
 interface SentMessage {
   readonly role: string;
   readonly content: unknown;
 }
 
-/** A provider that answers each request with one sentence, and keeps the messages that it was sent. */
+/** A provider that answers each valid request with one sentence, and keeps the messages that it was sent. */
 export const recordingProvider = async (): Promise<{ model: string; requests: SentMessage[][] }> => {
   const requests: SentMessage[][] = [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
-    requests.push((JSON.parse(body) as { messages: SentMessage[] }).messages);
+    const sent = JSON.parse(body) as { messages: SentMessage[] };
+    requests.push(sent.messages);
+    const refused = judgeRequest(request.url ?? "", { ...sent });
+    if (refused !== undefined) {
+      response.writeHead(400).end(JSON.stringify({ error: { message: refused } }));
+      return;
+    }
     const line = (delta: object, finish_reason: string | null) =>
       `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
     response.writeHead(200, { "content-type": "text/event-stream" });

@@ -1,5 +1,6 @@
 import { presentApproval } from "@harnesskit/approvals";
 import type { RowContent, TimelineDetail } from "@harnesskit/protocol/hub";
+import { displayName } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
@@ -148,7 +149,7 @@ export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetai
               </span>
             </p>
             <p class="dim small">
-              {row.tool === undefined ? "" : `tool ${line(row.tool, 100)} · `}
+              {row.tool === undefined ? "" : `tool ${displayName(row.tool, { maxLength: 100 })} · `}
               {line(row.type, 100)} · session {line(session, 100)}
               {turn !== undefined && ` · turn ${line(turn, 100)}`}{" "}
               <button type="button" class="link-button" onClick={onSession}>

@@ -1,4 +1,5 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { displayName } from "@harnesskit/wire";
 import { formatClock, formatDay, formatMoment, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
@@ -43,7 +44,7 @@ export function GroupHead({ row, isNewDay, onSession, ...at }: GroupHeadProps) {
 
 /** The summary without the name that stands before it. */
 const withoutName = ({ summary, tool, type }: TimelineRow): string => {
-  const name = tool ?? type;
+  const name = displayName(tool ?? type);
   if (summary === name) return "";
   if (!summary.startsWith(name)) return summary;
   return summary.slice(name.length).replace(/^:? /, "");
@@ -71,7 +72,7 @@ export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
         {formatClock(row.atMs)}
       </time>
       <span class="row-what clip">
-        <strong>{line(row.tool ?? row.type, 60)}</strong>{" "}
+        <strong>{displayName(row.tool ?? row.type, { maxLength: 60 })}</strong>{" "}
         <span class="row-summary" title={line(row.summary, 500)}>
           <SafeText text={line(text, 300)} />
         </span>

@@ -17,8 +17,7 @@ export const editTool: WorkspaceToolDefinition<EditInput, EditOutput> = {
   ...editDeclaration,
 
   async normalise(input, { workspace }) {
-    if (input.oldText === input.newText)
-      throw new ToolError("tool.invalid_input", "oldText and newText are the same");
+    if (input.oldText === input.newText) throw sameTextError();
     const path = await workspace.resolve(input.path);
     if (path === ".") throw notAFileError(path, "a directory");
     assertWritablePath(path);
@@ -47,7 +46,7 @@ interface AppliedEdit {
 }
 
 async function applyEdit(input: EditInput, context: CallContext, shownState?: string): Promise<AppliedEdit> {
-  const { path, oldText, newText } = input;
+  const { path } = input;
   const { maxWriteBytes } = context.limits;
   const file = await takeSnapshot(context.workspace, path, maxWriteBytes);
   if (shownState !== undefined && file.state !== shownState) throw changedError(path);
@@ -57,6 +56,11 @@ async function applyEdit(input: EditInput, context: CallContext, shownState?: st
   if (file.content === undefined) throw tooLarge();
   const before = decodeExactly(file.content);
   if (before === undefined) throw binaryError(path);
+  // Models write LF, whatever they have read.
+  const inFile = isCrlf(before) ? toCrlf : (text: string) => text;
+  const oldText = inFile(input.oldText);
+  const newText = inFile(input.newText);
+  if (oldText === newText) throw sameTextError();
   const { count, first } = countOccurrences(before, oldText);
   if (count === 0) throw noMatchError(path, before, oldText);
   if (count > 1)
@@ -66,10 +70,17 @@ async function applyEdit(input: EditInput, context: CallContext, shownState?: st
   return { file, before, after };
 }
 
+const sameTextError = () => new ToolError("tool.invalid_input", "oldText and newText are the same");
+
+/** Whether each line of a text ends with CRLF. */
+const isCrlf = (text: string): boolean => text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+
+const toCrlf = (text: string): string => text.replace(/(?<!\r)\n/g, "\r\n");
+
 function noMatchError(path: string, before: string, oldText: string): ToolError {
   const hint =
     before.includes("\r\n") && oldText.includes("\n") && !oldText.includes("\r\n")
-      ? ": the file has CRLF line ends, oldText has LF"
+      ? ": some lines of the file end with CRLF, those of oldText with LF"
       : "";
   return new ToolError("tool.no_match", `oldText does not occur in ${displayPath(path)}${hint}`);
 }

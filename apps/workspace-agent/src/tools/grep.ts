@@ -10,6 +10,7 @@ import { relativeTo } from "../list-files.ts";
 import { findLines, readMatchable } from "../matching-lines.ts";
 import { checkSearchPattern } from "../ripgrep.ts";
 import { cutText } from "../text.ts";
+import type { Workspace } from "../workspace.ts";
 
 /** Output of the grep tool. */
 export type GrepOutput = {
@@ -65,7 +66,7 @@ export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
       ? { lines: new Map<string, number[]>(), truncated: false }
       : await findLines(search);
     const matches: GrepOutput["matches"] = [];
-    for (const path of await wanted([...lines.keys()].sort(), start, include, isFile, deadline)) {
+    for (const path of await wanted(workspace, [...lines.keys()].sort(), start, include, isFile, deadline)) {
       deadline.throwIfOver();
       const texts = await readMatchable(workspace, path, maxFileBytes);
       for (const line of lines.get(path) ?? []) {
@@ -81,13 +82,14 @@ export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
 
 /** Those of the paths that `include` names. What marks itself as secret is left out, unless the call names it. */
 async function wanted(
+  workspace: Workspace,
   paths: readonly string[],
   start: string,
   include: string | undefined,
   isFile: boolean,
   deadline: Deadline,
 ): Promise<readonly string[]> {
-  const allowed = isFile ? paths : searchable(paths, start, include);
+  const allowed = isFile ? paths : searchable(workspace, paths, start, include);
   if (include === undefined) return allowed;
   const names = allowed.map((path) => {
     const relative = relativeTo(isFile ? dirname(start) : start, path);
@@ -101,12 +103,17 @@ async function wanted(
  * The files of a folder whose lines are shown. A secret file is shown only if the call names it, so that a search of all files,
  * which may run without an approval, does not.
  */
-function searchable(paths: readonly string[], start: string, include: string | undefined): readonly string[] {
+function searchable(
+  workspace: Workspace,
+  paths: readonly string[],
+  start: string,
+  include: string | undefined,
+): readonly string[] {
   if (isSecretFile(start)) return paths;
-  if (include === undefined) return paths.filter((path) => !isSecretFile(path));
+  if (include === undefined) return paths.filter((path) => !workspace.isSecret(path));
   // Who judges the call sees its path and its pattern, and must see there too that the file is secret.
   const namesSecret = isSecretFile(start === "." ? include : `${start}/${include}`);
   const name = include.slice(include.lastIndexOf("/") + 1);
   const isNamed = (path: string): boolean => namesSecret && path.slice(path.lastIndexOf("/") + 1) === name;
-  return paths.filter((path) => !isSecretFile(path) || isNamed(path));
+  return paths.filter((path) => !workspace.isSecret(path) || isNamed(path));
 }

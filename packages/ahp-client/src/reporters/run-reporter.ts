@@ -2,6 +2,7 @@ import type { EventPayloadInput, RunLifecycle, RunStatus } from "@harnesskit/pro
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type Clock, type CreateId, checkNumber, randomId, systemClock } from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
+import { checkRunReporterOptions } from "../option-names.ts";
 import { assertFits, definedFields, type RunContext } from "./snapshot.ts";
 import { TaskListReporter } from "./task-list-reporter.ts";
 import { assertTransition, isTerminal, ReporterError, runTransitions } from "./transitions.ts";
@@ -126,4 +127,4 @@ export class RunReporter {
  * The notifications are kept and sent as any other.
  */
 export const createRunReporter = (client: ReportingClient, options: RunReporterOptions = {}): RunReporter =>
-  new RunReporter(client, options);
+  new RunReporter(client, checkRunReporterOptions(options));

@@ -2,6 +2,7 @@ import {
   type Clock,
   checkNumber,
   defineLimits,
+  defineOptions,
   type HarnessError,
   InvalidArgumentError,
   type LimitsOf,
@@ -101,8 +102,20 @@ const oneOf = <T extends string>(name: string, value: T, values: readonly T[]): 
   throw new InvalidArgumentError(`${name} must be one of ${values.join(", ")}`);
 };
 
+const checkSupervisionOptions = defineOptions<SupervisionOptions>("supervision", {
+  onEscalate: false,
+  escalationTimeoutMs: false,
+  limits: false,
+  oversizePrompt: false,
+  approvals: false,
+  fields: false,
+  onError: false,
+  clock: false,
+});
+
 /** Fills in the defaults. Throws `invalid_argument` for invalid options. */
 export const resolveSupervision = (options: SupervisionOptions): ResolvedSupervision => {
+  checkSupervisionOptions(options);
   const { fields = {}, oversizePrompt = "truncate", approvals = "harness" } = options;
   return {
     clock: systemClock,

@@ -1,6 +1,6 @@
 import type { BlockingEventType, DecisionFor, EventPayloadInput } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { callSafely, HarnessError } from "@harnesskit/wire";
+import { callSafely, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { AhpUsageError } from "../errors.ts";
 import type { Verdict } from "../judge.ts";
 import { clip } from "./clip.ts";
@@ -40,6 +40,11 @@ export class Supervision {
 
   /** Throws `invalid_argument`. */
   constructor(client: SupervisingClient, options: SupervisionOptions) {
+    if (typeof client?.decide !== "function") {
+      throw new InvalidArgumentError(
+        "a supervised model or tool needs an AHP client as its own argument, before the options: superviseModel(model, client, options)",
+      );
+    }
     this.client = client;
     this.options = resolveSupervision(options);
   }
@@ -86,7 +91,7 @@ export class Supervision {
 
   /** Begins to measure the duration of an action whose outcome will be reported. */
   startReport(eventType: "post_action" | "post_response", subject: JsonObject): ReportOutcome {
-    const startedAt = this.clock.now();
+    const startedAt = this.clock.elapsedMs();
     let isReported = false;
     return (end) => {
       if (isReported) return;
@@ -95,7 +100,7 @@ export class Supervision {
       this.report(eventType, {
         ...subject,
         outcome: end.outcome,
-        duration_ms: Math.max(0, Math.round(this.clock.now() - startedAt)),
+        duration_ms: Math.max(0, Math.round(this.clock.elapsedMs() - startedAt)),
         ...end.fields,
         ...(error !== undefined && { error: describeError(error, this.limits.maxReportTextBytes) }),
       });

@@ -1,9 +1,15 @@
-export { createThreadGates, type ThreadGates, type ThreadGatesOptions } from "./thread-gates.ts";
+export {
+  createThreadGates,
+  type ThreadGates,
+  type ThreadGatesOptions,
+  threadGateCapabilities,
+} from "./thread-gates.ts";
 export type {
   ThreadCall,
   ThreadCallOutcome,
   ThreadJudgement,
   ThreadPrompt,
+  ThreadRequest,
   ThreadTurn,
   ThreadTurnEnd,
   ThreadVerdict,

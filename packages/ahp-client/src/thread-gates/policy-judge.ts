@@ -1,4 +1,4 @@
-import type { Decision } from "@harnesskit/protocol/ahp";
+import type { Decision, EventContext } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, displayText, jsonDifference, wait } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
@@ -14,6 +14,8 @@ export interface PolicyJudgeOptions {
   readonly name: () => string;
   /** The metadata of a call's events. */
   readonly metadataOf: (call: ThreadCall) => JsonObject;
+  /** What an event says of its session. */
+  readonly contextOf: (threadId: string) => EventContext | undefined;
   /** How long a decision may wait for a human. */
   readonly waitMs: number | undefined;
   readonly clock: Clock;
@@ -75,7 +77,12 @@ export class PolicyJudge {
     });
   }
 
-  judgePrompt(prompt: ThreadPrompt, signal: AbortSignal): Promise<ThreadVerdict<{ readonly text: string }>> {
+  /** @param further what the payload of a further request says besides */
+  judgePrompt(
+    prompt: ThreadPrompt,
+    signal: AbortSignal,
+    further: JsonObject = {},
+  ): Promise<ThreadVerdict<{ readonly text: string }>> {
     const { threadId, turnId, itemId, directory, agent, model, content, text } = prompt;
     const files = content.flatMap((part) => (part.type === "file" ? [part.path ?? part.uri ?? ""] : []));
     const question: Question = {
@@ -85,6 +92,7 @@ export class PolicyJudge {
         prompt: text,
         ...(files.length > 0 && { files }),
         ...(model && { model: `${model.providerID}:${model.modelID}` }),
+        ...further,
       },
       changeable: "prompt",
       sessionId: threadId,
@@ -137,14 +145,16 @@ export class PolicyJudge {
   /** Asks until the harness has decided, and waits as long as it says, within limits. Never rejects. */
   async #ask(question: Question): Promise<Answer> {
     const { eventType, payload, sessionId, signal } = question;
-    const { client, clock, waitMs: patienceMs } = this.#options;
+    const { client, clock, contextOf, waitMs: patienceMs } = this.#options;
     const metadata = { ...question.metadata, ...(patienceMs !== undefined && { wait_ms: patienceMs }) };
     const subject = `this ${question.subject}`;
     let deferredMs = 0;
     for (let deferrals = 0; ; deferrals++) {
       let verdict: Awaited<ReturnType<AhpClient["decide"]>>;
       try {
-        verdict = await client.decide(eventType, payload, { session_id: sessionId, metadata, signal });
+        const context = contextOf(sessionId);
+        const fields = { session_id: sessionId, metadata, signal, ...(context && { context }) };
+        verdict = await client.decide(eventType, payload, fields);
       } catch (error) {
         return undecided("unsendable", describeError(error), subject);
       }

@@ -1,11 +1,13 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, callSafely, systemClock } from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
+import { checkThreadGatesOptions } from "../option-names.ts";
 import { PolicyJudge, toolCallPayload } from "./policy-judge.ts";
 import type {
   ThreadCall,
   ThreadCallOutcome,
   ThreadPrompt,
+  ThreadRequest,
   ThreadTurn,
   ThreadTurnEnd,
   ThreadVerdict,
@@ -44,6 +46,10 @@ export interface ThreadGates {
       prompt: ThreadPrompt,
       options: { signal: AbortSignal },
     ): Promise<ThreadVerdict<{ readonly text: string }>>;
+    request(
+      request: ThreadRequest,
+      options: { signal: AbortSignal },
+    ): Promise<ThreadVerdict<{ readonly text: string }>>;
   };
   readonly observer: {
     turnStarted(turn: ThreadTurn): void;
@@ -55,6 +61,12 @@ export interface ThreadGates {
   /** Ends the sessions of all threads at the harness. */
   end(): void;
 }
+
+/** The events that the gates send, for the `capabilities` of the client's handshake. */
+export const threadGateCapabilities: readonly string[] = [
+  ...["pre_action", "post_action", "pre_prompt", "post_response", "session_start", "session_end"],
+  ...["idle", "run_lifecycle", "task_list", "verification"],
+];
 
 /** Characters of a result in a report. */
 const maxReportLength = 16_384;
@@ -80,6 +92,7 @@ const stringifyResult = (value: JsonValue): string =>
  * `gate.timeout`, `gate.unavailable` or `gate.unjudgeable`.
  */
 export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
+  checkThreadGatesOptions(options);
   const { client, policyName, toolAgent, waitMs, onError, clock = systemClock } = options;
   const metadataOf = ({ tool, directory, itemId, threadId, turnId }: ThreadCall): JsonObject => ({
     tool_id: tool.id ?? `${toolAgent}/${tool.name}`,
@@ -96,8 +109,14 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
     }
   };
   const name = () => policyName?.() ?? "of an unknown harness";
-  const judge = new PolicyJudge({ client, name, metadataOf, waitMs, clock });
-  const reports = new TurnReports({ send, clock });
+  const onIdle = (sessionId: string, durationMs: number): void => {
+    const payload = { idle_duration_ms: durationMs, idle_reason: "no turn runs" };
+    // There is no work for the background: the answer changes nothing.
+    client.decide("idle", payload, { session_id: sessionId }).catch((error: unknown) => onError?.(error));
+  };
+  const reports = new TurnReports({ send, onIdle, clock });
+  const contextOf = (threadId: string) => reports.contextOf(threadId);
+  const judge = new PolicyJudge({ client, name, metadataOf, contextOf, waitMs, clock });
   return {
     gate: {
       before(call, { signal }) {
@@ -119,7 +138,14 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
         send("post_action", { session: call.threadId, payload, metadata: metadataOf(call) });
       },
     },
-    promptGate: { before: (prompt, { signal }) => judge.judgePrompt(prompt, signal) },
+    promptGate: {
+      before: (prompt, { signal }) => judge.judgePrompt(prompt, signal),
+      request(request, { signal }) {
+        const { step, added } = request;
+        const said = added === undefined ? {} : { added: clip(stringifyResult(added)) };
+        return judge.judgePrompt(request, signal, { step, ...said });
+      },
+    },
     observer: reports,
     end: () => reports.end(),
   };

@@ -30,6 +30,12 @@ export interface ThreadPrompt extends ThreadPlace {
   readonly text: string;
 }
 
+/** A further request to the model within a turn. */
+export interface ThreadRequest extends ThreadPrompt {
+  readonly step: number;
+  readonly added?: JsonValue;
+}
+
 export interface ThreadTurn extends ThreadPlace {
   readonly agent: string;
   readonly isResumed: boolean;
@@ -39,6 +45,7 @@ export interface ThreadTurnEnd {
   readonly status: "completed" | "cancelled" | "error";
   readonly error?: string;
   readonly code?: string;
+  readonly usage?: { readonly totalTokens?: number | undefined };
 }
 
 /** Who decided, by which rule and why; safe text. */

@@ -1,4 +1,4 @@
-import type { NotificationEventType, VerificationStatus } from "@harnesskit/protocol/ahp";
+import type { EventContext, NotificationEventType, VerificationStatus } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { BoundedMap, type Clock } from "@harnesskit/wire";
 import { createRunReporter, type RunReporter } from "../reporters/run-reporter.ts";
@@ -21,6 +21,8 @@ export type SendReport = (
 
 export interface TurnReportsOptions {
   readonly send: SendReport;
+  /** No turn has run for a while; the thread is that of the last one. */
+  readonly onIdle: (threadId: string, durationMs: number) => void;
   readonly clock: Clock;
 }
 
@@ -42,6 +44,18 @@ interface Run {
   readonly tasks: CallTasks;
   verifying?: Verifying | undefined;
 }
+
+/** What is counted of a thread while it is an open session. */
+interface Session {
+  readonly directory: string;
+  readonly startedMs: number;
+  actions: number;
+  errors: number;
+  tokens: number;
+}
+
+/** How long no turn has run before the harness is asked whether there is work in the background. */
+const idleAfterMs = 60_000;
 
 const endings = { completed: "completed", cancelled: "cancelled", error: "failed" } as const;
 
@@ -65,17 +79,35 @@ const toVerification = ({ status }: ThreadCallOutcome): VerificationStatus => {
 export class TurnReports {
   readonly #options: TurnReportsOptions;
   /** In the order of their last use. */
-  readonly #sessions = new BoundedMap<string, string>({
+  readonly #sessions = new BoundedMap<string, Session>({
     maxSize: maxSessions,
-    onDrop: (threadId, directory) => this.#endSession(threadId, directory),
+    onDrop: (threadId, { directory }) => this.#endSession(threadId, directory),
   });
   readonly #runs = new Map<string, Run>();
+  #cancelIdle = () => {};
 
   constructor(options: TurnReportsOptions) {
     this.#options = options;
   }
 
+  /** What a gate's event says of its session. */
+  contextOf(threadId: string): EventContext | undefined {
+    const session = this.#sessions.get(threadId);
+    if (session === undefined) return undefined;
+    const { actions, tokens, errors, startedMs } = session;
+    const duration = Math.max(0, Math.round(this.#options.clock.now() - startedMs));
+    return {
+      session_stats: {
+        total_actions: actions,
+        total_tokens: tokens,
+        duration_ms: duration,
+        error_count: errors,
+      },
+    };
+  }
+
   turnStarted({ threadId, turnId, directory, agent, isResumed }: ThreadTurn): void {
+    this.#cancelIdle();
     this.#use(threadId, directory);
     const client = {
       sessionId: threadId,
@@ -134,7 +166,12 @@ export class TurnReports {
 
   /** A call has ended. */
   callEnded(call: ThreadCall, outcome: ThreadCallOutcome): void {
-    const { turnId, itemId } = call;
+    const { threadId, turnId, itemId } = call;
+    const session = this.#sessions.get(threadId);
+    if (session) {
+      session.actions++;
+      if (outcome.status === "failed") session.errors++;
+    }
     const run = this.#runs.get(turnId);
     run?.tasks.ended(call, outcome);
     if (run?.verifying?.callId !== itemId) return;
@@ -142,10 +179,18 @@ export class TurnReports {
     run.reporter.set("executing");
   }
 
-  turnEnded({ turnId }: ThreadTurn, { status, error, code }: ThreadTurnEnd): void {
+  turnEnded({ threadId, turnId }: ThreadTurn, { status, error, code, usage }: ThreadTurnEnd): void {
     const run = this.#runs.get(turnId);
     this.#runs.delete(turnId);
     if (!run) return;
+    const session = this.#sessions.get(threadId);
+    if (session) {
+      session.tokens += usage?.totalTokens ?? 0;
+      if (status === "error") session.errors++;
+    }
+    const { clock, onIdle } = this.#options;
+    if (this.#runs.size === 0)
+      this.#cancelIdle = clock.after(idleAfterMs, () => onIdle(threadId, idleAfterMs));
     this.#verified(run, "skipped", error);
     run.tasks.end();
     const { reporter } = run;
@@ -159,8 +204,9 @@ export class TurnReports {
 
   /** Ends all sessions. */
   end(): void {
+    this.#cancelIdle();
     for (const { tasks } of this.#runs.values()) tasks.report();
-    for (const [threadId, directory] of this.#sessions) this.#endSession(threadId, directory);
+    for (const [threadId, { directory }] of this.#sessions) this.#endSession(threadId, directory);
     this.#sessions.clear();
   }
 
@@ -173,14 +219,16 @@ export class TurnReports {
   }
 
   #use(threadId: string, directory: string): void {
-    if (this.#sessions.touch(threadId) === undefined) {
+    const known = this.#sessions.touch(threadId);
+    if (known === undefined) {
       this.#options.send("session_start", {
         session: threadId,
         payload: { workspace: directory },
         metadata: { workspace: directory, thread_id: threadId },
       });
     }
-    this.#sessions.set(threadId, directory);
+    const startedMs = this.#options.clock.now();
+    this.#sessions.set(threadId, known ?? { directory, startedMs, actions: 0, errors: 0, tokens: 0 });
   }
 
   #endSession(threadId: string, directory: string): void {

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { callSafely, InvalidArgumentError } from "@harnesskit/wire";
+import { checkFileStateStoreOptions } from "../option-names.ts";
 import { parseStateRecord, type StateRecord } from "../state/state-record.ts";
 import { type StateStore, StateStoreError } from "../state/state-store.ts";
 import {
@@ -217,6 +218,7 @@ const damaged = (path: string, what: string): StateStoreError =>
  * file, that has a second name, or that cannot be opened.
  */
 export const openFileStateStore = (options: FileStateStoreOptions): StateStore => {
+  checkFileStateStoreOptions(options);
   const { onError, maxBytes = 268_435_456 } = options;
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
     throw new InvalidArgumentError(`maxBytes must be an integer of at least 1, got ${maxBytes}`);

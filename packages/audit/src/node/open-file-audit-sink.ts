@@ -6,6 +6,7 @@ import {
   UnsafeFileError,
 } from "@harnesskit/node-kit";
 import { AuditError } from "../audit-error.ts";
+import { checkFileAuditSinkOptions } from "../option-names.ts";
 import { FileSink } from "./file-sink.ts";
 import { type FileAuditSink, type FileAuditSinkOptions, toSettings } from "./file-sink-options.ts";
 import { openLog } from "./open-log.ts";
@@ -33,6 +34,7 @@ const toOpenError = (cause: unknown): AuditError => {
  * `audit_write_failed`.
  */
 export const openFileAuditSink = async (options: FileAuditSinkOptions): Promise<FileAuditSink> => {
+  checkFileAuditSinkOptions(options);
   const settings = toSettings(options);
   const { fileSystem, path } = settings;
   let lock: FileLock | undefined;

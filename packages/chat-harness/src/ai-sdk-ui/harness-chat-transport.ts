@@ -11,6 +11,8 @@ import {
 } from "@harnesskit/wire";
 import type { ChatTransport } from "ai";
 import type { ChatHarness } from "../chat-harness.ts";
+import type { PendingTurn } from "../harness-core.ts";
+import { checkHarnessChatTransportOptions } from "../option-names.ts";
 import type { ChatFeed } from "./chat-feed.ts";
 import { type FoundAnswer, findAnswer, type ToPayload } from "./find-answer.ts";
 import { LiveTurn } from "./live-turn.ts";
@@ -37,7 +39,7 @@ export type DataPart = Extract<HarnessUIPart, { type: `data-${string}` }>;
 
 export interface HarnessChatTransportOptions {
   /** A harness of any state. */
-  readonly harness: Pick<ChatHarness, "acknowledge" | "pending" | "send" | "signal"> & {
+  readonly harness: Pick<ChatHarness, "acknowledge" | "pending" | "recover" | "send" | "signal"> & {
     readonly graph: {
       getState(sessionId: string, options: SessionStateOptions): Promise<{ readonly state: unknown } | null>;
     };
@@ -67,6 +69,8 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
   /** The turns that run here, by their sessions. */
   readonly #running = new Map<string, { readonly turn: LiveTurn; readonly chunks: TurnChunks }>();
   readonly #sent: BoundedMap<string, LiveTurn>;
+  /** The chats whose answered turn, which no process seems to run, is gone on with. */
+  readonly #recovering = new Set<string>();
 
   /** @internal */
   constructor(options: HarnessChatTransportOptions) {
@@ -125,7 +129,16 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     // A turn that runs may have stored some of its messages already.
     if (running?.sent) return [...messages.slice(0, running.before), running.sent];
     if (running) return messages.at(-1)?.role === "assistant" ? messages.slice(0, -1) : messages;
-    const { suspended, undelivered } = await this.#options.harness.pending(chatId);
+    const { harness, onError } = this.#options;
+    const { suspended, undelivered } = await harness.pending(chatId);
+    if (this.#isLeft(chatId, suspended) && !this.#recovering.has(chatId)) {
+      this.#recovering.add(chatId);
+      const failed = (error: unknown) => callSafely(() => onError?.(error));
+      void harness
+        .recover({ sessionId: chatId })
+        .catch(failed)
+        .finally(() => this.#recovering.delete(chatId));
+    }
     for (const { signal_descriptor, is_signal_accepted } of suspended) {
       if (is_signal_accepted) continue;
       const last = messages.at(-1);
@@ -158,6 +171,11 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     running.turn.abort.abort();
   }
 
+  /** Whether a turn was answered and does not run here: another process runs it, or has died. */
+  #isLeft(chatId: string, suspended: readonly PendingTurn[]): boolean {
+    return !this.#running.has(chatId) && suspended.some(({ is_signal_accepted: isAccepted }) => isAccepted);
+  }
+
   async #send(chatId: string, sent: SentMessage): Promise<LiveTurn> {
     if (sent.role !== "user")
       throw new InvalidArgumentError("the last message must be of the user or the assistant");
@@ -165,6 +183,8 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     const key = joinKey(chatId, sent.id);
     const { harness } = this.#options;
     const { suspended } = await harness.pending(chatId);
+    // Before this turn runs, so that nothing of the earlier one is shown in its message.
+    if (this.#isLeft(chatId, suspended)) await harness.recover({ sessionId: chatId });
     const known = this.#sent.get(key);
     if (known) return known;
     if (suspended.some(({ is_signal_accepted: isAccepted }) => !isAccepted))
@@ -256,4 +276,4 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
 
 /** Makes a transport of `useChat` over a chat harness in this process, for a server's handler. */
 export const createHarnessChatTransport = (options: HarnessChatTransportOptions): HarnessChatTransport =>
-  new HarnessChatTransport(options);
+  new HarnessChatTransport(checkHarnessChatTransportOptions(options));

@@ -66,6 +66,7 @@ export class TurnChunks {
       // A call is said once it starts or asks: beside one that only waits for its turn, useChat sends no answer to an approval.
       case "call":
       case "model_ended":
+      case "model_failed":
         return [...begin, ...this.#endText()];
     }
   }

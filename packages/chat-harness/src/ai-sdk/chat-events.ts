@@ -7,6 +7,8 @@ import type { ChatGraphFields } from "./chat-state.ts";
 /** What happens in a turn while it happens. */
 export type ChatProgress =
   | { readonly type: "text" | "thinking"; readonly delta: string }
+  /** The model failed, and is asked again or not. The reason is safe to show; it names the endpoint and what the provider said. */
+  | { readonly type: "model_failed"; readonly reason: string; readonly isRetried: boolean }
   | { readonly type: "call"; readonly call: ToolCall }
   /** `input` is what the tool is called with: what a person may have changed. */
   | { readonly type: "tool_started"; readonly call: ToolCall; readonly input: JsonObject }

@@ -6,6 +6,7 @@ import {
   type LimitsOf,
   systemClock,
 } from "@harnesskit/wire";
+import { createReplay, type Replay, wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
 import type { Tool as HarnessTool } from "@harnesskit/wire/tool";
 import {
   asSchema,
@@ -27,7 +28,8 @@ import { ChatModelError } from "./to-model-error.ts";
  */
 const showTool = async (tool: Tool): Promise<Tool> =>
   Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
-    inputSchema: jsonSchema(await asSchema(tool.inputSchema).jsonSchema),
+    ...(tool.description !== undefined && { description: wellFormed(tool.description) }),
+    inputSchema: jsonSchema(wellFormedJson(await asSchema(tool.inputSchema).jsonSchema) as object),
     execute: undefined,
     needsApproval: undefined,
     toModelOutput: undefined,
@@ -68,6 +70,13 @@ export const chatGraphLimits = defineLimits({
   maxCalls: 100,
   /** Characters of one tool's result; a longer one is an error for the model. */
   maxResultLength: 100_000,
+  /** Characters of base64 of the images and files in one tool's result, beside its other text; of more, their kind and size are kept. */
+  maxMediaLength: 1_048_576,
+  /**
+   * Characters of the conversation that the model is given, about: older tool outputs are left out first, then the oldest turns, with
+   * a note to the model. A model whose provider says that its context is smaller is given less.
+   */
+  maxContextLength: 400_000,
 });
 export type ChatGraphLimits = LimitsOf<typeof chatGraphLimits>;
 
@@ -117,6 +126,9 @@ export interface ChatSettings
   /** The tools as the model sees them. Rejects with a `ChatModelError` for one that it cannot be shown. */
   readonly shownTools: (signal: AbortSignal) => Promise<ToolSet>;
   readonly onEvent: ChatListener | undefined;
+  /** Reports what the code of a tool threw. */
+  readonly report: (error: unknown, tool: string) => void;
+  readonly replay: Replay;
 }
 
 const isArray: (tools: ChatTools) => tools is readonly HarnessTool[] = Array.isArray;
@@ -135,7 +147,7 @@ const checkedTools = (given: ChatTools): Readonly<Record<string, Tool>> => {
 };
 
 /** Checks the options. Throws `invalid_argument`. */
-export const toChatSettings = (options: ChatGraphOptions): ChatSettings => {
+export const toChatSettings = (options: ChatGraphOptions): Omit<ChatSettings, "report"> => {
   const { model } = options;
   if (!(typeof model === "string" && model !== "") && !(typeof model === "object" && model !== null)) {
     throw new InvalidArgumentError("a chat graph needs a model");
@@ -145,6 +157,7 @@ export const toChatSettings = (options: ChatGraphOptions): ChatSettings => {
   const tools = async (signal: AbortSignal) =>
     fixed ?? checkedTools(await (given as ChatToolSource)({ signal }));
   let shown: Promise<ToolSet> | undefined;
+  const limits = chatGraphLimits.resolve(options.limits);
   return {
     model,
     system: options.system === "" ? undefined : options.system,
@@ -160,6 +173,7 @@ export const toChatSettings = (options: ChatGraphOptions): ChatSettings => {
     maxRetries: checkNumber("maxRetries", options.maxRetries ?? 2, { min: 0 }),
     modelTimeoutMs: checkNumber("modelTimeoutMs", options.modelTimeoutMs ?? 300_000),
     toolTimeoutMs: checkNumber("toolTimeoutMs", options.toolTimeoutMs ?? 120_000),
-    ...chatGraphLimits.resolve(options.limits),
+    replay: createReplay(limits),
+    ...limits,
   };
 };

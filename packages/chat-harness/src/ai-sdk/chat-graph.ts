@@ -1,6 +1,8 @@
-import { type CompiledGraph, type CompileOptions, defineGraph, END } from "@harnesskit/graph";
+import { type CompiledGraph, type CompileOptions, defineGraph, END, thrownMessage } from "@harnesskit/graph";
+import { callSafely, warnPlatform } from "@harnesskit/wire";
+import { checkChatGraphOptions } from "../option-names.ts";
 import { askNode, settleNode } from "./approval-nodes.ts";
-import { type ChatGraphOptions, toChatSettings } from "./chat-graph-options.ts";
+import { type ChatGraphOptions, type ChatSettings, toChatSettings } from "./chat-graph-options.ts";
 import { type ChatGraphFields, type ChatState, chatState } from "./chat-state.ts";
 import { modelNode } from "./model-node.ts";
 import { toolsNode } from "./tools-node.ts";
@@ -18,18 +20,8 @@ const afterAnswer = ({ waiting, queue }: ChatState) => {
   return queue.length > 0 ? "tools" : "model";
 };
 
-/**
- * A chat graph over any model of the AI SDK, for `createChatHarness({ graph })`: asks the model, and runs the tools that it
- * calls until it calls none. A call whose tool needs an approval pauses the turn (section "Composition with
- * suspension"): the message that asks for it is stored, and the signal's payload, made by `toApprovalPayload`, has it
- * run, or rejected. Each call runs once: what was done before a pause is not done again behind it.
- *
- * The model receives the failure of a tool. A failure of the model fails the turn with a `ChatModelError`, whose `category` is
- * one of the specification's. Throws `invalid_argument` for options that are not valid.
- */
-export const createChatGraph = (options: ChatGraphOptions): ChatGraph => {
-  const chat = toChatSettings(options);
-  const graph = defineGraph(chatState)
+const chatGraphOf = (chat: ChatSettings) =>
+  defineGraph(chatState)
     // Calls of tools are effects of their nodes.
     .node("model", modelNode(chat), { idempotent: true })
     .node("tools", toolsNode(chat), { idempotent: true })
@@ -40,8 +32,28 @@ export const createChatGraph = (options: ChatGraphOptions): ChatGraph => {
     .conditionalEdge("tools", afterTools)
     .edge("ask", "settle")
     .conditionalEdge("settle", afterAnswer);
+
+/**
+ * A chat graph over any model of the AI SDK, for `createChatHarness({ graph })`: asks the model, and runs the tools that it
+ * calls until it calls none. A call whose tool needs an approval pauses the turn (section "Composition with
+ * suspension"): the message that asks for it is stored, and the signal's payload, made by `toApprovalPayload`, has it
+ * run, or rejected. Each call runs once: what was done before a pause is not done again behind it.
+ *
+ * The model receives the failure of a tool: the message of a `ToolError`; of anything else that a tool throws only that it failed, and
+ * `onError` of the harness the error. A failure of the model fails the turn with a `ChatModelError`, whose `category` is
+ * one of the specification's. Throws `invalid_argument` for options that are not valid.
+ */
+export const createChatGraph = (options: ChatGraphOptions): ChatGraph => {
+  const chat = toChatSettings(checkChatGraphOptions(options));
   return {
-    compile: (compile = {}) =>
-      graph.compile({ ...compile, session: { ...compile.session, fields: ["messages", "begun_calls"] } }),
+    compile(compile = {}) {
+      const { onError = (cause, context) => warnPlatform("GraphWarning", { ...context, cause }) } = compile;
+      const report = (error: unknown, tool: string): void => {
+        const message = `the tool ${tool} threw: ${thrownMessage(error)}`;
+        callSafely(() => onError(error, { kind: "tool_failed", message }));
+      };
+      const session = { ...compile.session, fields: ["messages", "begun_calls"] as const };
+      return chatGraphOf({ ...chat, report }).compile({ ...compile, session });
+    },
   };
 };

@@ -1,4 +1,5 @@
 import type { NodeContext } from "@harnesskit/graph";
+import { type MediaPlace, mediaPlaceAt, noAnswerReason, watchRetries } from "@harnesskit/wire/model";
 import { settleWithin } from "@harnesskit/wire/time";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import {
@@ -35,16 +36,21 @@ const fetchNothing = async (requests: readonly unknown[]): Promise<null[]> => re
 
 const invalidAnswer = (message: string) => new ChatModelError("provider_invalid_response", message);
 
-/** Reports what the model says as it comes, and bounds it: each piece counts one more, so that empty ones are bounded as well. */
+/** Reports what the model says as it comes, and bounds it; returns the arguments of each call as they were written. Each piece counts one more, so that empty ones are bounded as well. */
 const followParts = async (
   parts: AsyncIterable<TextStreamPart<ToolSet>>,
   maxLength: number,
   tell: Tell,
-): Promise<void> => {
+): Promise<{ readonly inputs: ReadonlyMap<string, string>; readonly dropsCalls: boolean }> => {
+  const inputs = new Map<string, string>();
+  let dropsCalls = false;
   let length = 0;
   for await (const part of parts) {
     // The last answer of a turn is asked for without calls; those that come nevertheless are dropped.
-    if (part.type === "error" && !ToolChoiceViolationError.isInstance(part.error)) throw part.error;
+    if (part.type === "error") {
+      if (!ToolChoiceViolationError.isInstance(part.error)) throw part.error;
+      dropsCalls = true;
+    }
     const isText = part.type === "text-delta" || part.type === "reasoning-delta";
     const delta = isText ? part.text : part.type === "tool-input-delta" ? part.delta : "";
     length += delta.length + 1;
@@ -52,7 +58,9 @@ const followParts = async (
       throw invalidAnswer(`the model's answer is longer than maxAnswerLength, ${maxLength} characters`);
     }
     if (isText && delta !== "") tell({ type: part.type === "text-delta" ? "text" : "thinking", delta });
+    if (part.type === "tool-input-delta") inputs.set(part.id, `${inputs.get(part.id) ?? ""}${delta}`);
   }
+  return { inputs, dropsCalls };
 };
 
 const readStream = async (
@@ -61,10 +69,11 @@ const readStream = async (
   { usedIds, tell }: Question,
   operation: TracedModel,
 ): Promise<Answer> => {
-  await followParts(stream.fullStream, maxAnswerLength, tell);
-  const [content, reason, usage, response] = await Promise.all([
+  const { inputs, dropsCalls } = await followParts(stream.fullStream, maxAnswerLength, tell);
+  const [content, reason, rawReason, usage, response] = await Promise.all([
     stream.content,
     stream.finishReason,
+    stream.rawFinishReason,
     stream.usage,
     stream.response,
   ]);
@@ -78,7 +87,7 @@ const readStream = async (
     reasoningTokens: usage.outputTokenDetails?.reasoningTokens,
     output: content,
   });
-  const answer = readAnswer(content, usedIds);
+  const answer = readAnswer(content, usedIds, inputs);
   const { length } = answer.calls;
   if (length > maxCalls) {
     throw invalidAnswer(`the model asks for ${length} calls at once, more than maxCalls, ${maxCalls}`);
@@ -86,13 +95,13 @@ const readStream = async (
   if (reason === "content-filter") {
     throw new ChatModelError("provider_invalid_request", "the model's provider withheld the answer");
   }
-  const isSilent = length === 0 && !answer.blocks.some(({ type }) => type === "text");
-  if (isSilent && reason === "length") {
+  const hasText = answer.blocks.some((block) => block.type === "text" && block.text.trim() !== "");
+  if (length === 0 && !hasText && reason === "length") {
     throw invalidAnswer("the model reached its limit before it said anything");
   }
-  if (isSilent && (reason === "error" || reason === "other")) {
-    throw invalidAnswer("the model gave no answer");
-  }
+  const end = dropsCalls ? { reason: "stop" } : { reason, rawReason };
+  const missing = noAnswerReason({ ...end, calls: length, hasText });
+  if (missing !== undefined) throw invalidAnswer(missing);
   const { inputTokens, outputTokens } = usage;
   tell({ type: "model_ended", reason, inputTokens, outputTokens });
   return answer;
@@ -103,16 +112,30 @@ const readStream = async (
  * because of its length is an answer.
  */
 const askModel = (chat: ChatSettings, question: Question): Promise<Answer> =>
-  traced(
-    "model",
-    () => ({ ...modelNames(chat.model), input: question.messages }),
-    (operation) => askOnce(chat, question, operation),
+  chat.replay(question.messages, chat.model, (messages) =>
+    traced(
+      "model",
+      () => ({ ...modelNames(chat.model), input: messages }),
+      (operation) => askOnce(chat, { ...question, messages }, operation),
+    ),
   );
 
 const modelNames = (model: ChatSettings["model"]) =>
   typeof model === "string"
     ? { provider: model.split("/")[0] ?? "", model }
     : { provider: model.provider, model: model.modelId };
+
+/** A model of the gateway, a string, is not watched. */
+const watched = ({ model, maxRetries }: ChatSettings, tell: Tell): ChatSettings["model"] =>
+  typeof model === "string"
+    ? model
+    : watchRetries(model, maxRetries, (error) =>
+        tell({ type: "model_failed", reason: toModelError(error).message, isRetried: true }),
+      );
+
+/** Where its provider takes the images and files of tools. */
+const mediaPlaceOf = (model: ChatSettings["model"]): MediaPlace | undefined =>
+  mediaPlaceAt(modelNames(model).provider);
 
 const askOnce = async (chat: ChatSettings, question: Question, operation: TracedModel): Promise<Answer> => {
   const { clock, modelTimeoutMs: timeoutMs } = chat;
@@ -124,7 +147,7 @@ const askOnce = async (chat: ChatSettings, question: Question, operation: Traced
         ...settings,
         ...(providerOptions === undefined ? {} : { providerOptions }),
         ...(chat.system === undefined ? {} : { system: chat.system }),
-        model: chat.model,
+        model: watched(chat, question.tell),
         messages: question.messages,
         allowSystemInMessages: true,
         tools: await chat.shownTools(signal),
@@ -145,9 +168,9 @@ const askOnce = async (chat: ChatSettings, question: Question, operation: Traced
   throw new ChatModelError("provider_timeout", message, { cause: settled.error });
 };
 
-const toPrompt = (messages: ChatState["messages"]): ModelMessage[] => {
+const toPrompt = (messages: ChatState["messages"], { model }: ChatSettings): ModelMessage[] => {
   try {
-    return toModelMessages(messages);
+    return toModelMessages(messages, { mediaPlace: mediaPlaceOf(model) });
   } catch (error) {
     throw toModelError(error);
   }
@@ -162,12 +185,17 @@ export const modelNode =
   ): Promise<ChatUpdate> => {
     const step = before + 1;
     const tell = teller(chat.onEvent, context, step);
-    const answer = await askModel(chat, {
-      messages: toPrompt(messages),
+    const asked = askModel(chat, {
+      messages: toPrompt(messages, chat),
       allowsCalls: step < chat.maxSteps,
       usedIds: openCallIds(messages),
       signal: context.signal,
       tell,
+    });
+    const answer = await asked.catch((error: unknown) => {
+      if (ChatModelError.isInstance(error))
+        tell({ type: "model_failed", reason: error.message, isRetried: false });
+      throw error;
     });
     const calls = answer.calls.map(({ call }) => call);
     for (const call of calls) tell({ type: "call", call });

@@ -2,13 +2,14 @@ import type { NodeContext } from "@harnesskit/graph";
 import type { ToolCall } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { digest } from "@harnesskit/wire";
+import { nameMediaInText } from "@harnesskit/wire/model";
 import { asSchema, type Tool } from "ai";
 import type { ApprovalRequest, ChatApprovalAnswer } from "./approval.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState } from "./chat-state.ts";
 import type { ReadyCall } from "./chat-tools.ts";
 import { type CallFailure, reasonText } from "./failure-text.ts";
-import { needsApproval, readyCall, runTool } from "./run-tool.ts";
+import { failureEnd, needsApproval, readyCall, runTool, type ToolRun } from "./run-tool.ts";
 
 /** What a node of a chat graph works with. */
 export interface NodeScope {
@@ -29,7 +30,11 @@ const notRun = (code: CallFailure["code"], message: string) =>
   ({ kind: "fail", failure: { status: "not_run", code, message } }) as const;
 
 /** What a tool is called with, checked by its schema; why not, if it does not fit. Never rejects. */
-const checkInput = async (tool: Tool, given: unknown): Promise<{ input: unknown } | { problem: string }> => {
+const checkInput = async (
+  tool: Tool,
+  given: unknown,
+  run: Pick<ToolRun, "chat" | "call">,
+): Promise<{ input: unknown } | { problem: string }> => {
   try {
     // A schema may change what it checks, and what is stored is not to be changed.
     const input: unknown = structuredClone(given);
@@ -38,7 +43,7 @@ const checkInput = async (tool: Tool, given: unknown): Promise<{ input: unknown 
       return { input: checked === undefined ? input : checked.value };
     return { problem: `The input does not fit the tool: ${reasonText(checked.error)}` };
   } catch (error) {
-    return { problem: `The input could not be checked: ${reasonText(error)}` };
+    return { problem: `The input could not be checked${failureEnd(error, false, run)}` };
   }
 };
 
@@ -81,7 +86,7 @@ export const planCall = async (
   const edited = approval?.answer.input;
   const unfit = (code: CallFailure["code"], problem: string): CallPlan =>
     edited === undefined ? notRun(code, problem) : { kind: "ask_again", problem };
-  const checked = await checkInput(tool, edited ?? call.arguments);
+  const checked = await checkInput(tool, edited ?? call.arguments, { chat, call });
   if ("problem" in checked) return unfit("invalid_input", checked.problem);
   const run = { chat, call, messages: state.messages, signal: context.signal };
   const ready = await readyCall(tool, checked.input, {
@@ -111,7 +116,7 @@ export const planCall = async (
     input: shown.input,
     async run() {
       const output = await runTool(ready.tool, checked.input, run);
-      return edited === undefined ? output : editedText(edited, output);
+      return edited === undefined ? output : editedText(edited, nameMediaInText(output));
     },
   };
 };

@@ -1,5 +1,6 @@
 import type { AssistantBlock, ToolCall } from "@harnesskit/protocol/chat";
 import { isObject } from "@harnesskit/wire/json";
+import { roundedInputReason } from "@harnesskit/wire/model";
 import type { ProviderMetadata, StreamTextResult, ToolSet } from "ai";
 import { fromAssistantPart, toSignature } from "./blocks.ts";
 import { reasonText } from "./failure-text.ts";
@@ -22,6 +23,9 @@ export interface Answer {
 type Content = Awaited<StreamTextResult<ToolSet, never>["content"]>[number];
 type CallContent = Extract<Content, { type: "tool-call" }>;
 
+/** By the model's ids of the calls. */
+type Inputs = ReadonlyMap<string, string>;
+
 const metadataOptions = ({
   providerMetadata,
 }: {
@@ -38,13 +42,13 @@ const ownId = (id: string, used: Set<string>): string => {
   return own;
 };
 
-const inputProblem = (part: CallContent): string | null => {
-  if (isObject(part.input)) return null;
+const inputProblem = (part: CallContent, written: string | undefined): string | null => {
+  if (isObject(part.input)) return roundedInputReason(written ?? JSON.stringify(part.input)) ?? null;
   const { error } = part as { error?: unknown };
   return error === undefined ? "the input is not an object" : reasonText(error);
 };
 
-const toAskedCall = (part: CallContent, used: Set<string>): AskedCall => {
+const toAskedCall = (part: CallContent, used: Set<string>, inputs: Inputs): AskedCall => {
   if (part.toolName === "") {
     throw new ChatModelError("provider_invalid_response", "the model calls a tool without a name");
   }
@@ -54,16 +58,23 @@ const toAskedCall = (part: CallContent, used: Set<string>): AskedCall => {
     arguments: toArguments(part.input),
     ...toSignature(metadataOptions(part)),
   };
-  return { call, problem: inputProblem(part) };
+  return { call, problem: inputProblem(part, inputs.get(part.toolCallId)) };
 };
 
-/** What the model said, as blocks and calls. `usedIds` are ids that no call may have. */
-export const readAnswer = (content: readonly Content[], usedIds: ReadonlySet<string>): Answer => {
+/**
+ * What the model said, as blocks and calls. `usedIds` are ids that no call may have, `inputs` the arguments of calls as they were
+ * written.
+ */
+export const readAnswer = (
+  content: readonly Content[],
+  usedIds: ReadonlySet<string>,
+  inputs: Inputs,
+): Answer => {
   const used = new Set(usedIds);
   const blocks: AssistantBlock[] = [];
   const calls: AskedCall[] = [];
   for (const part of content) {
-    if (part.type === "tool-call") calls.push(toAskedCall(part, used));
+    if (part.type === "tool-call") calls.push(toAskedCall(part, used, inputs));
     else if (part.type === "text" || part.type === "reasoning") {
       const block = fromAssistantPart({ type: part.type, text: part.text, ...metadataOptions(part) });
       if (block !== undefined) blocks.push(block);

@@ -1,4 +1,5 @@
 import type { ChatMessage, ToolCall } from "@harnesskit/protocol/chat";
+import { mediaOf, nameMediaInText, outputInText, replaceMedia } from "@harnesskit/wire/model";
 import { settleWithin } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
@@ -32,6 +33,17 @@ const callTool = <T>({ chat, call, messages, signal }: ToolRun, work: (options: 
     { name: call.name, signal, timeoutMs: chat.toolTimeoutMs, clock: chat.clock },
   );
 
+/** The end of a sentence about a failure: what may be said of it. What only its own code can say goes to the operator. */
+export const failureEnd = (
+  error: unknown,
+  isOwn: boolean,
+  { chat, call }: Pick<ToolRun, "chat" | "call">,
+) => {
+  if (isOwn || ToolError.isInstance(error)) return `: ${reasonText(error)}`;
+  chat.report(error, call.name);
+  return ".";
+};
+
 /** Whether a call of the tool must wait for a person; why not, if that cannot be decided. Rejects only when cancelled. */
 export const needsApproval = async (tool: Tool, input: unknown, run: ToolRun): Promise<boolean | string> => {
   const { needsApproval: asked } = tool;
@@ -40,7 +52,8 @@ export const needsApproval = async (tool: Tool, input: unknown, run: ToolRun): P
   // Every answer but false needs a person.
   if (settled.status === "done") return settled.value !== false;
   run.signal.throwIfAborted();
-  return `Whether it needs an approval could not be decided: ${reasonText(settled.error)}`;
+  const end = failureEnd(settled.error, settled.status !== "failed", run);
+  return `Whether it needs an approval could not be decided${end}`;
 };
 
 /**
@@ -66,7 +79,9 @@ export const readyCall = async (
   run.signal.throwIfAborted();
   if (settled.status !== "done") {
     const code = ToolError.isInstance(settled.error) ? settled.error.code : "invalid_input";
-    return { code, problem: reasonText(settled.error) };
+    if (ToolError.isInstance(settled.error)) return { code, problem: reasonText(settled.error) };
+    const end = failureEnd(settled.error, settled.status !== "failed", run);
+    return { code, problem: `The call could not be prepared${end}` };
   }
   const { run: runPrepared, ...ready } = await settled.value;
   const execute: NonNullable<Tool["execute"]> = async (_input, { toolCallId: callId, abortSignal }) =>
@@ -94,7 +109,9 @@ const outputOf = async (given: unknown, signal: AbortSignal | undefined): Promis
   let count = 0;
   for await (const value of output) {
     signal?.throwIfAborted();
-    if (++count > maxOutputs) throw new RangeError(`it yielded more than ${maxOutputs} outputs`);
+    if (++count > maxOutputs) {
+      throw new ToolError("tool_output_too_large", `it yielded more than ${maxOutputs} outputs`);
+    }
     last = value;
   }
   return last;
@@ -105,6 +122,19 @@ const shownOutput = async (tool: Tool, output: unknown, call: ToolCall, input: u
     return outputText(await tool.toModelOutput({ toolCallId: call.id, input: input as never, output }));
   }
   return typeof output === "string" ? output : (JSON.stringify(output) ?? "null");
+};
+
+/** A result with those of its images and files for which there is room, and with the size of the others. */
+const boundMedia = (text: string, maxLength: number): string => {
+  const output = outputInText(text);
+  if (output === undefined) return text;
+  let room = maxLength;
+  const kept = mediaOf(output).map(({ data }) => {
+    if (data.length > room) return { size: Math.floor((data.length * 3) / 4) };
+    room -= data.length;
+    return { data };
+  });
+  return JSON.stringify(replaceMedia(output, kept));
 };
 
 const failedText = (code: CallFailure["code"], message: string): string =>
@@ -141,21 +171,20 @@ const runChecked = async (
     if (settled.status === "timed_out")
       return failed("tool_timed_out", `The tool did not end within ${chat.toolTimeoutMs} ms. ${unknown}`);
     const code = ToolError.isInstance(settled.error) ? settled.error.code : "tool_failed";
-    return failed(code, `The tool failed: ${reasonText(settled.error)}`);
+    return failed(code, `The tool failed${failureEnd(settled.error, false, run)}`);
   }
   try {
     const text = await shownOutput(tool, settled.value, call, input);
     if (typeof text !== "string") return failed("tool_output_invalid", "The tool's output is not a string.");
-    if (text.length <= chat.maxResultLength) {
-      operation?.set({ status: "succeeded", output: text });
-      return text;
+    const bare = nameMediaInText(text);
+    if (bare.length <= chat.maxResultLength) {
+      operation?.set({ status: "succeeded", output: bare });
+      return bare === text ? text : boundMedia(text, chat.maxMediaLength);
     }
-    const sizes = `${text.length} characters, and ${chat.maxResultLength} are taken`;
+    const sizes = `${bare.length} characters, and ${chat.maxResultLength} are taken`;
     return failed("tool_output_too_large", `The tool ran, but its output has ${sizes}. Ask for less.`);
   } catch (error) {
-    return failed(
-      "tool_output_invalid",
-      `The tool ran, but its output cannot be shown: ${reasonText(error)}`,
-    );
+    const end = failureEnd(error, false, run);
+    return failed("tool_output_invalid", `The tool ran, but its output cannot be shown${end}`);
   }
 };

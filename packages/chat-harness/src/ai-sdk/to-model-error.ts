@@ -1,4 +1,5 @@
-import { displayText, HarnessError } from "@harnesskit/wire";
+import { HarnessError } from "@harnesskit/wire";
+import { readProviderError } from "@harnesskit/wire/model";
 import {
   APICallError,
   EmptyResponseBodyError,
@@ -50,15 +51,6 @@ export class ChatModelError extends HarnessError<ChatModelErrorCode> {
     this.retryAfterMs = options.retryAfterMs;
   }
 }
-
-/** Characters of a provider's own words that an error repeats. */
-const maxDetailLength = 500;
-
-const detailOf = (error: unknown): string => {
-  const { message } = typeof error === "object" && error !== null ? (error as { message?: unknown }) : {};
-  const text = typeof error === "string" ? error : typeof message === "string" ? message : "";
-  return displayText(text.trim(), { maxLength: maxDetailLength });
-};
 
 const statuses: Readonly<Record<number, ChatModelErrorCode>> = {
   401: "provider_authentication",
@@ -171,13 +163,26 @@ const retryAfterOf = (error: unknown): number | undefined => {
   return Number.isNaN(given) ? undefined : given;
 };
 
-/** Whatever a model or the AI SDK threw, by its category and with the provider's own words, bounded. */
+const outOfQuota =
+  "the model's provider says that the account has no quota left: add credit, or use another model";
+
+/**
+ * Whatever a model or the AI SDK threw, by its category, with the endpoint, the HTTP status and the provider's own words, bounded and
+ * without secrets.
+ */
 export const toModelError = (error: unknown): ChatModelError => {
   if (ChatModelError.isInstance(error)) return error;
   const cause = RetryError.isInstance(error) ? error.lastError : error;
-  const code = errorCodeOf(cause);
-  const detail = detailOf(cause);
-  return new ChatModelError(code, detail === "" ? texts[code] : `${texts[code]}: ${detail}`, {
+  const { status, url, message, attempts, isOutOfQuota } = readProviderError(error);
+  const code = isOutOfQuota ? "provider_authentication" : errorCodeOf(cause);
+  const facts = [
+    status === undefined ? undefined : `HTTP ${status}`,
+    url,
+    attempts > 1 ? `tried ${attempts} times` : undefined,
+  ].filter((fact) => fact !== undefined);
+  const where = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+  const what = isOutOfQuota ? outOfQuota : texts[code];
+  return new ChatModelError(code, `${what}${where}${message === "" ? "" : `: ${message}`}`, {
     cause: error,
     retryAfterMs: retryAfterOf(cause),
   });

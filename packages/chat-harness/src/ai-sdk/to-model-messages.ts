@@ -1,5 +1,6 @@
-import type { AssistantMessage, ChatMessage, ToolCall, ToolMessage } from "@harnesskit/protocol/chat";
-import type { AssistantModelMessage, ModelMessage, ToolModelMessage, ToolResultPart } from "ai";
+import type { AssistantMessage, ChatMessage } from "@harnesskit/protocol/chat";
+import { type MediaPlace, type ModelOutput, outputInText, toModelOutput } from "@harnesskit/wire/model";
+import type { AssistantModelMessage, FilePart, ModelMessage, ToolResultPart } from "ai";
 import { callsOf, isStep, type Piece, piecesToAnswer, type Step } from "./arrange-history.ts";
 import { type AssistantPart, toAssistantPart, toOptions, toUserPart } from "./blocks.ts";
 import { failureOfText, waitingText } from "./failure-text.ts";
@@ -26,39 +27,46 @@ const toAssistantMessage = (message: AssistantMessage): AssistantModelMessage =>
   return { role: "assistant", content: [...said, ...asked] };
 };
 
-const toResultOutput = (content: string): ToolResultPart["output"] => {
+const toResultOutput = (content: string, output: ModelOutput | undefined): ToolResultPart["output"] => {
   const failure = failureOfText(content);
-  return failure === undefined
-    ? { type: "text", value: content }
-    : { type: "error-json", value: { ...failure } };
+  if (failure !== undefined) return { type: "error-json", value: { ...failure } };
+  return output?.result ?? { type: "text", value: content };
 };
 
-const toResultPart = ({ id, name }: ToolCall, result: ToolMessage | undefined): ToolResultPart => ({
-  type: "tool-result",
-  toolCallId: id,
-  toolName: name,
-  output: toResultOutput(result?.content ?? waitingText),
-});
-
-const toStepMessages = ({ message, results }: Step): ModelMessage[] => {
+const toStepMessages = ({ message, results }: Step, place: MediaPlace | undefined): ModelMessage[] => {
   const calls = callsOf(message);
   const said = toAssistantMessage(message);
   if (calls.length === 0) return [said];
-  const answers: ToolModelMessage = {
-    role: "tool",
-    content: calls.map((call) => toResultPart(call, results.get(call.id))),
-  };
-  return [said, answers];
+  const media: FilePart[] = [];
+  const answers = calls.map(({ id, name }): ToolResultPart => {
+    const content = results.get(id)?.content ?? waitingText;
+    const output = toModelOutput(outputInText(content), place);
+    media.push(...(output?.message ?? []));
+    return { type: "tool-result", toolCallId: id, toolName: name, output: toResultOutput(content, output) };
+  });
+  const shown: ModelMessage[] = media.length === 0 ? [] : [{ role: "user", content: media }];
+  return [said, { role: "tool", content: answers }, ...shown];
 };
 
+/** How a conversation is shown to a model. */
+export interface ModelMessagesOptions {
+  /** Where the provider takes the images and files of the last turn's tools; those of earlier turns are notes. @default notes for all */
+  readonly mediaPlace?: MediaPlace | undefined;
+}
+
 /** Pieces of a conversation as messages for the AI SDK. Every call has a result, if only that it waits for approval. */
-export const toModelPrompt = (pieces: readonly Piece[]): ModelMessage[] =>
-  pieces.flatMap((piece): ModelMessage[] => {
-    if (isStep(piece)) return toStepMessages(piece);
+export const toModelPrompt = (
+  pieces: readonly Piece[],
+  { mediaPlace }: ModelMessagesOptions = {},
+): ModelMessage[] => {
+  const lastTurn = pieces.findLastIndex((piece) => !isStep(piece) && piece.role === "user");
+  return pieces.flatMap((piece, index): ModelMessage[] => {
+    if (isStep(piece)) return toStepMessages(piece, index > lastTurn ? mediaPlace : undefined);
     if (piece.role === "system") return [{ role: "system", content: piece.content }];
     const { content } = piece;
     return [{ role: "user", content: typeof content === "string" ? content : content.map(toUserPart) }];
   });
+};
 
 /**
  * A conversation as messages for the AI SDK, so that a model answers its last turn: text, images, thinking with its signatures,
@@ -67,5 +75,7 @@ export const toModelPrompt = (pieces: readonly Piece[]): ModelMessage[] =>
  *
  * Throws a {@link ChatModelError} `provider_invalid_request` for a result without a call and for an image that is not valid.
  */
-export const toModelMessages = (messages: readonly ChatMessage[]): ModelMessage[] =>
-  toModelPrompt(piecesToAnswer(messages));
+export const toModelMessages = (
+  messages: readonly ChatMessage[],
+  options?: ModelMessagesOptions,
+): ModelMessage[] => toModelPrompt(piecesToAnswer(messages), options);

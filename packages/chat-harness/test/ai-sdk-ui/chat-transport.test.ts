@@ -114,8 +114,15 @@ const setUp = (answers: readonly Answer[], { store = createMemoryStore(), ...opt
   const feed = createChatFeed();
   const { model, asked } = scriptedModel(...answers);
   const graph = createChatGraph({ model, tools: { read, write }, onEvent: feed.onEvent, maxRetries: 0 });
-  const harness = createChatHarness({ graph, store, onError: () => {} });
-  return { harness, store, asked, transport: createHarnessChatTransport({ harness, feed, ...options }) };
+  const errors: unknown[] = [];
+  const harness = createChatHarness({ graph, store, onError: (...reported) => errors.push(reported) });
+  return {
+    harness,
+    store,
+    asked,
+    errors,
+    transport: createHarnessChatTransport({ harness, feed, ...options }),
+  };
 };
 
 const textOf = (message: HarnessUIMessage | undefined) =>
@@ -125,7 +132,7 @@ const callsOf = (message: HarnessUIMessage | undefined) =>
 
 describe("a turn of a chat harness in useChat", () => {
   it("streams texts and calls, and the history says the same", async () => {
-    const { transport } = setUp([
+    const { transport, errors } = setUp([
       says(
         "I look. ",
         { id: "c1", name: "read", input: { path: "milk" } },
@@ -139,7 +146,14 @@ describe("a turn of a chat harness in useChat", () => {
     expect(textOf(chat.lastMessage)).toBe("|I look. ||||There is milk.");
     expect(callsOf(chat.lastMessage)).toMatchObject([
       { toolName: "read", state: "output-available", output: "content of milk" },
-      { toolName: "read", state: "output-error", errorText: expect.stringContaining("no such note") },
+      { toolName: "read", state: "output-error", errorText: "The tool failed." },
+    ]);
+    // What it threw is for the operator alone.
+    expect(errors).toEqual([
+      [
+        expect.objectContaining({ message: "no such note" }),
+        expect.objectContaining({ kind: "tool_failed" }),
+      ],
     ]);
     expect(chat.lastMessage?.metadata).toEqual({ status: "completed" });
     const messages = await transport.readMessages({ chatId: "s1" });
@@ -345,6 +359,7 @@ describe("a turn of a chat harness in useChat", () => {
           graph: harness.graph,
           pending: (id) => harness.pending(id),
           acknowledge: (id) => harness.acknowledge(id),
+          recover: (options) => harness.recover(options),
           signal: (answer, options) => harness.signal(answer, options),
           send: () => Promise.reject(error),
         },

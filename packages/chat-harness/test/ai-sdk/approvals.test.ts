@@ -85,7 +85,9 @@ describe("a call that needs an approval", () => {
     ]);
     expect(script.prompts()[1]?.at(-1)).toMatchObject({
       role: "tool",
-      content: [{ toolCallId: "a", toolName: "send", output: { type: "text", value: "sent to bob" } }],
+      content: [
+        { toolCallId: "call00001", toolName: "send", output: { type: "text", value: "sent to bob" } },
+      ],
     });
   });
 
@@ -275,7 +277,9 @@ describe("another turn while one waits", () => {
       { role: "assistant" },
       {
         role: "tool",
-        content: [{ toolCallId: "a", output: { value: expect.stringContaining("waiting_for_approval") } }],
+        content: [
+          { toolCallId: "call00001", output: { value: expect.stringContaining("waiting_for_approval") } },
+        ],
       },
       { role: "user", content: [{ text: "mail eve" }] },
     ]);

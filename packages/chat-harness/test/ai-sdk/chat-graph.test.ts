@@ -1,7 +1,7 @@
 import { createChatGraph, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
 import { errorCategory } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
-import { tool as harnessTool } from "@harnesskit/wire/tool";
+import { tool as harnessTool, ToolError } from "@harnesskit/wire/tool";
 import { jsonSchema, type Tool, type ToolSet, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -199,15 +199,6 @@ describe("the tool loop", () => {
     });
   });
 
-  it("adds nothing for an answer of nothing", async () => {
-    const chat = converse({ model: scriptedModel(says("")).model });
-    const end = await chat.send("psst");
-    expect(end).toMatchObject({
-      outcome: "completed",
-      state: { messages: [{ role: "user", content: "psst" }] },
-    });
-  });
-
   it("gives calls whose ids are taken others", async () => {
     const input = { a: 1, b: 1 };
     const script = scriptedModel(
@@ -281,7 +272,19 @@ describe("what goes wrong with a call is told to the model", () => {
         }),
       },
       { id: "a", name: "f" },
-      { status: "failed", code: "tool_failed", message: "The tool failed: disk full" },
+      { status: "failed", code: "tool_failed", message: "The tool failed." },
+    ],
+    [
+      "a tool that throws a ToolError",
+      {
+        f: tool({
+          inputSchema: empty,
+          execute: async (): Promise<unknown> =>
+            Promise.reject(new ToolError("disk.full", "the disk is full")),
+        }),
+      },
+      { id: "a", name: "f" },
+      { status: "failed", code: "disk.full", message: "The tool failed: the disk is full" },
     ],
     [
       "a tool that throws what is no error",

@@ -1,4 +1,5 @@
 import { ChatModelError, toModelError } from "@harnesskit/chat-harness/ai-sdk";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { errorCategory } from "@harnesskit/graph";
 import { errorBucketOf } from "@harnesskit/protocol/chat";
 import {
@@ -38,6 +39,12 @@ describe("errors of a provider, by category and bucket", () => {
       "retryable_transient",
     ],
     ["429", api(429), "provider_rate_limit", "retryable_transient"],
+    [
+      "429 without quota",
+      api(429, "insufficient_quota: you are out"),
+      "provider_authentication",
+      "user_correctable",
+    ],
     ["408", api(408), "provider_timeout", "retryable_transient"],
     ["401", api(401), "provider_authentication", "user_correctable"],
     ["403", api(403), "provider_authentication", "user_correctable"],
@@ -116,6 +123,9 @@ describe("errors of a provider, by category and bucket", () => {
     const error = toModelError(api(400, `\u001b[2Jmaximum context length ${"x".repeat(5_000)}`));
     expect(error.message).toContain("⟨U+001B⟩[2Jmaximum context length");
     expect(error.message.length).toBeLessThan(700);
+    expect(toModelError(api(401, "Bearer sk-0123456789abcdef is not valid")).message).toBe(
+      "the model's provider refused the credentials (HTTP 401, http://provider/): Bearer [redacted] is not valid",
+    );
     expect(toModelError(api(429, "slow down", { "retry-after": "7" })).retryAfterMs).toBe(7_000);
     expect(toModelError(api(429, "slow down", { "retry-after-ms": "70" })).retryAfterMs).toBe(70);
     expect(toModelError(api(429, "slow down", { "retry-after": "soon" })).retryAfterMs).toBeUndefined();
@@ -140,6 +150,8 @@ describe("a model that fails a turn", () => {
     { type: "text-delta" as const, id: "t", delta: "Hel" },
   ];
 
+  const textEnd = { type: "text-end" as const, id: "t" };
+
   it.each([
     ["before its answer", scriptedModel(api(429)), "provider_rate_limit"],
     [
@@ -154,12 +166,20 @@ describe("a model that fails a turn", () => {
       scriptedModel([finish("length")]),
       "provider_invalid_response",
     ],
+    ["that says nothing", scriptedModel(says("")), "provider_invalid_response"],
+    [
+      "that announces a call and makes none",
+      scriptedModel([...half, textEnd, finish("tool-calls")]),
+      "provider_invalid_response",
+    ],
+    ["that breaks off", scriptedModel([...half, textEnd, finish("error")]), "provider_invalid_response"],
     [
       "that calls a tool without a name",
       scriptedModel(says("", { id: "a", name: "" })),
       "provider_invalid_response",
     ],
   ])("%s", async (_, { model }, category) => {
+    verifies("CHAT-231");
     expect(await failure({ model })).toMatchObject({ category });
   });
 
@@ -204,6 +224,11 @@ describe("a model that fails a turn", () => {
     });
     const chat = converse({ model: scriptedModel(busy, says("Hello.")).model, maxRetries: 1 });
     expect(await chat.send("hi")).toMatchObject({ outcome: "completed" });
+    expect(chat.events[0]).toMatchObject({
+      type: "model_failed",
+      isRetried: true,
+      reason: "the model could not be reached or failed (HTTP 503, http://provider/): busy",
+    });
   });
 
   it("an answer that was cut is an answer", async () => {

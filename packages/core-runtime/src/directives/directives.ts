@@ -1,6 +1,7 @@
 import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import { HarnessError, randomId } from "@harnesskit/wire";
 import { type Clock, isoTime, systemClock } from "@harnesskit/wire/time";
+import { checkDirectivesOptions, checkFileDirectivesOptions } from "../option-names.ts";
 import { type FileStoreOptions, RecordFile } from "../records/record-file.ts";
 import { createMemoryRecords, type RecordLimits, type RecordStore } from "../records/record-store.ts";
 import { type Directive, DirectiveSchema } from "./directive.ts";
@@ -145,7 +146,8 @@ export class IssuedDirectives implements Directives {
 }
 
 /** Issues directives into a store that cores use, such as a file. A core has its own as `core.directives`. */
-export const createDirectives = (options: DirectivesOptions): Directives => new IssuedDirectives(options);
+export const createDirectives = (options: DirectivesOptions): Directives =>
+  new IssuedDirectives(checkDirectivesOptions(options));
 
 /** Directives that end with the process. */
 export const createMemoryDirectives = (limits?: Partial<Pick<RecordLimits, "maxRecords">>): DirectiveStore =>
@@ -155,8 +157,9 @@ export const createMemoryDirectives = (limits?: Partial<Pick<RecordLimits, "maxR
  * Directives in a file (JSON, 0600, sorted by tool and time) that several processes use: a use is on disk before its call is
  * sent. A file that cannot be used backs no call: see `RecordFileError`.
  */
-export const createFileDirectives = ({ path, limits }: FileStoreOptions): DirectiveStore =>
-  new RecordFile<Directive>(
+export const createFileDirectives = (options: FileStoreOptions): DirectiveStore => {
+  const { path, limits } = checkFileDirectivesOptions(options);
+  return new RecordFile<Directive>(
     path,
     {
       name: "directives",
@@ -165,3 +168,4 @@ export const createFileDirectives = ({ path, limits }: FileStoreOptions): Direct
     },
     limits,
   );
+};

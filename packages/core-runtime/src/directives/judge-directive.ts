@@ -23,7 +23,7 @@ export const directiveRefusals: Readonly<Record<DirectiveRefusal, string>> = {
   wrong_agent: "the directive is for a tool of another agent",
   wrong_tool: "the directive is for another tool",
   revoked: "the directive was revoked",
-  not_yet_valid: "the directive was issued in the future: check the clock",
+  not_yet_valid: "by this machine's clock the directive is issued in the future: set the clock",
   expired: "the directive has expired",
   wrong_input: "the directive is for another input",
   spent: "the directive was used as often as it may be",

@@ -1,6 +1,7 @@
 import { systemErrorCode } from "@harnesskit/node-kit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { displayText, HarnessError } from "@harnesskit/wire";
+import { AuditBudget } from "../audit-trail.ts";
 import type { Admission, LaunchObserver } from "../launch-port.ts";
 import { type AgentEnd, type AgentProcess, startAgentProcess } from "./agent-process.ts";
 import { type AgentReason, SpawnError } from "./errors.ts";
@@ -24,7 +25,7 @@ const startProcess = async (
   launchId: string,
   token: string,
 ): Promise<AgentProcess> => {
-  const { clock, limits } = core.context;
+  const { clock, limits, redactor, notify, report } = core.context;
   const [command = "", ...args] = manifest.command;
   const environment = launchEnvironment({
     source: options.environment ?? process.env,
@@ -39,6 +40,9 @@ const startProcess = async (
   await coreDirectory.noteLaunch(launchId);
   const { onOutput } = options;
   const { id: agentId } = manifest;
+  // So `agent-sdk` writes what a tool threw, where the agent's author does not take it.
+  const failurePrefix = `agent ${agentId}: tool_failed: `;
+  const failures = new AuditBudget(clock, limits.maxAuditEventsPerMinute);
   return startAgentProcess({
     launchId,
     program,
@@ -46,9 +50,13 @@ const startProcess = async (
     directory,
     environment,
     clock,
-    onLine:
-      onOutput &&
-      ((stream, line) => core.context.notify(agentId, () => onOutput({ agentId, launchId, stream, line }))),
+    onLine: (stream, line) => {
+      if (stream === "stderr" && line.startsWith(failurePrefix) && failures.take()) {
+        const message = displayText(redactor.text(line.slice(failurePrefix.length)), { maxLength: 1000 });
+        report(new HarnessError("tool_failed", message), agentId);
+      }
+      if (onOutput) notify(agentId, () => onOutput({ agentId, launchId, stream, line }));
+    },
     maxLineLength: limits.maxOutputLineLength,
     maxStderrBytes: limits.maxStderrBytes,
     guardTimeoutMs: times.killTimeoutMs,

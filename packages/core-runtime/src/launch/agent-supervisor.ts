@@ -1,5 +1,6 @@
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { randomId } from "@harnesskit/wire";
+import { startDeadline } from "@harnesskit/wire/time";
 import type { LaunchObserver } from "../launch-port.ts";
 import type { AgentEnd } from "./agent-process.ts";
 import { type AgentRun, endReason, errorLine, spawnReason, startRun } from "./agent-run.ts";
@@ -50,7 +51,7 @@ export class AgentSupervisor {
     this.#agents = agents;
     this.#read = read;
     this.#settings = this.#settingsOf(read);
-    this.#state = initialSupervision(context.core.context.clock.now());
+    this.#state = initialSupervision(context.core.context.clock.elapsedMs());
     this.#health = this.#describe();
   }
 
@@ -114,14 +115,20 @@ export class AgentSupervisor {
 
   #settingsOf({ manifest }: ReadManifest): SupervisionSettings {
     const { times, options } = this.#context;
-    return { ...times, restart: restartSettings(options.restart, manifest.restart) };
+    const startMs = manifest.start_timeout_ms;
+    return {
+      ...times,
+      ...(startMs !== undefined && { connectTimeoutMs: startMs, registerTimeoutMs: startMs }),
+      restart: restartSettings(options.restart, manifest.restart),
+    };
   }
 
   #report(event: SupervisionEvent): void {
     const { core, options } = this.#context;
     const { clock } = core.context;
     const random = (options.random ?? Math.random)();
-    const context = { nowMs: clock.now(), random, settings: this.#settings };
+    const sawOtherFraming = core.unframedMs >= this.#state.sinceMs;
+    const context = { nowMs: clock.elapsedMs(), random, settings: this.#settings, sawOtherFraming };
     const { state, action } = supervise(this.#state, event, context);
     if (state.phase === "starting" && this.#state.phase !== "starting") this.#end = undefined;
     this.#state = state;
@@ -136,11 +143,8 @@ export class AgentSupervisor {
     const { deadlineMs } = this.#state;
     if (deadlineMs === undefined) return;
     const { clock } = this.#context.core.context;
-    this.#cancelTimer = clock.after(Math.max(0, deadlineMs - clock.now()), () => {
-      // The system's timers are limited: after a longer wait they are set again.
-      if (clock.now() < deadlineMs) this.#arm();
-      else this.#report({ type: "deadline" });
-    });
+    const waitMs = Math.max(0, deadlineMs - clock.elapsedMs());
+    this.#cancelTimer = startDeadline(waitMs, () => this.#report({ type: "deadline" }), { clock });
   }
 
   #act(action: SupervisionAction): void {
@@ -254,18 +258,20 @@ export class AgentSupervisor {
   #describe(): LaunchedAgent {
     const { phase, sinceMs, reason, restarts, deadlineMs } = this.#state;
     const running = this.#run;
+    const { clock } = this.#context.core.context;
+    const toEpochMs = (elapsedMs: number) => clock.now() - clock.elapsedMs() + elapsedMs;
     const line = reason === undefined || reason.code === "stopped" ? undefined : errorLine(this.#end);
     return {
       agentId: this.agentId,
       directory: this.#read.directory,
       state: phase,
-      sinceMs,
+      sinceMs: toEpochMs(sinceMs),
       restarts,
       toolIds: this.#toolIds,
       manifestHash: this.#read.hash,
       ...this.#session,
       ...(reason && { reason: reason.message, reasonCode: reason.code }),
-      ...(phase === "backoff" && deadlineMs !== undefined && { nextStartMs: deadlineMs }),
+      ...(phase === "backoff" && deadlineMs !== undefined && { nextStartMs: toEpochMs(deadlineMs) }),
       ...(this.#lastExit && { lastExit: this.#lastExit }),
       ...(line !== undefined && { errorLine: line }),
       ...(running && { pid: running.process.pid, launchId: running.launchId }),

@@ -134,13 +134,20 @@ const startFailed = (
   return followPolicy(state, context, reason, true);
 };
 
-const lateReason = ({ connected }: Supervision, { settings }: SupervisionContext): AgentReason =>
-  connected
-    ? {
-        code: "register_timeout",
-        message: `it did not register tools within ${settings.registerTimeoutMs} ms`,
-      }
-    : { code: "connect_timeout", message: `it did not connect within ${settings.connectTimeoutMs} ms` };
+const lateReason = ({ connected }: Supervision, context: SupervisionContext): AgentReason => {
+  const { settings, sawOtherFraming = false } = context;
+  if (connected) {
+    const message = `it did not register tools within ${settings.registerTimeoutMs} ms`;
+    return { code: "register_timeout", message };
+  }
+  const hint = sawOtherFraming
+    ? ", and a program connected that sent no frame: a message is its length in 4 bytes, big-endian, then its JSON"
+    : "";
+  return {
+    code: "connect_timeout",
+    message: `it did not connect within ${settings.connectTimeoutMs} ms${hint}`,
+  };
+};
 
 const deadline = (state: Supervision, context: SupervisionContext): SupervisionStep => {
   switch (state.phase) {

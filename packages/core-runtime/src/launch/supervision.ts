@@ -20,7 +20,7 @@ export type AgentPhase =
 /** What an agent's supervision knows. Immutable. */
 export interface Supervision {
   readonly phase: AgentPhase;
-  /** Since when, in milliseconds of the clock. */
+  /** Since when, by `elapsedMs` of the clock. */
   readonly sinceMs: number;
   /** When `deadline` is due. */
   readonly deadlineMs?: number | undefined;
@@ -87,6 +87,8 @@ export interface SupervisionContext {
   /** From 0 to 1. */
   readonly random: number;
   readonly settings: SupervisionSettings;
+  /** Since this phase began, a connection began with what is no frame. */
+  readonly sawOtherFraming?: boolean;
 }
 
 export interface SupervisionStep {

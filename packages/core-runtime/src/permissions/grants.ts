@@ -1,5 +1,6 @@
 import { InvalidArgumentError, randomId } from "@harnesskit/wire";
 import { type Clock, isoTime, systemClock } from "@harnesskit/wire/time";
+import { checkFileGrantsOptions } from "../option-names.ts";
 import { type FileStoreOptions, RecordFile } from "../records/record-file.ts";
 import { createMemoryRecords, type RecordStore } from "../records/record-store.ts";
 import { type CoreGrant, CoreGrantSchema } from "./grant.ts";
@@ -86,8 +87,9 @@ export const createMemoryGrants = (first: readonly CoreGrant[] = []): GrantStore
  * Grants in a file (JSON, 0600, sorted by agent and permission) that commands change and running cores see at once. A file
  * that cannot be used grants nothing: see {@link RecordFileError}.
  */
-export const createFileGrants = ({ path, limits }: FileStoreOptions): GrantStore =>
-  new RecordFile<CoreGrant>(
+export const createFileGrants = (options: FileStoreOptions): GrantStore => {
+  const { path, limits } = checkFileGrantsOptions(options);
+  return new RecordFile<CoreGrant>(
     path,
     {
       name: "grants",
@@ -96,3 +98,4 @@ export const createFileGrants = ({ path, limits }: FileStoreOptions): GrantStore
     },
     limits,
   );
+};

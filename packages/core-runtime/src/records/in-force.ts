@@ -8,12 +8,12 @@ export interface Period {
 }
 
 /**
- * What was given at a time holds from then on, so that a clock that is set back does not bring back what has expired, and
- * not from `until` on. A time that cannot be read never holds.
+ * What was given without an end always holds. With an end it holds from when it was given, so that a clock that is set back
+ * does not bring back what has expired. A time that cannot be read never holds.
  */
-export const periodOf = (since: string, until: string | undefined): Period => ({
-  from: Date.parse(since) - toleranceMs,
-  until: until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until),
-});
+export const periodOf = (since: string, until: string | undefined): Period =>
+  until === undefined
+    ? { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY }
+    : { from: Date.parse(since) - toleranceMs, until: Date.parse(until) };
 
 export const isInPeriod = ({ from, until }: Period, now: number): boolean => from <= now && now < until;

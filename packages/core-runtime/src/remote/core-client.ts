@@ -22,6 +22,7 @@ import type { CallOptions } from "../call-options.ts";
 import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
 import type { ToolInfo } from "../judge-tool.ts";
+import { checkCoreClientOptions } from "../option-names.ts";
 import type { ListOptions, ToolHost, ToolHostCallOptions } from "../thread-tools/tool-host.ts";
 
 const { AgentLost, AgentUnavailable, Canceled, InvalidMessage, Timeout } = RuntimeErrorCode;
@@ -69,7 +70,8 @@ export interface CoreClient extends ToolHost, AsyncDisposable {
  * `agent.unavailable`. As whom it calls is what the server knows of its token: `caller` and `actor` of the options are not
  * sent.
  */
-export const createCoreClient = (options: CoreClientOptions): CoreClient => new RemoteCore(options);
+export const createCoreClient = (options: CoreClientOptions): CoreClient =>
+  new RemoteCore(checkCoreClientOptions(options));
 
 type Methods = typeof coreApiMethods;
 type ResultOf<Name extends keyof Methods> = z.output<Methods[Name]["result"]>;

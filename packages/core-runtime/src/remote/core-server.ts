@@ -9,6 +9,7 @@ import {
 } from "@harnesskit/wire";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
 import type { Core } from "../core.ts";
+import { checkCoreServerOptions } from "../option-names.ts";
 import { knownTokens } from "./known-tokens.ts";
 import { CoreServerConnection } from "./server-connection.ts";
 
@@ -58,6 +59,7 @@ export interface CoreServer extends AsyncDisposable {
  * cancelled. Throws `invalid_argument` for limits and tokens that cannot be used.
  */
 export const createCoreServer = (options: CoreServerOptions): CoreServer => {
+  checkCoreServerOptions(options);
   const limits = coreServerLimits.resolve(options.limits);
   const { core, version = "0.0.0", onError, clock = systemClock } = options;
   const findClient = knownTokens(options.clients);

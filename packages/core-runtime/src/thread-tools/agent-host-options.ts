@@ -1,6 +1,8 @@
 import type { AuditSink } from "@harnesskit/audit";
+import { callSafely } from "@harnesskit/wire";
 import type { Authorize } from "../authorize.ts";
 import type { CoreLimits } from "../core-limits.ts";
+import type { StartCoreOptions } from "../launch/launch-options.ts";
 import type { GrantStore } from "../permissions/grants.ts";
 import type { KnownToolsStore } from "./known-tools.ts";
 import type { ToolHost } from "./tool-host.ts";
@@ -9,6 +11,8 @@ export interface HostedAgent {
   readonly agentId: string;
   /** The directory of the agent's manifest. */
   readonly directory: string;
+  /** For this agent in place of the host's `startTimeoutMs`: what its manifest has as `start_timeout_ms`. */
+  readonly startTimeoutMs?: number | undefined;
 }
 
 export interface AgentHostOptions {
@@ -17,6 +21,8 @@ export interface AgentHostOptions {
   readonly limits?: Partial<CoreLimits>;
   /** What the agents may do beyond reading. @default nothing */
   readonly grants?: GrantStore;
+  /** The operator's command for grants, which refusals name as advice. @default they name a function of this package */
+  readonly operatorCommand?: string | undefined;
   /** What the agents and, in part, their commands inherit. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The version that the core reports to the agents. */
@@ -39,6 +45,27 @@ export interface AgentHostOptions {
   /** Reports what fails behind the callers. What it throws is ignored. @default no report */
   readonly onError?: (error: unknown) => void;
 }
+
+const heartbeatIntervalMs = 2_000;
+const unhealthyTimeoutMs = 4_000;
+
+/** How a host starts its core. */
+export const coreOptionsOf = (
+  { limits, grants, authorize, environment, version, operatorCommand, onOutput, onError }: AgentHostOptions,
+  audit: AuditSink | undefined,
+): StartCoreOptions => ({
+  environment,
+  coreVersion: version,
+  operatorCommand,
+  heartbeatIntervalMs,
+  unhealthyTimeoutMs,
+  ...(limits && { limits }),
+  ...(grants && { grants }),
+  ...(authorize && { authorize }),
+  ...(audit && { audit }),
+  ...(onError && { onError: (error) => callSafely(() => onError(error)) }),
+  ...(onOutput && { onOutput: ({ line, agentId }) => onOutput(line, agentId) }),
+});
 
 /** Runs agents, and calls their tools. */
 export interface AgentHost extends ToolHost, AsyncDisposable {

@@ -5,26 +5,31 @@ import { settleWithin, systemClock, wait } from "@harnesskit/wire/time";
 import type { CallOptions } from "../call-options.ts";
 import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
-import { coreLimits } from "../core-limits.ts";
+import { type CoreLimits, coreLimits } from "../core-limits.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import type { LaunchedAgent } from "../launch/launched-agent.ts";
+import { checkAgentHostOptions } from "../option-names.ts";
 import type { RunningCore, startCore } from "../start-core.ts";
-import type { AgentHost, AgentHostOptions, HostedAgent } from "./agent-host-options.ts";
-import { changedToolsNote, noteOfAgent, notReadyNote } from "./agent-notes.ts";
+import {
+  type AgentHost,
+  type AgentHostOptions,
+  coreOptionsOf,
+  type HostedAgent,
+} from "./agent-host-options.ts";
+import { changedToolsNote, noteOfAgent } from "./agent-notes.ts";
 import { issueFor, needsDirective } from "./approved-call.ts";
+import { awaitTools } from "./await-tools.ts";
 import { KnownTools } from "./known-tools.ts";
 import type { ListOptions, ToolHostCallOptions } from "./tool-host.ts";
 
 /** How long a call waits until its agent is ready, the first start included. */
-const maxAgentWaitMs = 20_000;
+const maxAgentWaitMs = 60_000;
 /** Attempts of a call that certainly had no effect. */
 const maxAttempts = 3;
 /** Before the second attempt; longer before the third. What an agent works with, such as an MCP server, may be starting again. */
 const retryDelayMs = 750;
 /** Between the starts of two agents that no caller waits for: the turn has the processor meanwhile. */
 const startPauseMs = 500;
-const heartbeatIntervalMs = 2_000;
-const unhealthyTimeoutMs = 4_000;
 
 interface Running {
   readonly core: RunningCore;
@@ -32,11 +37,13 @@ interface Running {
 }
 
 /** A host that runs a core of its own, and restarts an agent when a call needs it. Starts nothing yet. */
-export const createAgentHost = (options: AgentHostOptions): AgentHost => new CoreAgentHost(options);
+export const createAgentHost = (options: AgentHostOptions): AgentHost =>
+  new CoreAgentHost(checkAgentHostOptions(options));
 
 class CoreAgentHost implements AgentHost {
   readonly #options: AgentHostOptions;
   readonly #agents: ReadonlyMap<string, HostedAgent>;
+  readonly #limits: CoreLimits;
   readonly #known: KnownTools;
   #starting: Promise<Running> | undefined;
   /** What must be closed at the end. */
@@ -52,7 +59,8 @@ class CoreAgentHost implements AgentHost {
   constructor(options: AgentHostOptions) {
     this.#options = options;
     this.#agents = new Map(options.agents.map((agent) => [agent.agentId, agent]));
-    this.#known = new KnownTools(options.knownTools, coreLimits.resolve(options.limits));
+    this.#limits = coreLimits.resolve(options.limits);
+    this.#known = new KnownTools(options.knownTools, this.#limits);
   }
 
   get #isClosing(): boolean {
@@ -60,11 +68,7 @@ class CoreAgentHost implements AgentHost {
   }
 
   async start(): Promise<void> {
-    try {
-      await this.#running();
-    } catch (error) {
-      this.#report(error);
-    }
+    await this.#running().catch((error: unknown) => this.#report(error));
   }
 
   async tools({ signal, without = [] }: ListOptions = {}): Promise<readonly ToolInfo[]> {
@@ -72,10 +76,10 @@ class CoreAgentHost implements AgentHost {
     if (wanted.length === 0 || this.#isClosing) return [];
     const all = await Promise.all(
       wanted.map(async (agent) => {
-        if (this.#stateOf(agent.agentId) !== "ready") {
+        if (this.#launched(agent.agentId)?.state !== "ready") {
           const known = await this.#known.of(agent);
           if (known) return known;
-          await this.#awaitReady(agent.agentId, signal);
+          await this.#awaitReady(agent, signal);
         }
         // Why an agent does not start is reported where it ends.
         return this.#running().then(
@@ -87,14 +91,17 @@ class CoreAgentHost implements AgentHost {
     return all.flat();
   }
 
-  async #awaitReady(agentId: string, signal: AbortSignal | undefined): Promise<void> {
+  async #awaitReady(agent: HostedAgent, signal: AbortSignal | undefined): Promise<void> {
+    const { agentId, startTimeoutMs: timeoutMs = this.#options.startTimeoutMs } = agent;
     if (this.#late.has(agentId)) return;
-    const { startTimeoutMs: timeoutMs = 5_000, onNote } = this.#options;
-    const ready = async () => this.#ready((await this.#running()).core, agentId);
-    const settled = await settleWithin(ready(), { name: "agent.ready", timeoutMs, signal });
-    if (settled.status !== "timed_out" || this.#isClosing) return;
-    this.#late.add(agentId);
-    onNote?.(notReadyNote(agentId, timeoutMs));
+    const isLate = await awaitTools(agentId, {
+      ready: async () => this.#ready((await this.#running()).core, agentId),
+      hasTools: () => (this.#launched(agentId)?.toolIds.length ?? 0) > 0,
+      timeoutMs,
+      signal,
+      note: (line) => this.#isClosing || this.#options.onNote?.(line),
+    });
+    if (isLate) this.#late.add(agentId);
   }
 
   async check(toolId: string, input: unknown, options: CallOptions): Promise<CallResult | undefined> {
@@ -108,7 +115,9 @@ class CoreAgentHost implements AgentHost {
     { isRepeatable = false, approval, ...given }: ToolHostCallOptions,
     onChunk: (chunk: StreamChunk) => void,
   ): Promise<CallResult> {
-    let options: CallOptions = given;
+    const { maxTimeoutMs } = this.#limits;
+    let options = given;
+    if (given.timeoutMs) options = { ...given, timeoutMs: Math.min(given.timeoutMs, maxTimeoutMs) };
     for (let attempt = 1; ; attempt++) {
       const core = await this.#readyCore(toolId, options.signal);
       if ("status" in core) return core;
@@ -154,20 +163,9 @@ class CoreAgentHost implements AgentHost {
   }
 
   async #launch(start: typeof startCore): Promise<Running> {
-    const { limits, grants, authorize, environment, version, openAudit, onOutput } = this.#options;
-    const audit = await openAudit?.();
+    const audit = await this.#options.openAudit?.();
     try {
-      const core = await start({
-        environment,
-        coreVersion: version,
-        heartbeatIntervalMs,
-        unhealthyTimeoutMs,
-        ...(limits && { limits }),
-        ...(grants && { grants }),
-        ...(authorize && { authorize }),
-        ...(audit && { audit }),
-        ...(onOutput && { onOutput: ({ line, agentId }) => onOutput(line, agentId) }),
-      });
+      const core = await start(coreOptionsOf(this.#options, audit));
       this.#core = core;
       void this.#watch(core);
       void this.#startAgents(core);
@@ -240,15 +238,15 @@ class CoreAgentHost implements AgentHost {
     }
   }
 
-  #stateOf(agentId: string): LaunchedAgent["state"] | undefined {
-    return this.#core?.launched().find((agent) => agent.agentId === agentId)?.state;
+  #launched(agentId: string): LaunchedAgent | undefined {
+    return this.#core?.launched().find((agent) => agent.agentId === agentId);
   }
 
   /** Settles when the agent has registered its tools; starts it where it does not run. */
   #ready(core: RunningCore, agentId: string): Promise<unknown> {
     const going = this.#restarting.get(agentId);
     if (going !== undefined) return going;
-    const state = this.#stateOf(agentId);
+    const state = this.#launched(agentId)?.state;
     // The attempt that ends has failed already: what is awaited is the next one.
     const isEnding = state === "unhealthy" || state === "stopping";
     if (isEnding) return core.ready(agentId).catch(() => this.#ready(core, agentId));

@@ -26,10 +26,6 @@ export const noteOfAgent = (
   }
 };
 
-/** Says that a conversation goes on without an agent. */
-export const notReadyNote = (agentId: string, waitedMs: number): string =>
-  `the agent ${agentId} is not ready after ${waitedMs / 1000} s; the conversation goes on without its tools`;
-
 /** Says that what a turn was shown of an agent is out of date. */
 export const changedToolsNote = (agentId: string): string =>
   `the agent ${agentId} has other tools than when it last ran: the next turn has them; a call of a changed one is refused`;

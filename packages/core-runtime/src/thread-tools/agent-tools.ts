@@ -1,7 +1,9 @@
 import { defineLimits, displayText, type LimitsOf } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
+import { firstCharacters, wellFormed } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type ToolEffects } from "@harnesskit/wire/tool";
 import type { ToolInfo } from "../judge-tool.ts";
+import { checkAgentToolsOptions } from "../option-names.ts";
 import { createHostedTool, type HostedCallOrigin, type ThreadTool } from "./hosted-tool.ts";
 import type { ToolHost } from "./tool-host.ts";
 import { toModelToolName } from "./tool-name.ts";
@@ -64,6 +66,7 @@ const aboutOf = ({ tool_id: id, side_effects: changes, declaration_digest: diges
  * prepares the calls of its others; else a call's input is checked by its schema before it is shown.
  */
 export const createAgentTools = (options: AgentToolsOptions): AgentTools => {
+  checkAgentToolsOptions(options);
   const { host, without = [], onNote, ...origin } = options;
   const limits = agentToolsLimits.resolve(options.limits);
   const noted = new Set<string>();
@@ -80,7 +83,7 @@ export const createAgentTools = (options: AgentToolsOptions): AgentTools => {
       id,
       input,
       name: toModelToolName(id),
-      description: description.slice(0, limits.maxDescriptionLength),
+      description: wellFormed(firstCharacters(description, limits.maxDescriptionLength)),
       effects: effectsOf(info),
       declarationDigest: declaration_digest,
       about: aboutOf(info),

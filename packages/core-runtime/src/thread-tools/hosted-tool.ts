@@ -10,12 +10,14 @@ import {
 } from "@harnesskit/wire/tool";
 import type { CallOptions } from "../call-options.ts";
 import type { StreamChunk } from "../call-stream.ts";
+import { coreLimits } from "../core-limits.ts";
 import { failureOf } from "./call-failure.ts";
 import type { ToolHost } from "./tool-host.ts";
 
 /** Longer than the agent's own limits, which give a better reason. */
 const prepareTimeoutMs = 60_000;
-const runTimeoutMs = 11 * 60_000;
+/** What a core gives at the most: a call that reports progress may go on, and a human can cancel it. */
+const runTimeoutMs = coreLimits.defaults.maxTimeoutMs;
 
 /** What an agent's `prepare` tool returns: the canonical input, what a human judges, and what the call is bound to. */
 interface Prepared {
@@ -101,12 +103,26 @@ const prepareInput = async (
 ): Promise<Prepared> => {
   const prepared = options.prepare
     ? await prepareByAgent(options, options.prepare, given, origin)
-    : { input: structuredClone(given ?? {}) as JsonObject };
+    : { input: withDefaults(structuredClone(given ?? {}) as JsonObject, options.input) };
   // Tools that are declared here are checked when they are called.
   if (options.prepare && options.declarationDigest === undefined) return prepared;
   const refused = await options.host.check(options.id, callInputOf(prepared), origin);
   if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
   return prepared;
+};
+
+/** What is required and missing, with the schema's default: models leave it out, and a human should see what runs. */
+const withDefaults = <Value extends JsonValue>(value: Value, schema: unknown): Value => {
+  if (!isPlainObject(value) || !isPlainObject(schema) || !isPlainObject(schema.properties)) return value;
+  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  const filled: Record<string, JsonValue> = { ...value };
+  for (const [name, part] of Object.entries(schema.properties)) {
+    if (Object.hasOwn(value, name)) filled[name] = withDefaults(value[name] as JsonValue, part);
+    else if (required.has(name) && isPlainObject(part) && part.default !== undefined) {
+      filled[name] = part.default as JsonValue;
+    }
+  }
+  return filled as Value;
 };
 
 const prepareByAgent = async (
@@ -137,22 +153,28 @@ const run = async (
   { host, id }: HostedToolOptions,
   prepared: Prepared,
   origin: CallOptions,
-  { signal, stdout, stderr, approval }: ToolContext,
+  { signal, stdout, stderr, approval, ...context }: ToolContext,
 ): Promise<JsonValue> => {
   let output: JsonObject | undefined;
+  const line = (text: string) => stderr(`${text}\n`);
+  const { log = line, status = line } = context;
   const onChunk = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk) => {
     const lost = dropped + missing;
     if (lost > 0) void stderr(`\n[${lost} pieces of output are missing here]\n`);
-    if (channel === "status") void stderr(`${"json" in data ? JSON.stringify(data.json) : data.text}\n`);
-    else if ("json" in data) output = data.json;
-    else if (channel === "stdout") void stdout(data.text);
+    if (channel === "status") void status("json" in data ? JSON.stringify(data.json) : data.text);
+    else if ("json" in data) {
+      // The last part of a call that fails is its output: a part is shown once there is another, or the call has succeeded.
+      if (output) void context.partialResult?.(output);
+      output = data.json;
+    } else if (channel === "stdout") void stdout(data.text);
     else if (channel === "stderr") void stderr(data.text);
-    else if (channel === "log") void stderr(`${data.text}\n`);
+    else if (channel === "log") void log(data.text);
   };
   const options = { ...origin, signal, timeoutMs: runTimeoutMs, ...(approval && { approval }) };
   const result = await host.call(id, callInputOf(prepared), options, untilItThrows(onChunk));
-  if (result.status === "succeeded") return result.output;
-  throw failureOf(result, { wasRun: true, output });
+  if (result.status !== "succeeded") throw failureOf(result, { wasRun: true, output });
+  if (output) void context.partialResult?.(output);
+  return result.output;
 };
 
 /** An observer that throws does not break the call: it gets no more chunks. */

@@ -1,5 +1,6 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { JsonSchema, Tool } from "@harnesskit/wire/tool";
+import { checkThreadToolsOptions } from "../option-names.ts";
 import { createHostedTool, type HostedCallOrigin, type ThreadTool } from "./hosted-tool.ts";
 import type { ToolHost } from "./tool-host.ts";
 
@@ -24,14 +25,10 @@ export interface ThreadToolsOptions extends HostedCallOrigin {
  * Tools of an agent whose declarations are known before it runs, as tools of a thread server. Each call is prepared by the
  * agent, and then runs with `expected` of what was prepared: it does what was shown, or nothing.
  */
-export const createThreadTools = ({
-  agentId,
-  tools,
-  prepareTool = "prepare",
-  isPrepared = () => true,
-  ...origin
-}: ThreadToolsOptions): readonly ThreadTool[] =>
-  tools.map(({ inputSchema, ...tool }) =>
+export const createThreadTools = (options: ThreadToolsOptions): readonly ThreadTool[] => {
+  checkThreadToolsOptions(options);
+  const { agentId, tools, prepareTool = "prepare", isPrepared = () => true, ...origin } = options;
+  return tools.map(({ inputSchema, ...tool }) =>
     createHostedTool({
       ...tool,
       ...origin,
@@ -40,3 +37,4 @@ export const createThreadTools = ({
       prepare: { id: `${agentId}/${prepareTool}`, isPrepared },
     }),
   );
+};

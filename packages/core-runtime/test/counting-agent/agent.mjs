@@ -21,4 +21,14 @@ const countdown = tool({
   },
 });
 
-await defineAgent({ id: "com.example.counting", version: "1.0.0", tools: [countdown] }).run();
+const broken = tool({
+  name: "broken",
+  description: "Fails",
+  input: { type: "object" },
+  effects: "read",
+  run() {
+    throw new TypeError("orders is undefined");
+  },
+});
+
+await defineAgent({ id: "com.example.counting", version: "1.0.0", tools: [countdown, broken] }).run();

@@ -31,6 +31,15 @@ describe("an agent that does not come to serve", () => {
       reason: { code: "connect_timeout" },
     },
     {
+      what: "sends lines in place of frames",
+      modes: ["--lines"],
+      options: { connectTimeoutMs: 500 },
+      reason: {
+        code: "connect_timeout",
+        message: expect.stringContaining("a message is its length in 4 bytes, big-endian, then its JSON"),
+      },
+    },
+    {
       what: "registers no tools",
       modes: ["--no-tools"],
       options: { registerTimeoutMs: 300 },

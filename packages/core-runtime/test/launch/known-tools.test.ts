@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { ToolInfo } from "../../src/index.ts";
+import { startCore, type ToolInfo } from "../../src/index.ts";
 import { createAgentHost, createAgentTools, type KnownToolsStore } from "../../src/thread-tools/index.ts";
 
 const sdk = new URL("../../../agent-sdk/dist/index.js", import.meta.url).href;
@@ -20,10 +20,10 @@ const program = (tools: string) => `
 `;
 const greet = `of("greet", { effects: "read" })`;
 
-const makeAgent = async (tools: string): Promise<string> => {
+const makeAgent = async (tools: string, more: object = {}): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), "hk-known-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const manifest = { id: agentId, version: "1.0.0", command: [process.execPath, "agent.mjs"] };
+  const manifest = { id: agentId, version: "1.0.0", command: [process.execPath, "agent.mjs"], ...more };
   await writeFile(join(directory, "opensentience.agent.json"), JSON.stringify(manifest));
   await writeFile(join(directory, "agent.mjs"), program(tools));
   return directory;
@@ -38,10 +38,10 @@ const makeStore = (known?: readonly unknown[]) => {
   return { store, written };
 };
 
-const hostOf = (directory: string, knownTools: KnownToolsStore) => {
+const hostOf = (directory: string, knownTools: KnownToolsStore, startTimeoutMs?: number) => {
   const notes: string[] = [];
   const host = createAgentHost({
-    agents: [{ agentId, directory }],
+    agents: [{ agentId, directory, startTimeoutMs }],
     environment: process.env,
     version: "1.0.0",
     knownTools,
@@ -139,5 +139,40 @@ describe("an agent whose tools are known", () => {
     const [tool] = await list();
     expect(tool?.effects).toBe("read");
     await expect(tool?.prepare({}, scope)).rejects.toMatchObject({ code: "tool.changed" });
+  });
+});
+
+describe("an agent whose tools are not known", () => {
+  it("is waited for as long as it may take to start, and then the turn says that it goes on without its tools", async () => {
+    const directory = await makeAgent(greet);
+    const hasty = hostOf(directory, makeStore().store, 50);
+    expect(await hasty.list()).toEqual([]);
+    expect(hasty.notes).toEqual([
+      `the agent ${agentId} is not ready after 0.05 s; the conversation goes on without its tools`,
+    ]);
+    const patient = hostOf(directory, makeStore().store, 10_000);
+    const listed = patient.list();
+    await go(directory);
+    expect(await listed).toMatchObject([{ id: `${agentId}/greet` }]);
+    expect(patient.notes).toEqual([]);
+  });
+
+  it("may have none: it is ready, is not restarted, and the turn says so", async () => {
+    verifies("RUN-161");
+    const directory = await makeAgent("");
+    await go(directory);
+    const { list, notes } = hostOf(directory, makeStore().store);
+    expect(await list()).toEqual([]);
+    expect(notes).toEqual([`the agent ${agentId} has no tools; the conversation goes on without its tools`]);
+    expect(await readFile(join(directory, "started"), "utf8")).toBe("x");
+  });
+
+  it("has the time to start that its manifest names, in place of the core's", async () => {
+    verifies("RUN-162");
+    const directory = await makeAgent(greet, { start_timeout_ms: 20_000 });
+    await go(directory);
+    const core = await startCore({ connectTimeoutMs: 1, registerTimeoutMs: 1 });
+    onTestFinished(() => core.close());
+    expect(await core.launch(directory)).toMatchObject({ state: "ready", restarts: 0 });
   });
 });

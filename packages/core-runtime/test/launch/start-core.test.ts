@@ -1,8 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { verifies } from "@harnesskit/conformance/verifies";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { until } from "../../../../scripts/lib/test-kit.ts";
 import type { AgentOutput, RunningCore } from "../../src/index.ts";
 import { writeManifest } from "./support/agent-directory.ts";
@@ -58,6 +59,30 @@ describe("a core with agents", () => {
     expect(existsSync(dirname(core.socketPath))).toBe(false);
     expect(healthOf(core, one.id)).toMatchObject({ state: "stopped", toolIds: [] });
     await core.close();
+  });
+
+  it("reports what a tool threw, which its caller does not learn: to onError, or as a warning", async () => {
+    const agents = [fileURLToPath(new URL("../counting-agent", import.meta.url))];
+    const reports: unknown[] = [];
+    const onError = ({ code, message }: Error & { code: string }, { agentId }: { agentId: string }) =>
+      reports.push([code, message, agentId]);
+    const onWarning = ({ name, message }: Error) => reports.push([name, message]);
+    process.on("warning", onWarning);
+    onTestFinished(() => void process.off("warning", onWarning));
+    for (const options of [{ onError }, {}]) {
+      const core = await cores.start({ agents, ...options });
+      await core.ready();
+      expect(await core.call("com.example.counting/broken", {}).result).toMatchObject({
+        error: { code: "tool.failed", message: "the tool failed" },
+      });
+      await core.close();
+    }
+    const said = "tool broken failed: TypeError: orders is undefined";
+    await until(() => reports.length > 1);
+    expect(reports).toEqual([
+      ["tool_failed", said, "com.example.counting"],
+      ["CoreWarning", `tool_failed: com.example.counting: ${said}`],
+    ]);
   });
 
   it("gives each launch a token of its own, in the environment and nowhere else", async () => {

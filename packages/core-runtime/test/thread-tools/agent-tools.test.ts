@@ -95,6 +95,19 @@ describe("tools of any agents", () => {
     ]);
   });
 
+  it("are shown and run with the defaults of what is required and missing", async () => {
+    const part = { type: "object", properties: { limit: { default: 20 }, more: {} }, required: ["limit"] };
+    const properties = { query: { type: "string" }, part, mode: { default: "fast" }, extra: { default: 1 } };
+    const input_schema = { type: "object", properties, required: ["query", "mode"] };
+    const { tools, calls } = await toolsOf([infoOf("com.example/do", { input_schema })]);
+    const call = await tools[0]?.prepare({ query: "q", part: {}, other: 5 }, scope);
+    const filled = { query: "q", part: { limit: 20 }, other: 5, mode: "fast" };
+    expect(call?.input).toEqual(filled);
+    await call?.run(context);
+    expect(calls[0]?.input).toEqual(filled);
+    expect((await tools[0]?.prepare({ mode: "slow" }, scope))?.input).toEqual({ mode: "slow" });
+  });
+
   it("refuse before a human is asked what their core would refuse", async () => {
     const { tools, calls } = await toolsOf([infoOf("com.example/do")], { check: failed("tool.forbidden") });
     expect((await errorOf(tools[0]?.prepare({}, scope) as Promise<unknown>)).code).toBe("tool.forbidden");

@@ -16,13 +16,28 @@ const roundTrips = ({ into, out }: Projection, parent: StateSchema): string[] =>
     .filter(([field, sub]) => into.some(([source, target]) => source === field && target === sub))
     .map(([field]) => field);
 
-const warningsOf = ({ name, parts }: PlannedNode, schema: StateSchema): GraphWarning[] =>
-  parts
+/** The nodes of a graph, at any depth, whose own code names `suspend`: what it calls is not known. */
+const suspendingIn = ({ family }: Plan): string[] =>
+  [...family].flatMap(({ nodes }) =>
+    [...nodes.values()]
+      .filter((node) => node.kind === "body" && /\bsuspend\b/.test(String(node.body)))
+      .map(({ name }) => name),
+  );
+
+const warningsOf = ({ name, kind, parts }: PlannedNode, schema: StateSchema): GraphWarning[] => [
+  ...parts
     .flatMap((part) => roundTrips(part, schema))
     .map((field) => ({
-      kind: "projection_reducer_round_trip",
+      kind: "projection_reducer_round_trip" as const,
       message: `${field} goes into ${name} and comes back into a reducer that adds it again`,
-    }));
+    })),
+  ...(kind === "fan_out" || kind === "parallel" ? parts : [])
+    .flatMap(({ plan }) => suspendingIn(plan))
+    .map((inner) => ({
+      kind: "suspends_beside_others" as const,
+      message: `${inner} suspends inside of ${name}: that cancels what runs beside it, and a resume goes on behind ${name}; suspend in a node behind ${name} to keep the results of all`,
+    })),
+];
 
 /** Checks a declared graph and makes it ready to run. Throws a `GraphCompileError`. */
 export const compileGraph = <F extends Fields, Inner>(

@@ -163,7 +163,12 @@ export const begin = async (
   options: InvokeOptions,
   leases: Leases,
 ): Promise<Beginning> => {
-  if (options.resumeInvocation === undefined) return beginRun(host, id, options as StartOptions, leases);
+  if (options.resumeInvocation === undefined) {
+    if (options.signalPayload === undefined) return beginRun(host, id, options as StartOptions, leases);
+    throw new InvalidArgumentError(
+      "a signalPayload resumes an invocation: pass the invocation_id of the paused outcome as resumeInvocation",
+    );
+  }
   if (typeof id !== "string" || id === "") throw new InvalidArgumentError("resumeInvocation is empty");
   if (options.signalPayload !== undefined) return resume(host, id, options as ResumeOptions, leases);
   if (durabilityOf(host, options) === "node") return recover(host, id, options as RecoverOptions, leases);

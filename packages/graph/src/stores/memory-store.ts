@@ -1,5 +1,6 @@
 import type { SessionSummary } from "@harnesskit/protocol/chat";
 import { type Clock, defineLimits, type LimitsOf, systemClock } from "@harnesskit/wire";
+import { checkMemoryStoreOptions } from "../option-names.ts";
 import { type GraphStore, type StoreBatch, StoreError, type StoreReceipt } from "./graph-store.ts";
 import { LeaseQueue, type LeaseTable } from "./lease-queue.ts";
 import type { LeaseProof } from "./lease-store.ts";
@@ -88,6 +89,7 @@ const createLeaseTable = (
  * shared, so that a turn costs what is new in it. Throws `invalid_argument` for a limit out of range.
  */
 export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore => {
+  checkMemoryStoreOptions(options);
   const { clock = systemClock } = options;
   const { maxSessions, maxHistory, maxSuspensions, maxEnded, maxRuns } = memoryStoreLimits.resolve(
     options.limits,

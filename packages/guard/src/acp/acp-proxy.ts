@@ -7,6 +7,7 @@ import {
   InvalidMessageError,
   systemClock,
 } from "@harnesskit/wire";
+import { checkAcpProxyOptions } from "../option-names.ts";
 import type { ActionJudge } from "../proxy/action-judge.ts";
 import { BesideWork } from "../proxy/beside-work.ts";
 import { exactLine, readExact } from "../proxy/exact-line.ts";
@@ -56,7 +57,7 @@ export class AcpProxy {
     this.#sessions = new AcpSessions(judge, maxFollowed);
     this.#reports = new AcpToolReports(this.#peers, this.#sessions);
     this.#terminals = new AcpTerminals(
-      ({ action, startedMs }, outcome) => judge.report(action, outcome, clock.now() - startedMs),
+      ({ action, startedMs }, outcome) => judge.report(action, outcome, clock.elapsedMs() - startedMs),
       maxFollowed,
     );
     this.#requests = new AcpAgentRequests(this.#peers, this.#sessions, this.#reports, this.#terminals);
@@ -175,4 +176,5 @@ export class AcpProxy {
 }
 
 /** Creates a proxy; `run()` starts it. Throws `invalid_argument` for a limit out of range. */
-export const createAcpProxy = (options: AcpProxyOptions): AcpProxy => new AcpProxy(options);
+export const createAcpProxy = (options: AcpProxyOptions): AcpProxy =>
+  new AcpProxy(checkAcpProxyOptions(options));

@@ -76,7 +76,7 @@ export class AcpAgentRequests {
       call,
       action: proxiedAction(call),
       abort: new AbortController(),
-      startedMs: clock.now(),
+      startedMs: clock.elapsedMs(),
       isSent: false,
       isCovered: false,
     };
@@ -232,7 +232,7 @@ export class AcpAgentRequests {
   }
 
   #report({ action, startedMs, isCovered }: OpenRequest, outcome: ActionOutcome): void {
-    if (!isCovered) this.#peers.judge.report(action, outcome, this.#peers.clock.now() - startedMs);
+    if (!isCovered) this.#peers.judge.report(action, outcome, this.#peers.clock.elapsedMs() - startedMs);
   }
 }
 

@@ -45,7 +45,7 @@ export class AcpToolReports {
     this.#running.set(key, {
       call: { ...call, ...(toolCall as AcpToolCall & JsonObject) },
       session,
-      startedMs: this.#peers.clock.now(),
+      startedMs: this.#peers.clock.elapsedMs(),
       action,
     });
   }
@@ -70,7 +70,7 @@ export class AcpToolReports {
     const given = Object.fromEntries(Object.entries(call).filter(([, value]) => value !== null));
     const merged = { ...before?.call, ...given, toolCallId };
     const running = {
-      startedMs: this.#peers.clock.now(),
+      startedMs: this.#peers.clock.elapsedMs(),
       ...before,
       session: sessionId,
       call: merged,
@@ -108,7 +108,11 @@ export class AcpToolReports {
     this.#running.delete(key);
     this.#ended.add(key);
     const { judge, clock } = this.#peers;
-    judge.report(running.action ?? this.#reported(key, running), outcome, clock.now() - running.startedMs);
+    judge.report(
+      running.action ?? this.#reported(key, running),
+      outcome,
+      clock.elapsedMs() - running.startedMs,
+    );
   }
 
   /** A call that was made without a question. */

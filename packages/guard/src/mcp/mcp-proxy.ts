@@ -4,15 +4,19 @@ import {
   type Channel,
   type Clock,
   ConnectionClosedError,
+  FrameTooLargeError,
   HarnessError,
   InvalidMessageError,
+  type JsonLine,
   systemClock,
 } from "@harnesskit/wire";
 import { inTrace } from "@harnesskit/wire/trace";
+import { checkMcpProxyOptions } from "../option-names.ts";
 import type { ActionJudge } from "../proxy/action-judge.ts";
 import { BesideWork } from "../proxy/beside-work.ts";
+import { batchLines, exactLine, readExact, readLongLine } from "../proxy/exact-line.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
-import { idKey, isRpcId, objectOf, type RpcMessage, readRpc, rpcError } from "../proxy/rpc-message.ts";
+import { idKey, isRpcId, objectOf, type RpcId, type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
 import { callOutcome, type ProxiedAction } from "../proxy/rulings.ts";
 import { ContinuedCalls } from "./continued-calls.ts";
 import { McpSides } from "./mcp-sides.ts";
@@ -23,9 +27,9 @@ import { ToolReviews } from "./tool-reviews.ts";
 import { WaitingNotice } from "./waiting-notice.ts";
 
 export interface McpProxyOptions {
-  /** The client's side; not started. It is closed with the proxy. */
+  /** The client's side, with `keepLines`; not started. It is closed with the proxy. */
   readonly client: Channel;
-  /** The server's side; not started. It is closed with the proxy. */
+  /** The server's side, with `keepLines`; not started. It is closed with the proxy. */
   readonly server: Channel;
   readonly judge: ActionJudge;
   readonly pins: ToolPins;
@@ -51,12 +55,13 @@ interface OpenCall {
   sent?: { readonly action: ProxiedAction; readonly args: JsonObject };
 }
 
-const { InternalError, InvalidParams, InvalidRequest, ParseError } = JsonRpcErrorCode;
+const { InternalError, InvalidParams, InvalidRequest } = JsonRpcErrorCode;
 const overloaded = -32000;
+const unchangeable = "the harness's change cannot be applied: JavaScript rounds a number of the call";
 
 /**
  * Stands between one MCP client and one server. Each `tools/call` is a `pre_action` of AHP and its result a `post_action`; tools that are not as they
- * were accepted are left out of `tools/list` and are not called; every other message passes.
+ * were accepted are left out of `tools/list` and are not called; every other message passes byte for byte.
  */
 export class McpProxy {
   readonly #options: McpProxyOptions;
@@ -93,7 +98,7 @@ export class McpProxy {
     });
     this.#tools = new ToolList({
       pins: options.pins,
-      send: (message) => options.server.send(message),
+      send: (message) => options.server.send(exactLine(message)),
       onNote: note,
       onWaiting: (tool) => this.#work.add(reviews.ask(tool)),
     });
@@ -104,16 +109,12 @@ export class McpProxy {
     const { client, server } = this.#options;
     server.start({
       message: (value) => this.#fromServer(value),
-      error: (error) => this.#sides.fault("server", error),
+      error: (error) => this.#serverFault(error),
       close: () => void this.#serverEnded(),
     });
     client.start({
       message: (value) => this.#fromClient(value),
-      error: (error) => {
-        this.#sides.fault("client", error);
-        if (InvalidMessageError.isInstance(error))
-          void this.#sides.reply(rpcError(null, ParseError, error.message));
-      },
+      error: (error) => void this.#sides.clientFault(error),
       close: () => void server.close(),
     });
     const [ofServer, ofClient] = await Promise.all([server.closed, client.closed]);
@@ -125,19 +126,19 @@ export class McpProxy {
   }
 
   #fromClient(value: unknown): void | Promise<void> {
-    const message = readRpc(value);
-    if (message === undefined)
-      return this.#sides.reply(rpcError(null, InvalidRequest, "not a message: batches are not taken"));
+    const read = readExact(value);
+    const refuse = (id: RpcId | null, code: number, problem: string) =>
+      this.#sides.reply(rpcError(id, code, problem));
+    if (read === undefined) return refuse(null, InvalidRequest, "not a message: batches are not taken");
+    const { message, line } = read;
     const { method, id } = message;
     if (this.#notice.isOwn(message)) return undefined;
     if (method === "initialize") this.#notice.noteInitialize(message);
-    if (method === "tools/call") {
-      if (!isRpcId(id)) return this.#sides.reply(rpcError(null, InvalidRequest, "tools/call without an id"));
-      return this.#open(id, message);
-    }
-    if (method === "tools/list" && isRpcId(id)) {
+    if (method === "tools/call" || method === "tools/list") {
+      if (!isRpcId(id)) return this.#sides.refuseId(line, `${method} without an id that JavaScript keeps`);
+      if (method === "tools/call") return this.#open(id, line, (value as JsonLine).text);
       if (this.#lists.size >= this.#limits.maxRequests)
-        return this.#sides.reply(rpcError(id, overloaded, "too many requests are open"));
+        return refuse(id, overloaded, "too many requests are open");
       this.#lists.add(idKey(id));
     }
     if (method === "notifications/cancelled") {
@@ -147,19 +148,19 @@ export class McpProxy {
       // The server does not know of a call that is still judged.
       if (open && open.sent === undefined) return;
     }
-    return this.#forward(message);
+    return this.#forward(message, line);
   }
 
   /** Judged beside the messages that follow, among which may be its cancellation. */
-  #open(id: string | number, message: RpcMessage): void | Promise<void> {
-    const call = readToolCall(id, message);
+  #open(id: RpcId, line: JsonLine, text: string): void | Promise<void> {
+    const call = readToolCall(id, line, text);
     if (typeof call === "string") return this.#sides.reply(rpcError(id, InvalidParams, call));
     const key = idKey(id);
     if (this.#calls.has(key)) return this.#sides.reply(rpcError(id, InvalidRequest, "the id is in use"));
     if (this.#calls.size >= this.#limits.maxCalls) {
       return this.#sides.reply(refusedCall(call, `${this.#limits.maxCalls} calls are open already`));
     }
-    const open: OpenCall = { call, abort: new AbortController(), startedMs: this.#clock.now() };
+    const open: OpenCall = { call, abort: new AbortController(), startedMs: this.#clock.elapsedMs() };
     this.#calls.set(key, open);
     const judged = inTrace(call.meta, () => this.#judge(open)).catch(async (error: unknown) => {
       this.#calls.delete(key);
@@ -175,7 +176,7 @@ export class McpProxy {
     const tool = await this.#tools.find(call.name, call.meta);
     const refusal = ToolList.refusalOf(tool);
     const action = calledAction(this.#options.name, call, randomUUID(), tool?.annotations ?? {});
-    if (refusal !== undefined) return this.#refuse(open, refusal);
+    if (refusal !== undefined) return this.#answer(open, refusal);
     const { signal } = abort;
     if (signal.aborted) return this.#cancelled(open, action);
     const decided = this.#continued.take(call);
@@ -186,23 +187,21 @@ export class McpProxy {
     if (signal.aborted) return this.#cancelled(open, action);
     const asked = await this.#notice.inputRequired(call, ruling);
     if (asked !== undefined) return this.#answer(open, asked);
-    if (ruling.ruling !== "forward") return this.#refuse(open, ruling.reason);
+    if (ruling.ruling !== "forward") return this.#answer(open, ruling.reason);
+    if (ruling.isModified && !call.isExact) return this.#answer(open, unchangeable);
     return this.#send(open, action, ruling.isModified ? ruling.arguments : call.arguments);
   }
 
   #cancelled({ call, startedMs }: OpenCall, action: ProxiedAction): void {
     this.#calls.delete(idKey(call.id));
     const error = "the client cancelled the call before it was made";
-    this.#options.judge.report(action, { outcome: "cancelled", error }, this.#clock.now() - startedMs);
+    this.#options.judge.report(action, { outcome: "cancelled", error }, this.#clock.elapsedMs() - startedMs);
   }
 
-  #answer({ call }: OpenCall, message: RpcMessage): Promise<void> {
+  /** Ends a call that the server is not sent: with a message, or with the reason. */
+  #answer({ call }: OpenCall, answer: RpcMessage | string): Promise<void> {
     this.#calls.delete(idKey(call.id));
-    return this.#sides.reply(message);
-  }
-
-  #refuse(open: OpenCall, reason: string): Promise<void> {
-    return this.#answer(open, refusedCall(open.call, reason));
+    return this.#sides.reply(typeof answer === "string" ? refusedCall(call, answer) : answer);
   }
 
   async #send(open: OpenCall, action: ProxiedAction, args: JsonObject): Promise<void> {
@@ -219,42 +218,45 @@ export class McpProxy {
 
   async #fromServer(value: unknown): Promise<void> {
     // An array is the batch of an older revision.
-    for (const one of Array.isArray(value) ? value : [value]) {
-      const message = readRpc(one);
-      if (message === undefined) {
+    for (const one of batchLines(value)) {
+      const read = readExact(one);
+      if (read === undefined) {
         this.#sides.fault("server", new InvalidMessageError("not_json", "not a message of JSON-RPC"));
-      } else if (typeof message.method === "string") {
-        if (message.method === "notifications/tools/list_changed") this.#tools.forget();
-        await this.#sides.reply(message);
-      } else await this.#answered(message);
+      } else if (typeof read.message.method === "string") {
+        if (read.message.method === "notifications/tools/list_changed") this.#tools.forget();
+        await this.#sides.reply(read.line);
+      } else await this.#answered(read.message, read.line);
     }
   }
 
-  async #answered(message: RpcMessage): Promise<void> {
+  /** An answer over the limit ends its call. */
+  #serverFault(error: HarnessError): void {
+    this.#sides.fault("server", error);
+    const long = FrameTooLargeError.isInstance(error) ? readLongLine(error) : undefined;
+    if (!long?.isAnswer) return;
+    const text = `the answer of the MCP server is too large: ${error.message}`;
+    const open = this.#calls.get(idKey(long.id));
+    // Whether it was done is in the answer.
+    if (open !== undefined && !this.#settle(open, { outcome: "unknown", error: text })) return;
+    this.#lists.delete(idKey(long.id));
+    void this.#sides.reply(rpcError(long.id, InternalError, text));
+  }
+
+  async #answered(message: RpcMessage, line: JsonLine): Promise<void> {
     if (this.#tools.takeAnswer(message)) return;
     const key = idKey(message.id);
     if (this.#lists.delete(key) && message.result !== undefined) {
       // Reading the file must not hold back the answers to our own lists.
-      void this.#offer(message);
+      void this.#sides.replyWith(message, this.#tools.filter(line), "the accepted tools cannot be read");
       return;
     }
     const open = this.#calls.get(key);
-    if (open === undefined) return this.#sides.reply(message);
+    if (open === undefined) return this.#sides.reply(line);
     const { sent } = open;
     if (sent === undefined) return this.#sides.note("the server answered a call that it was not sent");
     this.#continued.note(open.call, sent.args, objectOf(message.result));
-    this.#settle(open, callOutcome(message, this.#limits.maxReportBytes));
-    return this.#sides.reply(message);
-  }
-
-  async #offer(message: RpcMessage): Promise<void> {
-    try {
-      await this.#sides.reply({ ...message, result: await this.#tools.filter(objectOf(message.result)) });
-    } catch (error) {
-      const text = HarnessError.isInstance(error) ? error.message : "the accepted tools cannot be read";
-      this.#sides.note(text);
-      await this.#sides.reply(rpcError(message.id ?? null, InternalError, text));
-    }
+    this.#settle(open, callOutcome(line, this.#limits.maxReportBytes));
+    return this.#sides.reply(line);
   }
 
   /** Reports the outcome. False if that was done before. */
@@ -264,7 +266,7 @@ export class McpProxy {
     const { action, args } = sent;
     const modified = args !== call.arguments && { modified_arguments: args };
     const done = { ...action, details: { ...action.details, ...modified } };
-    this.#options.judge.report(done, outcome, this.#clock.now() - open.startedMs);
+    this.#options.judge.report(done, outcome, this.#clock.elapsedMs() - open.startedMs);
     return true;
   }
 
@@ -279,11 +281,10 @@ export class McpProxy {
     await this.#options.client.close();
   }
 
-  async #forward(message: RpcMessage): Promise<void> {
+  async #forward({ id, method }: RpcMessage, line: JsonLine): Promise<void> {
     try {
-      await this.#options.server.send(message);
+      await this.#options.server.send(line);
     } catch (error) {
-      const { id, method } = message;
       const text = HarnessError.isInstance(error) ? error.message : "the message could not be sent";
       if (method !== undefined && isRpcId(id)) {
         this.#lists.delete(idKey(id));
@@ -294,4 +295,5 @@ export class McpProxy {
 }
 
 /** Creates a proxy; `run()` starts it. Throws `invalid_argument` for a limit out of range. */
-export const createMcpProxy = (options: McpProxyOptions): McpProxy => new McpProxy(options);
+export const createMcpProxy = (options: McpProxyOptions): McpProxy =>
+  new McpProxy(checkMcpProxyOptions(options));

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { BoundedMap, displayText, HarnessError } from "@harnesskit/wire";
+import { BoundedMap, displayText, HarnessError, type JsonLine } from "@harnesskit/wire";
 import { within } from "@harnesskit/wire/time";
+import { editedLine } from "../proxy/exact-line.ts";
 import { objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 import type { PinState, ToolDeclaration, ToolPins } from "./tool-pins.ts";
 
@@ -64,9 +65,18 @@ export class ToolList {
     return true;
   }
 
-  /** The result of a `tools/list` of the client, without the tools that may not be offered. Rejects with a `PinsError`. */
-  async filter(result: JsonObject): Promise<JsonObject> {
-    return { ...result, tools: await this.#read(result) };
+  /** A `tools/list` result of the client's, without the tools that may not be offered: as it came, if it has none. Rejects with a `PinsError`. */
+  async filter(line: JsonLine): Promise<JsonLine> {
+    const { result } = line.value as RpcMessage;
+    const { tools } = objectOf(result);
+    const offered = new Set<unknown>(await this.#read(objectOf(result)));
+    if (Array.isArray(tools) && tools.every((tool) => offered.has(tool))) return line;
+    const kept = Array.isArray(tools) ? tools.map((tool) => offered.has(tool)) : [];
+    return editedLine(line, (message) => {
+      const listed = objectOf(message.result);
+      const all = Array.isArray(listed.tools) ? listed.tools : [];
+      return { ...message, result: { ...listed, tools: all.filter((_, at) => kept[at]) } };
+    });
   }
 
   /**

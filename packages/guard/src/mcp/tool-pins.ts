@@ -14,6 +14,7 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "@harnesskit/wire";
 import { canonicalJson } from "@harnesskit/wire/json";
 import * as z from "zod";
+import { checkToolPinsOptions } from "../option-names.ts";
 
 const maxPinBytes = 32 * 1024 * 1024;
 const maxDeclarationLength = 64 * 1024;
@@ -157,6 +158,7 @@ export class ToolPins {
 
 /** Opens the pins of one server. Rejects with a `PinsError`. */
 export const openToolPins = async (options: ToolPinsOptions): Promise<ToolPins> => {
+  checkToolPinsOptions(options);
   const path = join(
     options.directory,
     `${sha256Hex(canonicalJson([options.name, options.place])).slice(0, 24)}.json`,

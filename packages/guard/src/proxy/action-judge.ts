@@ -10,6 +10,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, callSafely, createDeferred, displayReason, systemClock, wait } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
+import { checkActionJudgeOptions } from "../option-names.ts";
 import { objectOf } from "./rpc-message.ts";
 import {
   type ActionOutcome,
@@ -33,6 +34,8 @@ export interface ActionJudgeOptions {
 
 /** How much longer an answer is waited for than the harness was asked to take. */
 const answerMarginMs = 2000;
+/** Characters of arguments that the report of an outcome repeats. */
+const maxRepeatedLength = 64 * 1024;
 
 const refuse = (reason: string): Refusal => ({ ruling: "refuse", reason });
 
@@ -104,7 +107,10 @@ export class ActionJudge {
 
   /** Reports what came of an action that was decided. Never throws. */
   report(action: ProxiedAction, outcome: ActionOutcome, durationMs: number): void {
-    this.#report(actionPayload(action), action, outcome, durationMs);
+    const payload = actionPayload(action);
+    // The call's id says which action it was, and an event has a limit.
+    const isLarge = JSON.stringify(action.arguments).length > maxRepeatedLength;
+    this.#report(isLarge ? { ...payload, arguments: {} } : payload, action, outcome, durationMs);
   }
 
   /** Reports that a prompt was given up before it was decided, so that its question is withdrawn. Never throws. */
@@ -162,18 +168,18 @@ export class ActionJudge {
     question: Question<Value>,
     { holdMs, signal, asks = false }: DecideOptions,
   ): Promise<Ruling<Value>> {
-    const dueAtMs = this.#clock.now() + holdMs;
+    const dueAtMs = this.#clock.elapsedMs() + holdMs;
     try {
       if (!(await this.#isReady(signal))) return refuse("the harness gave no decision: it is not there");
       if (question.type === "pre_prompt" && !this.#judgesPrompts) return { ruling: "forward" };
       for (;;) {
         if (signal.aborted) return refuse(cancelled);
-        const leftMs = Math.max(1, dueAtMs - this.#clock.now());
+        const leftMs = Math.max(1, dueAtMs - this.#clock.elapsedMs());
         const decision = await this.#ask(question, leftMs, asks, signal);
         if (signal.aborted) return refuse(cancelled);
         if (decision.decision !== "defer") return rule(question, decision, asks);
         const retryMs = Math.max(1, decision.retry_after_ms);
-        if (this.#clock.now() + retryMs >= dueAtMs) {
+        if (this.#clock.elapsedMs() + retryMs >= dueAtMs) {
           const reason = displayReason(decision.reason ?? "no decision in time; repeat the same call later");
           return { ruling: "refuse", reason, isPending: true };
         }
@@ -267,4 +273,5 @@ const actionPayload = (action: ProxiedAction): JsonObject => ({
 });
 
 /** Creates a judge that asks the harness of a client. */
-export const createActionJudge = (options: ActionJudgeOptions): ActionJudge => new ActionJudge(options);
+export const createActionJudge = (options: ActionJudgeOptions): ActionJudge =>
+  new ActionJudge(checkActionJudgeOptions(options));

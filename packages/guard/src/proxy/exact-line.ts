@@ -1,7 +1,6 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { JsonLine } from "@harnesskit/wire";
-import { memberNames } from "@harnesskit/wire/json";
-import { type RpcMessage, readRpc } from "./rpc-message.ts";
+import { type FrameTooLargeError, JsonLine } from "@harnesskit/wire";
+import { markNumbers, memberNames, unmarkNumbers } from "@harnesskit/wire/json";
+import { isRpcId, type RpcId, type RpcMessage, readRpc } from "./rpc-message.ts";
 
 const members = ["jsonrpc", "id", "method", "params", "result", "error"] as const;
 const known: ReadonlySet<string> = new Set(members);
@@ -17,6 +16,40 @@ const escapedSeparators = (text: string): string =>
 /** A message as one line that every reader reads in the same way. */
 export const exactLine = (message: RpcMessage): JsonLine =>
   new JsonLine(escapedSeparators(JSON.stringify(message)), message);
+
+/** The line of what was parsed from marked JSON. */
+const unmarkedLine = (marked: unknown): JsonLine => {
+  const text = escapedSeparators(unmarkNumbers(JSON.stringify(marked)));
+  return new JsonLine(text, JSON.parse(text));
+};
+
+/** A line with a change of its message, whose numbers keep their digits. */
+export const editedLine = ({ text }: JsonLine, edit: (message: RpcMessage) => RpcMessage): JsonLine =>
+  unmarkedLine(edit(JSON.parse(markNumbers(text)) as RpcMessage));
+
+/** The messages of a batch, each in a line of its own; a line with one message is returned as it is. */
+export const batchLines = (line: unknown): readonly unknown[] =>
+  line instanceof JsonLine && Array.isArray(line.value)
+    ? (JSON.parse(markNumbers(line.text)) as unknown[]).map(unmarkedLine)
+    : [line];
+
+const rpcVersion = String.raw`"jsonrpc"\s*:\s*"2\.0"`;
+const rpcId = String.raw`"id"\s*:\s*(?<id>"(?:[^"\\]|\\.)*"|-?\d+)`;
+/** A line begins with its id, or with what it is. */
+const firstMembers = new RegExp(
+  String.raw`^\s*\{\s*(?:(?:${rpcVersion}|${rpcId})\s*,\s*){0,2}"(?<kind>result|error|method)"\s*:`,
+);
+/** It ends with its id: behind nothing but the version, what is closed last is the message itself. */
+const lastMembers = new RegExp(String.raw`,\s*${rpcId}\s*(?:,\s*${rpcVersion}\s*)?\}\s*$`);
+
+/** Which request a line over the limit is, or answers, where its ends tell. */
+export const readLongLine = ({
+  ends = { first: "", last: "" },
+}: FrameTooLargeError): { readonly id: RpcId; readonly isAnswer: boolean } | undefined => {
+  const first = firstMembers.exec(ends.first)?.groups;
+  const id: unknown = JSON.parse(first?.id ?? lastMembers.exec(ends.last)?.groups?.id ?? "null");
+  return first !== undefined && isRpcId(id) ? { id, isAnswer: first.kind !== "method" } : undefined;
+};
 
 const readsOneWay = (text: string): boolean => {
   if (otherLineEnds.test(text.endsWith("\r") ? text.slice(0, -1) : text)) return false;
@@ -40,7 +73,9 @@ export const readExact = (
   const message = readRpc(line.value);
   if (message === undefined) return undefined;
   if (readsOneWay(line.text)) return { message, line };
-  const kept = members.filter((name) => Object.hasOwn(message, name)).map((name) => [name, message[name]]);
-  const plain = Object.fromEntries(kept) as JsonObject;
-  return { message: plain, line: exactLine(plain) };
+  const kept = (all: RpcMessage): RpcMessage =>
+    Object.fromEntries(
+      members.filter((name) => Object.hasOwn(all, name)).map((name) => [name, all[name]]),
+    ) as RpcMessage;
+  return { message: kept(message), line: editedLine(line, kept) };
 };

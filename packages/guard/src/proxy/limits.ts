@@ -23,8 +23,8 @@ export const proxyLimits = defineLimits({
 });
 export type ProxyLimits = LimitsOf<typeof proxyLimits>;
 
-/** Bytes of one message of MCP. */
-export const maxProxyMessageBytes: number = 8 * 1024 * 1024;
+/** Bytes of one message of MCP: more than the official SDKs take, so that they decide about large results. */
+export const maxProxyMessageBytes: number = 32 * 1024 * 1024;
 
 /** Bytes of one message of ACP, whose prompts have images in them. */
 export const maxAcpMessageBytes: number = 32 * 1024 * 1024;

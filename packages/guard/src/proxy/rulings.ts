@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonLine } from "@harnesskit/wire";
+import { jsonProblem, quoteRoundedNumbers } from "@harnesskit/wire/json";
 import { objectOf, type RpcMessage } from "./rpc-message.ts";
 
 /** The target of an escalation by which a policy lets the agent ask its own user, where it can. */
@@ -60,10 +62,14 @@ export type ActionOutcome =
   /** Whether it was done is not known, or it was given up before it was decided. */
   | { readonly outcome: "unknown" | "cancelled"; readonly error: string };
 
-/** A result for a report, or the beginning of a larger one. `maxBytes` counts UTF-16 units. */
+/**
+ * A result for a report: the beginning of a larger one, the text of one that an event cannot hold (too deep, a number beyond the range of
+ * doubles). `maxBytes` counts UTF-16 units.
+ */
 export const boundedResult = (result: JsonValue, maxBytes: number): JsonValue => {
   const text = JSON.stringify(result);
-  return text.length <= maxBytes ? result : { cut: true, beginning: text.slice(0, maxBytes) };
+  if (text.length > maxBytes) return { cut: true, beginning: text.slice(0, maxBytes) };
+  return jsonProblem(result) === undefined ? result : { text };
 };
 
 /** The outcome of a call that was answered with an error of JSON-RPC. */
@@ -72,8 +78,10 @@ export const errorOutcome = (error: JsonValue): ActionOutcome => {
   return { outcome: "error", error: typeof message === "string" ? message.slice(0, 2000) : "error" };
 };
 
-/** What came of a call of an MCP server, by its answer. */
-export const callOutcome = ({ error, result }: RpcMessage, maxReportBytes: number): ActionOutcome => {
+/** What came of a call of an MCP server, by the line of its answer. A small result is reported with its digits. */
+export const callOutcome = ({ text, value }: JsonLine, maxReportBytes: number): ActionOutcome => {
+  const isSmall = text.length <= maxReportBytes;
+  const { error, result } = (isSmall ? JSON.parse(quoteRoundedNumbers(text)) : value) as RpcMessage;
   if (error !== undefined) return errorOutcome(error);
   const shown = boundedResult(result ?? null, maxReportBytes);
   return objectOf(result).isError === true

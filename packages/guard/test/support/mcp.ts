@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { createChildTransport } from "@harnesskit/transport-stdio";
-import { type Channel, newlineCodec } from "@harnesskit/wire";
+import { type Channel, type JsonLine, newlineCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
@@ -33,6 +33,15 @@ export const hostile = (...modes: string[]): string[] => [
   ...modes,
 ];
 
+/** The side of a client: values, though the codec keeps lines. */
+const valuesOf = (channel: Channel): Channel => ({
+  ...{ close: (error) => channel.close(error), closed: channel.closed, signal: channel.signal },
+  context: channel.context,
+  send: (message) => channel.send(message),
+  start: (handlers) =>
+    channel.start({ ...handlers, message: (line) => handlers.message((line as JsonLine).value) }),
+});
+
 /** What the SDK's client speaks on. */
 const transportOf = (channel: Channel): Transport => {
   const transport: Transport = {
@@ -52,6 +61,8 @@ const transportOf = (channel: Channel): Transport => {
 export interface GuardedServer {
   readonly client: Client;
   readonly raw: Channel;
+  /** As `raw`, with each line: to be started in its place. */
+  readonly lines: Channel;
   readonly events: TestHarness["events"];
   readonly notes: string[];
   readonly stderr: string[];
@@ -63,19 +74,27 @@ export interface GuardedServer {
 export const guardServer = async (
   command: readonly string[],
   decide: Decide | undefined,
-  options: { directory?: string; limits?: Partial<ProxyLimits>; isRaw?: boolean } = {},
+  options: {
+    directory?: string;
+    limits?: Partial<ProxyLimits>;
+    isRaw?: boolean;
+    maxFrameBytes?: number;
+  } = {},
 ): Promise<GuardedServer> => {
   const { ahp, events, outcome } = testHarness(decide);
   const notes: string[] = [];
   const stderr: string[] = [];
   const [program = "", ...args] = command;
+  const { maxFrameBytes = maxProxyMessageBytes } = options;
   const server = await createChildTransport({
     command: program,
     args,
-    maxFrameBytes: maxProxyMessageBytes,
+    maxFrameBytes,
+    keepLines: true,
     stderr: (line) => stderr.push(line),
   }).connect();
-  const pair = createMemoryPair({ codec: newlineCodec({ maxFrameBytes: maxProxyMessageBytes }) });
+  const pair = createMemoryPair({ codec: newlineCodec({ maxFrameBytes, keepLines: true }) });
+  const raw = valuesOf(pair.client);
   const pins = await openToolPins({
     directory: options.directory ?? (await makeDirectory()),
     name: "srv",
@@ -96,8 +115,8 @@ export const guardServer = async (
     await pair.client.close();
     await ended;
   });
-  if (!options.isRaw) await client.connect(transportOf(pair.client));
-  return { client, raw: pair.client, events, notes, stderr, ended, outcome };
+  if (!options.isRaw) await client.connect(transportOf(raw));
+  return { client, raw, lines: pair.client, events, notes, stderr, ended, outcome };
 };
 
 export const textOf = (result: unknown): string =>

@@ -13,12 +13,12 @@ export class AnswerBudget {
     this.#clock = clock;
     this.#perMinute = perMinute;
     this.#tokens = perMinute;
-    this.#filledAtMs = clock.now();
+    this.#filledAtMs = clock.elapsedMs();
   }
 
   /** 0 for an answer that may count; else how long to wait, in milliseconds. */
   take(): number {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.elapsedMs();
     const gained = (Math.max(0, nowMs - this.#filledAtMs) / windowMs) * this.#perMinute;
     this.#tokens = Math.min(this.#perMinute, this.#tokens + gained);
     this.#filledAtMs = nowMs;

@@ -24,6 +24,7 @@ import {
   resolveReconnect,
   type SessionState,
 } from "@harnesskit/wire/rpc";
+import { checkHubClientOptions } from "../option-names.ts";
 import { HubConnection } from "./hub-connection.ts";
 import { follow } from "./watch.ts";
 
@@ -93,6 +94,7 @@ const majorOf = (version: string): string | undefined => version.split(".", 1)[0
 
 /** Makes a client. Nothing is opened before `connect`. Throws `invalid_argument` for options that are not valid. */
 export const createHubClient = (options: HubClientOptions): HubClient => {
+  checkHubClientOptions(options);
   const { transport, clock = systemClock, requestTimeoutMs } = options;
   const onError = (error: HarnessErrorType): void => callSafely(() => options.onError?.(error));
   const session: ClientSession<HubConnection, HubIntroduction> = new ClientSession({

@@ -4,7 +4,7 @@ import {
   type ApprovalRecord,
   type ApprovalStore,
 } from "@harnesskit/approvals";
-import { type Clock, type CreateId, createDeferred } from "@harnesskit/wire";
+import { type Clock, type CreateId, createDeferred, sharedSignal } from "@harnesskit/wire";
 import type { Recorder } from "../timeline/recorder.ts";
 import { approvalRow } from "./approval-row.ts";
 
@@ -72,11 +72,11 @@ export class ApprovalDesk {
    */
   async settle(first: ApprovalRecord, waitMs: number, signals: readonly AbortSignal[]): Promise<Ruling> {
     const { approvals, clock } = this.#options;
-    const deadline = clock.now() + waitMs;
+    const deadline = clock.elapsedMs() + waitMs;
     const isLeft = () => [this.#stop.signal, ...signals].some(({ aborted }) => aborted);
     let record: ApprovalRecord | undefined = first;
     while (record?.status === "pending") {
-      const leftMs = deadline - clock.now();
+      const leftMs = deadline - clock.elapsedMs();
       if (leftMs <= 0 || isLeft()) return { ruling: "pending", record };
       await this.#changed(record, leftMs, signals, isLeft);
       record = await approvals.get(first.id);
@@ -148,7 +148,7 @@ export class ApprovalDesk {
     const waiters = this.#waiters.get(id) ?? new Set();
     waiters.add(wake);
     this.#waiters.set(id, waiters);
-    for (const signal of signals) signal.addEventListener("abort", wake);
+    for (const signal of signals) sharedSignal(signal).addEventListener("abort", wake);
     const cancel = this.#options.clock.after(leftMs, wake);
     try {
       // The change may have come before this call.

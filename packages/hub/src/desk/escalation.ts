@@ -81,11 +81,11 @@ export class Escalation {
   ): Promise<unknown> {
     const { desk, policy, log, clock } = this.#options;
     const type = event.event_type;
-    const startedMs = clock.now();
+    const startedMs = clock.elapsedMs();
     const asked = policy.policy;
     const record = await this.#ask(event, facts, explanation, call.asker());
     await log.asked(event, facts, explanation, record);
-    const waitMs = this.#holdMs(facts, call) - (clock.now() - startedMs);
+    const waitMs = this.#holdMs(facts, call) - (clock.elapsedMs() - startedMs);
     const ruling = await desk.settle(record, waitMs, call.signals());
     if (ruling.ruling === "approved" && policy.policy !== asked) {
       // An answer does not outlive its policy.

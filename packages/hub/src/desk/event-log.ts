@@ -133,7 +133,7 @@ export class EventLog {
     };
     // The hub reports the outcome to the approval of the row, if it has one.
     if (!isCancelled && found.isKnown) await recorder.note(change);
-    else await recorder.write(change);
+    else await recorder.keep(change);
     if (isOther) await recorder.note({ type: "add", ...alone });
     return unneeded;
   }

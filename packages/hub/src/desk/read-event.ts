@@ -1,6 +1,6 @@
 import { type AhpEvent, type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { joinKey } from "@harnesskit/wire";
+import { displayName, joinKey } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { firstLine, shortId, textOf } from "./event-text.ts";
 
@@ -28,7 +28,7 @@ const summaryOf = (type: AhpEventType, payload: JsonObject, tool: string | undef
   if (tool !== undefined) {
     const input = objectOf(payload.arguments);
     const main = input.command ?? input.path ?? input.file_path ?? input.pattern ?? input.url ?? input.query;
-    return firstLine(`${tool} ${textOf(main === undefined ? payload.arguments : main)}`.trim());
+    return firstLine(`${displayName(tool)} ${textOf(main === undefined ? payload.arguments : main)}`.trim());
   }
   const said =
     payload.prompt ?? payload.text ?? payload.message ?? payload.title ?? payload.status ?? payload.error;

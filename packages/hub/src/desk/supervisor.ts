@@ -1,5 +1,6 @@
 import { HandlerError } from "@harnesskit/ahp-server";
 import type { PolicyHarness } from "@harnesskit/policy";
+import type { Recorder } from "../timeline/recorder.ts";
 import type { ApprovalDesk } from "./approval-desk.ts";
 import type { AskingCall, Escalation } from "./escalation.ts";
 import type { EventLog } from "./event-log.ts";
@@ -11,6 +12,8 @@ export interface SupervisorOptions {
   readonly desk: ApprovalDesk;
   readonly escalation: Escalation;
   readonly log: EventLog;
+  readonly recorder: Pick<Recorder, "isAway">;
+  readonly onError: (error: unknown) => void;
 }
 
 /** The target of an escalation to the user who sits at the agent. */
@@ -39,14 +42,18 @@ export class Supervisor {
 
   /** Records a notification; an action's outcome closes its row. */
   async note(event: AnyEvent): Promise<void> {
-    const { policy, desk, log } = this.#options;
+    const { policy, desk, log, recorder, onError } = this.#options;
     if (event.event_type === "heartbeat") return;
     const facts = readEvent(event);
     // The policy's limits count what has ended, too.
     policy.decide(event as Parameters<PolicyHarness["decide"]>[0]);
     if (event.event_type !== "post_action") return log.noted(event, facts);
-    const unneeded = await log.ended(event, facts);
-    if (unneeded !== undefined) await desk.withdraw(unneeded, facts.agent, "the call was cancelled");
+    const ended = log.ended(event, facts).then(async (unneeded) => {
+      if (unneeded !== undefined) await desk.withdraw(unneeded, facts.agent, "the call was cancelled");
+    });
+    // An outcome waits for a store that is away, its agent does not.
+    if (recorder.isAway) void ended.catch(onError);
+    else await ended;
   }
 }
 

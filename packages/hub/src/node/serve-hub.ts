@@ -10,6 +10,7 @@ import { createHttpServer, type FallbackHandler } from "@harnesskit/transport-ht
 import { createUnixListener } from "@harnesskit/transport-uds";
 import { type Channel, type Clock, displayText, systemClock } from "@harnesskit/wire";
 import type { Hub } from "../hub-options.ts";
+import { checkServeHubOptions } from "../option-names.ts";
 import type { HubPlace } from "../place.ts";
 import { HubAccess, type HubPrincipal } from "./access.ts";
 import { createAnswerHandler } from "./answer-handler.ts";
@@ -76,6 +77,7 @@ const lockOf = async ({ directory }: HubPlace): Promise<FileLock> => {
  * `address_in_use`, `path_too_long` and `transport_failed`.
  */
 export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => {
+  checkServeHubOptions(options);
   const { hub, place, port = 0, publicUrl, clock = systemClock, audit = () => {} } = options;
   const { pageDirectory = pageOfPackage(), handlers = {}, onError = () => {} } = options;
   const user = displayText(options.user ?? userInfo().username, { maxLength: 100 });
@@ -98,7 +100,7 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
     const links = new AnswerLinks(token, clock);
     const onRefusedPath = (path: string) => recordRefusal({ status: 401, path });
     const listen = async (path: string, connect: (channel: Channel) => void): Promise<void> => {
-      const listener = createUnixListener({ path, framing: "newline" });
+      const listener = createUnixListener({ path, framing: "newline", onError });
       open.push(() => listener.close());
       await listener.listen(connect);
     };

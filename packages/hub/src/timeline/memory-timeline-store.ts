@@ -1,5 +1,6 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { type Clock, HarnessError, systemClock } from "@harnesskit/wire";
+import { checkMemoryTimelineStoreOptions } from "../option-names.ts";
 import { type TimelineLimits, timelineLimits } from "./limits.ts";
 import { changeRow, isOpenRow, lostRow, rowMatches, ruleHit, sessionTally } from "./row-rules.ts";
 import type {
@@ -216,4 +217,4 @@ class MemoryTimeline implements TimelineStore {
 
 /** A timeline that lives as long as its process: for tests and small applications. Throws `invalid_argument` for limits. */
 export const createMemoryTimelineStore = (options: TimelineStoreOptions = {}): TimelineStore =>
-  new MemoryTimeline(options);
+  new MemoryTimeline(checkMemoryTimelineStoreOptions(options));

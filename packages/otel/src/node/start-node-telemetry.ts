@@ -1,4 +1,5 @@
 import { settleWithin } from "@harnesskit/wire/time";
+import { checkNodeTelemetryOptions } from "../option-names.ts";
 import type { OtelOptions } from "../otel-tracer.ts";
 import { hasOtelSdk, registerOtel, unregisterOtel } from "../register-otel.ts";
 
@@ -51,8 +52,9 @@ const loadSdk = async (serviceName: string, content: boolean): Promise<Sdk | und
  */
 export const startNodeTelemetry = async (
   serviceName: string,
-  { timeoutMs = defaultTimeoutMs, ...options }: OtelOptions & { readonly timeoutMs?: number } = {},
+  given: OtelOptions & { readonly timeoutMs?: number } = {},
 ): Promise<NodeTelemetry> => {
+  const { timeoutMs = defaultTimeoutMs, ...options } = checkNodeTelemetryOptions(given);
   if (hasOtelSdk()) {
     registerOtel(options);
     return { sdk: "present", close: async () => unregisterOtel() };

@@ -2,6 +2,7 @@ import type { AuditEntryLimits, AuditSink } from "@harnesskit/audit";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { BoundedMap } from "@harnesskit/wire";
 import type { Explanation } from "../decide/explanation.ts";
+import { checkPolicyAuditOptions } from "../option-names.ts";
 import { maxEventLength, recordedEvent } from "./recorded-event.ts";
 
 export interface PolicyAuditOptions {
@@ -49,7 +50,8 @@ const contentDetails = (event: AhpEvent): EventDetails => {
  * Makes the audit of a server under a policy: entries of events name the rule (`rule`, `source`), the decisions of rules
  * in shadow (`shadowed`, `would`) and, with `recordContent`, the event itself.
  */
-export const createPolicyAudit = ({ sink, recordContent = false }: PolicyAuditOptions): PolicyAudit => {
+export const createPolicyAudit = (options: PolicyAuditOptions): PolicyAudit => {
+  const { sink, recordContent = false } = checkPolicyAuditOptions(options);
   const pending = new BoundedMap<AhpEvent, Explanation>({ maxSize: maxPending });
   return {
     record: (entry) => sink.record(entry),

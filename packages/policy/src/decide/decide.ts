@@ -1,5 +1,6 @@
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { displayText } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import { EventView } from "../cel/event-view.ts";
 import type { Limit } from "../limits/limit.ts";
 import { LimitStore } from "../limits/limit-store.ts";
@@ -63,19 +64,31 @@ class Decision {
     const maker = this.#parts.defaults.get(this.#view.event_type);
     try {
       const decision = maker?.make(this.#view);
-      return { source: "default", rule: undefined, why: "no rule applies", decision };
+      return this.#forRequest({ source: "default", rule: undefined, why: "no rule applies", decision });
     } catch (cause) {
       return this.#failed(undefined, cause);
     }
   }
 
-  #byRule({ name, condition, decision }: Rule): Verdict | undefined {
+  #byRule({ name, condition, decision, namesRequests }: Rule): Verdict | undefined {
     try {
       if (!condition.holds(this.#view)) return undefined;
-      return { source: "rule", rule: name, why: condition.why, decision: decision.make(this.#view) };
+      const made = decision.make(this.#view);
+      const verdict: Verdict = { source: "rule", rule: name, why: condition.why, decision: made };
+      return namesRequests ? verdict : this.#forRequest(verdict);
     } catch (cause) {
       return this.#failed(name, cause);
     }
+  }
+
+  /** The turn's prompt was asked about or changed: that is not done again before each further request to the model. */
+  #forRequest(verdict: Verdict): Verdict {
+    const { event_type, payload } = this.#view;
+    const step = isObject(payload) && event_type === "pre_prompt" ? payload.step : undefined;
+    const isFurther = typeof step === "number" && step > 0;
+    const word = verdict.decision?.decision;
+    if (!isFurther || (word !== "escalate" && word !== "modify")) return verdict;
+    return { ...verdict, why: "the turn's prompt was judged", decision: { decision: "allow" } };
   }
 
   /** An action that would change the policy's own file needs a human where the rules would allow it. */

@@ -1,6 +1,7 @@
 import { watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { type Clock, callSafely, createDeferred, systemClock } from "@harnesskit/wire";
+import { checkWatchPolicyOptions } from "../option-names.ts";
 import type { ParsePolicyOptions } from "../parse-policy.ts";
 import type { Policy } from "../policy.ts";
 import type { PolicyHarness } from "../policy-harness.ts";
@@ -42,6 +43,7 @@ export const watchPolicy = (
   file: string,
   options: WatchPolicyOptions = {},
 ): PolicyWatch => {
+  checkWatchPolicyOptions(options);
   const { onReload, onError, settleMs = 50, pollMs = 5000, clock = systemClock, ...parse } = options;
   const closed = createDeferred<void>();
   let isClosed = false;

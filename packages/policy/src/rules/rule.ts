@@ -9,6 +9,8 @@ export interface Rule {
   readonly mode: PolicyMode;
   readonly condition: Condition;
   readonly decision: DecisionMaker;
+  /** Its conditions speak of the further requests to the model within a turn: only then it asks a human about one, or changes it. */
+  readonly namesRequests: boolean;
 }
 
 const gates: readonly AhpEventType[] = ["pre_action", "pre_prompt"];
@@ -32,5 +34,6 @@ export const compileRule = (source: RuleSource, index: number, parts: CompilePar
     path: [...path, "then"],
     reason: defaultReason(source),
   });
-  return { name: source.name, mode: source.mode ?? "enforce", condition, decision };
+  const namesRequests = /\bpayload\s*\.\s*(?:step|added)\b/.test([source.when?.cel].flat().join(" "));
+  return { name: source.name, mode: source.mode ?? "enforce", condition, decision, namesRequests };
 };

@@ -46,15 +46,17 @@ const payloadProblem = (known: ActionType, { payload }: ActionDirective): Direct
 };
 
 /**
- * Makes a registry of the core types and of one's own. Names with a reverse-DNS or dotted prefix are recommended (section 12);
- * any other name is accepted. Throws `ActionRegistryError`: `invalid_action_type` for a name that is empty or not a string,
- * `duplicate_action_type` for one that is there already, a core type's among them.
+ * Makes a registry of the core types and of one's own. A core type's name replaces what is known of that type, whose payload the
+ * specification leaves open; it keeps its capability unless another one is named. Names with a reverse-DNS or dotted prefix are
+ * recommended (section 12); any other name is accepted. Throws `ActionRegistryError`: `invalid_action_type` for a name that is
+ * empty or not a string, `duplicate_action_type` for one that is given twice.
  */
 export const createActionRegistry = (own: readonly ActionType[] = []): ActionRegistry => {
   const known = new Map(coreActionTypes.map((definition) => [definition.type, definition]));
+  const given = new Set<string>();
   for (const definition of own) {
     const { type } = definition;
-    if (known.has(type)) {
+    if (given.has(type)) {
       throw new ActionRegistryError("duplicate_action_type", `the action type ${type} is registered already`);
     }
     if (typeof type !== "string" || type === "") {
@@ -63,7 +65,9 @@ export const createActionRegistry = (own: readonly ActionType[] = []): ActionReg
         "`type` of an action type must be a string that is not empty",
       );
     }
-    known.set(type, defineActionType(definition));
+    given.add(type);
+    const capability = known.get(type)?.capability;
+    known.set(type, defineActionType({ ...(capability !== undefined && { capability }), ...definition }));
   }
   const capabilities = [...known.values()].flatMap(({ capability }) => capability ?? []);
   return {

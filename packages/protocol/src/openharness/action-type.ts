@@ -3,7 +3,7 @@ import type { RiskTier } from "./directive.ts";
 
 /** What is known of one type of action. */
 export interface ActionType {
-  /** Any name that is not a core type's. A reverse-DNS or dotted prefix avoids collisions: `com.example.sop.start` (section 12). */
+  /** Any name; a core type's replaces that type. A reverse-DNS or dotted prefix avoids collisions: `com.example.sop.start` (section 12). */
   readonly type: string;
   /** What `payload` has to be. */
   readonly payload: z.ZodType;

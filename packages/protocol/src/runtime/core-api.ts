@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
-import { CallContextSchema, CallerSchema } from "./calls.ts";
+import { AgentToolResultSchema, CallContextSchema, CallerSchema } from "./calls.ts";
 import { ActorSchema, RuntimeErrorSchema } from "./envelope.ts";
 import { ToolDeclarationSchema, ToolIdSchema } from "./tools.ts";
 
@@ -19,10 +19,13 @@ export const RemoteToolSchema = z.object({
   unchecked_patterns: z.int().nonnegative(),
 });
 
-/** How a call ended. */
+const { started_at, finished_at, metrics } = AgentToolResultSchema.shape.payload.shape;
+const report = { started_at, finished_at, metrics };
+
+/** How a call ended, and what its agent says of the run. */
 export const RemoteCallResultSchema = z.discriminatedUnion("status", [
-  z.object({ status: z.literal("succeeded"), output: JsonObjectSchema }),
-  z.object({ status: z.enum(["failed", "canceled"]), error: RuntimeErrorSchema }),
+  z.object({ status: z.literal("succeeded"), output: JsonObjectSchema, ...report }),
+  z.object({ status: z.enum(["failed", "canceled"]), error: RuntimeErrorSchema, ...report }),
 ]);
 
 const ToolsSchema = z.object({ tools: z.array(RemoteToolSchema) });

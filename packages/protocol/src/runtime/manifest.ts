@@ -15,6 +15,9 @@ export const defaultRestartPolicy = {
   stable_after_ms: 30_000,
 } as const;
 
+/** Longer than this no one waits for an agent's tools. */
+const maxStartTimeoutMs = 660_000;
+
 const backoff = z.int().nonnegative();
 const positive = z.int().positive();
 
@@ -93,6 +96,10 @@ export const AgentManifestSchema = z.object({
   permissions: field(
     z.array(z.string().min(1).max(256)),
     "What its tools need, such as fs.write; a core calls a tool only if each permission that it needs is granted. fs.read is granted by default.",
+  ),
+  start_timeout_ms: field(
+    positive.max(maxStartTimeoutMs),
+    "How long the agent may take, from the start of its process, to connect, and from then on to register its tools, in milliseconds. What a core gives to all agents holds where it is left out.",
   ),
   restart: field(RestartPolicySchema, "When and how the agent is started again."),
   limits: field(AgentLimitsSchema, "Limits that the agent asks for; a core may set lower ones."),

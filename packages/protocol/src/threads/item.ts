@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 import { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";
 import { InputPartSchema, ModelRefSchema, TimestampSchema } from "./thread.ts";
 
@@ -36,7 +37,7 @@ export const GrantScopeSchema = z.enum(["thread", "directory"]);
 export type GrantScope = z.infer<typeof GrantScopeSchema>;
 
 /** What exactly will run if the approval is given; the answer is bound to `digest`. */
-export const ApprovalMetadataSchema = z.object({
+export const ApprovalMetadataSchema = tolerantObject({
   tool: z.string(),
   input: JsonObjectSchema,
   preview: z.string().optional(),
@@ -52,10 +53,12 @@ const cut = {
   /** The `artifact` item that names the file with all of it. */
   artifactItemId: z.string().optional(),
 };
+/** What a model's provider put beside what the model said, such as a signature; by the provider's name. It means nothing to others. */
+const ProviderMetadataSchema = z.record(z.string(), JsonObjectSchema);
 
 /** The `data` of each item type. */
 export const ItemDataSchemas = {
-  user_message: z.object({
+  user_message: tolerantObject({
     content: z.array(InputPartSchema),
     /** The agent and the model that the turn was started with. */
     agent: z.string().optional(),
@@ -65,12 +68,14 @@ export const ItemDataSchemas = {
     /** Kept from the model: not allowed, or not allowed yet. */
     withheld: z.literal(true).optional(),
   }),
-  assistant_message: z.object({
+  assistant_message: tolerantObject({
     text: z.string(),
     reasoning: z.literal(true).optional(),
     step: z.int().nonnegative().optional(),
     ...cut,
+    providerMetadata: ProviderMetadataSchema.optional(),
   }),
+  // Not of `tolerantObject`: null is an output.
   tool_exec: z.object({
     tool: z.string(),
     input: JsonObjectSchema,
@@ -82,18 +87,21 @@ export const ItemDataSchemas = {
     callId: z.string().optional(),
     /** Which of the turn's model calls asked for it, counted from 0. */
     step: z.int().nonnegative().optional(),
+    providerMetadata: ProviderMetadataSchema.optional(),
     /** The `requestId` of the approval that allowed it. */
     approvedBy: z.string().optional(),
     /** What a policy said of it. A block and a question say their reasons in `error` and in the approval, too. */
     judgement: ToolJudgementSchema.optional(),
   }),
-  tool_log: z.object({
+  tool_log: tolerantObject({
     toolItemId: z.string(),
     stream: z.enum(["stdout", "stderr"]),
+    /** Set where it is not what the tool printed: lines of its log, what it does, or parts of its result as JSON, one a line. */
+    channel: z.enum(["log", "status", "partial_result"]).optional(),
     text: z.string(),
     ...cut,
   }),
-  approval: z.object({
+  approval: tolerantObject({
     requestId: z.string(),
     permission: z.string(),
     metadata: ApprovalMetadataSchema,
@@ -106,7 +114,7 @@ export const ItemDataSchemas = {
     /** The `clientRequestId` of the answer. */
     clientRequestId: z.string().optional(),
   }),
-  artifact: z.object({
+  artifact: tolerantObject({
     kind: z.string(),
     path: z.string().optional(),
     uri: z.string().optional(),
@@ -134,7 +142,7 @@ export interface ItemOf<T extends ItemType> {
 export type Item = { [T in ItemType]: ItemOf<T> }[ItemType];
 
 const itemSchemas = Object.entries(ItemDataSchemas).map(([type, data]) =>
-  z.object({
+  tolerantObject({
     itemId: z.string(),
     threadId: z.string(),
     turnId: z.string(),

@@ -1,6 +1,8 @@
 import * as z from "zod";
+import { boundedString } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 import { ApprovalDecisionSchema, GrantScopeSchema } from "./item.ts";
 import { EventSchema } from "./notifications.ts";
 import { ArchivedSchema, threadSearch } from "./search.ts";
@@ -16,9 +18,9 @@ import {
 /** The version of the protocol that `initialize` answers with. */
 export const THREAD_PROTOCOL_VERSION = "1.0.0";
 
-const OkSchema = z.object({ ok: z.literal(true) });
+const OkSchema = tolerantObject({ ok: z.literal(true) });
 
-const ThreadResultSchema = z.object({ thread: ThreadSchema });
+const ThreadResultSchema = tolerantObject({ thread: ThreadSchema });
 
 /**
  * A name that the client makes up for a request, so that it can be sent again: the same id with the same payload gives
@@ -34,7 +36,7 @@ const TitleSchema = z
   .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { message: "a title has no control characters and no line breaks" });
 
 /** An `always` answer that holds. */
-export const GrantSchema = z.object({
+export const GrantSchema = tolerantObject({
   grantId: z.string(),
   scope: GrantScopeSchema,
   threadId: z.string(),
@@ -57,6 +59,7 @@ export const ThreadCapabilitiesSchema = z
     turns: z.boolean(),
     approvals: z.boolean(),
     streaming: z.boolean(),
+    /** Threads outlive the server's process. */
     persistence: z.boolean(),
   })
   .catchall(z.unknown());
@@ -65,53 +68,50 @@ export type ThreadCapabilities = z.infer<typeof ThreadCapabilitiesSchema>;
 /** The requests from client to server (section "Methods"); those and the params that the spec does not have are extensions. */
 export const threadMethods = {
   initialize: {
-    params: z
-      .object({ clientInfo: z.object({ name: z.string(), version: z.string().optional() }).optional() })
-      .optional(),
-    result: z.object({ version: z.string(), capabilities: ThreadCapabilitiesSchema }),
+    params: tolerantObject({
+      clientInfo: tolerantObject({ name: z.string(), version: z.string().optional() }).optional(),
+    }).optional(),
+    result: tolerantObject({ version: z.string(), capabilities: ThreadCapabilitiesSchema }),
   },
   "thread.create": {
-    params: z
-      .object({
-        title: z.string().max(1000).optional(),
-        directory: z.string().min(1).optional(),
-        clientRequestId: ClientRequestIdSchema.optional(),
-      })
-      .optional(),
-    result: z.object({ thread: ThreadSchema }),
+    params: tolerantObject({
+      /** @default "New thread" */
+      title: boundedString(1000).optional(),
+      directory: z.string().min(1).optional(),
+      clientRequestId: ClientRequestIdSchema.optional(),
+    }).optional(),
+    result: tolerantObject({ thread: ThreadSchema }),
   },
   "thread.list": {
-    params: z
-      .object({
-        /** At most so many threads. @default all that fit in a message */
-        limit: z.int().positive().optional(),
-        /** The `nextCursor` of the page before. */
-        cursor: z.string().optional(),
-        /** Only threads of this directory. */
-        directory: z.string().optional(),
-        /** Only threads whose title contains this string, in any case. */
-        title: z.string().optional(),
-        /** Only threads that were used after this time, in milliseconds since the epoch. */
-        updatedAfter: z.number().optional(),
-        /** Archived threads too, or only these (extension `archive`). @default none of them */
-        archived: ArchivedSchema.optional(),
-      })
-      .optional(),
-    result: z.object({
+    params: tolerantObject({
+      /** At most so many threads, fewer where they do not fit in a message. @default all; an error where they do not fit */
+      limit: z.int().positive().optional(),
+      /** The `nextCursor` of the page before. */
+      cursor: z.string().optional(),
+      /** Only threads of this directory. */
+      directory: z.string().optional(),
+      /** Only threads whose title contains this string, in any case. */
+      title: z.string().optional(),
+      /** Only threads that were used after this time, in milliseconds since the epoch. */
+      updatedAfter: z.number().optional(),
+      /** Archived threads too, or only these (extension `archive`). @default none of them */
+      archived: ArchivedSchema.optional(),
+    }).optional(),
+    result: tolerantObject({
       threads: z.array(ThreadSchema),
-      /** More threads follow, with this `cursor`. */
+      /** More threads follow, with this `cursor`; only where there was a `limit`. */
       nextCursor: z.string().optional(),
     }),
   },
   "thread.get": {
-    params: z.object({
+    params: tolerantObject({
       threadId: z.string(),
       /** Events with a greater number. @default 0 */
       afterSeq: z.int().nonnegative().optional(),
       /** At most so many events, fewer where they do not fit in a message. @default all; an error where they do not fit */
       limit: z.int().positive().optional(),
     }),
-    result: z.object({
+    result: tolerantObject({
       thread: ThreadSchema,
       events: z.array(EventSchema),
       lastSeq: z.int().nonnegative().optional(),
@@ -120,30 +120,30 @@ export const threadMethods = {
     }),
   },
   "thread.subscribe": {
-    params: z.object({
+    params: tolerantObject({
       threadId: z.string(),
       /** Events with a greater number are sent, those of the past first. @default only what comes */
       afterSeq: z.int().nonnegative().optional(),
       /** The time of the event `afterSeq` as it was heard; refused when the log has another one there. @default not compared */
       afterTime: TimestampSchema.optional(),
     }),
-    result: z.object({
+    result: tolerantObject({
       thread: ThreadSchema,
       lastSeq: z.int().nonnegative(),
       /** The time of that event. */
       lastTime: TimestampSchema.optional(),
     }),
   },
-  "thread.unsubscribe": { params: z.object({ threadId: z.string() }), result: OkSchema },
-  "thread.delete": { params: z.object({ threadId: z.string() }), result: OkSchema },
+  "thread.unsubscribe": { params: tolerantObject({ threadId: z.string() }), result: OkSchema },
+  "thread.delete": { params: tolerantObject({ threadId: z.string() }), result: OkSchema },
   "thread.rename": {
-    params: z.object({ threadId: z.string(), title: TitleSchema }),
+    params: tolerantObject({ threadId: z.string(), title: TitleSchema }),
     result: ThreadResultSchema,
   },
-  "thread.archive": { params: z.object({ threadId: z.string() }), result: ThreadResultSchema },
-  "thread.unarchive": { params: z.object({ threadId: z.string() }), result: ThreadResultSchema },
+  "thread.archive": { params: tolerantObject({ threadId: z.string() }), result: ThreadResultSchema },
+  "thread.unarchive": { params: tolerantObject({ threadId: z.string() }), result: ThreadResultSchema },
   "thread.fork": {
-    params: z.object({
+    params: tolerantObject({
       threadId: z.string(),
       /** The last event that the new thread begins with. @default the last one that there is */
       seq: z.int().positive().optional(),
@@ -155,7 +155,7 @@ export const threadMethods = {
   },
   "thread.search": threadSearch,
   "turn.start": {
-    params: z.object({
+    params: tolerantObject({
       threadId: z.string(),
       input: z.array(InputPartSchema).min(1),
       model: ModelRefSchema.optional(),
@@ -164,19 +164,19 @@ export const threadMethods = {
       whenBusy: WhenBusySchema.optional(),
       clientRequestId: ClientRequestIdSchema.optional(),
     }),
-    result: z.object({
+    result: tolerantObject({
       turnId: z.string(),
       /** The prompt waits: how many have to begin for it to begin, itself included (extension `queue`). */
-      queued: z.object({ position: z.int().positive() }).optional(),
+      queued: tolerantObject({ position: z.int().positive() }).optional(),
     }),
   },
   "queue.list": {
-    params: z.object({ threadId: z.string() }),
+    params: tolerantObject({ threadId: z.string() }),
     /** In the order in which they begin. */
-    result: z.object({ queued: z.array(QueuedTurnSchema) }),
+    result: tolerantObject({ queued: z.array(QueuedTurnSchema) }),
   },
   "approval.respond": {
-    params: z.object({
+    params: tolerantObject({
       requestId: z.string(),
       decision: ApprovalDecisionSchema,
       /** With `reject`: no user could be asked. */
@@ -190,7 +190,7 @@ export const threadMethods = {
     result: OkSchema,
   },
   "turn.cancel": {
-    params: z.object({
+    params: tolerantObject({
       threadId: z.string(),
       /** Only this turn, which is active or waits in the queue (extension `queue`). @default the active one */
       turnId: z.string().optional(),
@@ -198,10 +198,10 @@ export const threadMethods = {
     result: OkSchema,
   },
   "grant.list": {
-    params: z.object({ threadId: z.string().optional(), directory: z.string().optional() }).optional(),
-    result: z.object({ grants: z.array(GrantSchema) }),
+    params: tolerantObject({ threadId: z.string().optional(), directory: z.string().optional() }).optional(),
+    result: tolerantObject({ grants: z.array(GrantSchema) }),
   },
-  "grant.revoke": { params: z.object({ grantId: z.string() }), result: OkSchema },
+  "grant.revoke": { params: tolerantObject({ grantId: z.string() }), result: OkSchema },
 } as const satisfies MethodTable;
 
 export type ThreadMethodName = keyof typeof threadMethods;

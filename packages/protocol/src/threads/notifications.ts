@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { NotificationTable } from "../envelope/method-table.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 import { ApprovalDecisionSchema, ApprovalMetadataSchema, ItemSchema, ItemTypeSchema } from "./item.ts";
 import { QueuedTurnSchema, ThreadSchema, TimestampSchema, TurnSchema } from "./thread.ts";
 
@@ -11,47 +12,51 @@ const ofItem = { ...inTurn, itemId: z.string() };
 
 /** The notifications from server to client (section "Notifications"), with their parameters. */
 export const threadNotifications = {
-  "thread.created": z.object({ ...inThread, thread: ThreadSchema }),
+  "thread.created": tolerantObject({ ...inThread, thread: ThreadSchema }),
   /** The thread was renamed, archived or restored from the archive (extensions `rename`, `archive`). */
-  "thread.updated": z.object({ ...inThread, thread: ThreadSchema }),
+  "thread.updated": tolerantObject({ ...inThread, thread: ThreadSchema }),
   /** The events before this one are copies of another thread's; what was open there is closed before it (extension `fork`). */
-  "thread.forked": z.object({
+  "thread.forked": tolerantObject({
     ...inThread,
-    from: z.object({ threadId: z.string(), seq: z.int().positive() }),
+    from: tolerantObject({ threadId: z.string(), seq: z.int().positive() }),
   }),
   /** A prompt waits for the end of the active turn (extension `queue`). It begins with `turn.started` of the same turnId. */
-  "turn.queued": z.object({ ...inTurn, queued: QueuedTurnSchema }),
+  "turn.queued": tolerantObject({ ...inTurn, queued: QueuedTurnSchema }),
   /** A prompt that waited was cancelled, and will not begin. `turn` says when; `reason` says why. */
-  "turn.dequeued": z.object({
+  "turn.dequeued": tolerantObject({
     ...inTurn,
     reason: z.enum(["cancelled", "archived", "forked"]),
     turn: TurnSchema,
   }),
-  "turn.started": z.object({
+  "turn.started": tolerantObject({
     ...inTurn,
     turn: TurnSchema,
     /** The number of the oldest `turn.queued` whose prompt still waits; absent for an empty queue. */
     queuedSince: z.int().positive().optional(),
   }),
-  "turn.completed": z.object({ ...inTurn, status: z.enum(["completed", "cancelled"]), turn: TurnSchema }),
-  "turn.error": z.object({ ...inTurn, error: z.string(), code: z.string(), turn: TurnSchema }),
-  "item.started": z.object({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
-  "item.delta": z.object({ ...ofItem, type: ItemTypeSchema, delta: z.string() }),
-  "item.completed": z.object({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
-  "approval.requested": z.object({
+  "turn.completed": tolerantObject({
+    ...inTurn,
+    status: z.enum(["completed", "cancelled"]),
+    turn: TurnSchema,
+  }),
+  "turn.error": tolerantObject({ ...inTurn, error: z.string(), code: z.string(), turn: TurnSchema }),
+  "item.started": tolerantObject({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
+  "item.delta": tolerantObject({ ...ofItem, type: ItemTypeSchema, delta: z.string() }),
+  "item.completed": tolerantObject({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
+  "approval.requested": tolerantObject({
     ...ofItem,
     requestId: z.string(),
     permission: z.string(),
     metadata: ApprovalMetadataSchema,
   }),
-  "approval.resolved": z.object({
+  "approval.resolved": tolerantObject({
     ...ofItem,
     requestId: z.string(),
     decision: ApprovalDecisionSchema.optional(),
     resolvedBy: z.string(),
     reason: z.string().optional(),
   }),
-  "thread.deleted": z.object({ threadId: z.string() }),
+  "thread.deleted": tolerantObject({ threadId: z.string() }),
 } as const satisfies NotificationTable;
 
 export type ThreadNotificationName = keyof typeof threadNotifications;
@@ -82,7 +87,7 @@ export type EventBody = {
 
 const { "thread.deleted": _deleted, ...events } = threadNotifications;
 const eventSchemas = Object.entries(events).map(([type, data]) =>
-  z.object({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data }),
+  tolerantObject({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data }),
 );
 
 export const EventSchema = z.discriminatedUnion(

@@ -1,21 +1,23 @@
 import * as z from "zod";
+import { tolerantObject } from "../null-as-absent.ts";
 
 /** Milliseconds since the epoch. */
 export const TimestampSchema = z.number().nonnegative();
 
 /** A conversation with an agent in a directory (section "Thread"). `threadId` is the session's id. */
-export const ThreadSchema = z.object({
+export const ThreadSchema = tolerantObject({
   threadId: z.string(),
   title: z.string(),
+  /** Empty on a server without directories. */
   directory: z.string(),
-  time: z.object({
+  time: tolerantObject({
     created: TimestampSchema,
     updated: TimestampSchema,
     /** When it was archived; absent for a thread that is not (extension `archive`). */
     archived: TimestampSchema.optional(),
   }),
   /** The thread whose history it began with, up to and including that event (extension `fork`). */
-  forkedFrom: z.object({ threadId: z.string(), seq: z.int().positive() }).optional(),
+  forkedFrom: tolerantObject({ threadId: z.string(), seq: z.int().positive() }).optional(),
   /** How many prompts wait for the end of the active turn; absent for none (extension `queue`). */
   queued: z.int().positive().optional(),
 });
@@ -26,7 +28,7 @@ export const TurnStatusSchema = z.enum(["running", "completed", "cancelled", "er
 export type TurnStatus = z.infer<typeof TurnStatusSchema>;
 
 /** Tokens that a turn has used, as the model's provider counts them. */
-export const UsageSchema = z.object({
+export const UsageSchema = tolerantObject({
   inputTokens: z.number().nonnegative().optional(),
   outputTokens: z.number().nonnegative().optional(),
   totalTokens: z.number().nonnegative().optional(),
@@ -34,11 +36,11 @@ export const UsageSchema = z.object({
 export type Usage = z.infer<typeof UsageSchema>;
 
 /** One prompt and everything that the agent does about it (section "Turn"). */
-export const TurnSchema = z.object({
+export const TurnSchema = tolerantObject({
   turnId: z.string(),
   threadId: z.string(),
   status: TurnStatusSchema,
-  time: z.object({ started: TimestampSchema, completed: TimestampSchema.optional() }),
+  time: tolerantObject({ started: TimestampSchema, completed: TimestampSchema.optional() }),
   usage: UsageSchema.optional(),
   /** The `clientRequestId` of its start, and the digest of what was asked with it. */
   clientRequestId: z.string().optional(),
@@ -49,26 +51,27 @@ export const TurnSchema = z.object({
 export type Turn = z.infer<typeof TurnSchema>;
 
 /** A model by its provider and its name there. */
-export const ModelRefSchema = z.object({ providerID: z.string().min(1), modelID: z.string().min(1) });
+export const ModelRefSchema = tolerantObject({ providerID: z.string().min(1), modelID: z.string().min(1) });
 export type ModelRef = z.infer<typeof ModelRefSchema>;
 
 /** Text of the prompt. */
-export const TextInputSchema = z.object({ type: z.literal("text"), text: z.string() });
+export const TextInputSchema = tolerantObject({ type: z.literal("text"), text: z.string() });
 export type TextInput = z.infer<typeof TextInputSchema>;
 
 /** A file that the prompt refers to; the agent reads it within the workspace's rules. */
-export const FileInputSchema = z
-  .object({
-    type: z.literal("file"),
-    path: z.string().min(1).optional(),
-    uri: z.string().min(1).optional(),
-    mimeType: z.string().optional(),
-  })
+export const FileInputSchema = tolerantObject({
+  type: z.literal("file"),
+  path: z.string().min(1).optional(),
+  uri: z.string().min(1).optional(),
+  mimeType: z.string().optional(),
+})
   .refine((file) => (file.path === undefined) !== (file.uri === undefined), {
     message: "a file has either a path or a uri",
   })
   // The refinement in the words of JSON Schema, for the published schema files.
-  .meta({ oneOf: [{ required: ["path"] }, { required: ["uri"] }] });
+  .meta({
+    oneOf: ["path", "uri"].map((name) => ({ required: [name], properties: { [name]: { type: "string" } } })),
+  });
 export type FileInput = z.infer<typeof FileInputSchema>;
 
 /** One part of a turn's input. */
@@ -80,14 +83,14 @@ export const WhenBusySchema = z.enum(["reject", "queue", "interrupt"]);
 export type WhenBusy = z.infer<typeof WhenBusySchema>;
 
 /** A prompt that waits for the end of the active turn. It has the id of the turn that it will be (extension `queue`). */
-export const QueuedTurnSchema = z.object({
+export const QueuedTurnSchema = tolerantObject({
   turnId: z.string(),
   threadId: z.string(),
   input: z.array(InputPartSchema),
   /** The name of the agent that it asked for. */
   agent: z.string().optional(),
   model: ModelRefSchema.optional(),
-  time: z.object({ queued: TimestampSchema }),
+  time: tolerantObject({ queued: TimestampSchema }),
   /** The active turn that it interrupted: it begins before the prompts that interrupted none. */
   interrupts: z.string().optional(),
   /** The `clientRequestId` of its request, and the digest of what was asked with it. */

@@ -34,6 +34,8 @@ export interface ApprovalData extends ApprovalMetadata {
 export interface ToolLogData {
   readonly toolCallId: string;
   readonly stream: "stdout" | "stderr";
+  /** Set where it is not what the tool printed. */
+  readonly channel?: "log" | "status" | "partial_result";
   /** All of it, in the part. */
   readonly text?: string;
   readonly truncated?: boolean;

@@ -4,6 +4,7 @@ import type { ChatTransport } from "ai";
 import type { SubmitTurnOptions, ThreadClient } from "../client-options.ts";
 import { ThreadError } from "../errors.ts";
 import { hasExtension } from "../extensions.ts";
+import { checkThreadChatTransportOptions } from "../option-names.ts";
 import { answerApprovals, type ToDecision, unknownApproval } from "./answer-approvals.ts";
 import { type FoundTurn, findRunningTurn, findTurnStart, readLastSeq } from "./find-turn.ts";
 import type { ThreadUIMessage, ThreadUIMessageChunk } from "./message-types.ts";
@@ -184,4 +185,4 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
 
 /** Makes a transport of `useChat` over a client of the thread protocol, for the page itself or for a server's handler. */
 export const createThreadChatTransport = (options: ThreadChatTransportOptions): ThreadChatTransport =>
-  new ThreadChatTransport(options);
+  new ThreadChatTransport(checkThreadChatTransportOptions(options));

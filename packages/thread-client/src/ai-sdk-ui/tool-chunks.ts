@@ -65,8 +65,8 @@ export class ToolChunks {
 
   beginLog({ itemId, data }: ItemOf<"tool_log">): Chunk[] {
     if (!data) return [];
-    const { toolItemId: toolCallId, stream, text } = data;
-    this.#logs.set(itemId, { toolCallId, stream });
+    const { toolItemId: toolCallId, stream, channel, text } = data;
+    this.#logs.set(itemId, { toolCallId, stream, ...(channel && { channel }) });
     return this.logDelta(itemId, text);
   }
 
@@ -79,8 +79,8 @@ export class ToolChunks {
   completeLog({ itemId, data }: ItemOf<"tool_log">): Chunk[] {
     this.#logs.delete(itemId);
     if (!data || data.text === "") return [];
-    const { toolItemId: toolCallId, stream, text, truncated } = data;
-    const log = { toolCallId, stream, text, ...(truncated && { truncated }) };
+    const { toolItemId: toolCallId, stream, channel, text, truncated } = data;
+    const log = { toolCallId, stream, ...(channel && { channel }), text, ...(truncated && { truncated }) };
     return [{ type: "data-tool-log", id: itemId, data: log }];
   }
 

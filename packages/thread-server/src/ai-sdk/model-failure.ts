@@ -1,17 +1,47 @@
 import { displayText } from "@harnesskit/wire";
-import { APICallError, RetryError, UnsupportedFunctionalityError } from "ai";
+import { type ProviderError, readProviderError } from "@harnesskit/wire/model";
+import { RetryError, UnsupportedFunctionalityError } from "ai";
 import { TurnError } from "../errors.ts";
 
-const failures: Readonly<Record<number, readonly [code: string, text: string]>> = {
-  400: ["model_refused", "refused the request (HTTP 400)."],
-  401: ["model_unauthorized", "refused the credentials."],
-  403: ["model_unauthorized", "refused the credentials."],
-  404: ["model_not_found", "does not know this model."],
-  413: ["model_refused", "refused the request (HTTP 413)."],
-  429: ["model_rate_limited", "limits the rate. Try again later."],
+type Kind = readonly [code: string, what: string, advice?: string];
+
+const failures: Readonly<Record<number, Kind>> = {
+  400: ["model_refused", "refused the request"],
+  401: ["model_unauthorized", "refused the credentials", "Check the key."],
+  403: ["model_unauthorized", "refused the credentials", "Check the key and what it may use."],
+  404: ["model_not_found", "does not know this model or address"],
+  413: ["model_refused", "refused the request"],
+  422: ["model_refused", "refused the request"],
+  429: ["model_rate_limited", "limits the rate", "Try again later."],
 };
 
-/** Words a failure of the model: which kind, without the provider's text, which may hold anything. */
+const outOfQuota: Kind = [
+  "model_quota_exceeded",
+  "says that the account has no quota left",
+  "Add credit, or use another model.",
+];
+
+const failureKindOf = ({ status, isOutOfQuota }: ProviderError): Kind => {
+  if (isOutOfQuota) return outOfQuota;
+  const kind = status === undefined ? undefined : failures[status];
+  return kind ?? ["model_unavailable", status === undefined ? "could not be reached or failed" : "failed"];
+};
+
+/** What is known of a failed request to a provider, in one sentence or two: the address, the status, and its own words. */
+const describeProviderError = (error: ProviderError): { code: string; text: string } => {
+  const { status, url, message, attempts } = error;
+  const [code, what, advice] = failureKindOf(error);
+  const facts = [status === undefined ? undefined : `HTTP ${status}`, url].filter(
+    (fact) => fact !== undefined,
+  );
+  const where = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+  const said = message === "" ? "" : `: ${message.replace(/[.\s]+$/, "")}`;
+  const tried = attempts > 1 ? ` It was tried ${attempts} times.` : "";
+  const subject = status === undefined ? "The model" : "The model's provider";
+  return { code, text: `${subject} ${what}${where}${said}.${tried}${advice ? ` ${advice}` : ""}` };
+};
+
+/** Words a failure of the model: which kind, and what its provider said, without secrets. */
 export const toModelFailure = (error: unknown): TurnError => {
   if (TurnError.isInstance(error)) return error;
   const cause = RetryError.isInstance(error) ? error.lastError : error;
@@ -21,7 +51,6 @@ export const toModelFailure = (error: unknown): TurnError => {
       cause: error,
     });
   }
-  const known = APICallError.isInstance(cause) ? failures[cause.statusCode ?? 0] : undefined;
-  if (known) return new TurnError(known[0], `The model's provider ${known[1]}`, { cause: error });
-  return new TurnError("model_unavailable", "The model could not be reached or failed.", { cause: error });
+  const { code, text } = describeProviderError(readProviderError(error));
+  return new TurnError(code, text, { cause: error });
 };

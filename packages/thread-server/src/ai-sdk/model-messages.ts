@@ -1,6 +1,7 @@
 import type { Item, ItemData } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
-import type { ModelMessage, ToolResultPart } from "ai";
+import { type MediaPlace, toModelOutput } from "@harnesskit/wire/model";
+import type { ModelMessage, ProviderMetadata as ProviderOptions, ToolResultPart } from "ai";
 import { defined } from "../defined.ts";
 import type { ToolOutcome } from "../turn-runner.ts";
 import type { FileParts } from "./attached-files.ts";
@@ -18,11 +19,18 @@ interface Step {
  * Tells the model how a call ended. Refused by the user, blocked by the policy, failed, cancelled and unknown read
  * differently, because they call for different next steps.
  */
-export const toToolResult = (toolCallId: string, toolName: string, outcome: ToolOutcome): ToolResultPart => ({
+export const toToolResult = (
+  toolCallId: string,
+  toolName: string,
+  outcome: ToolOutcome,
+  place?: MediaPlace,
+): ToolResultPart => ({
   type: "tool-result",
   toolCallId,
   toolName,
-  output: toResultOutput(outcome),
+  output:
+    (outcome.status === "succeeded" && toModelOutput(outcome.modelOutput ?? outcome.output, place)?.result) ||
+    toResultOutput(outcome),
 });
 
 const toResultOutput = ({
@@ -64,6 +72,10 @@ const toUserMessage = ({ content }: ItemData<"user_message">, files?: FileParts)
   return { role: "user", content: parts };
 };
 
+/** What a provider put beside a part goes back to it as the part's options. */
+const optionsOf = ({ providerMetadata }: Pick<ItemData<"assistant_message">, "providerMetadata">) =>
+  providerMetadata === undefined ? {} : { providerOptions: providerMetadata as ProviderOptions };
+
 /** Rebuilds the conversation from completed items: each call with its result, each step as the model made it. */
 export const toModelMessages = (items: readonly Item[], files?: FileParts): ModelMessage[] => {
   const messages: ModelMessage[] = [];
@@ -85,13 +97,19 @@ export const toModelMessages = (items: readonly Item[], files?: FileParts): Mode
       flush();
       messages.push(toUserMessage(data, files));
     } else if (type === "assistant_message") {
-      if (data.reasoning || data.text === "") continue;
-      stepFor(turnId, data.step, true).content.push({ type: "text", text: data.text });
+      const { text, reasoning, step: number, ...beside } = data;
+      if (text === "" && !beside.providerMetadata) continue;
+      const part = {
+        type: reasoning ? ("reasoning" as const) : ("text" as const),
+        text,
+        ...optionsOf(beside),
+      };
+      stepFor(turnId, number, true).content.push(part);
     } else if (type === "tool_exec") {
       const current = stepFor(turnId, data.step, false);
       const { callId: toolCallId = itemId, tool: toolName, input, output, error, code } = data;
       const status = data.status === "pending" || data.status === "running" ? "unknown" : data.status;
-      current.content.push({ type: "tool-call", toolCallId, toolName, input });
+      current.content.push({ type: "tool-call", toolCallId, toolName, input, ...optionsOf(data) });
       current.results.push(toToolResult(toolCallId, toolName, defined({ status, output, error, code })));
     }
   }

@@ -1,17 +1,21 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Usage } from "@harnesskit/protocol/threads";
+import { copyJson } from "@harnesskit/wire/json";
+import { noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wire/model";
+import { wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import { jsonSchema, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from "ai";
 import { defined } from "../defined.ts";
 import { TurnError } from "../errors.ts";
-import type { MessageWriter, TurnContext } from "../turn-runner.ts";
+import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
 import { toModelFailure } from "./model-failure.ts";
 
 /** What one call of the model brought. */
 export interface StepResult {
   /** What the model said, to be sent back to it. */
   readonly messages: ModelMessage[];
-  readonly calls: readonly { readonly callId: string; readonly tool: string; readonly input: unknown }[];
+  readonly calls: readonly ToolRequest[];
   readonly usage: Usage;
 }
 
@@ -20,13 +24,15 @@ export interface StepOptions {
   readonly messages: ModelMessage[];
   readonly step: number;
   readonly maxRetries: number;
+  readonly onRetry?: ((reason: string) => void) | undefined;
 }
 
 /** The tools as the model sees them. They have no `execute`: the server runs them. */
 const toToolSet = (tools: readonly Tool[]): ToolSet => {
   const set: ToolSet = {};
   for (const each of tools) {
-    set[each.name] = tool({ description: each.description, inputSchema: jsonSchema(inputSchemaOf(each)) });
+    const schema = wellFormedJson(inputSchemaOf(each)) as JsonObject;
+    set[each.name] = tool({ description: wellFormed(each.description), inputSchema: jsonSchema(schema) });
   }
   return set;
 };
@@ -44,6 +50,14 @@ const modelNames = (model: LanguageModel) =>
     ? { provider: model.split("/")[0] ?? "", model }
     : { provider: model.provider, model: model.modelId };
 
+const asSentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+/** A model of the gateway, a string, is not watched. */
+const watched = ({ model, maxRetries, onRetry }: StepOptions): LanguageModel =>
+  onRetry === undefined || typeof model === "string"
+    ? model
+    : watchRetries(model, maxRetries, (error) => onRetry(toModelFailure(error).message));
+
 const runStep = async (
   turn: TurnContext,
   options: StepOptions,
@@ -52,15 +66,20 @@ const runStep = async (
   const { step } = options;
   /** The `assistant_message` of each block that is open. */
   const open = new Map<string, MessageWriter>();
+  const beside = new Map<string, ProviderMetadata>();
   const end = async (id: string) => {
     const message = open.get(id);
     open.delete(id);
-    await message?.complete();
+    await message?.complete(beside.get(id));
+    beside.delete(id);
   };
-  const calls: StepResult["calls"][number][] = [];
+  const calls: ToolRequest[] = [];
+  /** The arguments of each call as the model wrote them. */
+  const inputs = new Map<string, string>();
+  let hasText = false;
   const stream = streamText({
-    model: options.model,
-    system: turn.agent.systemPrompt,
+    model: watched(options),
+    ...(turn.agent.systemPrompt !== "" && { system: wellFormed(turn.agent.systemPrompt) }),
     messages: options.messages,
     tools: toToolSet(turn.tools),
     abortSignal: turn.signal,
@@ -69,6 +88,9 @@ const runStep = async (
   });
   try {
     for await (const part of stream.fullStream) {
+      if ("id" in part && "providerMetadata" in part && part.providerMetadata) {
+        beside.set(part.id, copyJson(part.providerMetadata));
+      }
       switch (part.type) {
         case "text-start":
         case "reasoning-start":
@@ -80,14 +102,29 @@ const runStep = async (
         case "text-delta":
         case "reasoning-delta":
           open.get(part.id)?.append(part.text);
+          hasText ||= part.type === "text-delta" && part.text.trim() !== "";
           break;
         case "text-end":
         case "reasoning-end":
           await end(part.id);
           break;
-        case "tool-call":
-          calls.push({ callId: part.toolCallId, tool: part.toolName, input: part.input });
+        case "tool-input-delta":
+          inputs.set(part.id, `${inputs.get(part.id) ?? ""}${part.delta}`);
           break;
+        case "tool-call": {
+          const problem = roundedInputReason(inputs.get(part.toolCallId) ?? JSON.stringify(part.input) ?? "");
+          const asked = {
+            callId: part.toolCallId,
+            tool: part.toolName,
+            input: part.input,
+            step,
+            ...(part.providerMetadata && {
+              providerMetadata: copyJson(part.providerMetadata) as ProviderMetadata,
+            }),
+          };
+          calls.push(problem === undefined ? asked : { ...asked, problem });
+          break;
+        }
         case "error":
           throw part.error;
         default:
@@ -96,10 +133,11 @@ const runStep = async (
     }
     for (const id of [...open.keys()]) await end(id);
     turn.signal.throwIfAborted();
-    const [response, usage, finishReason] = await Promise.all([
+    const [response, usage, finishReason, rawReason] = await Promise.all([
       stream.response,
       stream.usage,
       stream.finishReason,
+      stream.rawFinishReason,
     ]);
     const { inputTokens, outputTokens, totalTokens } = usage;
     operation?.set({
@@ -116,6 +154,8 @@ const runStep = async (
       throw new TurnError("model_output_limit", "The model reached its output limit.");
     if (finishReason === "content-filter")
       throw new TurnError("model_filtered", "The model's provider withheld the answer.");
+    const missing = noAnswerReason({ reason: finishReason, rawReason, calls: calls.length, hasText });
+    if (missing !== undefined) throw new TurnError("model_no_answer", asSentence(missing));
     // The SDK answers an unusable call by itself; here every answer to a call comes from the server.
     const messages = response.messages.filter(({ role }) => role === "assistant");
     return { messages, calls, usage: defined({ inputTokens, outputTokens, totalTokens }) };

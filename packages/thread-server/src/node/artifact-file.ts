@@ -28,9 +28,9 @@ export const openArtifactFile = async (directory: StoreDirectory, name: string):
     }
   };
   return {
-    write: (text) =>
+    write: (part) =>
       orRemove(async () => {
-        const bytes = Buffer.from(text, "utf8");
+        const bytes = typeof part === "string" ? Buffer.from(part, "utf8") : part;
         hash.update(bytes);
         for (let done = 0; done < bytes.length; ) {
           done += (await file.write(bytes, done, bytes.length - done, sizeBytes + done)).bytesWritten;

@@ -1,12 +1,13 @@
 import { realpath, stat } from "node:fs/promises";
-import { resolve } from "node:path";
-import { isInside } from "@harnesskit/node-kit";
+import { relative, resolve } from "node:path";
+import { isInside, protectedNameIn } from "@harnesskit/node-kit";
 import { invalidParams } from "@harnesskit/wire";
 
 /**
  * Keeps the directories of threads inside `root`: for the option `resolveDirectory`. What it returns takes a directory
  * (absolute, or relative to `root`; `root` itself by default) and gives its real path. It throws -32602 for one that
- * does not exist, is not a directory, or lies outside once links are followed.
+ * does not exist, is not a directory, or, once links are followed, lies outside or in `.git` or `.harness`: the tools judge
+ * names from the thread's directory on, and would not see these.
  */
 export const createDirectoryResolver =
   (root: string) =>
@@ -22,6 +23,9 @@ export const createDirectoryResolver =
     }
     if (!isInside(realRoot, path))
       throw invalidParams("The directory does not exist inside the server's directory");
+    const name = protectedNameIn(relative(realRoot, path));
+    if (name !== undefined)
+      throw invalidParams(`The directory is in ${name}, where no thread may be: give another one`);
     if (!(await stat(path)).isDirectory()) throw invalidParams("The directory must be a directory");
     return path;
   };

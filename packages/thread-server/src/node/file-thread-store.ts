@@ -4,6 +4,7 @@ import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { type Clock, callSafely, randomId, systemClock } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
 import { ThreadStoreError } from "../errors.ts";
+import { checkFileThreadStoreOptions } from "../option-names.ts";
 import type {
   ArtifactWriter,
   KeptClaim,
@@ -274,4 +275,4 @@ const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
 
 /** Makes a store of files below `root`, in directories of mode 0700. Nothing is touched before it is needed. */
 export const createFileThreadStore = (options: FileThreadStoreOptions): ThreadStore =>
-  new FileThreadStore(options);
+  new FileThreadStore(checkFileThreadStoreOptions(options));

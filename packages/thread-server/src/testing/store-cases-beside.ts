@@ -10,8 +10,9 @@ export const besideCases: readonly StoreCase[] = [
     async run({ store }) {
       await store.create(sampleThread("ses_1"));
       const paths = new Set<string>();
-      const samples: readonly [string, readonly string[]][] = [
+      const samples: readonly [string, readonly (string | Uint8Array<ArrayBuffer>)[]][] = [
         ["empty.txt", []],
+        ["picture.png", [Uint8Array.of(0x89, 0x50, 0xff, 0), "ü", Uint8Array.of(0xfe)]],
         ["parts.json", ["one ", "", "zwei ü ", "😀", "\n\0"]],
         ["large_-.log", Array.from({ length: 50 }, (_, index) => `${index}ü`.repeat(5000))],
       ];
@@ -19,7 +20,7 @@ export const besideCases: readonly StoreCase[] = [
         const writer = await store.openArtifact("ses_1", name);
         for (const part of parts) await writer.write(part);
         const { path, sizeBytes, sha256 } = await writer.close();
-        const bytes = new TextEncoder().encode(parts.join(""));
+        const bytes = new Uint8Array(await new Blob([...parts]).arrayBuffer());
         same(sizeBytes, bytes.length, `the size of ${name}`);
         same(sha256, toHex(await crypto.subtle.digest("SHA-256", bytes)), `the hash of ${name}`);
         ok(path.endsWith(name), `the path of ${name} does not end with its name`);

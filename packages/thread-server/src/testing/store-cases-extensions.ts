@@ -6,7 +6,7 @@ import { changeStoredThread, forkStoredThread } from "../stored-threads.ts";
 import type { ThreadStore } from "../thread-store.ts";
 import { readAll, type StoreCase, sampleEvent, sampleEvents, sampleThread } from "./store-case.ts";
 
-const settings = { clock: { now: () => 5 }, limits: threadServerLimits.resolve({}) };
+const settings = { clock: { now: () => 5, elapsedMs: () => 0 }, limits: threadServerLimits.resolve({}) };
 
 /** A message of the agent, completed. */
 const sampleMessage = (threadId: string, seq: number, text: string): Event => {

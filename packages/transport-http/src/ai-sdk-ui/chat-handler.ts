@@ -9,6 +9,7 @@ import {
 } from "@harnesskit/wire";
 import { assertPath } from "../check-options.ts";
 import { handlerDefinitions } from "../limits.ts";
+import { checkChatHandlerOptions } from "../option-names.ts";
 import { isJsonType } from "../read-body.ts";
 import { jsonHeaders, refuseWith } from "../server/answers.ts";
 import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "../server/authenticate.ts";
@@ -85,6 +86,7 @@ class ChatEndpoint<Principal> {
     this.#parts = createCore<Principal>(options, {
       routes: {},
       allowedHosts,
+      allowHostOrigins: true,
       limits: this.#limits,
       authenticate:
         authenticate ??
@@ -186,10 +188,7 @@ class ChatEndpoint<Principal> {
     if (!isJsonType(request.header("content-type")))
       return { refused: refuseWith(415, { accept: "application/json" }) };
     const read = await request.readBody({ maxBytes: maxBodyBytes, timeoutMs, clock });
-    if ("problem" in read) {
-      const status = { too_large: 413, too_slow: 408, gone: 400 } as const;
-      return { refused: refuseWith(status[read.problem]) };
-    }
+    if ("problem" in read) return { refused: this.#parts.core.unread(request, read.problem) };
     try {
       return { body: this.#codec.decode(read.bytes) };
     } catch (error) {
@@ -215,6 +214,7 @@ class ChatEndpoint<Principal> {
 export const createChatHandler = <Principal = TokenPrincipal>(
   options: ChatHandlerOptions<Principal>,
 ): FetchHandler => {
+  checkChatHandlerOptions(options);
   const endpoint = new ChatEndpoint<Principal>(options);
   return (request, info) => endpoint.answer(new FetchRequestView(request, info?.remoteAddress));
 };

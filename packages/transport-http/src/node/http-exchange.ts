@@ -5,6 +5,7 @@ import { urlToHttpOptions } from "node:url";
 import { FrameTooLargeError } from "@harnesskit/wire";
 import { createExchangeClient, type Poster, type PostReply } from "../exchange-client.ts";
 import type { HttpExchange, HttpExchangeOptions } from "../exchange-options.ts";
+import { checkNodeHttpExchangeOptions } from "../option-names.ts";
 import { joinChunks } from "../read-body.ts";
 import { type NodeExchangeLimits, nodeExchangeLimits } from "./limits.ts";
 
@@ -76,6 +77,7 @@ const createNodePoster = (
 
 /** Creates a client that posts each message to one URL over Node's own HTTP client. Throws `invalid_argument`. */
 export const createHttpExchange = (options: NodeHttpExchangeOptions): HttpExchange => {
+  checkNodeHttpExchangeOptions(options);
   const limits = nodeExchangeLimits.resolve(options.limits);
   return createExchangeClient(options, limits, (url) => createNodePoster(url, limits, options.tls));
 };

@@ -7,6 +7,7 @@ import {
   type Listener,
   systemClock,
 } from "@harnesskit/wire";
+import { checkNodeHttpServerOptions } from "../option-names.ts";
 import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "../server/authenticate.ts";
 import { type CoreParts, createCore } from "../server/handler-options.ts";
 import { loopbackHosts } from "./loopback.ts";
@@ -179,7 +180,9 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
       if (token === undefined && authenticate === undefined)
         this.#tokenFile = await writeTokenFile(tokenFile);
       if (this.#isClosing()) throw new ConnectionClosedError("the server was closed while it was opened");
-      this.#address = await bindServer(this.#server, host, port);
+      this.#address = await bindServer(this.#server, host, port, (error) =>
+        this.#options.onError?.(error, { path: "", transport: "http" }),
+      );
     } catch (error) {
       this.#state = "closing";
       await this.#tokenFile?.remove();
@@ -217,4 +220,4 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
  */
 export const createHttpServer = <Principal = TokenPrincipal>(
   options: HttpServerOptions<Principal> = {},
-): HttpServer<Principal> => new NodeHttpServer(options);
+): HttpServer<Principal> => new NodeHttpServer(checkNodeHttpServerOptions(options));

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { callSafely, InvalidArgumentError } from "@harnesskit/wire";
+import { bodyWasRead } from "../server/answers.ts";
 
 /** A web-standard handler, as far as the adapter calls it. */
 export type WebHandler = (
@@ -27,9 +28,10 @@ const toRequestIfValid = (incoming: IncomingMessage, signal: AbortSignal): Reque
   }
 };
 
-const endWith = (outgoing: ServerResponse, status: number): void => {
-  outgoing.writeHead(status, { "content-length": 0, connection: "close" });
-  outgoing.end();
+const endWith = (outgoing: ServerResponse, status: number, text = ""): void => {
+  const type = text === "" ? {} : { "content-type": "text/plain; charset=utf-8" };
+  outgoing.writeHead(status, { ...type, "content-length": Buffer.byteLength(text), connection: "close" });
+  outgoing.end(text);
 };
 
 const mayHaveBody = ({ method }: IncomingMessage): boolean => method !== "GET" && method !== "HEAD";
@@ -74,7 +76,8 @@ const writeResponse = async (
  * Mounts a web-standard handler in Express or on `node:http`. The request's signal aborts when the client goes away
  * before its answer is complete; a streamed answer stops then. A handler that fails is answered 500 without a word,
  * and `onError` receives the failure; what that throws is ignored. What cannot be a web-standard request is answered 400.
- * In Express, mount it before any parser of bodies: a body that was read before is a failure, `invalid_argument`.
+ * In Express, mount it before any parser of bodies: a body that was read before is a failure, `invalid_argument`, and the
+ * answer says so.
  */
 export const toNodeHandler =
   (handler: WebHandler, onError: (error: unknown) => void = () => {}) =>
@@ -86,10 +89,10 @@ export const toNodeHandler =
     incoming.on("error", () => {});
     const { remoteAddress } = incoming.socket;
     try {
-      if (mayHaveBody(incoming) && incoming.readableDidRead)
-        throw new InvalidArgumentError(
-          "the body was read before: mount the handler before parsers of bodies, such as express.json()",
-        );
+      if (mayHaveBody(incoming) && incoming.readableDidRead) {
+        callSafely(() => onError(new InvalidArgumentError(bodyWasRead)));
+        return endWith(outgoing, 500, bodyWasRead);
+      }
       const request = toRequestIfValid(incoming, abort.signal);
       if (request === undefined) return endWith(outgoing, 400);
       const response = await handler(request, remoteAddress === undefined ? {} : { remoteAddress });

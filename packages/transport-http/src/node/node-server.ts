@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { systemErrorCode } from "@harnesskit/node-kit";
+import { reportLostConnections, systemErrorCode } from "@harnesskit/node-kit";
 import { HarnessError, TransportError } from "@harnesskit/wire";
 import type { HttpServerLimits } from "./limits.ts";
 import type { ServerTlsOptions } from "./server-options.ts";
@@ -33,7 +33,12 @@ export const createNodeServer = (options: HttpServerLimits, tls: ServerTlsOption
 };
 
 /** Binds. Rejects with `address_in_use` and `transport_failed`. */
-export const bindServer = (server: Server, host: string, port: number): Promise<AddressInfo> =>
+export const bindServer = (
+  server: Server,
+  host: string,
+  port: number,
+  onLost: (error: TransportError) => void,
+): Promise<AddressInfo> =>
   new Promise((resolve, reject) => {
     const onError = (cause: Error) => {
       const code = systemErrorCode(cause) ?? "unknown";
@@ -47,7 +52,7 @@ export const bindServer = (server: Server, host: string, port: number): Promise<
     server.listen({ host, port }, () => {
       server.off("error", onError);
       // What fails from now on is taking one connection; the others go on.
-      server.on("error", () => {});
+      reportLostConnections(server, onLost);
       resolve(server.address() as AddressInfo);
     });
   });

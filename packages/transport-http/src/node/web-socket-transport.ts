@@ -5,6 +5,7 @@ import { WebSocket } from "ws";
 import { toConnectionError } from "../connection-error.ts";
 import { checkedHeaders, withQueryCredentials } from "../credentials.ts";
 import { HttpStatusError } from "../errors.ts";
+import { checkNodeWebSocketTransportOptions } from "../option-names.ts";
 import {
   createSocketTransport,
   type OpeningSocket,
@@ -45,6 +46,7 @@ const toHandshakeError = (endpoint: string, cause: Error): HarnessError => {
 export const createWebSocketTransport = (
   options: NodeWebSocketTransportOptions,
 ): Transport<WebSocketClientContext> => {
+  checkNodeWebSocketTransportOptions(options);
   const { credentials, credentialsIn = "header", tls, compression = false } = options;
   const limits = nodeWebSocketLimits.resolve(options.limits);
   const client = resolveSocketClient(options, limits);

@@ -16,21 +16,38 @@ const sentences = {
 /** A status that is refused with a sentence of plain text. */
 export type RefusedStatus = keyof typeof sentences;
 
-/** A refusal. It says nothing about the request, the server or the secret. */
-export const refuseWith = (
+/** A refusal in these words, which hold nothing of the server or the secret. */
+export const refuse = (
   status: RefusedStatus,
+  body: string,
   headers: Readonly<Record<string, string>> = {},
 ): Answer => ({
   status,
   headers: { "content-type": "text/plain; charset=utf-8", ...headers },
-  body:
+  body,
+});
+
+/** A refusal. It says nothing about the request, the server or the secret. */
+export const refuseWith = (status: RefusedStatus, headers: Readonly<Record<string, string>> = {}): Answer =>
+  refuse(
+    status,
     headers.allow === undefined
       ? sentences[status]
       : `This path takes ${headers.allow.replace(", ", " or ")}.`,
-});
+    headers,
+  );
 
-/** 401 with the scheme that is asked for (RFC 9110, 11.6.1). */
-export const unauthorized = (): Answer => refuseWith(401, { "www-authenticate": 'Bearer realm="harness"' });
+/** What a developer reads whose framework has parsed the body already. */
+export const bodyWasRead =
+  "The body was read before this handler: mount it before parsers of bodies, such as express.json().";
+
+/** 401 with the scheme that is asked for (RFC 9110, 11.6.1); `isShown` where there was a credential (RFC 6750, 3.1). */
+export const unauthorized = (isShown: boolean): Answer => {
+  const scheme = 'Bearer realm="harness"';
+  if (!isShown) return refuseWith(401, { "www-authenticate": scheme });
+  const answer = refuseWith(401, { "www-authenticate": `${scheme}, error="invalid_token"` });
+  return { ...answer, body: "The credentials are not valid." };
+};
 
 /** The headers of an answer with a message, beside {@link commonHeaders}. */
 export const jsonHeaders: Readonly<Record<string, string>> = { "content-type": "application/json" };

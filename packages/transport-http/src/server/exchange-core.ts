@@ -3,6 +3,7 @@ import {
   callSafely,
   createMessageCodec,
   HarnessError,
+  InvalidArgumentError,
   type InvalidMessageError,
   isMessageStream,
   isThenable,
@@ -12,13 +13,19 @@ import {
 import { settleWithin } from "@harnesskit/wire/time";
 import type { HandlerLimits } from "../limits.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
-import { commonHeaders, jsonHeaders, refuseWith, unauthorized } from "./answers.ts";
-import { type Authenticate, type Authentication, isAdmission, shownCredential } from "./authenticate.ts";
+import { bodyWasRead, commonHeaders, jsonHeaders, refuse, refuseWith, unauthorized } from "./answers.ts";
+import {
+  type Authenticate,
+  type Authentication,
+  isAdmission,
+  type ShownCredential,
+  shownCredential,
+} from "./authenticate.ts";
 import { ExchangeContext, type HttpExchangeContext, toContext } from "./context.ts";
 import { acceptsEvents, EventText, eventHeaders } from "./event-stream.ts";
 import type { HealthRules } from "./health.ts";
 import { checkedReplyHeaders } from "./reply-headers.ts";
-import type { Answer, RequestView } from "./request-view.ts";
+import type { Answer, BodyProblem, RequestView } from "./request-view.ts";
 import type { SiteGuard } from "./site-rules.ts";
 
 /** The handler of the messages that are posted to one path. */
@@ -81,9 +88,14 @@ export interface ExchangeCoreOptions<Principal> {
 /** The principal, or the refusal. */
 export type Admission<Principal> = { readonly principal: Principal } | Answer;
 
-const toAdmission = <Principal>(found: Authentication<Principal>): Admission<Principal> => {
+const problemStatus = { too_large: 413, too_slow: 408, gone: 400 } as const;
+
+const toAdmission = <Principal>(
+  found: Authentication<Principal>,
+  credential: ShownCredential | undefined,
+): Admission<Principal> => {
   if (isAdmission(found)) return found;
-  return found.refused === "forbidden" ? refuseWith(403) : unauthorized();
+  return found.refused === "forbidden" ? refuseWith(403) : unauthorized(credential !== undefined);
 };
 
 /** The rules of a server, from a request to its answer. Has no I/O of its own. */
@@ -134,6 +146,13 @@ export class ExchangeCore<Principal> {
     callSafely(() => this.#options.onError?.(error, { path: request.path ?? "", transport }));
   }
 
+  /** The answer to a request whose body could not be read. */
+  unread(request: RequestView, problem: BodyProblem): Answer {
+    if (problem !== "read_before") return refuseWith(problemStatus[problem]);
+    this.tell(new InvalidArgumentError(bodyWasRead), request, "http");
+    return refuse(500, bodyWasRead);
+  }
+
   /** Calls `authenticate`. Returns the principal, or the refusal. */
   async admit(
     request: RequestView,
@@ -142,17 +161,18 @@ export class ExchangeCore<Principal> {
   ): Promise<Admission<Principal>> {
     const { authenticate, limits, clock } = this.#options;
     const { path = "", remoteAddress } = request;
+    const credential = shownCredential(request, acceptQuery);
     const asked = authenticate({
       transport,
       path,
       remoteAddress,
-      credential: shownCredential(request, acceptQuery),
+      credential,
       header: (name) => request.header(name),
       get signal() {
         return request.signal;
       },
     });
-    if (!isThenable(asked)) return toAdmission(asked);
+    if (!isThenable(asked)) return toAdmission(asked, credential);
     const waiting = { name: "authenticate", timeoutMs: limits.bodyTimeoutMs, clock, holdsProcess: false };
     const settled = await settleWithin(Promise.resolve(asked), waiting);
     if (settled.status === "timed_out") {
@@ -160,7 +180,7 @@ export class ExchangeCore<Principal> {
       return refuseWith(503, { "retry-after": "1" });
     }
     if (settled.status !== "done") throw settled.error;
-    return toAdmission(settled.value);
+    return toAdmission(settled.value, credential);
   }
 
   async #answer(request: RequestView): Promise<Answer> {
@@ -206,10 +226,7 @@ export class ExchangeCore<Principal> {
     const { limits, clock } = this.#options;
     const { maxBodyBytes, bodyTimeoutMs } = limits;
     const body = await request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, clock });
-    if ("problem" in body) {
-      if (body.problem === "too_large") return refuseWith(413);
-      return refuseWith(body.problem === "too_slow" ? 408 : 400);
-    }
+    if ("problem" in body) return this.unread(request, body.problem);
     let message: unknown;
     try {
       message = this.#codec.decode(body.bytes);

@@ -1,5 +1,6 @@
 import { ConnectionClosedError, InvalidArgumentError } from "@harnesskit/wire";
 import { handlerLimits } from "../limits.ts";
+import { checkFetchHandlerOptions } from "../option-names.ts";
 import { readStream } from "../read-body.ts";
 import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "./authenticate.ts";
 import type { ExchangeRoute } from "./exchange-core.ts";
@@ -57,6 +58,10 @@ export class FetchRequestView implements RequestView {
     return this.header("host") ?? this.#url.host;
   }
 
+  get isSecure(): boolean {
+    return this.#url.protocol === "https:";
+  }
+
   get signal(): AbortSignal {
     return this.#request.signal;
   }
@@ -66,7 +71,8 @@ export class FetchRequestView implements RequestView {
   }
 
   async readBody({ maxBytes, timeoutMs, clock }: BodyLimits): Promise<ReadBody> {
-    const { body } = this.#request;
+    const { body, bodyUsed } = this.#request;
+    if (bodyUsed || body?.locked) return { problem: "read_before" };
     if (!body) return { bytes: new Uint8Array(0) };
     const tooSlow = new AbortController();
     const cancelTimer = clock.after(timeoutMs, () => tooSlow.abort());
@@ -121,6 +127,7 @@ const toBody = (stream: AnswerStream, signal: AbortSignal): ReadableStream<Uint8
 export const createFetchHandler = <Principal = TokenPrincipal>(
   options: FetchHandlerOptions<Principal>,
 ): FetchHandler => {
+  checkFetchHandlerOptions(options);
   const { path, allowedHosts, token, authenticate, handle } = options;
   const { handleStream, malformed, unsendable, replyHeaders } = options;
   if ((token === undefined) === (authenticate === undefined)) {
@@ -128,6 +135,7 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
   }
   const { core } = createCore<Principal>(options, {
     allowedHosts,
+    allowHostOrigins: true,
     limits: handlerLimits.resolve(options.limits),
     authenticate:
       authenticate ??

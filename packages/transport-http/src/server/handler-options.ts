@@ -14,7 +14,7 @@ import { createSiteGuard, type SiteGuard, type SiteRules } from "./site-rules.ts
 
 /** What every server of exchanges can set. */
 export interface HandlerOptions {
-  /** The origins whose pages may post, as `https://app.example`; without wildcards. @default none */
+  /** The origins whose pages may post, as `https://app.example`; without wildcards. @default none; a fetch handler also takes pages of its `allowedHosts` */
   readonly allowedOrigins?: readonly string[];
   /** @default see each limit */
   readonly limits?: Partial<HandlerLimits>;
@@ -22,7 +22,10 @@ export interface HandlerOptions {
   readonly contextHeaders?: readonly string[];
   /** Paths that tell how the server is; `false` for none. @default `/healthz` and `/readyz` */
   readonly health?: HealthOptions | false;
-  /** Receives the failures of which a client sees only a 500. What it throws is ignored. @default ignores them */
+  /**
+   * Receives the failures of which a client sees only a 500, and with an empty path that the system gives a server no more connections. What it
+   * throws is ignored. @default ignores them
+   */
   readonly onError?: OnServerError;
   /** Receives requests that were refused for their host, origin or credentials. What it throws is ignored. @default ignores them */
   readonly onRefused?: (request: RefusedRequest) => void;
@@ -37,7 +40,7 @@ export interface CoreParts<Principal> {
   readonly contextHeaders: readonly string[];
 }
 
-export interface CoreSetup<Principal> extends Pick<SiteRules, "allowedHosts"> {
+export interface CoreSetup<Principal> extends Pick<SiteRules, "allowedHosts" | "allowHostOrigins"> {
   readonly routes: Readonly<Record<string, ExchangeRoute<Principal>>>;
   readonly authenticate: Authenticate<Principal>;
   readonly limits: HandlerLimits;
@@ -46,11 +49,15 @@ export interface CoreSetup<Principal> extends Pick<SiteRules, "allowedHosts"> {
 /** Checks the options and makes the rules. Throws `invalid_argument`. */
 export const createCore = <Principal>(
   options: HandlerOptions,
-  { routes, authenticate, allowedHosts, limits }: CoreSetup<Principal>,
+  { routes, authenticate, allowedHosts, allowHostOrigins = false, limits }: CoreSetup<Principal>,
 ): CoreParts<Principal> => {
   for (const path of Object.keys(routes)) assertPath(path);
   if (typeof authenticate !== "function") throw new InvalidArgumentError("authenticate is a function");
-  const guard = createSiteGuard({ allowedHosts, allowedOrigins: options.allowedOrigins ?? [] });
+  const guard = createSiteGuard({
+    allowedHosts,
+    allowedOrigins: options.allowedOrigins ?? [],
+    allowHostOrigins,
+  });
   const contextHeaders = checkedContextHeaders(options.contextHeaders ?? defaultContextHeaders);
   const core = new ExchangeCore<Principal>({
     routes: new Map(Object.entries(routes)),

@@ -6,10 +6,11 @@ export interface BodyLimits {
   readonly clock: Clock;
 }
 
-/** A body, or why it could not be read: over the limit, too slow, or its sender disconnected. */
-export type ReadBody =
-  | { readonly bytes: Uint8Array }
-  | { readonly problem: "too_large" | "too_slow" | "gone" };
+/** Why a body could not be read: over the limit, too slow, its sender disconnected, or something else has read it. */
+export type BodyProblem = "too_large" | "too_slow" | "gone" | "read_before";
+
+/** A body, or why it could not be read. */
+export type ReadBody = { readonly bytes: Uint8Array } | { readonly problem: BodyProblem };
 
 /** A request as the rules look at it, whatever platform it came in by. */
 export interface RequestView {
@@ -19,6 +20,8 @@ export interface RequestView {
   readonly query: string;
   /** The host that the request was made to, with its port: `Host`, or what an absolute URL says. */
   readonly authority: string | undefined;
+  /** Whether it is known to have come over HTTPS. */
+  readonly isSecure?: boolean;
   /** A header's value by its lower-case name. */
   header(name: string): string | undefined;
   readonly remoteAddress: string | undefined;

@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from "@harnesskit/wire";
-import { refuseWith } from "./answers.ts";
+import { displayText, InvalidArgumentError } from "@harnesskit/wire";
+import { refuse } from "./answers.ts";
 import type { Answer, RequestView } from "./request-view.ts";
 
 export interface SiteRules {
@@ -10,6 +10,8 @@ export interface SiteRules {
   readonly allowedHosts: readonly string[];
   /** The origins whose pages may send requests, as `https://app.example`. A request without an origin does not come from a page. */
   readonly allowedOrigins: readonly string[];
+  /** Whether pages of the allowed hosts may send requests, too: the application that mounts the handler serves them. @default false */
+  readonly allowHostOrigins?: boolean;
 }
 
 const hostPattern = /^(?:\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::\d{1,5})?$/;
@@ -40,6 +42,9 @@ export interface SiteGuard {
   preflight(request: RequestView): Answer | undefined;
 }
 
+/** Untrusted text in a refusal. */
+const shown = (text = ""): string => JSON.stringify(displayText(text, { maxLength: 200 }));
+
 /** The headers that a page may send: its message's, its credentials, its place in a stream, and its trace (W3C Trace Context, and the two customary ids). */
 const requestHeaders =
   "authorization, content-type, last-event-id, traceparent, tracestate, x-api-key, x-correlation-id, x-request-id";
@@ -56,6 +61,13 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
     const lower = authority.toLowerCase();
     return hostPattern.test(lower) && (hosts.has(lower) || hosts.has(lower.replace(/:\d+$/, "")));
   };
+  /** A page of the host that it asks, or of one that is listed with the origin's own port; over HTTPS no page without it. */
+  const isOwnOrigin = (origin: string, { authority = "", isSecure }: RequestView): boolean => {
+    if (!rules.allowHostOrigins || !/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;
+    const { host, origin: whole, protocol } = new URL(origin);
+    if (whole !== origin || (isSecure && protocol !== "https:")) return false;
+    return hosts.has(host) || host === authority.toLowerCase();
+  };
   const corsHeaders = (request: RequestView): Readonly<Record<string, string>> => {
     if (origins.size === 0) return {};
     const origin = request.header("origin");
@@ -68,9 +80,12 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
   };
   return {
     check(request) {
-      if (!isAllowedHost(request.authority)) return refuseWith(403);
+      const { authority } = request;
+      if (!isAllowedHost(authority))
+        return refuse(403, `The host ${shown(authority)} is not in allowedHosts.`);
       const origin = request.header("origin");
-      return origin === undefined || origins.has(origin) ? undefined : refuseWith(403);
+      if (origin === undefined || origins.has(origin) || isOwnOrigin(origin, request)) return undefined;
+      return refuse(403, `The origin ${shown(origin)} is not in allowedOrigins.`);
     },
     corsHeaders,
     preflight(request) {

@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Transport, TransportError } from "@harnesski
 import { withQueryCredentials } from "../credentials.ts";
 import { WebSocketCloseError } from "../errors.ts";
 import { type WebSocketLimits, webSocketLimits } from "../limits.ts";
+import { checkWebSocketTransportOptions } from "../option-names.ts";
 import {
   createSocketTransport,
   type OpeningSocket,
@@ -35,6 +36,7 @@ export interface PlatformTransportOptions extends WebSocketClientOptions {
 export const createWebSocketTransport = (
   options: PlatformTransportOptions,
 ): Transport<WebSocketClientContext> => {
+  checkWebSocketTransportOptions(options);
   const { credentials, credentialsIn } = options;
   const client = resolveSocketClient(options, webSocketLimits.resolve(options.limits));
   const { url, endpoint, limits, protocols, clock } = client;

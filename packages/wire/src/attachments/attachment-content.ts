@@ -15,7 +15,8 @@ const signatures: readonly (readonly [mediaType: string, ...bytes: (number | und
   ["application/pdf", 0x25, 0x50, 0x44, 0x46, 0x2d],
 ];
 
-const knownType = (bytes: Uint8Array): string | undefined =>
+/** The type of bytes that are an image or a PDF, by how they begin; undefined for any other. */
+export const mediaTypeOfBytes = (bytes: Uint8Array): string | undefined =>
   signatures.find(([, ...start]) =>
     start.every((byte, index) => (byte === undefined ? index < bytes.length : byte === bytes[index])),
   )?.[0];
@@ -49,7 +50,7 @@ export const toAttachmentContent = (
   { maxTextLength, mediaTypes }: Required<AttachmentLimits>,
 ): AttachmentContent => {
   const given = essenceOf(mimeType);
-  const known = knownType(bytes);
+  const known = mediaTypeOfBytes(bytes);
   const text = known === undefined ? decodeUtf8(bytes) : undefined;
   if (text !== undefined) {
     if (text.length > maxTextLength) {

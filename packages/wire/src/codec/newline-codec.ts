@@ -7,6 +7,26 @@ import { encodeMessage, type MessageLimits, toMessageLimits } from "./json-text.
 import { MessageReader } from "./message-reader.ts";
 
 const newline = 0x0a;
+/** Bytes of either end of a dropped line that its error has. */
+const endBytes = 512;
+
+const nothing = new Uint8Array(0);
+const join = (one: Uint8Array, other: Uint8Array): Uint8Array => {
+  const joined = new Uint8Array(one.length + other.length);
+  joined.set(one);
+  joined.set(other, one.length);
+  return joined;
+};
+const firstBytes = (begun: Uint8Array, part: Uint8Array): Uint8Array =>
+  join(begun.subarray(0, endBytes), part.subarray(0, endBytes)).slice(0, endBytes);
+const lastBytes = (begun: Uint8Array, part: Uint8Array): Uint8Array =>
+  join(begun.slice(-endBytes), part.slice(-endBytes)).slice(-endBytes);
+
+/** The ends of a line that is dropped. */
+interface Dropped {
+  readonly first: Uint8Array;
+  last: Uint8Array;
+}
 
 class NewlineEncoder implements Encoder {
   readonly #limits: MessageLimits;
@@ -46,7 +66,7 @@ class NewlineDecoder implements Decoder {
   readonly #keepsLines: boolean;
   readonly #line = new ByteBuffer();
   /** The line that is arriving is over the limit; it is dropped up to its newline. */
-  #dropping = false;
+  #dropped: Dropped | undefined;
 
   constructor(limits: MessageLimits, keepsLines: boolean) {
     this.#keepsLines = keepsLines;
@@ -67,7 +87,7 @@ class NewlineDecoder implements Decoder {
       return out;
     }
     let start = 0;
-    if (this.#line.length > 0 || this.#dropping) {
+    if (this.#line.length > 0 || this.#dropped) {
       start = chunk.indexOf(newline) + 1;
       this.#keep(chunk.subarray(0, start - 1), out);
       this.#finishLine(out);
@@ -79,7 +99,7 @@ class NewlineDecoder implements Decoder {
 
   end(): unknown[] {
     const out: unknown[] = [];
-    if (this.broken || this.#line.length === 0) return out;
+    if (this.broken || (this.#line.length === 0 && !this.#dropped)) return out;
     this.#finishLine(out);
     const [message] = out;
     if (message instanceof InvalidMessageError && message.reason !== "too_deep") {
@@ -90,20 +110,32 @@ class NewlineDecoder implements Decoder {
 
   /** Adds to the line that is not complete yet. */
   #keep(part: Uint8Array, out: unknown[]): void {
-    if (this.#dropping) return;
+    if (this.#dropped) {
+      if (this.#keepsLines) this.#dropped.last = lastBytes(this.#dropped.last, part);
+      return;
+    }
     if (this.#line.length + part.length > this.#maxFrameBytes) {
+      const begun = this.#line.view();
+      this.#dropped = { first: firstBytes(begun, part), last: lastBytes(begun, part) };
       this.#line.clear();
-      this.#dropping = true;
-      this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes), out);
+      // With its line, the error waits for the line's end.
+      if (!this.#keepsLines) this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes), out);
       return;
     }
     this.#line.append(part);
   }
 
   #finishLine(out: unknown[]): void {
-    if (!this.#dropping) this.#read(this.#reader.decode(this.#line.view()), out);
+    if (this.#dropped === undefined) this.#read(this.#reader.decode(this.#line.view()), out);
+    else if (this.#keepsLines) this.#tooLarge(this.#dropped, out);
     this.#line.clear();
-    this.#dropping = false;
+    this.#dropped = undefined;
+  }
+
+  #tooLarge({ first, last }: Dropped, out: unknown[]): void {
+    const utf8 = new TextDecoder();
+    const ends = { first: utf8.decode(first), last: utf8.decode(last) };
+    this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes, this.#keepsLines ? ends : undefined), out);
   }
 
   /** Reads whole lines; the last one has no newline. Decoding them together is what makes small messages fast. */
@@ -128,7 +160,8 @@ class NewlineDecoder implements Decoder {
       const found = bytes.indexOf(newline, start);
       const end = found === -1 ? bytes.length : found;
       if (end - start > this.#maxFrameBytes) {
-        this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes), out);
+        const line = bytes.subarray(start, end);
+        this.#tooLarge({ first: firstBytes(line, nothing), last: lastBytes(nothing, line) }, out);
       } else this.#read(this.#reader.decode(bytes.subarray(start, end)), out);
       start = end + 1;
     }
@@ -151,7 +184,7 @@ export interface NewlineCodecOptions extends CodecOptions {
 /**
  * One JSON message a line, ended by LF. Empty lines are skipped, a CR before the LF is white space, a last line needs
  * no newline. A line over the limit is dropped up to its newline, and reading goes on behind it, but not behind 1000
- * invalid lines in a row. A {@link JsonLine} is sent as its text.
+ * invalid lines in a row. A {@link JsonLine} is sent as its text. With `keepLines` the error of a line over the limit has the line's ends.
  */
 export const newlineCodec = (options: NewlineCodecOptions = {}): Codec => {
   const limits = toMessageLimits(options);

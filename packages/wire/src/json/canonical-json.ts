@@ -20,7 +20,10 @@ const isObjectOfKeys = (value: unknown): value is Record<string, unknown> =>
   Object.prototype.toString.call(value) === "[object Object]";
 
 const writeString = (text: string): string => {
-  if (/\p{Cs}/u.test(text)) throw new InvalidArgumentError("a lone surrogate has no canonical JSON form");
+  if (/\p{Cs}/u.test(text))
+    throw new InvalidArgumentError(
+      "a string holds half of a surrogate pair (U+D800 to U+DFFF), which has no canonical JSON form",
+    );
   return JSON.stringify(text);
 };
 

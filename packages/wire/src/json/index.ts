@@ -5,6 +5,7 @@ export {
   utf8Length,
 } from "@harnesskit/protocol/envelope";
 export { canonicalJson, digest } from "./canonical-json.ts";
+export { markNumbers, quoteRoundedNumbers, unmarkNumbers } from "./exact-numbers.ts";
 export {
   copyJson,
   freezeJson,
@@ -16,5 +17,6 @@ export {
   measureJson,
 } from "./json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json-difference.ts";
-export { memberNames } from "./json-scan.ts";
+export { hasRepeatedNames, memberNames } from "./json-scan.ts";
+export { roundedNumber } from "./rounded-number.ts";
 export { fromTextKey, JsonWriter, toTextKey } from "./stored-text.ts";

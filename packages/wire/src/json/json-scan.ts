@@ -1,6 +1,7 @@
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
+const openingBrace = 0x7b;
 
 export const isOpening = (unit: number): boolean => unit === 0x5b || unit === 0x7b;
 export const isClosing = (unit: number): boolean => unit === 0x5d || unit === 0x7d;
@@ -37,4 +38,30 @@ export const memberNames = (text: string): string[] => {
     else if (unit === comma) isName = depth === 1;
   }
   return names;
+};
+
+/** Whether an object at any depth has two members of one name: another reader may keep the first. Takes valid JSON. */
+export const hasRepeatedNames = (text: string): boolean => {
+  /** The names of each open object; undefined for an array. */
+  const open: (Set<string> | undefined)[] = [];
+  let isName = false;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === quote) {
+      const end = endOfString(text, at);
+      const names = open.at(-1);
+      if (isName && names) {
+        const name = JSON.parse(text.slice(at, end + 1)) as string;
+        if (names.has(name)) return true;
+        names.add(name);
+      }
+      isName = false;
+      at = end;
+    } else if (isOpening(unit)) {
+      isName = unit === openingBrace;
+      open.push(isName ? new Set() : undefined);
+    } else if (isClosing(unit)) open.pop();
+    else if (unit === comma) isName = open.at(-1) !== undefined;
+  }
+  return false;
 };

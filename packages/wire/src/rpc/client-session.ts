@@ -94,10 +94,10 @@ export class ClientSession<C extends SessionConnection, I> {
    */
   async whenReady({ timeoutMs = Number.POSITIVE_INFINITY, signal }: SessionWait = {}) {
     const { clock, maxWaitingCalls = 1024 } = this.#options;
-    const deadline = clock.now() + timeoutMs;
+    const deadline = clock.elapsedMs() + timeoutMs;
     while (!this.#ready && this.#settled) {
       const { promise } = this.#settled;
-      const leftMs = Math.max(0, Math.min(deadline, this.#waitsUntilMs()) - clock.now());
+      const leftMs = Math.max(0, Math.min(deadline, this.#waitsUntilMs()) - clock.elapsedMs());
       if (leftMs === 0) throw new RequestTimeoutError("a connection", timeoutMs);
       if (this.#waiting >= maxWaitingCalls) throw new BufferFullError("maxWaitingCalls", maxWaitingCalls);
       this.#waiting++;
@@ -183,7 +183,7 @@ export class ClientSession<C extends SessionConnection, I> {
   async #attempt(timeoutMs: number, signal: AbortSignal): Promise<ReadyConnection<C, I>> {
     const { clock } = this.#options;
     try {
-      return await within((stop) => this.#openAndIntroduce(clock.now() + timeoutMs, stop), {
+      return await within((stop) => this.#openAndIntroduce(clock.elapsedMs() + timeoutMs, stop), {
         clock,
         name: "connecting",
         timeoutMs,
@@ -214,7 +214,7 @@ export class ClientSession<C extends SessionConnection, I> {
     }
     this.#connection = connection;
     this.#introducing = connection;
-    return this.#introduce(connection, Math.max(1, deadline - clock.now()), signal);
+    return this.#introduce(connection, Math.max(1, deadline - clock.elapsedMs()), signal);
   }
 
   async #introduce(connection: C, timeoutMs: number, signal: AbortSignal): Promise<ReadyConnection<C, I>> {
@@ -223,7 +223,7 @@ export class ClientSession<C extends SessionConnection, I> {
     const ready = { connection, introduction };
     this.#introduction = introduction;
     this.#ready = ready;
-    if (this.#state !== "ready") this.#readyAtMs = this.#options.clock.now();
+    if (this.#state !== "ready") this.#readyAtMs = this.#options.clock.elapsedMs();
     this.#to("ready");
     return ready;
   }
@@ -234,7 +234,7 @@ export class ClientSession<C extends SessionConnection, I> {
     this.#ready = undefined;
     this.#error = error ?? new ConnectionClosedError();
     if (this.#state !== "ready") return;
-    this.#lostAtMs = clock.now();
+    this.#lostAtMs = clock.elapsedMs();
     if (!reconnect) {
       this.#giveUp(error);
       return;

@@ -2,10 +2,11 @@ import { callSafely, isThenable } from "../call-safely.ts";
 import { type HarnessError, RequestCancelledError, RequestTimeoutError } from "../errors.ts";
 import type { ProtocolError } from "../protocol-error.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
-import { TimerTable } from "../time/timer-table.ts";
+import { startDeadline } from "../time/deadline.ts";
 import type { DispatcherOptions, DispatcherStats, RefusedMessage } from "./dispatcher-options.ts";
 import type { InboundCall } from "./inbound-call.ts";
 import type { Reply, RpcReply } from "./message.ts";
+import { checkDispatcherOptions } from "./option-names.ts";
 import { defaultRpcErrors, type RpcErrors } from "./rpc-errors.ts";
 import { type Call, findMethod } from "./rpc-method.ts";
 import { type OriginOptions, RpcOrigin } from "./rpc-origin.ts";
@@ -35,7 +36,6 @@ export class Dispatcher<Context> {
   };
   /** Calls that wait or are being handled. */
   readonly #pending = new Set<InboundCall<Context>>();
-  readonly #deadlines: TimerTable;
 
   constructor(options: DispatcherOptions<Context>) {
     const { timeoutMs, maxPending, maxBatchSize = 100 } = options.limits ?? {};
@@ -45,7 +45,6 @@ export class Dispatcher<Context> {
     this.#maxPending = maxPending ?? Number.POSITIVE_INFINITY;
     this.maxBatchSize = maxBatchSize;
     this.#clock = options.clock ?? systemClock;
-    this.#deadlines = new TimerTable(this.#clock);
   }
 
   get unknownId(): null | "" {
@@ -115,7 +114,6 @@ export class Dispatcher<Context> {
   /** Aborts all calls; their answers are as `errors.aborted` says. Idempotent. */
   close(reason: HarnessError): void {
     for (const call of [...this.#pending]) this.abort(call, reason);
-    this.#deadlines.close();
   }
 
   // What follows is for origins.
@@ -161,9 +159,8 @@ export class Dispatcher<Context> {
       this.#succeeded(call, outcome);
       return;
     }
-    if (this.#timeoutMs !== Number.POSITIVE_INFINITY) {
-      this.#deadlines.set(call, this.#clock.now() + this.#timeoutMs);
-    }
+    const onTimeout = () => this.abort(call, new RequestTimeoutError(call.method, this.#timeoutMs));
+    call.cancelTimer = startDeadline(this.#timeoutMs, onTimeout, { clock: this.#clock });
     outcome.then(
       (result) => this.#succeeded(call, result),
       (cause: unknown) => this.#failed(call, cause),
@@ -176,6 +173,7 @@ export class Dispatcher<Context> {
       call.abort(reason);
       return;
     }
+    call.cancelTimer?.();
     const error = this.errors.aborted(reason, call);
     if (reason.code === "request_timeout") this.#stats.timeouts++;
     else this.#stats.cancelled++;
@@ -185,10 +183,6 @@ export class Dispatcher<Context> {
       call.leave();
     }
     call.abort(reason);
-  }
-
-  expire(call: InboundCall<Context>): void {
-    this.abort(call, new RequestTimeoutError(call.method, this.#timeoutMs));
   }
 
   /** Reports what a caller does not see. */
@@ -220,7 +214,7 @@ export class Dispatcher<Context> {
   /** The handler has ended, perhaps after an abort answered its call. */
   #ended(call: InboundCall<Context>): void {
     this.#pending.delete(call);
-    this.#deadlines.clear(call);
+    call.cancelTimer?.();
     if (call.abortReason && call.isSettled) this.#stats.lateResults++;
   }
 }
@@ -228,4 +222,4 @@ export class Dispatcher<Context> {
 /** Makes a dispatcher. It opens nothing: give it messages of exchanges with `receive`, or open an origin per connection. */
 export const createDispatcher = <Context = unknown>(
   options: DispatcherOptions<Context>,
-): Dispatcher<Context> => new Dispatcher(options);
+): Dispatcher<Context> => new Dispatcher(checkDispatcherOptions(options));

@@ -1,15 +1,15 @@
 import type { RequestId } from "@harnesskit/protocol/envelope";
 import type { HarnessError } from "../errors.ts";
-import type { TimerEntry } from "../time/timer-table.ts";
 import type { Lane } from "./lane.ts";
 import type { Call, CallOutcome, Respond, RpcMethod } from "./rpc-method.ts";
 import type { RpcOrigin } from "./rpc-origin.ts";
 
 /** One request or notification that is being handled. Settles exactly once. */
-export class InboundCall<Context> implements Call<Context>, TimerEntry {
+export class InboundCall<Context> implements Call<Context> {
   rpc: RpcMethod<unknown, Context> | undefined;
   params: unknown;
-  dueAt = Number.POSITIVE_INFINITY;
+  /** Stops the timer of its deadline, once it has one. */
+  cancelTimer: (() => void) | undefined;
   /** The lane in which it has a place. */
   lane: Lane | undefined;
   #controller: AbortController | undefined;
@@ -46,10 +46,6 @@ export class InboundCall<Context> implements Call<Context>, TimerEntry {
       if (this.#aborted) this.#controller.abort(this.#aborted);
     }
     return this.#controller.signal;
-  }
-
-  expired(): void {
-    this.origin.dispatcher.expire(this);
   }
 
   reply(result: unknown): void {

@@ -6,6 +6,7 @@ import { ProtocolError } from "../protocol-error.ts";
 import { ChannelServer } from "./channel-server.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { type MessageKind, type ResponseMessage, type RpcReply, readableId } from "./message.ts";
+import { checkPeerOptions } from "./option-names.ts";
 import {
   checkTimeout,
   type PeerHandlers,
@@ -285,4 +286,4 @@ export const createPeer = <Context>(
   channel: Channel<Context>,
   handlers: PeerHandlers<Context> = {},
   options: PeerOptions = {},
-): Peer<Context> => new Peer(channel, handlers, options);
+): Peer<Context> => new Peer(channel, handlers, checkPeerOptions(options));

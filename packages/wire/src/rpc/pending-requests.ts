@@ -1,24 +1,14 @@
 import { BufferFullError, type HarnessError, RequestCancelledError, RequestTimeoutError } from "../errors.ts";
+import { sharedSignal } from "../shared-signal.ts";
 import type { Clock } from "../time/clock.ts";
-import { type TimerEntry, TimerTable } from "../time/timer-table.ts";
+import { startDeadline } from "../time/deadline.ts";
 
 /** A request that waits for its answer. */
-class Pending implements TimerEntry {
-  dueAt = Number.POSITIVE_INFINITY;
-  unlisten: (() => void) | undefined;
-
-  constructor(
-    readonly requests: PendingRequests,
-    readonly id: number | string,
-    readonly method: string,
-    readonly timeoutMs: number,
-    readonly resolve: (result: unknown) => void,
-    readonly reject: (error: HarnessError) => void,
-  ) {}
-
-  expired(): void {
-    this.requests.giveUp(this.id, new RequestTimeoutError(this.method, this.timeoutMs));
-  }
+interface Pending {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: HarnessError) => void;
+  readonly cancelTimer: () => void;
+  readonly unlisten: (() => void) | undefined;
 }
 
 const toStringId = (number: number): string => `req-${String(number).padStart(7, "0")}`;
@@ -37,16 +27,13 @@ export interface PendingOptions {
   readonly onGivenUp: (id: number | string) => void;
 }
 
-/** The requests that wait for their answers, each until its deadline. One timer serves them all. */
+/** The requests that wait for their answers, each until its deadline. */
 export class PendingRequests {
   readonly #pending = new Map<number | string, Pending>();
-  readonly #deadlines: TimerTable;
   #lastId = 0;
   #closed: HarnessError | undefined;
 
-  constructor(readonly options: PendingOptions) {
-    this.#deadlines = new TimerTable(options.clock);
-  }
+  constructor(readonly options: PendingOptions) {}
 
   get size(): number {
     return this.#pending.size;
@@ -70,12 +57,13 @@ export class PendingRequests {
     const number = ++this.#lastId;
     const id = stringIds ? toStringId(number) : number;
     const answer = new Promise<unknown>((resolve, reject) => {
-      const pending = new Pending(this, id, method, timeoutMs, resolve, reject);
-      this.#pending.set(id, pending);
-      if (signal) pending.unlisten = this.#listen(id, method, signal);
-      if (timeoutMs !== Number.POSITIVE_INFINITY) {
-        this.#deadlines.set(pending, this.options.clock.now() + timeoutMs);
-      }
+      const onTimeout = () => this.giveUp(id, new RequestTimeoutError(method, timeoutMs));
+      this.#pending.set(id, {
+        resolve,
+        reject,
+        cancelTimer: startDeadline(timeoutMs, onTimeout, this.options),
+        unlisten: signal && this.#listen(id, method, signal),
+      });
     });
     return { id, answer };
   }
@@ -119,7 +107,6 @@ export class PendingRequests {
   close(error: HarnessError): void {
     this.#closed = error;
     for (const id of [...this.#pending.keys()]) this.fail(id, error);
-    this.#deadlines.close();
   }
 
   /** Settles a request that is given up on this side, and reports that. */
@@ -131,14 +118,14 @@ export class PendingRequests {
     const pending = this.#pending.get(id as number | string);
     if (!pending) return undefined;
     this.#pending.delete(id as number | string);
-    this.#deadlines.clear(pending);
+    pending.cancelTimer();
     pending.unlisten?.();
     return pending;
   }
 
   #listen(id: number | string, method: string, signal: AbortSignal): () => void {
     const onAbort = () => this.giveUp(id, new RequestCancelledError(method, { cause: signal.reason }));
-    signal.addEventListener("abort", onAbort, { once: true });
+    sharedSignal(signal).addEventListener("abort", onAbort, { once: true });
     return () => signal.removeEventListener("abort", onAbort);
   }
 }

@@ -6,6 +6,8 @@ export interface ManualClock extends Clock {
   readonly pending: number;
   /** Moves the time on, and calls back what falls due on the way, in the order of its time. */
   advance(byMs: number): void;
+  /** Sets `now()` forward or back, as a correction of the system's clock does. Waits and timers do not notice. */
+  correct(byMs: number): void;
 }
 
 interface Timer {
@@ -19,7 +21,8 @@ interface Timer {
  */
 export const createManualClock = (startMs = 1_700_000_000_000): ManualClock => {
   const timers = new Set<Timer>();
-  let nowMs = startMs;
+  let nowMs = 0;
+  let epochMs = startMs;
 
   const nextDueBy = (limitMs: number): Timer | undefined => {
     let next: Timer | undefined;
@@ -30,7 +33,8 @@ export const createManualClock = (startMs = 1_700_000_000_000): ManualClock => {
   };
 
   return {
-    now: () => nowMs,
+    now: () => epochMs + nowMs,
+    elapsedMs: () => nowMs,
     after(delayMs, callback) {
       const timer = { dueAt: nowMs + Math.max(0, delayMs), callback };
       timers.add(timer);
@@ -49,6 +53,9 @@ export const createManualClock = (startMs = 1_700_000_000_000): ManualClock => {
         timer.callback();
       }
       nowMs = untilMs;
+    },
+    correct(byMs) {
+      epochMs += byMs;
     },
   };
 };

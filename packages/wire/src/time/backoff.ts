@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "../errors.ts";
+import { sharedSignal } from "../shared-signal.ts";
 import type { Clock } from "./clock.ts";
 
 /** How long to wait between attempts: the wait doubles, and each is between half and all of its length. */
@@ -61,5 +62,5 @@ export const wait = (delayMs: number, clock: Clock, signal: AbortSignal | undefi
       resolve();
     };
     const takeBack = clock.after(delayMs, done, true);
-    signal?.addEventListener("abort", done, { once: true });
+    if (signal) sharedSignal(signal).addEventListener("abort", done, { once: true });
   });

@@ -1,31 +1,41 @@
 /** Time as a dependency, so that a test needs no sleep. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, for what is shown or stored. May be set at any time, forward or back. */
   now(): number;
+  /** Whole milliseconds since some moment, for waits and durations. Setting the system's clock does not change it. */
+  elapsedMs(): number;
   /**
-   * Calls `callback` once after `delayMs`. Returns what takes it back. A waiting timer does not keep the process alive,
+   * Calls `callback` once after `delayMs`, never before. Returns what takes it back. A waiting timer does not keep the process alive,
    * unless `holdsProcess`: for what a caller awaits although nothing else may be open.
    */
   after(delayMs: number, callback: () => void, holdsProcess?: boolean): () => void;
 }
 
-/** The longest delay of a timer. A longer wait fires early, and its owner checks the time again. */
+/** The longest delay of one of the platform's timers. */
 export const maxTimerMs = 2 ** 31 - 1;
 
 /** The real time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsedMs: () => Math.floor(performance.now()),
   after(delayMs, callback, holdsProcess = false) {
-    const timer: unknown = setTimeout(callback, Math.min(delayMs, maxTimerMs));
-    if (
-      !holdsProcess &&
-      typeof timer === "object" &&
-      timer !== null &&
-      "unref" in timer &&
-      typeof timer.unref === "function"
-    ) {
-      timer.unref();
-    }
+    let leftMs = delayMs;
+    let timer: unknown;
+    const start = (): void => {
+      const partMs = Math.min(leftMs, maxTimerMs);
+      leftMs -= partMs;
+      timer = setTimeout(leftMs > 0 ? start : callback, partMs);
+      if (
+        !holdsProcess &&
+        typeof timer === "object" &&
+        timer !== null &&
+        "unref" in timer &&
+        typeof timer.unref === "function"
+      ) {
+        timer.unref();
+      }
+    };
+    start();
     return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
   },
 };

@@ -7,5 +7,5 @@ export {
   wait,
 } from "./backoff.ts";
 export { type Clock, isoTime, maxTimerMs, systemClock } from "./clock.ts";
-export { type TimerEntry, TimerTable } from "./timer-table.ts";
+export { startDeadline } from "./deadline.ts";
 export { type Settled, settleWithin, type WithinOptions, type Work, within } from "./within.ts";

@@ -1,5 +1,7 @@
 import { RequestCancelledError, RequestTimeoutError } from "../errors.ts";
+import { sharedSignal } from "../shared-signal.ts";
 import { type Clock, systemClock } from "./clock.ts";
+import { startDeadline } from "./deadline.ts";
 
 export interface WithinOptions<T = unknown> {
   /** What is waited for, for errors: a method or an operation. */
@@ -42,7 +44,6 @@ export const settleWithin = <T>(work: Work<T>, options: WithinOptions<T>): Promi
     const { name, timeoutMs = Number.POSITIVE_INFINITY, clock = systemClock, holdsProcess = true } = options;
     const signals = signalList(options.signal);
     const abort = typeof work === "function" ? new AbortController() : undefined;
-    const dueAtMs = clock.now() + timeoutMs;
     let isOver = false;
     let cancelTimer = () => {};
 
@@ -61,17 +62,14 @@ export const settleWithin = <T>(work: Work<T>, options: WithinOptions<T>): Promi
       const cause: unknown = signals.find((signal) => signal.aborted)?.reason;
       settle({ status: "cancelled", error: new RequestCancelledError(name, { cause }) });
     };
-    // A clock may call early where the wait is longer than its timers.
-    const arm = (): void => {
-      const leftMs = dueAtMs - clock.now();
-      if (leftMs > 0) cancelTimer = clock.after(leftMs, arm, holdsProcess);
-      else settle({ status: "timed_out", error: new RequestTimeoutError(name, timeoutMs) });
-    };
+    const onTimeout = (): void =>
+      settle({ status: "timed_out", error: new RequestTimeoutError(name, timeoutMs) });
 
     if (signals.some((signal) => signal.aborted)) onAbort();
-    else if (Number.isFinite(timeoutMs)) arm();
+    else if (!(timeoutMs > 0)) onTimeout();
+    else cancelTimer = startDeadline(timeoutMs, onTimeout, { clock, holdsProcess });
     if (isOver && typeof work === "function") return;
-    for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
+    for (const signal of signals) sharedSignal(signal).addEventListener("abort", onAbort, { once: true });
     const run = async (): Promise<T> =>
       typeof work === "function" ? work((abort as AbortController).signal) : work;
     run().then(

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { canonicalJson } from "../json/canonical-json.ts";
 import { copyJson, isObject } from "../json/json.ts";
 import { isStandardSchema, type SchemaIssue, toJsonSchema } from "./schema.ts";
 import type { PreparedCall, Tool, ToolContext, ToolScope } from "./tool.ts";
@@ -31,9 +32,21 @@ const validInput = async ({ input: schema }: Tool, value: unknown): Promise<Json
   throw new ToolError("tool.invalid_input", `The input does not fit: ${issues.join("; ")}`);
 };
 
+/** A call is shown, digested and sent on as what it is: an input that has no canonical form cannot be. */
+const checkCanonical = (input: JsonObject): void => {
+  try {
+    canonicalJson(input);
+  } catch (cause) {
+    throw new ToolError("tool.invalid_input", `The input cannot be used: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+};
+
 /**
  * Validates and normalises a call with the tool's `prepare`, or else with its schema. A JSON Schema without `prepare`
- * only checks that the input is an object: the tool's `run` checks the rest. Throws `ToolError` `tool.invalid_input`.
+ * only checks that the input is an object: the tool's `run` checks the rest. Throws `ToolError` `tool.invalid_input`, also
+ * for an input without a canonical form, such as one with half of a surrogate pair.
  */
 export const prepareCall = async (
   tool: Tool,
@@ -41,6 +54,7 @@ export const prepareCall = async (
   scope: ToolScope,
 ): Promise<Required<Pick<PreparedCall, "input" | "run">> & PreparedCall> => {
   const prepared = tool.prepare ? await tool.prepare(value, scope) : { input: await validInput(tool, value) };
+  checkCanonical(prepared.input);
   const run = async (context: ToolContext): Promise<unknown> => tool.run(prepared.input, context);
   return { ...prepared, run: prepared.run ?? run };
 };

@@ -32,6 +32,10 @@ export interface ToolContext {
   /** Streams output while the call runs. A promise settles when there is room for more. */
   readonly stdout: (text: string) => Promise<void> | void;
   readonly stderr: (text: string) => Promise<void> | void;
+  /** A line for the log of the call, what the tool does now, and a part of its result. Left out by a host that has no place for them. */
+  readonly log?: (text: string) => Promise<void> | void;
+  readonly status?: (text: string) => Promise<void> | void;
+  readonly partialResult?: (json: JsonObject) => Promise<void> | void;
   /** The approval of exactly this call, and the approver's name; left out where no human was asked. */
   readonly approval?: { readonly id: string; readonly by: string } | undefined;
 }

@@ -41,4 +41,19 @@ describe("newlineCodec with keepLines", () => {
     expect(() => encoder.add(new JsonLine(`"${"x".repeat(1024)}"`, ""))).toThrow(FrameTooLargeError);
     expect(encoder.take()).toBe("");
   });
+
+  it("has the two ends of a line over the limit in its error, in any chunks", () => {
+    const line = `{"id":7,"result":"${"x".repeat(2000)}ü","jsonrpc":"2.0"}`;
+    const bytes = new TextEncoder().encode(`${line}\n1\n`);
+    for (const size of [1, 600, 5000]) {
+      const decoder = codec.createDecoder();
+      const read: unknown[] = [];
+      for (let at = 0; at < bytes.length; at += size)
+        read.push(...decoder.push(bytes.subarray(at, at + size)));
+      expect(read).toMatchObject([{ code: "frame_too_large" }, { value: 1 }]);
+      const { first = "", last = "" } = (read[0] as FrameTooLargeError).ends ?? {};
+      expect([line.startsWith(first), line.endsWith(last)]).toEqual([true, true]);
+      expect([first, last]).toEqual([expect.stringContaining('"id":7'), expect.stringContaining("ü")]);
+    }
+  });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { memberNames } from "../../src/json/index.ts";
+import { hasRepeatedNames, memberNames } from "../../src/json/index.ts";
 
 describe("memberNames", () => {
   it("finds every name of the outermost object, and no name of another", () => {
@@ -29,5 +29,13 @@ describe("memberNames", () => {
       "x",
     ]);
     expect([memberNames("1"), memberNames('"a"')]).toEqual([[], []]);
+  });
+});
+
+describe("hasRepeatedNames", () => {
+  it("finds a repeated name at any depth, and none in what JSON.stringify writes", () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => !hasRepeatedNames(JSON.stringify(value))));
+    expect(hasRepeatedNames(String.raw`[{"a":{"b":[1,{"c":1,"x":"c","\u0063":2}]}}]`)).toBe(true);
+    expect(hasRepeatedNames('{"a":{"a":1},"b":[{"a":1},{"a":2},"a","a"]}')).toBe(false);
   });
 });

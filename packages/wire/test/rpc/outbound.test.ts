@@ -185,12 +185,6 @@ describe("deadlines", () => {
     });
   });
 
-  it("cost one timer, however many requests wait", async () => {
-    const { peer, clock } = openRaw();
-    for (let index = 0; index < 100; index++) void outcomeOf(peer.request("a"));
-    expect(clock.pending).toBe(1);
-  });
-
   it.each([-1, Number.NaN])("of %d ms are refused with invalid_argument", async (timeoutMs) => {
     const { peer, sent } = openRaw();
     await expect(outcomeOf(peer.request("a", undefined, { timeoutMs }))).resolves.toMatchObject({

@@ -4,6 +4,7 @@ import type {
   LanguageModelV3StreamPart,
 } from "@ai-sdk/provider";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
+import { judgePrompt } from "../../../../../scripts/lib/strict-provider/judge-prompt.ts";
 
 type Part = LanguageModelV3StreamPart;
 export interface Call {
@@ -54,13 +55,15 @@ export type Answer =
   | Error
   | ((call: LanguageModelV3CallOptions) => readonly Part[] | PromiseLike<never>);
 
-/** A model that gives these answers, one a call, and keeps what it was asked. */
+/** A model that gives these answers, one a call, to what providers take, and keeps what it was asked. */
 export const scriptedModel = (...answers: readonly Answer[]) => {
   const asked: LanguageModelV3CallOptions[] = [];
   const queue = [...answers];
   const model: LanguageModelV3 = new MockLanguageModelV3({
     doStream: async (call) => {
       asked.push(call);
+      const refused = judgePrompt(call);
+      if (refused !== undefined) throw new Error(`a provider would refuse the prompt: ${refused}`);
       const next = queue.shift();
       if (next === undefined) throw new RangeError("the model was asked more often than there are answers");
       if (next instanceof Error) throw next;

@@ -1,5 +1,5 @@
 /** What stands in the place of a secret. */
-export const redacted = "[redacted]";
+export const redactedPlaceholder = "[redacted]";
 
 // None of these expressions goes back over what it has read more than a few characters, so that a hostile text costs no
 // more than its length.
@@ -25,23 +25,24 @@ const userInfo = /:\/\/[^\s/?#"'<>]+@/g;
 
 /** `password=…`, `"api_key": "…"`, `?token=…`: the name stays. */
 const assignments =
-  /((?:password|passwd|passphrase|pwd|secret|token|api[-_ ]?key|access[-_]?key|private[-_]?key|credentials?)["']?\s{0,8}(?:=|:|%3[dD])\s{0,8})("[^"]*"?|'[^']*'?|[^\s"'&,;]+)/gi;
+  /((?:password|passwd|passphrase|pwd|secret|token|api[-_ ]?key|(?:access|account)[-_]?key|private[-_]?key|credentials?)["']?\s{0,8}(?:=|:|%3[dD])\s{0,8})("[^"]*"?|'[^']*'?|[^\s"'&,;]+)/gi;
 
 /** Whether a string may contain one of the above: never false for one that does. */
 const suspicion =
   /[=:@%+\s]|[srp]k[-_]|gh[a-z]_|github_|glpat-|xox|xapp-|AIza|ya29|A[A-Z]{2}A|npm_|pypi-|hf_|dop_|SG\.|eyJ/;
 
-export const isSuspicious = (text: string): boolean => suspicion.test(text);
+/** The string without what has the shape of a secret: `[redacted]` stands in its place. The same string where nothing has. */
+export const withoutSecretShapes = (text: string): string =>
+  suspicion.test(text) ? withoutShapes(text) : text;
 
-/** The string without what has the shape of a secret; the same string where nothing has. */
-export const withoutShapes = (text: string): string =>
+const withoutShapes = (text: string): string =>
   text
-    .replace(privateKeys, redacted)
-    .replace(userInfo, `://${redacted}@`)
-    .replace(headers, `$1$2${redacted}`)
-    .replace(schemes, `$1 ${redacted}`)
-    .replace(tokens, redacted)
-    .replace(tokensAtBorder, redacted)
+    .replace(privateKeys, redactedPlaceholder)
+    .replace(userInfo, `://${redactedPlaceholder}@`)
+    .replace(headers, `$1$2${redactedPlaceholder}`)
+    .replace(schemes, `$1 ${redactedPlaceholder}`)
+    .replace(tokens, redactedPlaceholder)
+    .replace(tokensAtBorder, redactedPlaceholder)
     .replace(assignments, (_, name: string, value: string) =>
-      value.startsWith(redacted) ? `${name}${value}` : `${name}${redacted}`,
+      value.startsWith(redactedPlaceholder) ? `${name}${value}` : `${name}${redactedPlaceholder}`,
     );

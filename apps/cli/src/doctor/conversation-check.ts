@@ -1,0 +1,47 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { shellWord } from "@harnesskit/wire";
+import { oneLine } from "../terminal/text.ts";
+import { type Finding, ok, problem } from "./checks.ts";
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Why a store's file cannot be used; undefined for one that is whole. */
+const damageOf = async (file: string): Promise<string | undefined> => {
+  // A store that was opened once is never empty.
+  const found = await lstat(file);
+  if (found.isFile() && found.size === 0) return "the file is empty: what was in it is lost";
+  try {
+    const { checkSqliteStore } = await import("@harnesskit/store-sqlite");
+    await checkSqliteStore({ file });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+/** Whether the file of the conversations below `.harness` can be used and is whole; nothing where there is none. */
+export const checkConversations = async (harness: string): Promise<Finding[]> => {
+  const file = join(harness, "chat.sqlite");
+  if (!(await isThere(file))) return [];
+  const shown = oneLine(file, 1000);
+  const damage = await damageOf(file);
+  if (damage === undefined) return [ok("chats", `${shown} is whole`)];
+  return [problem("chats", `${shown} cannot be used: ${oneLine(damage, 500)}`, await moveAway(file))];
+};
+
+/** SQLite would read the log of a file that was moved into the next one: they move together. */
+const moveAway = async (file: string): Promise<string> => {
+  const files: string[] = [];
+  for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`])
+    if (await isThere(path)) files.push(oneLine(shellWord(path), 1000));
+  const directory = oneLine(shellWord(`${file}.old`), 1000);
+  return (
+    "End what uses it, and put a copy in its place if there is one. " +
+    `To begin anew: mkdir ${directory} && mv ${files.join(" ")} ${directory}`
+  );
+};

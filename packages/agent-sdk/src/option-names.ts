@@ -1,0 +1,24 @@
+import { defineOptions } from "@harnesskit/wire";
+import type { AgentOptions } from "./agent-options.ts";
+
+export const checkAgentOptions = defineOptions<AgentOptions>("defineAgent", {
+  id: true,
+  version: true,
+  tools: false,
+  limits: false,
+  onError: false,
+  onRejected: false,
+  debug: false,
+  outputFiles: false,
+  outputDirectory: false,
+  keepOutputFiles: false,
+  manifestHash: false,
+  health: false,
+  clock: false,
+  measureLoopLag: false,
+  cancelGraceMs: false,
+  welcomeTimeoutMs: false,
+  registerTimeoutMs: false,
+  goodbyeTimeoutMs: false,
+  degradedLagMs: false,
+});

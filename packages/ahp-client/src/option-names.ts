@@ -1,0 +1,58 @@
+import { defineOptions } from "@harnesskit/wire";
+import type { AhpClientOptions } from "./client-options.ts";
+import type { RunReporterOptions } from "./reporters/run-reporter.ts";
+import type { SupervisionOptions } from "./supervise/supervision-options.ts";
+import type { ThreadGatesOptions } from "./thread-gates/thread-gates.ts";
+
+export const checkAhpClientOptions = defineOptions<AhpClientOptions>("createAhpClient", {
+  transport: false,
+  channel: false,
+  exchange: false,
+  requestTimeoutMs: false,
+  deadlines: false,
+  framework: true,
+  version: true,
+  capabilities: false,
+  sessionId: false,
+  agentId: false,
+  limits: false,
+  reconnect: false,
+  resend: false,
+  failOpen: false,
+  onFailOpen: false,
+  onLoss: false,
+  reportLosses: false,
+  onError: false,
+  clock: false,
+  createId: false,
+});
+
+export const checkRunReporterOptions = defineOptions<RunReporterOptions>("createRunReporter", {
+  runId: false,
+  prompt: false,
+  metadata: false,
+  maxSnapshotLength: false,
+  maxTasks: false,
+  clock: false,
+  createId: false,
+});
+
+export const checkSupervisorOptions = defineOptions<SupervisionOptions>("createSupervisor", {
+  onEscalate: false,
+  escalationTimeoutMs: false,
+  limits: false,
+  oversizePrompt: false,
+  approvals: false,
+  fields: false,
+  onError: false,
+  clock: false,
+});
+
+export const checkThreadGatesOptions = defineOptions<ThreadGatesOptions>("createThreadGates", {
+  client: true,
+  policyName: false,
+  toolAgent: true,
+  waitMs: false,
+  onError: false,
+  clock: false,
+});

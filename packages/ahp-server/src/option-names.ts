@@ -1,0 +1,26 @@
+import { defineOptions } from "@harnesskit/wire";
+import type { FileStateStoreOptions } from "./node/file-state-store.ts";
+import type { AhpServerOptions } from "./server-options.ts";
+
+export const checkAhpServerOptions = defineOptions<AhpServerOptions<unknown>>("createAhpServer", {
+  handlers: true,
+  name: true,
+  version: true,
+  limits: false,
+  handlerTimeoutMs: false,
+  capabilities: false,
+  stateStore: false,
+  audit: false,
+  principalOf: false,
+  exchangeHandshake: false,
+  createSessionToken: false,
+  onHandshake: false,
+  onError: false,
+  clock: false,
+});
+
+export const checkFileStateStoreOptions = defineOptions<FileStateStoreOptions>("openFileStateStore", {
+  path: true,
+  onError: false,
+  maxBytes: false,
+});

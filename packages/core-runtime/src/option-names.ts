@@ -1,0 +1,123 @@
+import { defineOptions, type OptionNames } from "@harnesskit/wire";
+import type { CoreOptions } from "./core-options.ts";
+import type { DirectivesOptions } from "./directives/directives.ts";
+import type { StartCoreOptions } from "./launch/launch-options.ts";
+import type { FileStoreOptions } from "./records/record-file.ts";
+import type { CoreClientOptions } from "./remote/core-client.ts";
+import type { CoreServerOptions } from "./remote/core-server.ts";
+import type { AgentHostOptions } from "./thread-tools/agent-host-options.ts";
+import type { AgentToolsOptions } from "./thread-tools/agent-tools.ts";
+import type { ThreadToolsOptions } from "./thread-tools/thread-tools.ts";
+
+const coreOptions = {
+  grants: false,
+  directives: false,
+  authorize: false,
+  audit: false,
+  redactor: false,
+  limits: false,
+  onError: false,
+  refuseManifestDrift: false,
+  operatorCommand: false,
+  coreVersion: false,
+  instanceId: false,
+  clock: false,
+  heartbeatIntervalMs: false,
+  missedHeartbeats: false,
+  helloTimeoutMs: false,
+  tokenLifetimeMs: false,
+  timeoutMs: false,
+  cancelGraceMs: false,
+  idempotencyTtlMs: false,
+} as const satisfies OptionNames<CoreOptions>;
+
+export const checkCoreOptions = defineOptions<CoreOptions>("createCore", coreOptions);
+
+export const checkStartCoreOptions = defineOptions<StartCoreOptions>("startCore", {
+  ...coreOptions,
+  agents: false,
+  socketDirectory: false,
+  environment: false,
+  restart: false,
+  onOutput: false,
+  random: false,
+  connectTimeoutMs: false,
+  registerTimeoutMs: false,
+  reconnectTimeoutMs: false,
+  unhealthyTimeoutMs: false,
+  drainTimeoutMs: false,
+  goodbyeGraceMs: false,
+  stopGraceMs: false,
+  killTimeoutMs: false,
+  outputTimeoutMs: false,
+});
+
+export const checkCoreClientOptions = defineOptions<CoreClientOptions>("createCoreClient", {
+  transport: true,
+  token: true,
+  name: false,
+  requestTimeoutMs: false,
+  reconnect: false,
+  onError: false,
+  clock: false,
+});
+
+export const checkCoreServerOptions = defineOptions<CoreServerOptions>("createCoreServer", {
+  core: true,
+  clients: true,
+  version: false,
+  limits: false,
+  onError: false,
+  clock: false,
+});
+
+export const checkAgentHostOptions = defineOptions<AgentHostOptions>("createAgentHost", {
+  agents: true,
+  limits: false,
+  grants: false,
+  operatorCommand: false,
+  environment: true,
+  version: true,
+  authorize: false,
+  knownTools: false,
+  startTimeoutMs: false,
+  openAudit: false,
+  onNote: false,
+  onOutput: false,
+  onError: false,
+});
+
+export const checkAgentToolsOptions = defineOptions<AgentToolsOptions>("createAgentTools", {
+  host: true,
+  without: false,
+  onNote: false,
+  limits: false,
+  callerId: false,
+  actor: false,
+});
+
+export const checkDirectivesOptions = defineOptions<DirectivesOptions>("createDirectives", {
+  store: true,
+  audit: false,
+  clock: false,
+  createId: false,
+});
+
+const recordFileOptions = { path: true, limits: false } as const;
+
+export const checkFileGrantsOptions = defineOptions<FileStoreOptions>("createFileGrants", recordFileOptions);
+
+export const checkFileDirectivesOptions = defineOptions<FileStoreOptions>(
+  "createFileDirectives",
+  recordFileOptions,
+);
+
+export const checkThreadToolsOptions = defineOptions<ThreadToolsOptions>("createThreadTools", {
+  agentId: true,
+  tools: true,
+  host: true,
+  prepareTool: false,
+  isPrepared: false,
+  callerId: false,
+  actor: false,
+});

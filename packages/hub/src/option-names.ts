@@ -1,0 +1,52 @@
+import { defineOptions } from "@harnesskit/wire";
+import type { HubClientOptions } from "./client/hub-client.ts";
+import type { HubOptions } from "./hub-options.ts";
+import type { ServeHubOptions } from "./node/serve-hub.ts";
+import type { TimelineStoreOptions } from "./timeline/memory-timeline-store.ts";
+
+export const checkHubClientOptions = defineOptions<HubClientOptions>("createHubClient", {
+  transport: true,
+  client: true,
+  reconnect: false,
+  requestTimeoutMs: false,
+  onError: false,
+  onState: false,
+  clock: false,
+});
+
+export const checkHubOptions = defineOptions<HubOptions>("createHub", {
+  policy: true,
+  approvals: true,
+  timeline: true,
+  name: false,
+  version: true,
+  stateStore: false,
+  riskOf: false,
+  protectionOf: false,
+  parsePolicy: false,
+  secretFields: false,
+  grantMs: false,
+  audit: false,
+  limits: false,
+  onError: false,
+  clock: false,
+  createId: false,
+});
+
+export const checkMemoryTimelineStoreOptions = defineOptions<TimelineStoreOptions>(
+  "createMemoryTimelineStore",
+  { limits: false, clock: false },
+);
+
+export const checkServeHubOptions = defineOptions<ServeHubOptions>("serveHub", {
+  hub: true,
+  place: true,
+  port: false,
+  publicUrl: false,
+  pageDirectory: false,
+  user: false,
+  handlers: false,
+  audit: false,
+  onError: false,
+  clock: false,
+});

@@ -1,0 +1,130 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createFetchHandler } from "@harnesskit/transport-http";
+import { createHttpExchange, toNodeHandler } from "@harnesskit/transport-http/node";
+import express from "express";
+import { Hono } from "hono";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createShellEngine } from "../src/index.ts";
+import { request, say } from "./support.ts";
+
+const token = "a-token-of-the-test";
+
+const stop = async (server: Server) => {
+  server.closeAllConnections();
+  server.close();
+  await once(server, "close");
+};
+
+describe("the engine in a web framework", () => {
+  beforeEach(() => {
+    vi.stubEnv("PORT", "0");
+    vi.stubEnv("ENGINE_TOKEN", token);
+  });
+  afterEach(() => vi.unstubAllEnvs());
+
+  it.each(["hono", "fastify", "express"])(
+    "answers its own page, as the guide shows it for %s",
+    async (name) => {
+      const file = new URL(`./fixtures/frameworks/${name}.ts`, import.meta.url);
+      const page = await readFile(new URL("../../../docs/shells.md", import.meta.url), "utf8");
+      expect(page).toContain((await readFile(file, "utf8")).trim());
+      const { server } = (await import(file.href)) as { server: Server };
+      if (!server.listening) await once(server, "listening");
+      try {
+        const { port } = server.address() as AddressInfo;
+        const post = (origin: string) =>
+          fetch(`http://localhost:${port}/openharness`, {
+            method: "POST",
+            headers: { "content-type": "application/json", authorization: `Bearer ${token}`, origin },
+            body: JSON.stringify(request({ user_intent: "hello" })),
+          });
+        const own = await post(`http://localhost:${port}`);
+        expect([own.status, await own.json()]).toMatchObject([
+          200,
+          { response: { action_directives: [{ payload: { message: "You said: hello" } }] } },
+        ]);
+        const other = await post("http://localhost:5173");
+        expect([other.status, await other.text()]).toEqual([
+          403,
+          'The origin "http://localhost:5173" is not in allowedOrigins.',
+        ]);
+        const exchange = createHttpExchange({
+          url: `http://localhost:${port}/openharness`,
+          credentials: { bearer: token },
+          headers: { origin: "https://evil.example" },
+        });
+        await expect(exchange.handle(request())).rejects.toMatchObject({
+          code: "forbidden",
+          message: expect.stringContaining(
+            'status 403: The origin "https://evil.example" is not in allowedOrigins.',
+          ),
+        });
+        exchange.close();
+      } finally {
+        await stop(server);
+      }
+    },
+  );
+});
+
+it("a page without HTTPS is none of a host that is asked over HTTPS", async () => {
+  const handler = createFetchHandler({
+    path: "/a",
+    token,
+    allowedHosts: ["app.example"],
+    handle: async () => 1,
+  });
+  const status = async (url: string, origin: string) =>
+    (await handler(new Request(url, { method: "POST", headers: { origin } }))).status;
+  expect(await status("https://app.example/a", "https://app.example")).toBe(401);
+  expect(await status("https://app.example/a", "http://app.example")).toBe(403);
+  expect(await status("https://app.example/a", "https://app.example:8443")).toBe(403);
+  expect(await status("http://app.example/a", "https://app.example")).toBe(401);
+});
+
+describe("a body that a framework has read before", () => {
+  const handlerOf = (errors: unknown[]) =>
+    createFetchHandler({
+      ...createShellEngine({ handlers: { intent: () => [say("hi")] } }),
+      path: "/openharness",
+      token,
+      allowedHosts: ["localhost"],
+      onError: (error) => errors.push(error),
+    });
+  const body = JSON.stringify(request());
+  const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+  const said =
+    "The body was read before this handler: mount it before parsers of bodies, such as express.json().";
+  const reported = [expect.objectContaining({ code: "invalid_argument", message: said })];
+
+  it("is told in the answer, by Express and by Hono", async () => {
+    const errors: unknown[] = [];
+    const app = express();
+    app.use(express.json());
+    app.post(
+      "/openharness",
+      toNodeHandler(handlerOf([]), (error) => errors.push(error)),
+    );
+    const server = app.listen(0);
+    await once(server, "listening");
+    try {
+      const { port } = server.address() as AddressInfo;
+      const answer = await fetch(`http://localhost:${port}/openharness`, { method: "POST", headers, body });
+      expect([answer.status, await answer.text(), errors]).toEqual([500, said, reported]);
+    } finally {
+      await stop(server);
+    }
+    const inHono: unknown[] = [];
+    const hono = new Hono();
+    const handler = handlerOf(inHono);
+    hono.post("/openharness", async (c) => {
+      await c.req.raw.json();
+      return handler(c.req.raw);
+    });
+    const answer = await hono.request("http://localhost/openharness", { method: "POST", headers, body });
+    expect([answer.status, await answer.text(), inHono]).toEqual([500, said, reported]);
+  });
+});

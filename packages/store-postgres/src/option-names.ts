@@ -1,0 +1,14 @@
+import { defineOptions } from "@harnesskit/wire";
+import type { PostgresStoreOptions } from "./store-options.ts";
+
+export const checkPostgresStoreOptions = defineOptions<PostgresStoreOptions>("openPostgresStore", {
+  url: true,
+  listenUrl: false,
+  schema: false,
+  tls: false,
+  migrate: false,
+  approvals: false,
+  limits: false,
+  clock: false,
+  onError: false,
+});

@@ -1,0 +1,48 @@
+import { defineOptions } from "@harnesskit/wire";
+import type { AiSdkRunnerOptions } from "./ai-sdk/ai-sdk-runner.ts";
+import type { FileThreadStoreOptions } from "./node/file-thread-store.ts";
+import type { ThreadServerOptions } from "./server-settings.ts";
+
+/** `end` of the gates of `createThreadGates`, which are spread into the options. */
+type WithGates = ThreadServerOptions & { readonly end?: unknown };
+
+export const checkThreadServerOptions = defineOptions<WithGates>("createThreadServer", {
+  end: false,
+  runner: true,
+  store: false,
+  tools: false,
+  gate: false,
+  promptGate: false,
+  observer: false,
+  agents: false,
+  resolveDirectory: false,
+  limits: false,
+  whenBusy: false,
+  resumeQueues: false,
+  flush: false,
+  approvalTimeoutMs: false,
+  unattended: false,
+  onError: false,
+  clock: false,
+  createId: false,
+});
+
+export const checkFileThreadStoreOptions = defineOptions<FileThreadStoreOptions>("createFileThreadStore", {
+  root: true,
+  fileSystem: false,
+  grantKeyPath: false,
+  isOwnerDead: false,
+  maxRequests: false,
+  maxLogBytes: false,
+  maxRequestAgeMs: false,
+  onError: false,
+  clock: false,
+});
+
+export const checkAiSdkRunnerOptions = defineOptions<AiSdkRunnerOptions>("createAiSdkRunner", {
+  model: true,
+  maxContextLength: false,
+  maxRetries: false,
+  attachments: false,
+  onRetry: false,
+});

@@ -1,0 +1,69 @@
+import { InvalidArgumentError } from "./errors.ts";
+
+type EachKey<Options> = Options extends unknown ? keyof Options : never;
+type IsRequired<Options, Name> = Options extends unknown
+  ? Name extends keyof Options
+    ? object extends Pick<Options, Name>
+      ? false
+      : true
+    : false
+  : never;
+
+/** Each option of a type, and whether its constructor needs it: TypeScript refuses a missing and an unknown name. */
+export type OptionNames<Options> = {
+  readonly [Name in EachKey<Options>]: false extends IsRequired<Options, Name> ? false : true;
+};
+
+/** How far two names are apart: letters changed, added, left out or swapped, up to 3. */
+const distance = (from: string, to: string): number => {
+  if (Math.abs(from.length - to.length) > 2) return 3;
+  let [older, row]: [number[], number[]] = [[], Array.from({ length: to.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const isSame = from[i - 1] === to[j - 1];
+      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (isSame ? 0 : 1));
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1])
+        cost = Math.min(cost, (older[j - 2] ?? 0) + 1);
+      next.push(cost);
+    }
+    [older, row] = [row, next];
+  }
+  return row[to.length] ?? 3;
+};
+
+const suggestion = (name: string, names: readonly string[]): string => {
+  const most = name.length > 4 ? 2 : 1;
+  const near = names.find((each) => distance(name.toLowerCase(), each.toLowerCase()) <= most);
+  return near === undefined ? `; the options are ${names.join(", ")}` : `; did you mean "${near}"?`;
+};
+
+/**
+ * Defines the options of a constructor in one place: each name, and whether it must be given. The result returns the options
+ * that it gets, so that it fits around them. It throws `invalid_argument` for what is not an object, for a name that is not
+ * an option (with the nearest one) and for a missing option. An option that is `undefined` is not given.
+ *
+ * @param owner what stands before the message, such as "createThreadClient"
+ *
+ * @example
+ * const checkClientOptions = defineOptions<ClientOptions>("createClient", { transport: true, clock: false });
+ * export const createClient = (options: ClientOptions): Client => new Client(checkClientOptions(options));
+ */
+export const defineOptions =
+  <Options>(owner: string, names: OptionNames<Options>) =>
+  <Given extends object>(options: Given): Given => {
+    if (typeof options !== "object" || options === null) {
+      throw new InvalidArgumentError(
+        `${owner} takes an object of options, got a value of type ${typeof options}`,
+      );
+    }
+    const known = Object.keys(names);
+    for (const [name, value] of Object.entries(options)) {
+      if (value === undefined || Object.hasOwn(names, name)) continue;
+      throw new InvalidArgumentError(`${owner}: "${name}" is not an option${suggestion(name, known)}`);
+    }
+    const given = options as { readonly [name: string]: unknown };
+    const missing = known.find((name) => names[name as keyof typeof names] && given[name] === undefined);
+    if (missing !== undefined) throw new InvalidArgumentError(`${owner} needs the option "${missing}"`);
+    return options;
+  };

@@ -1,0 +1,28 @@
+import { defineOptions } from "../define-options.ts";
+import type { DispatcherOptions } from "./dispatcher-options.ts";
+import type { PeerOptions } from "./peer-options.ts";
+
+export const checkDispatcherOptions = defineOptions<DispatcherOptions<unknown>>("createDispatcher", {
+  methods: false,
+  notifications: false,
+  guard: false,
+  limits: false,
+  errors: false,
+  unknownId: false,
+  anyParams: false,
+  onRefused: false,
+  onError: false,
+  clock: false,
+});
+
+export const checkPeerOptions = defineOptions<PeerOptions>("createPeer", {
+  requestTimeoutMs: false,
+  maxPendingRequests: false,
+  maxConcurrentCalls: false,
+  maxQueuedCalls: false,
+  maxBatchSize: false,
+  stringIds: false,
+  attributesErrors: false,
+  cancellation: false,
+  clock: false,
+});
