@@ -9,6 +9,9 @@ import { anthropicStream, geminiStream, openAiStream, type Said } from "./stream
 
 export type { Said } from "./streams.ts";
 
+// The providers' packages warn of models that do not exist.
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+
 export interface ProviderRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

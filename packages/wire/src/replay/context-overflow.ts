@@ -9,16 +9,21 @@ const others = new Set<unknown>([401, 402, 403, 404, 429]);
 
 const maxDepth = 5;
 
+type Failure = Readonly<Record<string, unknown>>;
+
+/** What failed, and why: the error, what it wraps, and the objects that a provider's stream reports. */
+const failuresIn = (error: unknown, depth = 0): readonly Failure[] => {
+  if (typeof error === "string") return [{ message: error }];
+  if (!isObject(error) || depth > maxDepth) return [];
+  const inner = [error.cause, error.lastError, error.error, error.data];
+  return [error, ...inner.flatMap((each) => failuresIn(each, depth + 1))];
+};
+
 /** True for a failure of a model's provider that says that the request is longer than the model's context. */
-export const isContextOverflow = (error: unknown, depth = 0): boolean => {
-  if (typeof error === "string") return overflow.test(error);
-  if (typeof error !== "object" || error === null || depth > maxDepth) return false;
-  const { statusCode, message, code, type, responseBody, ...rest } = error as Record<string, unknown>;
-  if (others.has(statusCode)) return false;
-  const said = [message ?? (error as Partial<Error>).message, code, type, responseBody];
-  if (said.some((text) => typeof text === "string" && overflow.test(text))) return true;
-  const inner = [(error as Partial<Error>).cause, rest.lastError, rest.error, rest.data];
-  return inner.some(
-    (each) => (isObject(each) || typeof each === "string") && isContextOverflow(each, depth + 1),
+export const isContextOverflow = (error: unknown): boolean => {
+  const failures = failuresIn(error);
+  if (failures.some(({ statusCode }) => others.has(statusCode))) return false;
+  return failures.some(({ message, code, type, responseBody }) =>
+    [message, code, type, responseBody].some((text) => typeof text === "string" && overflow.test(text)),
   );
 };

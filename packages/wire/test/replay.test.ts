@@ -1,0 +1,103 @@
+import { createReplay, type ReplayMessage } from "@harnesskit/wire/replay";
+import { describe, expect, it } from "vitest";
+
+const model = { provider: "local.chat", modelId: "m" };
+const long: ReplayMessage[] = [
+  { role: "user", content: "a".repeat(5_000) },
+  { role: "assistant", content: "b".repeat(5_000) },
+  { role: "user", content: "go on" },
+];
+const lengthOf = (messages: readonly ReplayMessage[]) => JSON.stringify(messages).length;
+
+describe("a request over the model's context", () => {
+  it.each([
+    [
+      {
+        statusCode: 400,
+        message: "This model's maximum context length is 32768 tokens. However, you requested 40000",
+      },
+    ],
+    [
+      {
+        statusCode: 400,
+        message: "Bad Request",
+        responseBody: '{"error":{"code":"context_length_exceeded"}}',
+      },
+    ],
+    [{ statusCode: 400, message: "prompt is too long: 210000 tokens > 200000 maximum" }],
+    [
+      {
+        statusCode: 400,
+        message: "The input token count (40000) exceeds the maximum number of tokens allowed (32768).",
+      },
+    ],
+    [
+      {
+        statusCode: 400,
+        data: { error: { type: "exceed_context_size_error", message: "the request exceeds" } },
+      },
+    ],
+    [{ type: "error", error: { code: "context_length_exceeded" } }],
+    [
+      new Error("The model failed.", {
+        cause: { lastError: { message: "Input is too long for requested model." } },
+      }),
+    ],
+  ])("is sent again with less: %j", async (failure) => {
+    const lengths: number[] = [];
+    const replay = createReplay({ maxContextLength: 400_000 });
+    const send = async (messages: ReplayMessage[]) => {
+      lengths.push(lengthOf(messages));
+      if (lengthOf(messages) > 8_000) throw failure;
+      return messages;
+    };
+    const sent = await replay(long, model, send);
+    expect(sent.at(-1)?.content).toEqual([
+      {
+        type: "text",
+        text: "[Left out of this conversation, to fit the model's context: 2 earlier messages.]",
+      },
+      { type: "text", text: "go on" },
+    ]);
+    await replay(long, model, send);
+    expect(lengths).toHaveLength(3);
+  });
+
+  it.each([
+    [{ statusCode: 429, message: "Request too large for m on tokens per min (TPM): Limit 30000" }],
+    [new Error("Too many tokens", { cause: { statusCode: 429 } })],
+    [{ statusCode: 400, message: "Invalid 'messages[2].content'" }],
+  ])("is not what another failure says: %j", async (failure) => {
+    let count = 0;
+    const replay = createReplay({ maxContextLength: 400_000 });
+    const refuse = async () => {
+      count++;
+      throw failure;
+    };
+    await expect(replay(long, model, refuse)).rejects.toBe(failure);
+    expect(count).toBe(1);
+  });
+});
+
+it("Gemini's signature goes back through an OpenAI-compatible endpoint under the name that is read there", async () => {
+  const replay = createReplay({ maxContextLength: 1_000 });
+  const call = { type: "tool-call", toolCallId: "1", toolName: "act", input: {} };
+  const messages: ReplayMessage[] = [
+    { role: "user", content: "go" },
+    { role: "assistant", content: [{ ...call, providerOptions: { local: { thoughtSignature: "sig" } } }] },
+    {
+      role: "tool",
+      content: [
+        { type: "tool-result", toolCallId: "1", toolName: "act", output: { type: "text", value: "x" } },
+      ],
+    },
+  ];
+  const sent = await replay(messages, model, async (shown) => shown);
+  expect(sent[1]?.content).toMatchObject([{ providerOptions: { google: { thoughtSignature: "sig" } } }]);
+  const other = await replay(
+    [...messages, { role: "user", content: "and?" }],
+    { provider: "anthropic.messages", modelId: "claude-x" },
+    async (shown) => shown,
+  );
+  expect(JSON.stringify(other)).not.toContain("sig");
+});
