@@ -10,7 +10,7 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CallOptions, CoreOptions } from "../src/index.ts";
-import { connected, echoTool, open, openCore } from "./support/scripted-agent.ts";
+import { connected, echoTool, type Message, open, openCore } from "./support/scripted-agent.ts";
 
 const setUp = (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();

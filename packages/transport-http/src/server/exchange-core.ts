@@ -13,7 +13,13 @@ import { settleWithin } from "@harnesskit/wire/time";
 import type { HandlerLimits } from "../limits.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
 import { commonHeaders, jsonHeaders, refuseWith, unauthorized } from "./answers.ts";
-import { type Authenticate, type Authentication, isAdmission, shownCredential } from "./authenticate.ts";
+import {
+  type Authenticate,
+  type Authentication,
+  isAdmission,
+  type ShownCredential,
+  shownCredential,
+} from "./authenticate.ts";
 import { ExchangeContext, type HttpExchangeContext, toContext } from "./context.ts";
 import { acceptsEvents, EventText, eventHeaders } from "./event-stream.ts";
 import type { HealthRules } from "./health.ts";
