@@ -66,7 +66,7 @@ export const outputBytesOf = ({ maxBinaryLength }: McpLimits): number =>
   Math.max(defaultRuntimeLimits.max_tool_output_bytes, 2 * maxBinaryLength);
 
 /** The times among the options of an agent. */
-export const timesOf = (options: Partial<McpTimes>): McpTimes => {
+export const timesOf = (options: { readonly [Name in keyof McpTimes]?: number | undefined }): McpTimes => {
   const names = Object.keys(mcpTimes.defaults) as (keyof McpTimes)[];
   const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<McpTimes>;
   return mcpTimes.resolve(times, "options");
