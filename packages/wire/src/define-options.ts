@@ -1,17 +1,18 @@
 import { InvalidArgumentError } from "./errors.ts";
 
-type EachKey<Options> = Options extends unknown ? keyof Options : never;
-type IsRequired<Options, Name> = Options extends unknown
-  ? Name extends keyof Options
-    ? object extends Pick<Options, Name>
-      ? false
-      : true
-    : false
-  : never;
-
 /** Each option of a type, and whether its constructor needs it: TypeScript refuses a missing and an unknown name. */
 export type OptionNames<Options> = {
-  readonly [Name in EachKey<Options>]: false extends IsRequired<Options, Name> ? false : true;
+  readonly [Name in Options extends unknown ? keyof Options : never]: false extends (
+    Options extends unknown
+      ? Name extends keyof Options
+        ? object extends Pick<Options, Name>
+          ? false
+          : true
+        : false
+      : never
+  )
+    ? false
+    : true;
 };
 
 /** How far two names are apart: letters changed, added, left out or swapped, up to 3. */

@@ -21,4 +21,4 @@ export { toChatTools } from "./chat-tools.ts";
 export { type CallFailure, type CallFailureCode, failureOfText } from "./failure-text.ts";
 export { fromModelMessages } from "./from-model-messages.ts";
 export { ChatModelError, type ChatModelErrorCode, toModelError } from "./to-model-error.ts";
-export { toModelMessages } from "./to-model-messages.ts";
+export { type ModelMessagesOptions, toModelMessages } from "./to-model-messages.ts";

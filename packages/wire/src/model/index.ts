@@ -1,4 +1,10 @@
-export { type MediaPlace, type ModelOutput, mediaPlaceAt, toModelOutput } from "./model-output.ts";
+export {
+  type MediaPlace,
+  type ModelOutput,
+  mediaPlaceAt,
+  type ResultPart,
+  toModelOutput,
+} from "./model-output.ts";
 export { type ModelEnding, noAnswerReason, roundedInputReason } from "./no-answer.ts";
 export { type ProviderError, readProviderError } from "./provider-error.ts";
 export {
@@ -9,4 +15,4 @@ export {
   replaceMedia,
   type ToolMedia,
 } from "./tool-media.ts";
-export { watchRetries } from "./watch-retries.ts";
+export { type StreamingModel, watchRetries } from "./watch-retries.ts";

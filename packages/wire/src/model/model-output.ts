@@ -16,7 +16,7 @@ export interface ModelOutput {
   readonly message: readonly { readonly type: "file"; readonly data: string; readonly mediaType: string }[];
 }
 
-type ResultPart =
+export type ResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image-data" | "file-data"; readonly data: string; readonly mediaType: string };
 

@@ -1,4 +1,4 @@
-interface StreamingModel {
+export interface StreamingModel {
   doStream(...args: never[]): PromiseLike<unknown>;
 }
 
