@@ -16,6 +16,7 @@ export interface ModelOutput {
   readonly message: readonly { readonly type: "file"; readonly data: string; readonly mediaType: string }[];
 }
 
+/** A part of a tool's result as the AI SDK takes it. */
 export type ResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image-data" | "file-data"; readonly data: string; readonly mediaType: string };

@@ -1,3 +1,4 @@
+/** What is wrapped: any model of the AI SDK. */
 export interface StreamingModel {
   doStream(...args: never[]): PromiseLike<unknown>;
 }
