@@ -17,8 +17,8 @@ const stepsOf = (text) => {
   }
 };
 
-const textOf = ({ content }) =>
-  typeof content === "string" ? content : (content ?? []).map(({ text = "" }) => text).join("");
+/** The last prompt: prompts without an answer between them come as parts of one message. */
+const textOf = ({ content }) => (typeof content === "string" ? content : (content?.at(-1)?.text ?? ""));
 
 /** What the model says next: the steps behind the calls that have their results, up to the next call. */
 const nextSteps = (messages) => {

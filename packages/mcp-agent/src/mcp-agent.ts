@@ -39,8 +39,8 @@ export interface McpAgentOptions
   readonly acceptedTools?: Readonly<Record<string, string>> | undefined;
   /** The tools that are offered, by the server's names. @default all tools */
   readonly tools?: readonly string[] | undefined;
-  /** Gets tokens for a server with a URL, in place of its `oauth`: a provider of the SDK of MCP, or your own. */
-  readonly authProvider?: OAuthClientProvider | undefined;
+  /** Gets tokens for a server with a URL, in place of its `oauth`: an `OAuthClientProvider` of the MCP SDK, whose types need the DOM's. */
+  readonly authProvider?: object | undefined;
   readonly limits?: Partial<McpLimits>;
   /** Where the variables are read that the server names. @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -98,7 +98,7 @@ class ServedMcpServer implements McpAgent {
       secrets: this.#secrets,
       limits: this.#limits,
       times: this.#times,
-      authProvider: options.authProvider,
+      authProvider: options.authProvider as OAuthClientProvider | undefined,
       clock,
       random,
       onTools: (list) => this.#take(list),

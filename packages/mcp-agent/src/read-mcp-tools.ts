@@ -10,8 +10,8 @@ export interface ReadMcpToolsOptions
   readonly limits?: Partial<McpLimits>;
   /** @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Gets tokens for a server with a URL, in place of its `oauth`. */
-  readonly authProvider?: OAuthClientProvider | undefined;
+  /** Gets tokens for a server with a URL, in place of its `oauth`: an `OAuthClientProvider` of the MCP SDK, whose types need the DOM's. */
+  readonly authProvider?: object | undefined;
   readonly signal?: AbortSignal;
   /** Receives each line of the server's standard error, safe to show. @default ignored */
   readonly onOutput?: (line: string) => void;
@@ -36,7 +36,7 @@ export const readMcpTools = async (options: ReadMcpToolsOptions): Promise<McpSer
     secrets: readSecrets(server, env),
     limits: mcpLimits.resolve(limits),
     times: mcpTimes.resolve({ connectTimeoutMs, listTimeoutMs }, "options"),
-    authProvider: options.authProvider,
+    authProvider: options.authProvider as OAuthClientProvider | undefined,
     signal,
     onToolsChanged: () => {},
     onReport: () => {},
