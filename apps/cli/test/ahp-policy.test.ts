@@ -198,7 +198,7 @@ describe("harness ahp test", () => {
     expect(broken.stderr).toMatch(/^harness: c\.yaml:1:\d+: /);
     const missing = await ahp(["test", "p.yaml"], cwd);
     expect(missing.code).toBe(2);
-    expect(missing.stderr).toContain("p.test.yaml:1:1: the file does not exist");
+    expect(missing.stderr).toContain("p.yaml has no tests");
   });
 });
 

@@ -189,7 +189,7 @@ policy.test.yaml then holds, for example:
     - { name: force, tool: bash, args: { command: git push -f }, expect: block }
     - { name: reads, tool: read, args: { path: a }, expect: { decision: allow, rule: reads } }
 
-Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, no cases, a broken policy or broken cases.`,
+Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, no cases or a broken file.`,
     )
     .action(loads(context, async () => (await import("../ahp/test.ts")).ahpTest));
 
