@@ -20,11 +20,11 @@ export interface RawOptions extends PeerOptions {
 export const openRaw = (handlers: PeerHandlers = {}, options: RawOptions = {}) => {
   const clock = createManualClock();
   const unexpected: HarnessError[] = [];
-  const { maxFrameBytes } = options;
+  const { maxFrameBytes, pair, ...rest } = options;
   const { client, server, clientWire, serverWire } = createMemoryPair({
     clock,
     codec: newlineCodec(maxFrameBytes === undefined ? {} : { maxFrameBytes }),
-    ...options.pair,
+    ...pair,
   });
   const sent: unknown[] = [];
   const state = { closed: false };
@@ -41,7 +41,7 @@ export const openRaw = (handlers: PeerHandlers = {}, options: RawOptions = {}) =
   const peer = createPeer(
     server,
     { onError: (error) => void unexpected.push(error), ...handlers },
-    { clock, ...options },
+    { clock, ...rest },
   );
   onTestFinished(() => clientWire.kill());
   return {
