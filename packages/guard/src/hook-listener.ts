@@ -73,6 +73,7 @@ export const createHookListener = (
     framing: "newline",
     maxFrameBytes: maxHookFrameBytes,
     ...(maxConnections !== undefined && { maxConnections }),
+    onError: (error) => callSafely(() => options.onError?.(error)),
   });
   return {
     get endpoint() {

@@ -154,7 +154,7 @@ export const openPlaces = async (
   try {
     for (const socket of unix) {
       const { createUnixListener } = await import("@harnesskit/transport-uds");
-      const listener = createUnixListener({ path: socket, framing: "newline" });
+      const listener = createUnixListener({ path: socket, framing: "newline", onError });
       await listener.listen((channel) => harness.connect(channel));
       open.push(listener);
       endpoints.push(listener.endpoint ?? `unix:${socket}`);

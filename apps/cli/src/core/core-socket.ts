@@ -41,7 +41,7 @@ export const openCoreSocket = async (
   const toFailure = (error: unknown) =>
     toSocketFailure(error, "--serve", { whenInUse: "Use the core that is there: --agents unix:PATH" });
   try {
-    const listener = createUnixListener({ path, maxFrameBytes });
+    const listener = createUnixListener({ path, maxFrameBytes, onError });
     await listener.listen((channel) => server.connect(channel));
     const close = async () => {
       await server.close();

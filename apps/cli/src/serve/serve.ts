@@ -101,7 +101,9 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     // Clients of sockets choose among these models only, the client of the channel any.
     const limit = createModelLimit([defaultModel, ...allowed]);
     const accept = (accepted: Channel) => void server.connect(faults.watch(accepted), limit);
-    const listeners = await openSocketListeners(listen, accept, tellGone);
+    const listeners = await openSocketListeners(listen, accept, tellGone, (error) =>
+      note(oneLine(error.message, 500)),
+    );
     defer(() => listeners.close());
     // Clients are notified of how their turns end before the sockets close.
     defer(() => server.close());

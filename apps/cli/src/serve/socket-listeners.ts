@@ -46,6 +46,7 @@ export const openSocketListeners = async (
   endpoints: readonly string[],
   accept: (channel: Channel) => void,
   onGone: (endpoint: string) => void,
+  onError: (error: Error) => void,
 ): Promise<{ readonly endpoints: readonly string[]; close(): Promise<void> }> => {
   const paths = endpoints.map((endpoint) => socketPathOf(endpoint, "--listen"));
   const open: ReturnType<typeof createUnixListener>[] = [];
@@ -56,7 +57,7 @@ export const openSocketListeners = async (
   };
   try {
     for (const path of paths) {
-      const listener = createUnixListener({ path });
+      const listener = createUnixListener({ path, onError });
       await listener.listen(accept);
       open.push(listener);
     }
