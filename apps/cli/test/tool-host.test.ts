@@ -177,7 +177,7 @@ describe("a tool of an agent as a tool of a thread server", () => {
       {
         tool: "bash",
         input: { command: "x", expected: { root: "/work" } },
-        options: { ...origin, signal: execution.signal, timeoutMs: 660_000 },
+        options: { ...origin, signal: execution.signal, timeoutMs: 3_600_000 },
       },
     ]);
   });
