@@ -1,7 +1,7 @@
 import type { AhpServer, StateStore } from "@harnesskit/ahp-server";
 import type { ApprovalRecord, ApprovalRisk, ApprovalStore } from "@harnesskit/approvals";
 import type { AuditSink } from "@harnesskit/audit";
-import type { Explanation, Policy, PolicyHarness } from "@harnesskit/policy";
+import type { Explanation, PolicyHarness } from "@harnesskit/policy";
 import type { HubMethodParams } from "@harnesskit/protocol/hub";
 import type { Channel, Clock, CreateId } from "@harnesskit/wire";
 import type { AgentLink } from "./agents/presence.ts";
@@ -26,8 +26,6 @@ export interface HubOptions {
   readonly riskOf?: (event: AnyEvent, explanation: Explanation) => ApprovalRisk;
   /** What is known of an agent's protection, in a line, such as what `harness guard doctor` has found. @default undefined, nothing */
   readonly protectionOf?: (agent: string) => string | undefined;
-  /** Makes a policy for a backtest. @default `parsePolicy` without functions */
-  readonly parsePolicy?: (text: string) => Policy;
   /** More fields of events whose values the timeline does not keep, by name in any case. @default names of secrets only */
   readonly secretFields?: readonly string[];
   /** The default and longest duration of grants, as the store of approvals has it. @default its default */

@@ -1,7 +1,6 @@
 import { type AhpHandlers, type AuditRecorder, createAhpServer } from "@harnesskit/ahp-server";
 import { type ApprovalRecord, approvalLimits } from "@harnesskit/approvals";
 import type { AuditSink } from "@harnesskit/audit";
-import { parsePolicy } from "@harnesskit/policy";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { RowState } from "@harnesskit/protocol/hub";
 import { callSafely, joinKey, principalKey, randomId, systemClock } from "@harnesskit/wire";
@@ -113,7 +112,6 @@ export const createHub = (options: HubOptions): Hub => {
       policy,
       timeline,
       clock,
-      parse: options.parsePolicy ?? ((text) => parsePolicy(text)),
       maxEvents: limits.maxBacktestEvents,
     }),
     budget: new AnswerBudget(clock, limits.maxAnswersPerMinute),

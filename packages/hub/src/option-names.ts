@@ -23,7 +23,6 @@ export const checkHubOptions = defineOptions<HubOptions>("createHub", {
   stateStore: false,
   riskOf: false,
   protectionOf: false,
-  parsePolicy: false,
   secretFields: false,
   grantMs: false,
   audit: false,

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
+import { secretFunctions } from "@harnesskit/policy";
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { describe, expect, it } from "vitest";
@@ -281,6 +282,17 @@ describe("a client", () => {
       isPartial: false,
     });
     expect(await client.call("policy.backtest")).toMatchObject({ decided: 2, same: 2 });
+  });
+
+  it("backtests a text with the functions of the policy in force, also its own text", async () => {
+    const policyText =
+      "version: 1\nrules:\n  - name: secret\n    when: { event: pre_action, cel: secrets(payload).found > 0 }\n    then: { decision: block, reason: no }\n";
+    await using hub = await openHub({ policyText, functions: secretFunctions });
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    await agent.decide("pre_action", call("ls", "c1"));
+    const { text } = (await client.call("policy.get")).policy;
+    expect(text).toBe(policyText);
+    expect(await client.call("policy.backtest", { text })).toMatchObject({ decided: 1, same: 1 });
   });
 });
 
