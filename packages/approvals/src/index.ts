@@ -57,6 +57,7 @@ export {
 } from "./present.ts";
 export { presentGrant } from "./present-grant.ts";
 export { findRepeat } from "./repeat.ts";
+export { handledLevel, isGrave } from "./risk.ts";
 export type { MaybePromise } from "./steps.ts";
 export { type CallResult, describeResult, summarizeResult } from "./summarize-result.ts";
 export {

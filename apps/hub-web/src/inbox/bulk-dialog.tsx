@@ -85,13 +85,13 @@ export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDial
   return (
     <Dialog title={`${verb} ${plural(shown.length, "action")}`} onClose={onClose} footer={footer}>
       {views.map(({ record, view }) => (
-        <article key={record.id} class={`bulk-item risk-edge-${record.risk.level}`}>
+        <article key={record.id} class={`bulk-item risk-edge-${view.risk.level}`}>
           <header>
             <h3>
               <SafeText text={view.title} />
             </h3>
             <AgentName name={record.origin.agent} />
-            <RiskBadge level={record.risk.level} />
+            <RiskBadge level={view.risk.level} />
             {statusOf(record.id) !== undefined && (
               <span class="chip accent" title={answers.get(record.id)?.problem}>
                 {statusOf(record.id)}

@@ -1,4 +1,4 @@
-import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
+import { type ApprovalRecord, isGrave, presentApproval } from "@harnesskit/approvals";
 import type { ComponentProps } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatAge, formatMoment, formatSpan, line } from "../format.ts";
@@ -107,7 +107,7 @@ export function DecisionPanel({
   onClose,
   canGrant = true,
 }: DecisionPanelProps) {
-  const { id, digest, status, risk } = record;
+  const { id, digest, status } = record;
   const titleId = useId();
   const panel = useRef<HTMLElement>(null);
   const approve = useRef<HTMLButtonElement>(null);
@@ -123,7 +123,6 @@ export function DecisionPanel({
   const canAnswer = isPending && isArmed && !isBusy;
   const canApprove = canAnswer && isSeen;
   const isCutHere = view.parts.some(({ lines }) => lines.at(-1)?.kind === "cut");
-  const isGrave = risk.level === "high" || risk.level === "critical";
 
   // The panel and none of its buttons takes the focus: a key that was meant for something else answers nothing.
   useLayoutEffect(() => {
@@ -138,7 +137,7 @@ export function DecisionPanel({
   useKey("a", () => {
     if (!canAnswer || mode !== "none") return;
     if (!isSeen) scrollOn();
-    else if (isGrave) approve.current?.focus();
+    else if (isGrave(view.risk.level)) approve.current?.focus();
     else onAnswer({ decision: "approve" });
   });
   useKey("r", () => canAnswer && mode === "none" && setMode("refuse"));
@@ -147,14 +146,19 @@ export function DecisionPanel({
 
   const ending = approvalEnding(record, hello?.by, nowMs);
   return (
-    <section ref={panel} class={`decision risk-edge-${risk.level}`} tabIndex={-1} aria-labelledby={titleId}>
+    <section
+      ref={panel}
+      class={`decision risk-edge-${view.risk.level}`}
+      tabIndex={-1}
+      aria-labelledby={titleId}
+    >
       <header class="decision-head">
         {onClose !== undefined && <CloseButton onClose={onClose} />}
         <div class="decision-title">
           <h1 id={titleId}>
             <SafeText text={view.title} />
           </h1>
-          <RiskBadge level={risk.level} />
+          <RiskBadge level={view.risk.level} />
         </div>
         <Facts record={record} nowMs={nowMs} />
       </header>

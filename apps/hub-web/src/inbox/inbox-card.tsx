@@ -42,12 +42,12 @@ interface InboxCardProps {
 
 /** One approval in the list: enough to know which to open. It is answered where it is shown whole. */
 export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, onChoose }: InboxCardProps) {
-  const { risk, origin, digest, createdAtMs, expiresAtMs, status } = record;
+  const { origin, digest, createdAtMs, expiresAtMs, status } = record;
   const { view, first } = useMemo(() => glimpseOf(record), [digest]);
   const isPending = status === "pending";
   return (
     <li
-      class={`card risk-edge-${risk.level} ${isOpen ? "open" : ""} ${isPending ? "" : "ended"} ${isChosen ? "chosen" : ""}`}
+      class={`card risk-edge-${view.risk.level} ${isOpen ? "open" : ""} ${isPending ? "" : "ended"} ${isChosen ? "chosen" : ""}`}
     >
       {onChoose !== undefined && (
         <label class="choose">
@@ -80,7 +80,7 @@ export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, 
         )}
         <span class="card-foot">
           <AgentName name={origin.agent} />
-          {isPending && <RiskBadge level={risk.level} />}
+          {isPending && <RiskBadge level={view.risk.level} />}
           {isPending && expiresAtMs - nowMs < 600_000 && (
             <span class="chip warn">expires in {formatSpan(expiresAtMs - nowMs)}</span>
           )}
