@@ -20,6 +20,8 @@ export interface HubOptions {
   /** Names the hub for agents and clients. @default "harness-hub" */
   readonly name?: string;
   readonly version: string;
+  /** Arguments of `harness` as a shell takes them, which the page shows: what starts this hub again, and what runs an agent under it. @default none */
+  readonly commands?: { readonly start: string; readonly run: string };
   /** Where runs are kept. @default they live as long as the hub */
   readonly stateStore?: StateStore;
   /** What a human should know about the danger of an action. @default unknown */

@@ -117,7 +117,10 @@ export const createHub = (options: HubOptions): Hub => {
     budget: new AnswerBudget(clock, limits.maxAnswersPerMinute),
     limits,
     clock,
-    about: { name, version, startedAtMs: clock.now() },
+    about: {
+      ...{ name, version, startedAtMs: clock.now() },
+      ...(options.commands && { commands: options.commands }),
+    },
     grantMs: options.grantMs ?? approvalLimits.defaults.grantMs,
     audit: (entry) => options.audit?.record(entry),
     onError,

@@ -20,6 +20,7 @@ export const checkHubOptions = defineOptions<HubOptions>("createHub", {
   timeline: true,
   name: false,
   version: true,
+  commands: false,
   stateStore: false,
   riskOf: false,
   protectionOf: false,

@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { request } from "node:http";
+import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
@@ -54,7 +55,7 @@ const statusFor = (url: string, host: string): Promise<number> =>
   });
 
 describe("the hub's places", () => {
-  it("are for the user alone, and go at the end; the token stays", async () => {
+  it("are for the user alone, and its sockets go at the end; the token stays", async () => {
     const hub = await openHub();
     const { place } = hub;
     const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
@@ -67,11 +68,27 @@ describe("the hub's places", () => {
       pid: process.pid,
     });
     await hub.served.close();
-    for (const path of [place.socket, place.apiSocket, place.serverFile]) {
+    for (const path of [place.socket, place.apiSocket]) {
       await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
     }
     expect(await tokenOf(hub)).toMatch(/^[\w-]{43}$/);
     await hub[Symbol.asyncDispose]();
+  });
+
+  it("keep the port over a restart, and another is taken and reported while a program has it", async () => {
+    await using directory = await temporaryDirectory();
+    const portOf = async () => {
+      await using hub = await openHub({ state: directory.path });
+      return { port: new URL(hub.served.url).port, errors: [...hub.errors] };
+    };
+    const { port } = await portOf();
+    expect(await portOf()).toEqual({ port, errors: [] });
+    const other = createServer().listen(Number(port), "127.0.0.1");
+    await once(other, "listening");
+    const elsewhere = await portOf();
+    expect(elsewhere.port).not.toBe(port);
+    expect(elsewhere.errors).toMatchObject([{ code: "address_in_use" }]);
+    other.close();
   });
 
   it("take AHP over HTTP and WebSocket with the token only", async () => {

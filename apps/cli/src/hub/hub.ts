@@ -16,6 +16,7 @@ import { protectionLine } from "../guard/doctor-report.ts";
 import { onStopSignals } from "../interruption.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
+import { hubCommands } from "./hub-commands.ts";
 import { openHubStores } from "./hub-stores.ts";
 import { checkPublicUrl, readNotifyFile, startNotices } from "./notices.ts";
 import { openBrowser } from "./open-browser.ts";
@@ -74,11 +75,12 @@ export const hub = async (
 };
 
 const serve = async (
-  { policy: policyName, port, open, store, keepDays, redact, notify, publicUrl, quiet }: HubOptions,
+  options: HubOptions,
   place: HubPlace,
   version: string,
   defer: (cleanup: () => unknown) => void,
 ): Promise<ExitCode> => {
+  const { policy: policyName, port, open, store, keepDays, redact, notify, publicUrl, quiet } = options;
   const log = createLiveLog(process.stderr, name);
   const onError = (error: unknown) => log.say(describeFailure("a failure", error));
   const stopped = createDeferred<void>();
@@ -100,6 +102,7 @@ const serve = async (
   });
   const served = createHub({
     version,
+    commands: hubCommands(options),
     policy,
     approvals,
     timeline,

@@ -85,6 +85,7 @@ export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, 
             <span class="chip warn">expires in {formatSpan(expiresAtMs - nowMs)}</span>
           )}
           {answerState?.state === "sending" && <span class="chip accent">sending</span>}
+          {answerState?.state === "late" && <span class="chip warn">your answer came too late</span>}
           {!isPending && record.answer !== undefined && (
             <span class="dim small clip">by {line(record.answer.by, 60)}</span>
           )}

@@ -40,6 +40,7 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
   const answers = useStore(inbox.answers);
   const isLoaded = useStore(inbox.isLoaded);
   const problem = useStore(inbox.problem);
+  const hello = useStore(link.hello);
   const route = useStore(router.route);
   const nowMs = useNow();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -118,7 +119,7 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
               An action that a rule escalates appears here, and waits until you answer. To try it, ask an
               agent through this hub:
             </p>
-            <CommandLine args={'run "write hello.txt: hi"'} />
+            <CommandLine args={`${hello?.hub.commands?.run ?? "run"} "write hello.txt: hi"`} />
             <p class="small">Without an API key, an offline planner answers. The terminal asks you, too.</p>
           </Empty>
         )}
