@@ -11,7 +11,7 @@ import { PolicyPage } from "./pages/policy-page.tsx";
 import { CommandLine } from "./parts/empty.tsx";
 import type { Agents } from "./state/agents.ts";
 import type { HubLink, LinkState } from "./state/hub-link.ts";
-import { type Inbox, pendingOf } from "./state/inbox.ts";
+import { type Inbox, waitingIn } from "./state/inbox.ts";
 import type { Router } from "./state/route.ts";
 import { useStore } from "./state/store.ts";
 import type { Timeline } from "./state/timeline.ts";
@@ -95,7 +95,7 @@ export function App(props: AppProps) {
   const route = useStore(router.route);
   const state = useStore(link.state);
   const hello = useStore(link.hello);
-  const waiting = pendingOf(useStore(inbox.records)).length;
+  const waiting = waitingIn(useStore(inbox.records));
   const [isHelp, setHelp] = useState(false);
   const go = (page: (typeof route)["page"]) => () => router.go({ page, id: undefined });
   useKey("?", () => setHelp(true));

@@ -135,6 +135,39 @@ describe("an approval in the page", () => {
     expectQuiet({ complaints, hub });
   });
 
+  it("of an agent that has gone is marked, last, not counted, and not approved; it can be refused", async () => {
+    const { page, cards, inbox, hub, complaints } = await tests.open();
+    const agent = await hub.agent("codex");
+    void agent.asks("bash", command("make gone"), "c1");
+    await cards.first().getByRole("link").click();
+    const approve = page.getByRole("button", { name: "Approve once" });
+    await expect.poll(() => approve.isEnabled()).toBe(true);
+    await agent.close();
+    await hub.ask({ subject: { tool: "bash", input: command("make here") } });
+    await page.getByText("The agent that asked this has gone").waitFor();
+    expect(await cards.allTextContents()).toEqual([
+      expect.stringContaining("make here"),
+      expect.stringMatching(/make gone.*its agent has gone/),
+    ]);
+    await inbox.getByText("1 question for you").waitFor();
+    expect(await page.title()).toBe("(1) Hub");
+    expect(await approve.isDisabled()).toBe(true);
+    await page.keyboard.press("a");
+    await page.keyboard.press("Enter");
+    // It asks again, and is heard.
+    const again = await hub.agent("codex");
+    const asking = again.asks("bash", command("make gone"), "c1");
+    await expect.poll(() => approve.isEnabled()).toBe(true);
+    expect((await hub.approvals.page({ status: "pending" })).records).toHaveLength(2);
+    await again.close();
+    await page.getByText("The agent that asked this has gone").waitFor();
+    await page.keyboard.press("r");
+    await page.keyboard.press("Enter");
+    await page.getByText("You refused this").waitFor();
+    asking.catch(() => undefined);
+    expectQuiet({ complaints, hub });
+  });
+
   it("is refused with a reason, which the agent gets", async () => {
     const { page, cards, hub, complaints } = await tests.open();
     const agent = await hub.agent("codex");

@@ -7,6 +7,7 @@ import { createMemoryApprovalStore } from "@harnesskit/approvals";
 import { secretFunctions } from "@harnesskit/policy";
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
+import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
@@ -310,6 +311,49 @@ describe("a client", () => {
     const { text } = (await client.call("policy.get")).policy;
     expect(text).toBe(policyText);
     expect(await client.call("policy.backtest", { text })).toMatchObject({ decided: 1, same: 1 });
+  });
+});
+
+describe("a question whose asker has gone", () => {
+  it("is marked, and not any more when it is asked again, also by the next hub", async () => {
+    await using directory = await temporaryDirectory();
+    const stores = { approvals: createMemoryApprovalStore(), timeline: createMemoryTimelineStore() };
+    const limits = { returnWithinMs: 20 };
+    const first = await openHub({ ...stores, state: directory.path, limits });
+    const askerIs = (wanted: "here" | "left" | undefined) =>
+      until(async () => {
+        const { records } = await stores.approvals.page({ status: "pending" });
+        return records.length === 1 && records[0]?.asker === wanted;
+      });
+    const agent = await first.agent("codex");
+    void agent.decide("pre_action", call("npm test", "c1"));
+    await askerIs(undefined);
+    await agent.close();
+    await askerIs("left");
+    const again = await first.agent("codex");
+    void again.decide("pre_action", call("npm test", "c1"));
+    await askerIs("here");
+    // A hub that ends says nothing of its agents.
+    await first[Symbol.asyncDispose]();
+    const clock = createManualClock();
+    await using second = await openHub({ ...stores, state: directory.path, limits, clock });
+    await askerIs("here");
+    clock.advance(60_000);
+    await askerIs("left");
+    const client = await second.client();
+    const [record] = (await client.call("inbox.list")).records;
+    expect(record).toMatchObject({ status: "pending", asker: "left" });
+  });
+
+  it("is there as long as the connection of an asker that was told to ask again", async () => {
+    await using hub = await openHub({ limits: { returnWithinMs: 0, holdMs: 0 } });
+    const agent = await hub.agent("codex");
+    const { decision } = await agent.decide("pre_action", call("npm test", "c1"));
+    expect(decision).toMatchObject({ decision: "defer" });
+    const askers = async () => (await hub.approvals.page()).records.map(({ asker }) => asker);
+    expect(await askers()).toEqual([undefined]);
+    await agent.close();
+    await until(async () => (await askers())[0] === "left");
   });
 });
 

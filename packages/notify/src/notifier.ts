@@ -116,7 +116,8 @@ export const createNotifier = (options: NotifierOptions): Notifier => {
   };
 
   const changed = (record: ApprovalRecord): void => {
-    if (record.status === "pending") {
+    // Nobody would take an answer after its asker has gone.
+    if (record.status === "pending" && record.asker !== "left") {
       if (timers.has(record.id)) return;
       const own = new Set<() => void>();
       timers.set(record.id, own);

@@ -13,7 +13,7 @@ import { ScrollArea } from "../parts/scroll-area.tsx";
 import { SubjectView } from "../parts/subject-view.tsx";
 import { TextList } from "../parts/table.tsx";
 import type { Hello, LinkState } from "../state/hub-link.ts";
-import type { Answer, AnswerState } from "../state/inbox.ts";
+import { type Answer, type AnswerState, isLeft } from "../state/inbox.ts";
 import { AlwaysForm } from "./always-form.tsx";
 import { approvalEnding } from "./ending.ts";
 import { RefuseForm } from "./refuse-form.tsx";
@@ -121,7 +121,8 @@ export function DecisionPanel({
   const isPending = status === "pending" && record.expiresAtMs > nowMs;
   const isBusy = answerState?.state === "sending";
   const canAnswer = isPending && isArmed && !isBusy;
-  const canApprove = canAnswer && isSeen;
+  const isAskerGone = isLeft(record);
+  const canApprove = canAnswer && isSeen && !isAskerGone;
   const isCutHere = view.parts.some(({ lines }) => lines.at(-1)?.kind === "cut");
 
   // The panel and none of its buttons takes the focus: a key that was meant for something else answers nothing.
@@ -137,6 +138,7 @@ export function DecisionPanel({
   useKey("a", () => {
     if (!canAnswer || mode !== "none") return;
     if (!isSeen) scrollOn();
+    else if (!canApprove) return;
     else if (isGrave(view.risk.level)) approve.current?.focus();
     else onAnswer({ decision: "approve" });
   });
@@ -165,6 +167,12 @@ export function DecisionPanel({
       <ScrollArea element={body} className="decision-body" label="What will be done">
         {ending !== undefined && <Note tone={ending.tone}>{ending.text}</Note>}
         <AnswerNote state={answerState} link={link} />
+        {isAskerGone && (
+          <Note tone="warn">
+            The agent that asked this has gone, and nobody would take an approval. If it asks again, you can
+            approve it here.
+          </Note>
+        )}
         <div class="why">
           <p>
             <span class="dim">Asked by the rule</span> <code>{view.rule}</code>

@@ -10,7 +10,7 @@ import { formatSpan, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
-import type { AnswerState } from "../state/inbox.ts";
+import { type AnswerState, isLeft } from "../state/inbox.ts";
 import { shortEnding } from "./ending.ts";
 
 const glimpseLimits = { maxLines: 40, maxLength: 2000 };
@@ -81,6 +81,7 @@ export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, 
         <span class="card-foot">
           <AgentName name={origin.agent} />
           {isPending && <RiskBadge level={view.risk.level} />}
+          {isLeft(record) && <span class="chip">its agent has gone</span>}
           {isPending && expiresAtMs - nowMs < 600_000 && (
             <span class="chip warn">expires in {formatSpan(expiresAtMs - nowMs)}</span>
           )}

@@ -6,7 +6,7 @@ import { CommandLine, Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
 import type { HubLink } from "../state/hub-link.ts";
-import { endedOf, type Inbox, pendingOf } from "../state/inbox.ts";
+import { endedOf, type Inbox, pendingOf, waitingIn } from "../state/inbox.ts";
 import { useNow } from "../state/now.ts";
 import { type Router, routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
@@ -46,6 +46,7 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [bulk, setBulk] = useState<"approve" | "reject">();
   const pending = pendingOf(records);
+  const waiting = waitingIn(records);
   const ended = endedOf(records).slice(0, maxEndedShown);
   const openId = route.page === "inbox" ? route.id : undefined;
   const chosenRecords = pending.filter(({ id }) => chosen.has(id));
@@ -90,9 +91,7 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
         {chosenRecords.length === 0 ? (
           <>
             <h1>Inbox</h1>
-            {pending.length > 0 && (
-              <span class="dim small nowrap">{plural(pending.length, "question")} for you</span>
-            )}
+            {waiting > 0 && <span class="dim small nowrap">{plural(waiting, "question")} for you</span>}
           </>
         ) : (
           <>

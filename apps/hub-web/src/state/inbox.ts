@@ -153,11 +153,19 @@ export class Inbox {
   }
 }
 
-/** Those that wait, the one that was asked first first. */
+/** Whether nobody would take an answer: the asker has gone, and has not asked again. */
+export const isLeft = ({ status, asker }: ApprovalRecord): boolean =>
+  status === "pending" && asker === "left";
+
+/** Those that wait, the one that was asked first first; last those whose asker has gone. */
 export const pendingOf = (records: Records): readonly ApprovalRecord[] =>
   [...records.values()]
     .filter(({ status }) => status === "pending")
-    .sort((a, b) => a.createdAtMs - b.createdAtMs || a.seq - b.seq);
+    .sort((a, b) => Number(isLeft(a)) - Number(isLeft(b)) || a.createdAtMs - b.createdAtMs || a.seq - b.seq);
+
+/** How many wait for an answer that somebody would take. */
+export const waitingIn = (records: Records): number =>
+  pendingOf(records).filter((record) => !isLeft(record)).length;
 
 /** Those that ended, the one that changed last first. */
 export const endedOf = (records: Records): readonly ApprovalRecord[] =>
