@@ -42,16 +42,6 @@ export const displayText = (text: string, options: DisplayOptions = {}): string 
   return cut ? `${safe}… [${text.length - kept.length} more characters]` : safe;
 };
 
-/** What is written out and hides nothing: line breaks, tabs, spaces that can be seen, glyphs of a font's own. */
-const visible = /^[\n\t\p{Zs}\p{Co}]$/u;
-
-/** Whether a string has characters that nobody sees or that make it look like another one: controls, bidirectional marks, zero-width characters. */
-export const hidesText = (text: string): boolean =>
-  !plain.test(text) &&
-  [...text.replaceAll("\r\n", "\n").matchAll(deceptive)].some(
-    ([character, emoji]) => emoji === undefined && !visible.test(character),
-  );
-
 /**
  * The name of a tool as one safe line. Letters beyond ASCII are written out, too: `b⟨U+0430⟩sh` is not `bash`, and providers of models take no
  * other names.

@@ -33,14 +33,7 @@ export {
   type NumberRange,
 } from "./define-limits.ts";
 export { defineOptions, type OptionNames } from "./define-options.ts";
-export {
-  type DisplayOptions,
-  displayName,
-  displayReason,
-  displayText,
-  endOfCharacter,
-  hidesText,
-} from "./display.ts";
+export { type DisplayOptions, displayName, displayReason, displayText, endOfCharacter } from "./display.ts";
 export {
   BufferFullError,
   ConnectionClosedError,
