@@ -39,7 +39,7 @@ describe("what a human sees of an approval", () => {
   });
 
   it("is of high risk at least where something is hidden, and of unknown risk is as grave", () => {
-    const low = { risk: { level: "low", reasons: ["it reads"] } } as const;
+    const low = { risk: { level: "low" as const, reasons: ["it reads"] } };
     const riskOf = (input: JsonObject, preview?: string) =>
       presentApproval({ subject: { tool: "bash", input, ...(preview !== undefined && { preview }) }, ...low })
         .risk;
