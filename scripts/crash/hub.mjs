@@ -7,13 +7,12 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { hubPlace } from "../../packages/hub/dist/place.js";
-import { hasBrowser, startBrowser } from "./hub/browser.mjs";
+import { hasBrowser, startBrowser, unsentAnswers } from "./hub/browser.mjs";
 import { check, everyRow } from "./hub/check.mjs";
 import { Humans } from "./hub/clients.mjs";
 import { openHubStores } from "./hub/stores.mjs";
@@ -38,16 +37,7 @@ const places = Array.from({ length: isShared ? 3 : 1 }, (_, index) =>
   hubPlace({ state: join(directory, `hub${index}`) }),
 );
 const states = places.map((place) => place.directory);
-/** A port that stays: a page finds its hub again. */
-const freePort = async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return String(port);
-};
-const ports = await Promise.all(places.map(freePort));
+const profile = join(directory, "browser");
 
 const start = async (name, args) => {
   const script = new URL(`./hub/${name}-life.mjs`, import.meta.url).pathname;
@@ -64,7 +54,7 @@ const kill = async (child) => {
   child.kill("SIGKILL");
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 };
-const startHub = (index) => start("hub", [states[index], schema, ports[index]]);
+const startHub = (index) => start("hub", [states[index], schema]);
 const startAgent = (index) => start("agent", [directory, `agent${index}`, ...states]);
 
 const hubs = await Promise.all(places.map((_, index) => startHub(index)));
@@ -78,9 +68,11 @@ let opening = Promise.resolve();
 const reopen = () => {
   browser = undefined;
   const onAcknowledged = (record) => humans.noteAcknowledged(record);
-  opening = startBrowser({ place: places[0], random: () => random.next(), onAcknowledged }).then((opened) => {
-    browser = opened;
-  });
+  opening = startBrowser({ place: places[0], profile, random: () => random.next(), onAcknowledged }).then(
+    (opened) => {
+      browser = opened;
+    },
+  );
 };
 if (hasBrowser) reopen();
 
@@ -110,6 +102,8 @@ try {
   await sleep(500);
   await opening;
   await browser?.kill();
+  const unsent = hasBrowser ? await unsentAnswers({ place: places[0], profile }) : [];
+  humans.problems.push(...unsent.map((key) => `${key} was never sent`));
   // The last question stays without an answer.
   humans.stop();
   await sleep(1000);

@@ -76,6 +76,10 @@ describe("harness hub", () => {
       expect(existsSync(join(cwd, "made.txt"))).toBe(true);
     }
 
+    // The shipped policy decides what happened as it did.
+    const { text } = (await client.call("policy.get")).policy;
+    expect(await client.call("policy.backtest", { text })).toMatchObject({ changed: 0 });
+
     const { rows } = await client.call("timeline.page", { filter: { state: "done" } });
     const done = rows.filter(({ approval }) => approval !== undefined);
     expect(done.map(({ agent }) => agent).sort()).toEqual([...kinds].sort());

@@ -11,7 +11,7 @@ import { PolicyPage } from "./pages/policy-page.tsx";
 import { CommandLine } from "./parts/empty.tsx";
 import type { Agents } from "./state/agents.ts";
 import type { HubLink, LinkState } from "./state/hub-link.ts";
-import { type Inbox, pendingOf } from "./state/inbox.ts";
+import { type Inbox, waitingIn } from "./state/inbox.ts";
 import type { Router } from "./state/route.ts";
 import { useStore } from "./state/store.ts";
 import type { Timeline } from "./state/timeline.ts";
@@ -30,6 +30,7 @@ interface AppProps {
 /** Inbox and timeline, and beside them what is open. */
 function Activity({ link, router, inbox, timeline, agents }: AppProps) {
   const { page, id } = useStore(router.route);
+  const hello = useStore(link.hello);
   return (
     <main class={`activity ${id === undefined ? "" : "with-detail"}`}>
       <InboxColumn
@@ -42,6 +43,7 @@ function Activity({ link, router, inbox, timeline, agents }: AppProps) {
         timeline={timeline}
         agents={agents}
         router={router}
+        run={hello?.hub.commands?.run}
         className={page === "timeline" ? "" : "away-narrow"}
       />
       {id !== undefined && (
@@ -59,16 +61,31 @@ function Activity({ link, router, inbox, timeline, agents }: AppProps) {
 
 const bannerTexts: Readonly<Partial<Record<LinkState, string>>> = {
   away: "The hub cannot be reached. What is shown may be old; nothing is lost. Trying again …",
-  denied: "This page is no longer signed in. Open it again with “harness hub --open”.",
+  denied: "This page is no longer signed in. To open it again, run this in a terminal:",
   outdated: "The hub was replaced by another version. Load this page again.",
 };
 
-function Banner({ state }: { readonly state: LinkState }) {
-  const text = bannerTexts[state];
+/** After this time without the hub, the page says how to start it. */
+const longAwayMs = 10_000;
+const longAwayText =
+  "The hub cannot be reached. To start it again, run this in a terminal; an answer that you have given is sent then:";
+
+function Banner({ state, start = "hub" }: { readonly state: LinkState; readonly start: string | undefined }) {
+  const isAway = state === "away" || state === "connecting";
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    setLong(false);
+    if (!isAway) return undefined;
+    const timer = setTimeout(() => setLong(true), longAwayMs);
+    return () => clearTimeout(timer);
+  }, [isAway]);
+  const text = isLong ? longAwayText : bannerTexts[state];
   if (text === undefined) return <div />;
   return (
-    <div class={`banner ${state === "away" ? "" : "bad"}`} role="alert">
+    <div class={`banner ${isAway ? "" : "bad"}`} role="alert">
       {text}
+      {isLong && <CommandLine args={start} />}
+      {state === "denied" && <CommandLine args={`${start} --open`} />}
     </div>
   );
 }
@@ -78,7 +95,7 @@ export function App(props: AppProps) {
   const route = useStore(router.route);
   const state = useStore(link.state);
   const hello = useStore(link.hello);
-  const waiting = pendingOf(useStore(inbox.records)).length;
+  const waiting = waitingIn(useStore(inbox.records));
   const [isHelp, setHelp] = useState(false);
   const go = (page: (typeof route)["page"]) => () => router.go({ page, id: undefined });
   useKey("?", () => setHelp(true));
@@ -100,9 +117,9 @@ export function App(props: AppProps) {
         notifier={notifier}
         onHelp={() => setHelp(true)}
       />
-      <Banner state={state} />
+      <Banner state={state} start={hello?.hub.commands?.start} />
       {(route.page === "inbox" || route.page === "timeline") && <Activity {...props} />}
-      {route.page === "agents" && <AgentsPage agents={props.agents} />}
+      {route.page === "agents" && <AgentsPage agents={props.agents} run={hello?.hub.commands?.run} />}
       {route.page === "policy" && <PolicyPage link={link} />}
       {route.page === "grants" && <GrantsPage link={link} />}
       <Tabs route={route} waiting={waiting} isNarrow />
@@ -120,7 +137,7 @@ export function SignedOut({ isRefused }: { readonly isRefused: boolean }) {
       </h1>
       <p class="dim">
         The hub opens its page with a link that is valid once. To get a new one, run this in a terminal; a hub
-        that runs already is used:
+        that runs already is used. A hub with a <code>--state</code> of its own needs that option here, too:
       </p>
       <CommandLine args="hub --open" />
     </main>

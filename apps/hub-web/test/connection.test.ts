@@ -33,12 +33,16 @@ describe("a hub that is killed with -9 while its page is open", () => {
     const approve = page.getByRole("button", { name: "Approve once" });
     await expect.poll(() => approve.isEnabled()).toBe(true);
 
+    await page.clock.install();
     await first.kill();
     await page.getByText("The hub cannot be reached").waitFor();
     await approve.click();
     await page.getByText("Your answer is sent when it is back.").waitFor();
+    await page.clock.fastForward(10_000);
+    const command = `npx @harnesskit/cli hub --state ${directory.path}`;
+    await page.getByRole("alert").getByText(command, { exact: true }).waitFor();
 
-    const second = await startHub(program.path, directory.path, tests.pageDirectory(), first.port);
+    const second = await startHub(program.path, directory.path, tests.pageDirectory());
     onTestFinished(() => second.kill());
     await page.getByText("Connected").waitFor();
     await page.getByText("You approved this").waitFor();
@@ -55,6 +59,65 @@ describe("a hub that is killed with -9 while its page is open", () => {
     await page.keyboard.press("Escape");
     await expect.poll(() => rows.filter({ hasText: "npm test" }).count()).toBe(1);
     expect(complaints.filter((text) => !isUnreachable(text))).toEqual([]);
+  });
+});
+
+describe("an answer that was given while the hub was away", () => {
+  let program: Awaited<ReturnType<typeof bundleHub>>;
+  beforeAll(async () => {
+    program = await bundleHub();
+  });
+  afterAll(() => program.remove());
+
+  /** A hub with two questions, whose page answers both while it is away, and is closed. */
+  const answered = async () => {
+    const directory = await temporaryDirectory();
+    onTestFinished(() => directory[Symbol.asyncDispose]());
+    const start = async () => {
+      const hub = await startHub(program.path, directory.path, tests.pageDirectory());
+      onTestFinished(() => hub.kill());
+      return hub;
+    };
+    const first = await start();
+    const { socket } = hubPlace({ state: join(directory.path, "hub") });
+    const context = await tests.context();
+    const { page, cards } = await openPage(context, first.link);
+    const agent = await connectAgent(socket, "codex", "s1");
+    onTestFinished(() => agent.close());
+    const asking = agent.asks("bash", { command: "npm test" }, "c1");
+    await cards.first().getByRole("link").click();
+    const approve = page.getByRole("button", { name: "Approve once" });
+    await expect.poll(() => approve.isEnabled()).toBe(true);
+    await first.kill();
+    await page.getByText("The hub cannot be reached").waitFor();
+    await approve.click();
+    await page.getByText("Your answer is sent when it is back.").waitFor();
+    await page.close();
+    return { agent, asking, context, start, socket };
+  };
+
+  it("is sent by the next page of the browser", async () => {
+    const { asking, context, start } = await answered();
+    const { page } = await openPage(context, (await start()).link);
+    await page.getByRole("list", { name: "Answered approvals" }).getByText("by ada (page)").waitFor();
+    expect(await asking).toMatchObject({ decision: "allow" });
+    expect(await page.evaluate(() => localStorage.length)).toBe(0);
+  });
+
+  it("is said to be too late if the question was over", async () => {
+    const { agent, context, start } = await answered();
+    const second = await start();
+    const other = await openPage(await tests.context(), second.link);
+    await other.cards.first().getByRole("link").click();
+    await expect.poll(() => other.page.getByRole("button", { name: "Refuse" }).isEnabled()).toBe(true);
+    await other.page.keyboard.press("r");
+    await other.page.keyboard.press("Enter");
+    await other.page.getByText("You refused this").waitFor();
+    await agent.close();
+    await second.kill();
+    const { page } = await openPage(context, (await start()).link);
+    await page.getByText("your answer came too late").click();
+    await page.getByText("Your answer did not count. Another answer was first.").waitFor();
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { excessWidth } from "../../../scripts/lib/chromium.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
@@ -128,6 +129,7 @@ it("is a page for a phone, light and dark, without barriers", async () => {
     colorScheme: "dark",
   });
   const { page, cards, rows, hub, complaints } = await tests.open({ context });
+  await addRows(hub.timeline, 1);
   const agent = await hub.agent("codex");
   await agent.asks("read", { path: `${"long-".repeat(60)}name.txt` }, "c1");
   const asking = agent.asks("bash", { command: `echo ${"x".repeat(600)}` }, "c2");
@@ -150,6 +152,13 @@ it("is a page for a phone, light and dark, without barriers", async () => {
     await tabs.getByRole("link", { name }).click();
     await page.getByRole("heading", { name, level: 1 }).waitFor();
     expect(await excessWidth(page)).toBe(0);
+    if (name !== "Policy") continue;
+    // A rule that is no longer in the policy can be read, and the number of hits stands where the others do.
+    await page.getByText("rule, no longer in the policy").waitFor();
+    await expectNoBarriers(page);
+    const left = async (locator: Locator) => (await locator.first().boundingBox())?.x;
+    const cells = page.getByRole("region", { name: "Rules" }).locator("td");
+    expect(await left(cells.locator(".hits"))).toBe(await left(cells.locator(".chips")));
   }
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await ground();
@@ -172,12 +181,16 @@ it("shows who asks the hub, how each is held, and what another policy would have
   await expectNoBarriers(page);
   await page.keyboard.press("g");
   await page.keyboard.press("p");
+  // The row of what was blocked has the line that allows it, which the backtest below takes.
+  await page.goto(`${hub.url}/#/timeline/1`);
+  const blocked = page.getByRole("region", { name: "bash rm -rf build" });
+  await blocked.getByText("To allow exactly this, put the line below into").waitFor();
+  const allowing = await blocked.locator(".code-body", { hasText: "allow-this" }).textContent();
+  await page.goto(`${hub.url}/#/policy`);
   const rule = page.getByRole("region", { name: "Rules" }).getByRole("row", { name: "removes" });
   await rule.getByText("blocked 1").waitFor();
   const text = page.getByLabel("Policy (YAML)");
-  await text.fill(
-    (await text.inputValue()).replace("{ decision: block, reason: it removes files }", "allow"),
-  );
+  await text.fill((await text.inputValue()).replace("  - name: removes", `  ${allowing}\n  - name: removes`));
   await page.getByRole("button", { name: "Run the backtest" }).click();
   const backtest = page.getByRole("region", { name: "Backtest" });
   const change = backtest.getByRole("row", { name: "rm -rf build" });

@@ -30,6 +30,7 @@ export {
   type RiskLevel,
   RiskLevelSchema,
 } from "@harnesskit/protocol/hub";
+export { allowingRule } from "./allowing-rule.ts";
 export type {
   ApprovalFilter,
   ApprovalPage,
@@ -45,6 +46,7 @@ export { isCommandTool } from "./describe-call.ts";
 export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
 export { foldEmpty } from "./fold-empty.ts";
 export { type Asked, findGrant, grantCovers, grantProblem, grantTerms } from "./grant.ts";
+export { riskWithHidden } from "./hidden-risk.ts";
 export { type ApprovalLimits, approvalLimits } from "./limits.ts";
 export { lineTokens, type Token } from "./line-tokens.ts";
 export { createMemoryApprovalStore } from "./memory-approval-store.ts";
@@ -57,6 +59,7 @@ export {
 } from "./present.ts";
 export { presentGrant } from "./present-grant.ts";
 export { findRepeat } from "./repeat.ts";
+export { handledLevel, isGrave } from "./risk.ts";
 export type { MaybePromise } from "./steps.ts";
 export { type CallResult, describeResult, summarizeResult } from "./summarize-result.ts";
 export {

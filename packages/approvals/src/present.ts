@@ -1,6 +1,7 @@
 import type { ApprovalRecord, ApprovalRisk } from "@harnesskit/protocol/hub";
 import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { describeCall } from "./describe-call.ts";
+import { riskOfSubject } from "./risk.ts";
 import { type LineOptions, replacedLines, safeLine, toViewLines, type ViewLine } from "./view-lines.ts";
 
 export interface PresentOptions extends LineOptions {
@@ -46,7 +47,7 @@ const noRule = { id: "", reason: "" };
  * What a human decides on, as safe parts that every terminal and page shows alike. Pure; takes any record.
  */
 export const presentApproval = (
-  { origin, subject, risk = unknownRisk, rule = noRule, digest = "" }: Presented,
+  { origin, subject, risk: given = unknownRisk, rule = noRule, digest = "" }: Presented,
   { isExactPreview = false, ...options }: PresentOptions = {},
 ): ApprovalView => {
   const { title, parts: texts } = describeCall(subject, isExactPreview);
@@ -57,6 +58,7 @@ export const presentApproval = (
   }));
   const isWhole =
     !isPreviewCut(subject.preview) && !parts.some(({ lines }) => lines.some(({ kind }) => kind === "cut"));
+  const risk = riskOfSubject(subject, given);
   const known = [
     ["agent", origin?.agent],
     ["session", origin?.session],

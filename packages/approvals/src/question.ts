@@ -4,6 +4,7 @@ import { copyJson } from "@harnesskit/wire/json";
 import type * as z from "zod";
 import type { Asked } from "./grant.ts";
 import type { ApprovalLimits } from "./limits.ts";
+import { riskOfSubject } from "./risk.ts";
 
 /** A question that was checked and copied, with its digest. */
 export type ReadQuestion = z.output<typeof ApprovalQuestionSchema> & Asked;
@@ -57,6 +58,7 @@ export const newRecord = (
     id,
     seq: 1,
     ...question,
+    risk: riskOfSubject(question.subject, question.risk),
     createdAtMs: nowMs,
     changedAtMs: nowMs,
     expiresAtMs: nowMs + Math.min(answerWithinMs ?? longestMs, longestMs),

@@ -27,6 +27,8 @@ export const ApprovalEventSchema = z.discriminatedUnion("type", [
       path: ["always"],
       message: "a rejection gives no grant",
     }),
+  /** The asker of a pending question has gone, or asks again. */
+  z.object({ type: z.literal("asker"), asker: z.enum(["here", "left"]) }),
   /** The question is not needed any more, or an approval is taken back before its asker has taken it. */
   z.object({ type: z.literal("withdraw"), by: IdSchema, reason: WordsSchema.optional() }),
   z.object({
@@ -143,6 +145,9 @@ const advance = (
   times: TransitionTimes,
 ): Step => {
   if (event.type === "answer") return applyAnswer(record, event, nowMs, times);
+  if (event.type === "asker") {
+    return record.status === "pending" ? { asker: event.asker } : refusalCodeOf(record.status);
+  }
   if (event.type === "withdraw") return withdraw(record, event, nowMs);
   if (event.type === "take") return take(record, event, nowMs, times);
   return report(record, event);

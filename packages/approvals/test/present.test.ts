@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   type ApprovalSubject,
   foldEmpty,
+  isGrave,
   lineTokens,
   type PresentOptions,
   presentApproval,
@@ -37,13 +38,31 @@ describe("what a human sees of an approval", () => {
     ]);
   });
 
+  it("is of high risk at least where something is hidden, and of unknown risk is as grave", () => {
+    const low = { risk: { level: "low" as const, reasons: ["it reads"] } };
+    const riskOf = (input: JsonObject, preview?: string) =>
+      presentApproval({ subject: { tool: "bash", input, ...(preview !== undefined && { preview }) }, ...low })
+        .risk;
+    for (const hidden of ["a\u202eb", "a\u200bb", "\u001b[2K", "a\u3164"]) {
+      const raised = { level: "high", reasons: [expect.stringContaining("hidden characters"), "it reads"] };
+      expect(riskOf({ command: hidden })).toEqual(raised);
+      expect(riskOf({ list: [{ [hidden]: 1 }] })).toEqual(raised);
+      expect(riskOf({ command: "ls" }, hidden)).toEqual(raised);
+    }
+    for (const text of ["a\r\nb\n\tc", "a\u00a0b", "👩‍💻 ❤️", "日本語"])
+      expect(riskOf({ text })).toEqual(low.risk);
+    expect(
+      ["low", "medium", "high", "critical", "unknown"].filter((level) => isGrave(level as never)),
+    ).toEqual(["high", "critical", "unknown"]);
+  });
+
   it("is the command, and every other field", () => {
     const input = { command: "rm -rf build\n\u001b[2Kls", timeout: 5 };
     const view = present({ tool: "bash", input });
     expect(view).toMatchObject({
       title: "bash: run this command",
       isWhole: true,
-      risk: { level: "high", reasons: ["deletes⟨U+000A⟩files"] },
+      risk: { level: "high", reasons: [expect.stringContaining("hidden"), "deletes⟨U+000A⟩files"] },
       rule: "rm",
       reason: "it⟨U+0007⟩ deletes",
       origin: ["agent co⟨U+202E⟩dex", "session s1", "call c1"],

@@ -1,7 +1,7 @@
 import type { AhpServer, StateStore } from "@harnesskit/ahp-server";
 import type { ApprovalRecord, ApprovalRisk, ApprovalStore } from "@harnesskit/approvals";
 import type { AuditSink } from "@harnesskit/audit";
-import type { Explanation, Policy, PolicyHarness } from "@harnesskit/policy";
+import type { Explanation, PolicyHarness } from "@harnesskit/policy";
 import type { HubMethodParams } from "@harnesskit/protocol/hub";
 import type { Channel, Clock, CreateId } from "@harnesskit/wire";
 import type { AgentLink } from "./agents/presence.ts";
@@ -20,14 +20,14 @@ export interface HubOptions {
   /** Names the hub for agents and clients. @default "harness-hub" */
   readonly name?: string;
   readonly version: string;
+  /** Arguments of `harness` as a shell takes them, which the page shows: what starts this hub again, and what runs an agent under it. @default none */
+  readonly commands?: { readonly start: string; readonly run: string };
   /** Where runs are kept. @default they live as long as the hub */
   readonly stateStore?: StateStore;
   /** What a human should know about the danger of an action. @default unknown */
   readonly riskOf?: (event: AnyEvent, explanation: Explanation) => ApprovalRisk;
   /** What is known of an agent's protection, in a line, such as what `harness guard doctor` has found. @default undefined, nothing */
   readonly protectionOf?: (agent: string) => string | undefined;
-  /** Makes a policy for a backtest. @default `parsePolicy` without functions */
-  readonly parsePolicy?: (text: string) => Policy;
   /** More fields of events whose values the timeline does not keep, by name in any case. @default names of secrets only */
   readonly secretFields?: readonly string[];
   /** The default and longest duration of grants, as the store of approvals has it. @default its default */

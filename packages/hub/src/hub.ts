@@ -1,7 +1,6 @@
 import { type AhpHandlers, type AuditRecorder, createAhpServer } from "@harnesskit/ahp-server";
 import { type ApprovalRecord, approvalLimits } from "@harnesskit/approvals";
 import type { AuditSink } from "@harnesskit/audit";
-import { parsePolicy } from "@harnesskit/policy";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { RowState } from "@harnesskit/protocol/hub";
 import { callSafely, joinKey, principalKey, randomId, systemClock } from "@harnesskit/wire";
@@ -9,6 +8,7 @@ import { type AgentLink, Presence } from "./agents/presence.ts";
 import { AnswerBudget } from "./api/answer-budget.ts";
 import { HubApi } from "./api/hub-api.ts";
 import { ApprovalDesk } from "./desk/approval-desk.ts";
+import { Askers } from "./desk/askers.ts";
 import { Escalation } from "./desk/escalation.ts";
 import { EventLog } from "./desk/event-log.ts";
 import { shortId } from "./desk/event-text.ts";
@@ -55,7 +55,11 @@ export const createHub = (options: HubOptions): Hub => {
   });
   const presence = new Presence(timeline, clock, limits.maxAgents, options.protectionOf ?? (() => undefined));
   const budget = new QuestionBudget(limits);
-  const onChanged = (record: ApprovalRecord) => budget.changed(record);
+  const askers = new Askers({ approvals, clock, returnWithinMs: limits.returnWithinMs, onError });
+  const onChanged = (record: ApprovalRecord) => {
+    budget.changed(record);
+    askers.changed(record);
+  };
   const desk = new ApprovalDesk({ approvals, recorder, clock, createId, onChanged, onError });
   const content = {
     maxLength: limits.maxContentLength,
@@ -63,7 +67,7 @@ export const createHub = (options: HubOptions): Hub => {
   };
   const log = new EventLog({ recorder, content, clock });
   const riskOf = options.riskOf ?? (() => ({ level: "unknown", reasons: [] }) as const);
-  const escalation = new Escalation({ policy, desk, log, budget, limits, clock, riskOf, onError });
+  const escalation = new Escalation({ policy, desk, askers, log, budget, limits, clock, riskOf, onError });
   const supervisor = new Supervisor({ policy, desk, escalation, log, recorder, onError });
   const httpLink = presence.open("http", new AbortController().signal);
 
@@ -82,7 +86,7 @@ export const createHub = (options: HubOptions): Hub => {
       presence.heard(context.link, { ...originOf(event), isHook: isHookEvent(event) }, asks);
       if (!asks) return supervisor.note(event);
       // A signal is made when it is read: only a question that waits needs one.
-      const signals = () => [call.signal, context.link.gone];
+      const signals = () => [call.signal, context.link.gone] as const;
       return supervisor.decide(event, { signals, batchIndex, asker: () => askerOf(context) });
     };
   };
@@ -113,13 +117,15 @@ export const createHub = (options: HubOptions): Hub => {
       policy,
       timeline,
       clock,
-      parse: options.parsePolicy ?? ((text) => parsePolicy(text)),
       maxEvents: limits.maxBacktestEvents,
     }),
     budget: new AnswerBudget(clock, limits.maxAnswersPerMinute),
     limits,
     clock,
-    about: { name, version, startedAtMs: clock.now() },
+    about: {
+      ...{ name, version, startedAtMs: clock.now() },
+      ...(options.commands && { commands: options.commands }),
+    },
     grantMs: options.grantMs ?? approvalLimits.defaults.grantMs,
     audit: (entry) => options.audit?.record(entry),
     onError,
@@ -177,6 +183,7 @@ export const createHub = (options: HubOptions): Hub => {
     async start() {
       recorder.startFrom((await timeline.page({ limit: 1 })).lastSeq);
       await recorder.write({ type: "lose", writer: "gone", outcome: hubLost });
+      await askers.start();
       desk.start();
       cancelPrune = clock.after(pruneMs, prune);
     },
@@ -222,6 +229,7 @@ export const createHub = (options: HubOptions): Hub => {
       closing ??= (async () => {
         isClosed = true;
         cancelPrune();
+        askers.close();
         // Held questions are answered with `defer`, so that agents come back.
         await desk.close();
         await server.close();

@@ -13,7 +13,7 @@ export interface HubPlace {
   readonly guardSocket: string;
   /** The token for HTTP and WebSocket (mode 0600). */
   readonly tokenFile: string;
-  /** JSON `{ url, pid }` of the running hub's HTTP server; it is removed at its end. */
+  /** JSON `{ url, pid }` of the HTTP server of the hub that runs, or ran last: the next one takes its port again. */
   readonly serverFile: string;
 }
 

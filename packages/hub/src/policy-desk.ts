@@ -1,5 +1,5 @@
 import type { AuditEntry } from "@harnesskit/audit";
-import { backtest, type Policy, type PolicyHarness } from "@harnesskit/policy";
+import { backtest, type Policy, type PolicyHarness, parsePolicyLike } from "@harnesskit/policy";
 import type {
   BacktestResult,
   PolicyState,
@@ -14,8 +14,6 @@ export interface PolicyDeskOptions {
   readonly policy: PolicyHarness;
   readonly timeline: TimelineStore;
   readonly clock: Clock;
-  /** Makes a policy of YAML. Throws `PolicyError`. */
-  readonly parse: (text: string) => Policy;
   readonly maxEvents: number;
 }
 
@@ -96,8 +94,8 @@ export class PolicyDesk {
     { text, sinceMs, untilMs, maxChanges = 100 }: BacktestRequest,
     signal: AbortSignal,
   ): Promise<BacktestResult> {
-    const { parse, policy } = this.#options;
-    const tried = text === undefined ? policy.policy : parse(text);
+    const { policy } = this.#options.policy;
+    const tried = text === undefined ? policy : parsePolicyLike(policy, text);
     const seen: Seen = { rows: new Map(), event: undefined, isPartial: false };
     const report = await backtest(tried, this.#entries({ sinceMs, untilMs }, seen, signal), {
       eventOf: () => seen.event?.value,

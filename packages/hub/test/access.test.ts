@@ -1,10 +1,13 @@
+import { once } from "node:events";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { request } from "node:http";
+import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
+import { secretFunctions } from "@harnesskit/policy";
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
+import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
@@ -53,7 +56,7 @@ const statusFor = (url: string, host: string): Promise<number> =>
   });
 
 describe("the hub's places", () => {
-  it("are for the user alone, and go at the end; the token stays", async () => {
+  it("are for the user alone, and its sockets go at the end; the token stays", async () => {
     const hub = await openHub();
     const { place } = hub;
     const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
@@ -66,11 +69,27 @@ describe("the hub's places", () => {
       pid: process.pid,
     });
     await hub.served.close();
-    for (const path of [place.socket, place.apiSocket, place.serverFile]) {
+    for (const path of [place.socket, place.apiSocket]) {
       await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
     }
     expect(await tokenOf(hub)).toMatch(/^[\w-]{43}$/);
     await hub[Symbol.asyncDispose]();
+  });
+
+  it("keep the port over a restart, and another is taken and reported while a program has it", async () => {
+    await using directory = await temporaryDirectory();
+    const portOf = async () => {
+      await using hub = await openHub({ state: directory.path });
+      return { port: new URL(hub.served.url).port, errors: [...hub.errors] };
+    };
+    const { port } = await portOf();
+    expect(await portOf()).toEqual({ port, errors: [] });
+    const other = createServer().listen(Number(port), "127.0.0.1");
+    await once(other, "listening");
+    const elsewhere = await portOf();
+    expect(elsewhere.port).not.toBe(port);
+    expect(elsewhere.errors).toMatchObject([{ code: "address_in_use" }]);
+    other.close();
   });
 
   it("take AHP over HTTP and WebSocket with the token only", async () => {
@@ -281,6 +300,60 @@ describe("a client", () => {
       isPartial: false,
     });
     expect(await client.call("policy.backtest")).toMatchObject({ decided: 2, same: 2 });
+  });
+
+  it("backtests a text with the functions of the policy in force, also its own text", async () => {
+    const policyText =
+      "version: 1\nrules:\n  - name: secret\n    when: { event: pre_action, cel: secrets(payload).found > 0 }\n    then: { decision: block, reason: no }\n";
+    await using hub = await openHub({ policyText, functions: secretFunctions });
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    await agent.decide("pre_action", call("ls", "c1"));
+    const { text } = (await client.call("policy.get")).policy;
+    expect(text).toBe(policyText);
+    expect(await client.call("policy.backtest", { text })).toMatchObject({ decided: 1, same: 1 });
+  });
+});
+
+describe("a question whose asker has gone", () => {
+  it("is marked, and not any more when it is asked again, also by the next hub", async () => {
+    await using directory = await temporaryDirectory();
+    const stores = { approvals: createMemoryApprovalStore(), timeline: createMemoryTimelineStore() };
+    const limits = { returnWithinMs: 20 };
+    const first = await openHub({ ...stores, state: directory.path, limits });
+    const askerIs = (wanted: "here" | "left" | undefined) =>
+      until(async () => {
+        const { records } = await stores.approvals.page({ status: "pending" });
+        return records.length === 1 && records[0]?.asker === wanted;
+      });
+    const agent = await first.agent("codex");
+    void agent.decide("pre_action", call("npm test", "c1"));
+    await askerIs(undefined);
+    await agent.close();
+    await askerIs("left");
+    const again = await first.agent("codex");
+    void again.decide("pre_action", call("npm test", "c1"));
+    await askerIs("here");
+    // A hub that ends says nothing of its agents.
+    await first[Symbol.asyncDispose]();
+    const clock = createManualClock();
+    await using second = await openHub({ ...stores, state: directory.path, limits, clock });
+    await askerIs("here");
+    clock.advance(60_000);
+    await askerIs("left");
+    const client = await second.client();
+    const [record] = (await client.call("inbox.list")).records;
+    expect(record).toMatchObject({ status: "pending", asker: "left" });
+  });
+
+  it("is there as long as the connection of an asker that was told to ask again", async () => {
+    await using hub = await openHub({ limits: { returnWithinMs: 0, holdMs: 0 } });
+    const agent = await hub.agent("codex");
+    const { decision } = await agent.decide("pre_action", call("npm test", "c1"));
+    expect(decision).toMatchObject({ decision: "defer" });
+    const askers = async () => (await hub.approvals.page()).records.map(({ asker }) => asker);
+    expect(await askers()).toEqual([undefined]);
+    await agent.close();
+    await until(async () => (await askers())[0] === "left");
   });
 });
 

@@ -61,7 +61,7 @@ export const noticeItem = (record: ApprovalRecord, links: NoticeLinks, target: s
 /** `An approval waits (high risk)`, `3 approvals wait`. */
 export const headlineOf = ({ items: [first], total }: Notice): string => {
   if (total !== 1 || first === undefined) return `${total} approvals wait`;
-  return first.risk === "unknown" ? "An approval waits" : `An approval waits (${first.risk} risk)`;
+  return `An approval waits (${first.risk === "unknown" ? "risk unknown" : `${first.risk} risk`})`;
 };
 
 /** What one approval is about, in lines of plain text. */

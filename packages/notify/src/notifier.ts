@@ -13,7 +13,7 @@ import type { NotifyConfig, NotifyStep } from "./config.ts";
 import { NoticeLane } from "./lane.ts";
 import type { NoticeLinks } from "./notice.ts";
 import { checkNotifierOptions } from "./option-names.ts";
-import { createLoudFrom } from "./quiet-hours.ts";
+import { createLoudFrom, hasRisk } from "./quiet-hours.ts";
 import { createSentLog, type SentLog } from "./sent-log.ts";
 
 export const notifierLimits = defineLimits({
@@ -62,7 +62,7 @@ const maxRetryMs = 300_000;
 
 const isMeant = ({ when }: NotifyStep, { risk, origin, subject }: ApprovalRecord): boolean =>
   when === undefined ||
-  ((when.risk?.includes(risk.level) ?? true) &&
+  ((when.risk === undefined || hasRisk(when.risk, risk.level)) &&
     (when.agent?.includes(origin.agent) ?? true) &&
     (when.tool?.includes(subject.tool) ?? true));
 
@@ -116,7 +116,8 @@ export const createNotifier = (options: NotifierOptions): Notifier => {
   };
 
   const changed = (record: ApprovalRecord): void => {
-    if (record.status === "pending") {
+    // Nobody would take an answer after its asker has gone.
+    if (record.status === "pending" && record.asker !== "left") {
       if (timers.has(record.id)) return;
       const own = new Set<() => void>();
       timers.set(record.id, own);

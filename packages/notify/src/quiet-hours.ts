@@ -1,4 +1,5 @@
-import { RiskLevelSchema } from "@harnesskit/protocol/hub";
+import { handledLevel } from "@harnesskit/approvals";
+import { type RiskLevel, RiskLevelSchema } from "@harnesskit/protocol/hub";
 import * as z from "zod";
 
 const TimeSchema = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
@@ -70,16 +71,20 @@ const endOfQuiet = (hours: readonly QuietHours[], atMs: number): number => {
   return ms;
 };
 
+/** Whether a list of risks has a risk; one that is not known is also as high. */
+export const hasRisk = (list: readonly RiskLevel[], risk: RiskLevel): boolean =>
+  list.some((each) => each === risk || each === handledLevel(risk));
+
 /**
  * When a notice of a risk may be sent: the given time, or the end of the quiet hours that it falls into. Looks a week ahead; where
  * all of it is quiet, that is the end of the week. The period that was found last is kept by risk: many questions of one night cost one search.
  */
 export const createLoudFrom = (quiet: readonly QuietHours[]) => {
   const known = new Map<string, { readonly fromMs: number; readonly toMs: number }>();
-  return (risk: string, atMs: number): number => {
+  return (risk: RiskLevel, atMs: number): number => {
     const found = known.get(risk);
     if (found !== undefined && atMs >= found.fromMs && atMs < found.toMs) return found.toMs;
-    const hours = quiet.filter(({ except }) => !except.some((each) => each === risk));
+    const hours = quiet.filter(({ except }) => !hasRisk(except, risk));
     if (!hours.some((each) => isQuiet(each, atMs))) return atMs;
     const toMs = endOfQuiet(hours, atMs);
     known.set(risk, { fromMs: atMs, toMs });

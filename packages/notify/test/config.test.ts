@@ -1,3 +1,4 @@
+import type { RiskLevel } from "@harnesskit/approvals";
 import { expect, test } from "vitest";
 import { parseNotifyConfig } from "../src/index.ts";
 import { createLoudFrom, QuietHoursSchema } from "../src/quiet-hours.ts";
@@ -64,7 +65,7 @@ test.each([
 });
 
 const at = (time: string) => Date.parse(time);
-const until = (rule: object, time: string, risk = "low") =>
+const until = (rule: object, time: string, risk: RiskLevel = "low") =>
   new Date(createLoudFrom([QuietHoursSchema.parse(rule)])(risk, at(time))).toISOString();
 
 test.each([

@@ -197,7 +197,9 @@ test("only what its conditions name is told, and a source that fails is asked ag
   });
   onTestFinished(() => notifier.close());
   await opened.ask("c1", { risk: { level: "high" } });
-  await opened.ask("c2", { origin: { agent: "codex" }, subject: { tool: "shell" } });
+  await opened.ask("c2", {
+    ...{ origin: { agent: "codex" }, subject: { tool: "shell" }, risk: { level: "low" } },
+  });
   const meant = await opened.ask("c3", {
     ...{ origin: { agent: "codex" }, subject: { tool: "shell" }, risk: { level: "high" } },
   });
@@ -304,4 +306,21 @@ test("an approval that is answered between the list and the watch is not told la
   await expect.poll(() => handled).toEqual(["approved"]);
   clock.advance(10 * minuteMs);
   expect(notifier.stats().boss).toBe(0);
+});
+
+test("an unknown risk is told as a high one: past its quiet hours, to its address, and in words", async () => {
+  const service = await startService();
+  const { start, ask } = openNotifier(
+    `version: 1
+targets: { phone: { kind: ntfy, url: "${service.url}/topic" } }
+notify: [{ to: [phone], when: { risk: [high] } }]
+quiet: [{ from: "22:00", to: "07:00", except: [high] }]`,
+  );
+  await ask("c1", { risk: { level: "medium" } });
+  const unknown = await ask("c2", { risk: { level: "unknown" } });
+  start();
+  await expect.poll(() => service.received.length).toBe(1);
+  const { title, priority, click } = service.received[0]?.json ?? {};
+  expect([title, priority]).toEqual(["An approval waits (risk unknown)", 4]);
+  expect(click).toContain(unknown.id);
 });

@@ -97,6 +97,7 @@ export const compilePolicy = (
       workspace: value.workspace ?? options.workspace ?? "",
       ownFiles: options.ownFiles ?? [],
       changesFiles: options.changesFiles ?? mayChangeFiles,
+      options,
     },
   );
 };

@@ -14,7 +14,7 @@ export {
   type PolicyMode,
   policyJsonSchema,
 } from "./file/policy-schema.ts";
-export { type ParsePolicyOptions, parsePolicy } from "./parse-policy.ts";
+export { type ParsePolicyOptions, parsePolicy, parsePolicyLike } from "./parse-policy.ts";
 export type { Policy } from "./policy.ts";
 export {
   PolicyError,

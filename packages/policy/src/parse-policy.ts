@@ -3,7 +3,7 @@ import { compilePolicy } from "./compile-policy.ts";
 import type { ChangesFiles } from "./decide/changes-files.ts";
 import { type PolicyFile, PolicyFileSchema } from "./file/policy-schema.ts";
 import { PolicySource } from "./file/policy-source.ts";
-import type { Policy } from "./policy.ts";
+import { compiledOf, type Policy } from "./policy.ts";
 import { type PolicyLimits, policyLimits } from "./policy-limits.ts";
 
 export interface ParsePolicyOptions {
@@ -60,3 +60,9 @@ export const parsePolicy = (text: string, options: ParsePolicyOptions = {}): Pol
   problems.throwIfAny();
   return compilePolicy(value, { text, file, problems }, options);
 };
+
+/**
+ * Reads another text as a policy was read: with the same functions, workspace, own files and limits. Throws like `parsePolicy`.
+ */
+export const parsePolicyLike = (policy: Policy, text: string): Policy =>
+  parsePolicy(text, { ...compiledOf(policy).options, file: policy.file });

@@ -3,6 +3,7 @@ import type { Expressions } from "./cel/expressions.ts";
 import type { ChangesFiles } from "./decide/changes-files.ts";
 import type { PolicyMode } from "./file/policy-schema.ts";
 import type { Limit } from "./limits/limit.ts";
+import type { ParsePolicyOptions } from "./parse-policy.ts";
 import type { PolicyProblem } from "./policy-error.ts";
 import type { PolicyLimits } from "./policy-limits.ts";
 import type { Candidates } from "./rules/candidates.ts";
@@ -21,6 +22,8 @@ export interface PolicyParts {
   /** Absolute paths of the files that it was read from. */
   readonly ownFiles: readonly string[];
   readonly changesFiles: ChangesFiles;
+  /** What it was compiled with. */
+  readonly options: ParsePolicyOptions;
 }
 
 /** A compiled policy. It does not change. Made by `parsePolicy`. */

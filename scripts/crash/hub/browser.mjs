@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findChromium } from "../../lib/find-chromium.mjs";
 
@@ -31,23 +33,51 @@ const watchAnswers = (page, onAcknowledged) => {
   });
 };
 
-/** A browser whose page answers one question after the other with clicks, until it is killed. */
-export const startBrowser = async ({ place, random, onAcknowledged }) => {
+/** A browser with a profile, so that it finds what a killed one has kept, and its process. */
+const launch = async (profile) => {
   const { chromium } = await import("playwright-core");
-  const server = await chromium.launchServer(found);
-  const browser = await chromium.connect(server.wsEndpoint());
+  const context = await chromium.launchPersistentContext(profile, found);
+  const pid = Number(readlinkSync(join(profile, "SingletonLock")).split("-").at(-1));
+  return { context, pid };
+};
+
+/** Loads the page as soon as the hub is there. */
+const open = async (page, place, isOver) => {
+  while (!isOver()) {
+    const isOpen = await linkOf(place)
+      .then((link) => page.goto(link))
+      .then(() => true)
+      .catch(() => false);
+    if (isOpen) return;
+    await sleep(50);
+  }
+};
+
+/** The answers that the pages of a profile have kept and no hub has acknowledged, after the next page had its time to send them. */
+export const unsentAnswers = async ({ place, profile }) => {
+  const { context } = await launch(profile);
+  try {
+    const page = await context.newPage();
+    await open(page, place, () => false);
+    for (let tries = 0; ; tries++) {
+      const keys = await page.evaluate(() => Object.keys(localStorage));
+      const unsent = keys.filter((key) => key.startsWith("harness-hub-unsent "));
+      if (unsent.length === 0 || tries === 100) return unsent;
+      await sleep(100);
+    }
+  } finally {
+    await context.close();
+  }
+};
+
+/** A browser whose page answers one question after the other with clicks, until it is killed. */
+export const startBrowser = async ({ place, profile, random, onAcknowledged }) => {
+  const { context, pid } = await launch(profile);
   let isKilled = false;
   const answer = async () => {
-    const page = await (await browser.newContext()).newPage();
+    const page = await context.newPage();
     watchAnswers(page, onAcknowledged);
-    while (!isKilled) {
-      const isOpen = await linkOf(place)
-        .then((link) => page.goto(link))
-        .then(() => true)
-        .catch(() => false);
-      if (isOpen) break;
-      await sleep(50);
-    }
+    await open(page, place, () => isKilled);
     const cards = page.getByRole("list", { name: "Waiting approvals" }).getByRole("listitem");
     page.setDefaultTimeout(3000);
     while (!isKilled) {
@@ -63,10 +93,14 @@ export const startBrowser = async ({ place, random, onAcknowledged }) => {
   };
   const answering = answer().catch(() => {});
   return {
+    /** Idempotent. */
     async kill() {
+      if (isKilled) return;
       isKilled = true;
       // SIGKILL, to all processes of the browser.
-      await server.kill();
+      const closed = once(context, "close");
+      process.kill(-pid, "SIGKILL");
+      await closed;
       await answering;
     },
   };

@@ -1,4 +1,4 @@
-// A hub as a process of its own, to be killed: node hub-life.mjs STATE SCHEMA PORT, with the database's URL in HARNESS_STORE or files.
+// A hub as a process of its own, to be killed: node hub-life.mjs STATE SCHEMA, with the database's URL in HARNESS_STORE or files.
 import { createHub } from "../../../packages/hub/dist/index.js";
 import { serveHub } from "../../../packages/hub/dist/node.js";
 import { hubPlace } from "../../../packages/hub/dist/place.js";
@@ -6,7 +6,7 @@ import { createPolicyHarness, parsePolicy } from "../../../packages/policy/dist/
 import { openHubStores } from "./stores.mjs";
 
 process.stdin.resume().once("end", () => process.exit(1));
-const [, , state, schema, port] = process.argv;
+const [, , state, schema] = process.argv;
 const place = hubPlace({ state });
 const policy = createPolicyHarness({
   policy: parsePolicy(
@@ -23,5 +23,5 @@ const hub = createHub({
   limits: { retryAfterMs: 10, deadlineMarginMs: 20, returnWithinMs: 100, maxAnswersPerMinute: 100_000 },
 });
 await hub.start();
-await serveHub({ hub, place, user: "crash", port: Number(port) });
+await serveHub({ hub, place, user: "crash" });
 process.stdout.write("ready\n");

@@ -15,7 +15,11 @@ export const addHub = (program: Command, context: CommandContext): void => {
     .option("--open", "open the page in the browser; of a hub that runs already, too")
     .option("--policy <file>", "the policy that decides; default is the shipped one", "default")
     .addOption(stateOption())
-    .option("--port <n>", "the port of 127.0.0.1 (default: a free one)", portNumber("--port"))
+    .option(
+      "--port <n>",
+      "the port of 127.0.0.1 (default: the one it had last, else a free one)",
+      portNumber("--port"),
+    )
     .addOption(
       databaseOption(
         "where approvals and the timeline are kept, in the place of files in --state; hubs with the same store are one",

@@ -4,7 +4,7 @@ import { createGuard, createHookHandler, createHookListener } from "@harnesskit/
 import { createHub } from "@harnesskit/hub";
 import { type ServedHub, serveHub } from "@harnesskit/hub/node";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
-import { createPolicyHarness, PolicyError, parsePolicy } from "@harnesskit/policy";
+import { createPolicyHarness, PolicyError } from "@harnesskit/policy";
 import { watchPolicy } from "@harnesskit/policy/node";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
@@ -16,6 +16,7 @@ import { protectionLine } from "../guard/doctor-report.ts";
 import { onStopSignals } from "../interruption.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
+import { hubCommands } from "./hub-commands.ts";
 import { openHubStores } from "./hub-stores.ts";
 import { checkPublicUrl, readNotifyFile, startNotices } from "./notices.ts";
 import { openBrowser } from "./open-browser.ts";
@@ -74,17 +75,19 @@ export const hub = async (
 };
 
 const serve = async (
-  { policy: policyName, port, open, store, keepDays, redact, notify, publicUrl, quiet }: HubOptions,
+  options: HubOptions,
   place: HubPlace,
   version: string,
   defer: (cleanup: () => unknown) => void,
 ): Promise<ExitCode> => {
+  const { policy: policyName, port, open, store, keepDays, redact, notify, publicUrl, quiet } = options;
   const log = createLiveLog(process.stderr, name);
   const onError = (error: unknown) => log.say(describeFailure("a failure", error));
   const stopped = createDeferred<void>();
   defer(onStopSignals(() => stopped.resolve()));
   // An agent that names no workspace has none: the directory of this process means nothing to it.
-  const loaded = await openPolicy(policyName, join(place.directory, "no-workspace"));
+  const workspace = join(place.directory, "no-workspace");
+  const loaded = await openPolicy(policyName, workspace);
   for (const line of policyWarnings(loaded)) log.say(line);
   const told = notify === undefined ? undefined : await readNotifyFile(notify);
   const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
@@ -99,12 +102,12 @@ const serve = async (
   });
   const served = createHub({
     version,
+    commands: hubCommands(options),
     policy,
     approvals,
     timeline,
     riskOf,
     protectionOf: protectionLine,
-    parsePolicy: (text) => parsePolicy(text, { ...policyOptions, file: "policy.yaml" }),
     onError,
     ...(redact !== undefined && { secretFields: redact }),
     ...(audit !== undefined && { audit }),
@@ -141,7 +144,7 @@ const serve = async (
   await hooks.listen();
   // The hooks that wait refuse, and their questions stay.
   defer(() => hooks.close());
-  if (policyName !== "default") watch(policy, loaded.file, log, defer);
+  if (policyName !== "default") watch(policy, loaded.file, workspace, log, defer);
   log.say(`policy ${oneLine(loaded.name, 100)} from ${oneLine(loaded.file, 1000)}`);
   log.say(
     `agents: unix:${oneLine(place.socket, 1000)} and ${server.url}/ahp, with the token in ${oneLine(place.tokenFile, 1000)}`,
@@ -159,11 +162,13 @@ const serve = async (
 const watch = (
   policy: ReturnType<typeof createPolicyHarness>,
   file: string,
+  workspace: string,
   log: LiveLog,
   defer: (cleanup: () => unknown) => void,
 ): void => {
   const watching = watchPolicy(policy, file, {
     ...policyOptions,
+    workspace,
     onReload: (next) => log.say(`policy ${oneLine(next.name, 100)} was changed and is in force now`),
     onError: (error) => log.say(`${describePolicyError(error)}; the former policy stays in force`),
   });

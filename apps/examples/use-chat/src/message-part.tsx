@@ -1,6 +1,8 @@
 /** @jsxImportSource react */
+import { presentApproval } from "@harnesskit/approvals";
 import type { ThreadUIMessage } from "@harnesskit/thread-client/ai-sdk-ui";
 import { displayText } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 
 type Part = ThreadUIMessage["parts"][number];
 type ToolPart = Extract<Part, { type: "dynamic-tool" }>;
@@ -20,6 +22,24 @@ const states: Readonly<Record<string, string>> = {
   "output-denied": "was refused",
 };
 
+const whole = { maxLines: Number.MAX_SAFE_INTEGER, maxLength: Number.MAX_SAFE_INTEGER };
+
+/** What a human decides on: what will be done in words, then the command, the change or the fields, whole, with nothing hidden. */
+const Question = ({ toolName, input }: Pick<ToolPart, "toolName" | "input">) => {
+  const subject = { tool: toolName, input: (isObject(input) ? input : { input }) as never };
+  const { title, parts } = presentApproval({ subject }, whole);
+  return (
+    <>
+      <p className="question">{title}</p>
+      {parts.map(({ label, lines }) => (
+        <pre key={label} title={label}>
+          {lines.map(({ text }) => text).join("\n")}
+        </pre>
+      ))}
+    </>
+  );
+};
+
 const ToolCall = ({ part, onAnswer }: { readonly part: ToolPart; readonly onAnswer: Answer }) => {
   const { state, toolName, input, approval } = part;
   return (
@@ -27,7 +47,11 @@ const ToolCall = ({ part, onAnswer }: { readonly part: ToolPart; readonly onAnsw
       <h3>
         <code>{safe(toolName)}</code> <span className="state">{states[state] ?? state}</span>
       </h3>
-      <pre>{json(input)}</pre>
+      {state === "approval-requested" ? (
+        <Question toolName={toolName} input={input} />
+      ) : (
+        <pre>{json(input)}</pre>
+      )}
       {state === "approval-requested" && approval && (
         <p className="answers">
           <button type="button" className="approve" onClick={() => onAnswer(approval.id, true)}>

@@ -31,7 +31,9 @@ describe("the chat page in a browser", () => {
 
     await chat.say("write milk.txt: two litres");
     await chat.call.getByText("waits for you").waitFor();
-    expect(await chat.call.locator("pre").first().textContent()).toContain("two litres");
+    expect(await chat.call.textContent()).toContain("write: write milk.txt");
+    expect(await chat.call.locator("pre").first().textContent()).not.toContain("{");
+    expect(await chat.call.textContent()).toContain("two litres");
     expect(await server.note("milk.txt")).toBeUndefined();
     await chat.button("Approve").click();
     await chat.call.getByText("done").waitFor();

@@ -6,7 +6,8 @@ import type { Answer } from "../state/inbox.ts";
 /** What the hub said: the approval, or why not, in a sentence. */
 export type Said = { readonly record: ApprovalRecord } | { readonly problem: string };
 
-const postAnswer = async (path: string, body: object): Promise<Said> => {
+/** Undefined where the hub does not answer. */
+const postAnswer = async (path: string, body: object): Promise<Said | undefined> => {
   try {
     const response = await fetch(path.slice(1), {
       method: "POST",
@@ -16,7 +17,7 @@ const postAnswer = async (path: string, body: object): Promise<Said> => {
     if (!response.ok) return { problem: (await response.text()).trim() };
     return { record: ApprovalRecordSchema.parse(((await response.json()) as { record: unknown }).record) };
   } catch {
-    return { problem: "The hub does not answer. Try again later." };
+    return undefined;
   }
 };
 

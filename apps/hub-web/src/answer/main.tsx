@@ -11,12 +11,17 @@ const link = openAnswerLink();
 // Another link in the same tab changes the fragment only.
 addEventListener("hashchange", () => location.reload());
 
+const retryMs = 2000;
+
 function AnswerPage() {
   const [said, setSaid] = useState<Said>();
   const [answerState, setAnswerState] = useState<AnswerState>();
+  const [isAway, setAway] = useState(false);
   const [nowMs, setNowMs] = useState(Date.now);
   useEffect(() => {
-    void link.view().then(setSaid);
+    void link
+      .view()
+      .then((view) => setSaid(view ?? { problem: "The hub does not answer. Load this page again later." }));
     const timer = setInterval(() => setNowMs(Date.now()), 1000);
     return () => clearInterval(timer);
   }, []);
@@ -30,7 +35,16 @@ function AnswerPage() {
   }
   const answer = async (given: Answer) => {
     setAnswerState({ answer: given, state: "sending" });
-    const next = await link.say(given);
+    let next = await link.say(given);
+    const wasLost = next === undefined;
+    while (next === undefined) {
+      setAway(true);
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+      next = await link.say(given);
+    }
+    setAway(false);
+    // The first try may have counted: how the approval ended says it.
+    if (wasLost && "problem" in next) return setSaid(next);
     if ("record" in next) {
       setAnswerState(undefined);
       return setSaid(next);
@@ -38,7 +52,7 @@ function AnswerPage() {
     setAnswerState({ answer: given, state: "late", problem: next.problem });
     // Another answer may have been first: then the page shows whose.
     const now = await link.view();
-    if ("record" in now) setSaid(now);
+    if (now !== undefined && "record" in now) setSaid(now);
   };
   return (
     <main class="answer-page">
@@ -46,7 +60,7 @@ function AnswerPage() {
         record={said.record}
         answerState={answerState}
         hello={undefined}
-        link="ready"
+        link={isAway ? "away" : "ready"}
         nowMs={nowMs}
         canGrant={false}
         onAnswer={(given) => void answer(given)}

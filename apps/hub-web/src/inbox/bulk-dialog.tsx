@@ -9,7 +9,7 @@ import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
 import { SubjectView } from "../parts/subject-view.tsx";
 import type { HubLink } from "../state/hub-link.ts";
-import type { Inbox } from "../state/inbox.ts";
+import { type Inbox, isLeft } from "../state/inbox.ts";
 import { useStore } from "../state/store.ts";
 import { RefuseForm } from "./refuse-form.tsx";
 import { useArmed } from "./use-armed.ts";
@@ -32,9 +32,10 @@ export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDial
   const [isSent, setSent] = useState(false);
   const views = useMemo(() => shown.map((record) => ({ record, view: presentApproval(record) })), [shown]);
   const isRefusal = decision === "reject";
-  const included = views.filter(
-    ({ record, view }) => known.get(record.id)?.status === "pending" && (isRefusal || view.isWhole),
-  );
+  const included = views.filter(({ record, view }) => {
+    const now = known.get(record.id);
+    return now?.status === "pending" && (isRefusal || (view.isWhole && !isLeft(now)));
+  });
   const key = shown.map(({ id }) => id).join(" ");
   const { end, isSeen } = useSeenToEnd(key);
   const isArmed = useArmed(key);
@@ -85,13 +86,13 @@ export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDial
   return (
     <Dialog title={`${verb} ${plural(shown.length, "action")}`} onClose={onClose} footer={footer}>
       {views.map(({ record, view }) => (
-        <article key={record.id} class={`bulk-item risk-edge-${record.risk.level}`}>
+        <article key={record.id} class={`bulk-item risk-edge-${view.risk.level}`}>
           <header>
             <h3>
               <SafeText text={view.title} />
             </h3>
             <AgentName name={record.origin.agent} />
-            <RiskBadge level={record.risk.level} />
+            <RiskBadge level={view.risk.level} />
             {statusOf(record.id) !== undefined && (
               <span class="chip accent" title={answers.get(record.id)?.problem}>
                 {statusOf(record.id)}
@@ -99,6 +100,9 @@ export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDial
             )}
           </header>
           <SubjectView view={view} />
+          {!isRefusal && isLeft(known.get(record.id) ?? record) && (
+            <Note tone="warn">Its agent has gone, so it is left out.</Note>
+          )}
           {!isRefusal && !view.isWhole && (
             <Note tone="warn">It is not shown whole here, so it is left out. Open it to decide on it.</Note>
           )}

@@ -1,4 +1,4 @@
-import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
+import { type ApprovalRecord, isGrave, presentApproval } from "@harnesskit/approvals";
 import type { ComponentProps } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatAge, formatMoment, formatSpan, line } from "../format.ts";
@@ -13,7 +13,7 @@ import { ScrollArea } from "../parts/scroll-area.tsx";
 import { SubjectView } from "../parts/subject-view.tsx";
 import { TextList } from "../parts/table.tsx";
 import type { Hello, LinkState } from "../state/hub-link.ts";
-import type { Answer, AnswerState } from "../state/inbox.ts";
+import { type Answer, type AnswerState, isLeft } from "../state/inbox.ts";
 import { AlwaysForm } from "./always-form.tsx";
 import { approvalEnding } from "./ending.ts";
 import { RefuseForm } from "./refuse-form.tsx";
@@ -107,7 +107,7 @@ export function DecisionPanel({
   onClose,
   canGrant = true,
 }: DecisionPanelProps) {
-  const { id, digest, status, risk } = record;
+  const { id, digest, status } = record;
   const titleId = useId();
   const panel = useRef<HTMLElement>(null);
   const approve = useRef<HTMLButtonElement>(null);
@@ -121,9 +121,9 @@ export function DecisionPanel({
   const isPending = status === "pending" && record.expiresAtMs > nowMs;
   const isBusy = answerState?.state === "sending";
   const canAnswer = isPending && isArmed && !isBusy;
-  const canApprove = canAnswer && isSeen;
+  const isAskerGone = isLeft(record);
+  const canApprove = canAnswer && isSeen && !isAskerGone;
   const isCutHere = view.parts.some(({ lines }) => lines.at(-1)?.kind === "cut");
-  const isGrave = risk.level === "high" || risk.level === "critical";
 
   // The panel and none of its buttons takes the focus: a key that was meant for something else answers nothing.
   useLayoutEffect(() => {
@@ -138,7 +138,8 @@ export function DecisionPanel({
   useKey("a", () => {
     if (!canAnswer || mode !== "none") return;
     if (!isSeen) scrollOn();
-    else if (isGrave) approve.current?.focus();
+    else if (!canApprove) return;
+    else if (isGrave(view.risk.level)) approve.current?.focus();
     else onAnswer({ decision: "approve" });
   });
   useKey("r", () => canAnswer && mode === "none" && setMode("refuse"));
@@ -147,20 +148,31 @@ export function DecisionPanel({
 
   const ending = approvalEnding(record, hello?.by, nowMs);
   return (
-    <section ref={panel} class={`decision risk-edge-${risk.level}`} tabIndex={-1} aria-labelledby={titleId}>
+    <section
+      ref={panel}
+      class={`decision risk-edge-${view.risk.level}`}
+      tabIndex={-1}
+      aria-labelledby={titleId}
+    >
       <header class="decision-head">
         {onClose !== undefined && <CloseButton onClose={onClose} />}
         <div class="decision-title">
           <h1 id={titleId}>
             <SafeText text={view.title} />
           </h1>
-          <RiskBadge level={risk.level} />
+          <RiskBadge level={view.risk.level} />
         </div>
         <Facts record={record} nowMs={nowMs} />
       </header>
       <ScrollArea element={body} className="decision-body" label="What will be done">
         {ending !== undefined && <Note tone={ending.tone}>{ending.text}</Note>}
         <AnswerNote state={answerState} link={link} />
+        {isAskerGone && (
+          <Note tone="warn">
+            The agent that asked this has gone, and nobody would take an approval. If it asks again, you can
+            approve it here.
+          </Note>
+        )}
         <div class="why">
           <p>
             <span class="dim">Asked by the rule</span> <code>{view.rule}</code>

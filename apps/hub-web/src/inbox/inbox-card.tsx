@@ -10,7 +10,7 @@ import { formatSpan, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
-import type { AnswerState } from "../state/inbox.ts";
+import { type AnswerState, isLeft } from "../state/inbox.ts";
 import { shortEnding } from "./ending.ts";
 
 const glimpseLimits = { maxLines: 40, maxLength: 2000 };
@@ -42,12 +42,12 @@ interface InboxCardProps {
 
 /** One approval in the list: enough to know which to open. It is answered where it is shown whole. */
 export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, onChoose }: InboxCardProps) {
-  const { risk, origin, digest, createdAtMs, expiresAtMs, status } = record;
+  const { origin, digest, createdAtMs, expiresAtMs, status } = record;
   const { view, first } = useMemo(() => glimpseOf(record), [digest]);
   const isPending = status === "pending";
   return (
     <li
-      class={`card risk-edge-${risk.level} ${isOpen ? "open" : ""} ${isPending ? "" : "ended"} ${isChosen ? "chosen" : ""}`}
+      class={`card risk-edge-${view.risk.level} ${isOpen ? "open" : ""} ${isPending ? "" : "ended"} ${isChosen ? "chosen" : ""}`}
     >
       {onChoose !== undefined && (
         <label class="choose">
@@ -80,11 +80,13 @@ export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, 
         )}
         <span class="card-foot">
           <AgentName name={origin.agent} />
-          {isPending && <RiskBadge level={risk.level} />}
+          {isPending && <RiskBadge level={view.risk.level} />}
+          {isLeft(record) && <span class="chip">its agent has gone</span>}
           {isPending && expiresAtMs - nowMs < 600_000 && (
             <span class="chip warn">expires in {formatSpan(expiresAtMs - nowMs)}</span>
           )}
           {answerState?.state === "sending" && <span class="chip accent">sending</span>}
+          {answerState?.state === "late" && <span class="chip warn">your answer came too late</span>}
           {!isPending && record.answer !== undefined && (
             <span class="dim small clip">by {line(record.answer.by, 60)}</span>
           )}

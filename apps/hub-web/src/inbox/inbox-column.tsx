@@ -6,7 +6,7 @@ import { CommandLine, Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
 import type { HubLink } from "../state/hub-link.ts";
-import { endedOf, type Inbox, pendingOf } from "../state/inbox.ts";
+import { endedOf, type Inbox, pendingOf, waitingIn } from "../state/inbox.ts";
 import { useNow } from "../state/now.ts";
 import { type Router, routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
@@ -40,11 +40,13 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
   const answers = useStore(inbox.answers);
   const isLoaded = useStore(inbox.isLoaded);
   const problem = useStore(inbox.problem);
+  const hello = useStore(link.hello);
   const route = useStore(router.route);
   const nowMs = useNow();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [bulk, setBulk] = useState<"approve" | "reject">();
   const pending = pendingOf(records);
+  const waiting = waitingIn(records);
   const ended = endedOf(records).slice(0, maxEndedShown);
   const openId = route.page === "inbox" ? route.id : undefined;
   const chosenRecords = pending.filter(({ id }) => chosen.has(id));
@@ -89,9 +91,7 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
         {chosenRecords.length === 0 ? (
           <>
             <h1>Inbox</h1>
-            {pending.length > 0 && (
-              <span class="dim small nowrap">{plural(pending.length, "question")} for you</span>
-            )}
+            {waiting > 0 && <span class="dim small nowrap">{plural(waiting, "question")} for you</span>}
           </>
         ) : (
           <>
@@ -118,7 +118,7 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
               An action that a rule escalates appears here, and waits until you answer. To try it, ask an
               agent through this hub:
             </p>
-            <CommandLine args={'run "write hello.txt: hi"'} />
+            <CommandLine args={`${hello?.hub.commands?.run ?? "run"} "write hello.txt: hi"`} />
             <p class="small">Without an API key, an offline planner answers. The terminal asks you, too.</p>
           </Empty>
         )}

@@ -62,7 +62,13 @@ function AgentRow({ agent, nowMs }: { readonly agent: AgentState; readonly nowMs
   );
 }
 
-export function AgentsPage({ agents }: { readonly agents: Agents }) {
+interface AgentsPageProps {
+  readonly agents: Agents;
+  /** The arguments of `harness` that run an agent under this hub. */
+  readonly run: string | undefined;
+}
+
+export function AgentsPage({ agents, run = "run" }: AgentsPageProps) {
   const list = useStore(agents.list);
   const isLoaded = useStore(agents.isLoaded);
   const problem = useStore(agents.problem);
@@ -80,7 +86,7 @@ export function AgentsPage({ agents }: { readonly agents: Agents }) {
             An agent that speaks AHP connects to the hub's socket. <code>harness run</code>, <code>chat</code>{" "}
             and <code>engine</code> find a running hub by themselves:
           </p>
-          <CommandLine args={'run "list files"'} />
+          <CommandLine args={`${run} "list files"`} />
         </Empty>
       )}
       {list.length > 0 && (

@@ -40,8 +40,10 @@ function Rules({ rules, nowMs }: { readonly rules: readonly RuleHits[]; readonly
             </span>
           </td>
           <td data-label="Hits" class="number-cell">
-            <meter class="bar" min={0} max={most} value={hits} aria-label={`${hits} hits`} />
-            {formatCount(hits)}
+            <span class="hits">
+              <meter class="bar" min={0} max={most} value={hits} aria-label={`${hits} hits`} />
+              {formatCount(hits)}
+            </span>
           </td>
           <td data-label="Last hit">
             {lastHitAtMs === undefined ? <span class="dim">never</span> : formatAge(lastHitAtMs, nowMs)}

@@ -1,11 +1,19 @@
 import { line } from "../format.ts";
 
-const hues = 6;
+const hues = 10;
+const taken = new Map<string, number>();
 
+/** A colour by the name; the next free one where another agent has it, as long as there are enough. */
 const hueOf = (name: string): number => {
-  let sum = 0;
-  for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9973;
-  return sum % hues;
+  const known = taken.get(name);
+  if (known !== undefined) return known;
+  let hue = 0;
+  for (const character of name) hue = (hue * 31 + (character.codePointAt(0) ?? 0)) % 9973;
+  hue %= hues;
+  const used = new Set(taken.values());
+  while (used.size < hues && used.has(hue)) hue = (hue + 1) % hues;
+  taken.set(name, hue);
+  return hue;
 };
 
 /** An agent by its name, with a colour of its own beside it. */

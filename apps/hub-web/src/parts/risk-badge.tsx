@@ -1,6 +1,6 @@
-import type { RiskLevel } from "@harnesskit/approvals";
+import { handledLevel, type RiskLevel } from "@harnesskit/approvals";
 
-const bars = { unknown: 0, low: 1, medium: 2, high: 3, critical: 4 } as const;
+const bars = { low: 1, medium: 2, high: 3, critical: 4 } as const;
 const words = {
   unknown: "Risk unknown",
   low: "Low risk",
@@ -9,7 +9,7 @@ const words = {
   critical: "Critical risk",
 } as const;
 
-/** How much is at stake: in colour, in bars and in words. */
+/** How much is at stake: in colour, in bars and in words. What is not known looks as high. */
 export function RiskBadge({ level }: { readonly level: RiskLevel }) {
   return (
     <span class={`risk risk-${level}`}>
@@ -17,7 +17,7 @@ export function RiskBadge({ level }: { readonly level: RiskLevel }) {
         {[0, 1, 2, 3].map((bar) => (
           <rect
             key={bar}
-            class={`risk-bar ${bar < bars[level] ? "filled" : ""}`}
+            class={`risk-bar ${bar < bars[handledLevel(level)] ? "filled" : ""}`}
             x={bar * 4}
             y={9 - bar * 3}
             width="3"

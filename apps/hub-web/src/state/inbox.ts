@@ -23,6 +23,11 @@ export interface AnswerState {
 
 type Records = ReadonlyMap<string, ApprovalRecord>;
 
+/** An answer that no hub has acknowledged is kept for the next load of the page: the browser may be killed while the hub is away. */
+const unsentPrefix = "harness-hub-unsent ";
+
+type Answered = Pick<ApprovalRecord, "id" | "digest">;
+
 /** What waits for a human, and what became of it while the page was open. */
 export class Inbox {
   readonly records = new Store<Records>(new Map());
@@ -35,6 +40,13 @@ export class Inbox {
 
   constructor(link: HubLink) {
     this.#link = link;
+    for (const key of Object.keys(localStorage)) {
+      if (!key.startsWith(unsentPrefix)) continue;
+      const { answer, ...question } = JSON.parse(localStorage.getItem(key) ?? "") as Answered & {
+        readonly answer: Answer;
+      };
+      void this.#send(question, answer, true);
+    }
     void this.#follow();
   }
 
@@ -98,13 +110,28 @@ export class Inbox {
   /** Answers what was shown. The result is in `answers`; an answer that was sent twice counts once. */
   async answer({ id, digest }: ApprovalRecord, answer: Answer): Promise<void> {
     if (this.answers.value.get(id)?.state === "sending") return;
+    localStorage.setItem(unsentPrefix + id, JSON.stringify({ id, digest, answer }));
+    await this.#send({ id, digest }, answer, false);
+  }
+
+  async #send({ id, digest }: Answered, answer: Answer, wasSent: boolean): Promise<void> {
     this.#setAnswer(id, { answer, state: "sending" });
-    let wasLost = false;
+    const state = await this.#deliver({ id, digest }, answer, wasSent);
+    localStorage.removeItem(unsentPrefix + id);
+    this.#setAnswer(id, { answer, ...state });
+  }
+
+  async #deliver(
+    { id, digest }: Answered,
+    answer: Answer,
+    wasSent: boolean,
+  ): Promise<Omit<AnswerState, "answer">> {
+    let wasLost = wasSent;
     for (;;) {
       try {
         const { record } = await this.#link.client.call("inbox.answer", { id, digest, ...answer });
         this.#merge([record]);
-        return this.#setAnswer(id, { answer, state: "counted" });
+        return { state: "counted" };
       } catch (error) {
         if (isLost(error) && this.#link.client.state !== "closed") {
           // The answer may have counted. The same one is given again over the next connection.
@@ -113,9 +140,8 @@ export class Inbox {
         }
         const record = HubError.isInstance(error) ? error.record : undefined;
         if (record) this.#merge([record]);
-        if (wasLost && this.#isOurs(record, answer)) return this.#setAnswer(id, { answer, state: "counted" });
-        const state = record === undefined ? "failed" : "late";
-        return this.#setAnswer(id, { answer, state, problem: failureText(error) });
+        if (wasLost && this.#isOurs(record, answer)) return { state: "counted" };
+        return { state: record === undefined ? "failed" : "late", problem: failureText(error) };
       }
     }
   }
@@ -127,11 +153,19 @@ export class Inbox {
   }
 }
 
-/** Those that wait, the one that was asked first first. */
+/** Whether nobody would take an answer: the asker has gone, and has not asked again. */
+export const isLeft = ({ status, asker }: ApprovalRecord): boolean =>
+  status === "pending" && asker === "left";
+
+/** Those that wait, the one that was asked first first; last those whose asker has gone. */
 export const pendingOf = (records: Records): readonly ApprovalRecord[] =>
   [...records.values()]
     .filter(({ status }) => status === "pending")
-    .sort((a, b) => a.createdAtMs - b.createdAtMs || a.seq - b.seq);
+    .sort((a, b) => Number(isLeft(a)) - Number(isLeft(b)) || a.createdAtMs - b.createdAtMs || a.seq - b.seq);
+
+/** How many wait for an answer that somebody would take. */
+export const waitingIn = (records: Records): number =>
+  pendingOf(records).filter((record) => !isLeft(record)).length;
 
 /** Those that ended, the one that changed last first. */
 export const endedOf = (records: Records): readonly ApprovalRecord[] =>

@@ -1,5 +1,6 @@
 import type { TimelineDetail } from "@harnesskit/protocol/hub";
 import { useEffect, useState } from "preact/hooks";
+import { useLoaded } from "../pages/use-loaded.ts";
 import { DetailMessage } from "../parts/detail-message.tsx";
 import { failureText } from "../state/failures.ts";
 import type { HubLink } from "../state/hub-link.ts";
@@ -21,6 +22,7 @@ export function OpenRow({ id, link, router, timeline }: OpenRowProps) {
   const state = useStore(link.state);
   const [detail, setDetail] = useState<TimelineDetail>();
   const [problem, setProblem] = useState<string>();
+  const { value } = useLoaded(link, () => link.client.call("policy.get"));
   const number = /^[1-9]\d{0,15}$/.test(id) ? Number(id) : undefined;
   const seq = rows.find((row) => row.id === number)?.seq;
   useEffect(() => {
@@ -49,6 +51,7 @@ export function OpenRow({ id, link, router, timeline }: OpenRowProps) {
   return (
     <RowDetail
       detail={detail}
+      policyFile={value?.policy.file}
       approvalHref={(approvalId) => routeHash({ page: "inbox", id: approvalId, filter })}
       onClose={close}
       onSession={() => router.go({ page: "timeline", filter: { session: detail.row.session } })}

@@ -1,4 +1,4 @@
-import { presentApproval } from "@harnesskit/approvals";
+import { allowingRule, presentApproval } from "@harnesskit/approvals";
 import type { RowContent, TimelineDetail } from "@harnesskit/protocol/hub";
 import { displayName } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
@@ -72,16 +72,64 @@ function Input({ detail: { row, input, approval } }: { readonly detail: Timeline
   );
 }
 
-function Decided({ row, explanation }: Pick<TimelineDetail, "row" | "explanation">) {
+/** What its user can do about an action that the policy has blocked. */
+function HowToAllow({ row, input, policyFile }: Pick<TimelineDetail, "row" | "input"> & PolicyPlace) {
+  const { rule, source } = row.decision ?? {};
+  const name = rule === undefined ? undefined : <code>{line(rule, 200)}</code>;
+  const file = policyFile === undefined ? "the policy" : <code>{line(policyFile, 300)}</code>;
+  if (source === "limit")
+    return (
+      <p>
+        The limit {name} was reached. It passes again later, or with a higher limit in {file}.
+      </p>
+    );
+  if (source === "guard")
+    return <p>No rule allows an agent to change the policy itself. Do it by hand if you want it.</p>;
+  if (source === "failure")
+    return (
+      <p>
+        The rule {name} failed, so nothing passes it. Correct it in {file}.
+      </p>
+    );
+  const given = isObject(input?.value) && !input.isCut ? input.value : {};
+  const allowing = row.tool === undefined ? undefined : allowingRule(row.tool, given);
+  const place = name === undefined ? "among its rules" : <>above the rule {name}</>;
+  if (allowing === undefined)
+    return (
+      <p>
+        To allow it, add a rule to {file}, {place}.
+      </p>
+    );
+  return (
+    <>
+      <p>
+        To allow exactly this, put the line below into {file}, {place}. Leave the shipped policy as it is:
+        copy it, and start the hub with <code>--policy COPY</code>.
+      </p>
+      <CodeBlock part={{ kind: "prompt", label: "the line to add", lines: plainLines(allowing) }} />
+    </>
+  );
+}
+
+interface PolicyPlace {
+  /** The file of the policy in force, once it is known. */
+  readonly policyFile: string | undefined;
+}
+
+function Decided({
+  detail: { row, explanation, input },
+  policyFile,
+}: { readonly detail: TimelineDetail } & PolicyPlace) {
   const { decision } = row;
   if (decision === undefined) return <p class="dim">Nothing was decided: the agent only reported this.</p>;
   const { rule, source, reason, mode } = decision;
+  const isBlocked = ["block", "reject"].includes(decision.decision) && row.approval === undefined;
   return (
     <>
       <p>
         {rule === undefined ? `The ${source}` : <code>{line(rule, 200)}</code>}{" "}
         <strong>{source === "approval" ? "asked" : decisionWord(decision.decision)}</strong>
-        {mode === "shadow" && " in shadow: it was recorded and not enforced"}
+        {mode === "shadow" && ": the policy is only tried out, so this was recorded and not enforced"}
       </p>
       {reason !== undefined && (
         <p>
@@ -95,14 +143,16 @@ function Decided({ row, explanation }: Pick<TimelineDetail, "row" | "explanation
       )}
       {explanation?.shadowed.map(({ rule: shadow, decision: would }) => (
         <p key={shadow} class="dim small">
-          In shadow: <code>{line(shadow, 200)}</code> {decisionWord(would)}
+          The rule <code>{line(shadow, 200)}</code> would have said <q>{decisionWord(would)}</q>, but the
+          policy only tries it out. Remove its line <code>mode: shadow</code> to put it in force.
         </p>
       ))}
+      {isBlocked && mode !== "shadow" && <HowToAllow row={row} input={input} policyFile={policyFile} />}
     </>
   );
 }
 
-interface RowDetailProps {
+interface RowDetailProps extends PolicyPlace {
   readonly detail: TimelineDetail;
   readonly approvalHref: (id: string) => string;
   readonly onClose: () => void;
@@ -110,7 +160,7 @@ interface RowDetailProps {
 }
 
 /** A row with all that is known of it. */
-export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetailProps) {
+export function RowDetail({ detail, policyFile, approvalHref, onClose, onSession }: RowDetailProps) {
   const { row, modifiedInput, output, error, metadata } = detail;
   const { id, agent, session, turn, approval, durationMs, outcome } = row;
   const nowMs = useNow();
@@ -158,7 +208,7 @@ export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetai
             </p>
           </Step>
           <Step title="Rule" tone={row.decision === undefined ? "" : "accent"}>
-            <Decided row={row} explanation={detail.explanation} />
+            <Decided detail={detail} policyFile={policyFile} />
           </Step>
           <Step title="Approval" tone={approval && (approvalTones[approval.status] || "bad")}>
             {approval === undefined ? (

@@ -22,13 +22,15 @@ interface TimelineColumnProps {
   readonly timeline: Timeline;
   readonly agents: Agents;
   readonly router: Router;
+  /** The arguments of `harness` that run an agent under this hub. */
+  readonly run: string | undefined;
   readonly className: string;
 }
 
 const isFiltered = (filter: TimelineFilter): boolean => Object.keys(filter).length > 0;
 
 /** What the agents did and why, the newest first, as it happens. */
-export function TimelineColumn({ timeline, agents, router, className }: TimelineColumnProps) {
+export function TimelineColumn({ timeline, agents, router, run = "run", className }: TimelineColumnProps) {
   const { rows, filter, nextBeforeId, isLoading, isLoaded, problem } = useStore(timeline.state);
   const known = useStore(agents.list);
   const route = useStore(router.route);
@@ -130,7 +132,7 @@ export function TimelineColumn({ timeline, agents, router, className }: Timeline
             })}
           </div>
           {rows.length === 0 && isLoaded && nextBeforeId === undefined && problem === undefined && (
-            <NoRows isFiltered={isFiltered(filter)} onClear={() => setFilter({})} />
+            <NoRows isFiltered={isFiltered(filter)} onClear={() => setFilter({})} run={run} />
           )}
           {(isLoading || (!isLoaded && problem === undefined)) && <p class="loading dim">Loading …</p>}
         </ScrollArea>
@@ -141,9 +143,11 @@ export function TimelineColumn({ timeline, agents, router, className }: Timeline
 
 function NoRows({
   isFiltered: isNarrowed,
+  run,
   onClear,
 }: {
   readonly isFiltered: boolean;
+  readonly run: string;
   readonly onClear: () => void;
 }) {
   return isNarrowed ? (
@@ -158,7 +162,7 @@ function NoRows({
         Each action of an agent becomes a row: what it did, which rule decided, who approved it, what came of
         it. Start one in a terminal:
       </p>
-      <CommandLine args={'run "list files"'} />
+      <CommandLine args={`${run} "list files"`} />
     </Empty>
   );
 }

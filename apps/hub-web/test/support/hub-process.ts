@@ -13,8 +13,8 @@ export const bundleHub = () => {
 };
 
 /** A hub in a process of its own, with its state in a directory. */
-export const startHub = async (program: string, state: string, page: string, port = "0") => {
-  const child = spawn(process.execPath, [program, state, page, port], {
+export const startHub = async (program: string, state: string, page: string) => {
+  const child = spawn(process.execPath, [program, state, page], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const closed = once(child, "close");
@@ -26,7 +26,6 @@ export const startHub = async (program: string, state: string, page: string, por
   ]);
   return {
     link: String(link),
-    port: new URL(String(link)).port,
     /** With -9: nothing is closed or written before. Idempotent. */
     async kill() {
       child.kill("SIGKILL");

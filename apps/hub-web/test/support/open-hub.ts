@@ -33,7 +33,8 @@ export const openHub = async (pageDirectory: string): Promise<OpenHub> => {
   const timeline = createMemoryTimelineStore();
   const policy = createPolicyHarness({ policy: parsePolicy(policyText) });
   const riskOf = () => ({ level: "high" as const, reasons: ["it may change anything"] });
-  const hub = createHub({ version: "1.0.0", policy, approvals, timeline, riskOf, onError });
+  const limits = { returnWithinMs: 100 };
+  const hub = createHub({ version: "1.0.0", policy, approvals, timeline, riskOf, limits, onError });
   await hub.start();
   const served = await serveHub({ hub, place, pageDirectory, user: "ada", onError });
   const agents: Agent[] = [];

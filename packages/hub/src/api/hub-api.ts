@@ -39,7 +39,7 @@ export interface HubApiOptions {
   readonly budget: AnswerBudget;
   readonly limits: HubLimits;
   readonly clock: Clock;
-  readonly about: { readonly name: string; readonly version: string; readonly startedAtMs: number };
+  readonly about: HubMethodResult<"hub.hello">["hub"];
   /** The default and longest duration of a grant. */
   readonly grantMs: number;
   readonly audit: (entry: AuditEntryInput) => void;

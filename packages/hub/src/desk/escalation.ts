@@ -4,6 +4,7 @@ import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import { BufferFullError, type Clock, digest, HarnessError, joinKey } from "@harnesskit/wire";
 import type { HubLimits } from "../limits.ts";
 import type { ApprovalDesk, Ruling } from "./approval-desk.ts";
+import type { Askers } from "./askers.ts";
 import { approvedDecision, deferredDecision, refusedDecision, ticketText } from "./decisions.ts";
 import { type EventLog, hasOutcome } from "./event-log.ts";
 import { reasonOf, type Word } from "./event-row.ts";
@@ -14,6 +15,7 @@ import { subjectOf } from "./subject.ts";
 export interface EscalationOptions {
   readonly policy: PolicyHarness;
   readonly desk: ApprovalDesk;
+  readonly askers: Askers;
   readonly log: EventLog;
   readonly budget: QuestionBudget;
   readonly limits: HubLimits;
@@ -28,8 +30,8 @@ export interface AskingCall {
   readonly asker: () => Asker;
   /** The place in a batch: such a call does not wait. */
   readonly batchIndex: number | undefined;
-  /** Each aborts when the agent waits no more. */
-  readonly signals: () => readonly AbortSignal[];
+  /** Each aborts when the agent waits no more: for this call, and for any on its connection. */
+  readonly signals: () => readonly [call: AbortSignal, link: AbortSignal];
 }
 
 const whyNotAsked = (error: unknown): string => {
@@ -79,14 +81,18 @@ export class Escalation {
     explanation: Explanation,
     call: AskingCall,
   ): Promise<unknown> {
-    const { desk, policy, log, clock } = this.#options;
+    const { desk, askers, policy, log, clock } = this.#options;
     const type = event.event_type;
     const startedMs = clock.elapsedMs();
     const asked = policy.policy;
     const record = await this.#ask(event, facts, explanation, call.asker());
     await log.asked(event, facts, explanation, record);
     const waitMs = this.#holdMs(facts, call) - (clock.elapsedMs() - startedMs);
-    const ruling = await desk.settle(record, waitMs, call.signals());
+    const signals = call.signals();
+    askers.watch(record, signals);
+    const ruling = await desk.settle(record, waitMs, signals);
+    // Who was told to ask again is there as long as its connection.
+    if (!signals.some(({ aborted }) => aborted)) askers.watch(ruling.record, signals.slice(1));
     if (ruling.ruling === "approved" && policy.policy !== asked) {
       // An answer does not outlive its policy.
       const again = policy.decide(event as Parameters<PolicyHarness["decide"]>[0]).decision as

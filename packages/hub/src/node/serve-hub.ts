@@ -1,14 +1,19 @@
-import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import type { AuditEntryInput } from "@harnesskit/audit";
-import { acquireFileLock, type FileLock, makeDirectory, writeFileAtomic } from "@harnesskit/node-kit";
+import {
+  acquireFileLock,
+  type FileLock,
+  makeDirectory,
+  readOwnFile,
+  writeFileAtomic,
+} from "@harnesskit/node-kit";
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { createHttpServer, type FallbackHandler } from "@harnesskit/transport-http/node";
 import { createUnixListener } from "@harnesskit/transport-uds";
-import { type Channel, type Clock, displayText, systemClock } from "@harnesskit/wire";
+import { type Channel, type Clock, displayText, HarnessError, systemClock } from "@harnesskit/wire";
 import type { Hub } from "../hub-options.ts";
 import { checkServeHubOptions } from "../option-names.ts";
 import type { HubPlace } from "../place.ts";
@@ -23,7 +28,10 @@ export interface ServeHubOptions {
   readonly hub: Hub;
   /** See `hubPlace` of `@harnesskit/hub/place`. */
   readonly place: HubPlace;
-  /** Of HTTP and WebSocket, on loopback. @default 0: the system chooses */
+  /**
+   * Of HTTP and WebSocket, on loopback; 0: the system chooses. @default that of the hub that ran here last, so that open pages, bookmarks
+   * and links hold; where another program has it, the system chooses, and `onError` receives why
+   */
   readonly port?: number;
   /**
    * Where people reach the hub, if a proxy or tunnel of theirs leads to it: `https://hub.example.org`. Its host and origin are allowed, and
@@ -71,6 +79,19 @@ const lockOf = async ({ directory }: HubPlace): Promise<FileLock> => {
   return acquireFileLock(`${directory}/hub.lock`);
 };
 
+/** The port of the hub that ran here last; 0 where none did. */
+const formerPort = async ({ serverFile }: HubPlace): Promise<number> => {
+  try {
+    const text = (await readOwnFile(serverFile, { maxBytes: 4096 })).toString("utf8");
+    return Number(new URL((JSON.parse(text) as { url: string }).url).port);
+  } catch {
+    return 0;
+  }
+};
+
+const isInUse = (error: unknown): boolean =>
+  HarnessError.isInstance(error) && error.code === "address_in_use";
+
 /**
  * Serves a hub on two Unix sockets, for agents and for its own API, and on HTTP and WebSocket on loopback for both and for the page.
  * Rejects with `file_locked` where another hub has the place, and with `insecure_directory`, `insecure_token_file`,
@@ -78,7 +99,7 @@ const lockOf = async ({ directory }: HubPlace): Promise<FileLock> => {
  */
 export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => {
   checkServeHubOptions(options);
-  const { hub, place, port = 0, publicUrl, clock = systemClock, audit = () => {} } = options;
+  const { hub, place, publicUrl, clock = systemClock, audit = () => {} } = options;
   const { pageDirectory = pageOfPackage(), handlers = {}, onError = () => {} } = options;
   const user = displayText(options.user ?? userInfo().username, { maxLength: 100 });
   const open: (() => Promise<unknown>)[] = [];
@@ -106,35 +127,41 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
     };
     await listen(place.socket, (channel) => hub.connectAgent(channel, "unix"));
     await listen(place.apiSocket, (channel) => hub.connectClient(channel, { user }));
-    const server = createHttpServer<HubPrincipal>({
-      port,
-      authenticate: access.authenticate,
-      allowOwnOrigin: true,
-      ...(publicUrl !== undefined && { publicOrigin: new URL(publicUrl).origin }),
-      routes: { [hubPaths.ahp]: hub.exchange },
-      fallback: createPageHandler({
-        access,
-        files: new PageFiles(pageDirectory),
-        handlers,
-        answers: createAnswerHandler({ hub, links, onRefused: onRefusedPath }),
-        onRefused: onRefusedPath,
-      }),
-      onRefused: ({ status, transport, path, remoteAddress, host, origin }) =>
-        recordRefusal({ status, transport, path, remote: remoteAddress, host, origin }),
-      onError,
-      clock,
+    const listenHttp = async (port: number): Promise<string> => {
+      const server = createHttpServer<HubPrincipal>({
+        port,
+        authenticate: access.authenticate,
+        allowOwnOrigin: true,
+        ...(publicUrl !== undefined && { publicOrigin: new URL(publicUrl).origin }),
+        routes: { [hubPaths.ahp]: hub.exchange },
+        fallback: createPageHandler({
+          access,
+          files: new PageFiles(pageDirectory),
+          handlers,
+          answers: createAnswerHandler({ hub, links, onRefused: onRefusedPath }),
+          onRefused: onRefusedPath,
+        }),
+        onRefused: ({ status, transport, path, remoteAddress, host, origin }) =>
+          recordRefusal({ status, transport, path, remote: remoteAddress, host, origin }),
+        onError,
+        clock,
+      });
+      open.push(() => server.close());
+      await server
+        .webSocketListener({ path: hubPaths.ahp })
+        .listen((channel) => hub.connectAgent(channel, "websocket"));
+      await server
+        .webSocketListener({ path: hubPaths.api })
+        .listen((channel) => hub.connectClient(channel, { user }));
+      await server.listen();
+      return server.url ?? "";
+    };
+    const url = await listenHttp(options.port ?? (await formerPort(place))).catch((error: unknown) => {
+      if (options.port !== undefined || !isInUse(error)) throw error;
+      onError(error);
+      return listenHttp(0);
     });
-    open.push(() => server.close());
-    await server
-      .webSocketListener({ path: hubPaths.ahp })
-      .listen((channel) => hub.connectAgent(channel, "websocket"));
-    await server
-      .webSocketListener({ path: hubPaths.api })
-      .listen((channel) => hub.connectClient(channel, { user }));
-    await server.listen();
-    const { url = "" } = server;
     await writeFileAtomic(place.serverFile, `${JSON.stringify({ url, pid: process.pid })}\n`);
-    open.push(() => rm(place.serverFile, { force: true }));
     const base = (publicUrl ?? url).replace(/\/+$/, "");
     let closing: Promise<void> | undefined;
     return {

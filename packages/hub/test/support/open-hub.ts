@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type AhpClient, createAhpClient } from "@harnesskit/ahp-client";
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
 import type { AuditEntryInput } from "@harnesskit/audit";
-import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
+import { createPolicyHarness, type PolicyFunction, parsePolicy } from "@harnesskit/policy";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
 import { createHubClient, type HubClient } from "../../src/client/index.ts";
@@ -34,6 +34,7 @@ export interface OpenHubOptions extends Partial<Omit<HubOptions, "policy">> {
   readonly state?: string;
   readonly pageDirectory?: string;
   readonly policyText?: string;
+  readonly functions?: readonly PolicyFunction[];
   readonly publicUrl?: string;
 }
 
@@ -42,6 +43,7 @@ export const openHub = async ({
   state,
   pageDirectory,
   policyText: text = policyText,
+  functions = [],
   publicUrl,
   ...options
 }: OpenHubOptions = {}) => {
@@ -53,7 +55,7 @@ export const openHub = async ({
   // Stores that are given outlive the hub, as files do.
   const ownsStores = options.approvals === undefined;
   const { approvals = createMemoryApprovalStore(), timeline = createMemoryTimelineStore() } = options;
-  const policy = createPolicyHarness({ policy: parsePolicy(text) });
+  const policy = createPolicyHarness({ policy: parsePolicy(text, { functions }) });
   const hub = createHub({
     version: "1.0.0",
     policy,

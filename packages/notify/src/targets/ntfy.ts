@@ -3,7 +3,7 @@ import { headlineOf, itemLines, type Notice, restLines } from "../notice.ts";
 import type { Post } from "./post.ts";
 
 /** ntfy's priorities, 1 to 5, by risk. */
-const priorities: Readonly<Record<string, number>> = { low: 2, medium: 3, unknown: 3, high: 4, critical: 5 };
+const priorities: Readonly<Record<string, number>> = { low: 2, medium: 3, unknown: 4, high: 4, critical: 5 };
 /** In bytes: ntfy makes an attachment of a message over 4,096. */
 const maxMessageBytes = 3800;
 

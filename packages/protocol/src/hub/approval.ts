@@ -88,6 +88,8 @@ export const ApprovalRecordSchema = z.object({
   /** A question without an answer expires then. */
   expiresAtMs: TimeMsSchema,
   status: ApprovalStatusSchema,
+  /** Whether somebody waits for the answer, as far as a hub has noticed. `left`: the asker's connection ended, and it did not ask again. */
+  asker: z.enum(["here", "left"]).optional(),
   answer: ApprovalAnswerSchema.optional(),
   withdrawn: z.object({ by: IdSchema, atMs: TimeMsSchema, reason: WordsSchema.optional() }).optional(),
   /** Who took the answer. An approved action was claimed by it, and its outcome is due before `reportByMs`. */

@@ -34,7 +34,13 @@ export const hubMethods = {
     params: z.object({ client: z.object({ name: IdSchema, version: z.string().max(100).optional() }) }),
     result: z.object({
       version: z.string(),
-      hub: z.object({ name: z.string(), version: z.string(), startedAtMs: TimeMsSchema }),
+      hub: z.object({
+        name: z.string(),
+        version: z.string(),
+        startedAtMs: TimeMsSchema,
+        /** Arguments of `harness` as a shell takes them: what starts this hub again, and what gives an agent a task under it. */
+        commands: z.object({ start: z.string(), run: z.string() }).optional(),
+      }),
       /** What this client's answers are recorded as. */
       by: z.string(),
       /** The default and longest duration of a grant. */

@@ -1,0 +1,34 @@
+import { resolve } from "node:path";
+import { shellWord } from "@harnesskit/wire";
+import type { HubOptions } from "./hub.ts";
+
+/** A database as a command may show it: without its password. */
+const withoutPassword = (store: string): string =>
+  store.replace(/^([a-z]+:\/\/[^:@/]*):[^@]*@/, "$1:PASSWORD@");
+
+const words = (options: Readonly<Record<string, string | number | undefined>>): string =>
+  Object.entries(options)
+    .flatMap(([name, value]) => (value === undefined ? [] : [` --${name} ${shellWord(String(value))}`]))
+    .join("");
+
+const path = (file: string | undefined) => (file === undefined ? undefined : resolve(file));
+
+/** The arguments of `harness` that start this hub again with its options, from any directory, and that run an agent under it. */
+export const hubCommands = ({
+  policy,
+  state,
+  port,
+  store,
+  keepDays,
+  redact,
+  notify,
+  publicUrl,
+}: HubOptions) => {
+  const options = words({
+    policy: policy === "default" ? undefined : path(policy),
+    ...{ state: path(state), port, "public-url": publicUrl, notify: path(notify) },
+    ...{ store: store && withoutPassword(store), "keep-days": keepDays === 30 ? undefined : keepDays },
+  });
+  const fields = redact?.map((field) => ` --redact ${shellWord(field)}`).join("") ?? "";
+  return { start: `hub${options}${fields}`, run: `run${words({ hub: path(state) })}` };
+};
