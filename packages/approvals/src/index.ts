@@ -45,6 +45,7 @@ export { isCommandTool } from "./describe-call.ts";
 export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
 export { foldEmpty } from "./fold-empty.ts";
 export { type Asked, findGrant, grantCovers, grantProblem, grantTerms } from "./grant.ts";
+export { riskWithHidden } from "./hidden-risk.ts";
 export { type ApprovalLimits, approvalLimits } from "./limits.ts";
 export { lineTokens, type Token } from "./line-tokens.ts";
 export { createMemoryApprovalStore } from "./memory-approval-store.ts";

@@ -14,8 +14,8 @@ export interface ConversationOptions {
   readonly view: ChatView;
   readonly waiting: WaitingCalls;
   readonly history: () => Promise<readonly ChatMessage[]>;
-  /** Asks about what waits; undefined where the answer comes as a line. */
-  readonly ask?: ((signal: AbortSignal) => Promise<Answer | undefined>) | undefined;
+  /** Shows what waits and asks about it; undefined where the answer comes as a line. */
+  readonly ask?: ((signal: AbortSignal, lines: readonly string[]) => Promise<Answer | undefined>) | undefined;
 }
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
@@ -175,19 +175,19 @@ export class Conversation implements LineActions {
     view.ended(turn);
     if (turn.outcome !== "suspended") return;
     const { lines, call } = await waiting.add(turn);
-    view.lines(lines);
-    if (call !== undefined) await this.#ask(call);
+    if (call === undefined) view.lines(lines);
+    else await this.#ask(call, lines);
   }
 
-  async #ask(call: WaitingCall): Promise<void> {
+  async #ask(call: WaitingCall, lines: readonly string[]): Promise<void> {
     const { ask, view } = this.#options;
     if (ask === undefined) {
-      view.lines([answersText(call.id)]);
+      view.lines([...lines, answersText(call.id)]);
       return;
     }
     const asking = new AbortController();
     this.#running = asking;
-    const reply = await ask(asking.signal).finally(() => {
+    const reply = await ask(asking.signal, lines).finally(() => {
       this.#running = undefined;
     });
     if (reply === undefined) view.note(answersText(call.id));

@@ -58,10 +58,15 @@ const prepareJudged = async (
   for (let changes = 0; changes <= maxChanges; changes++) {
     const { run, ...ready } = await prepareCall(tool, input, scope);
     const call = {
-      ...{ threadId, turnId: threadId, itemId: callId, directory: workspace, input: ready.input },
+      ...{ threadId, turnId: threadId, itemId: callId, directory: workspace, ...ready },
       tool: id === undefined ? { name } : { name, id },
     };
     const verdict = await gate.before(call, { signal });
+    if (signal.aborted) {
+      // The hub withdraws its question.
+      gate.after(call, { status: "cancelled" });
+      throw new ToolError("tool.cancelled", "It was cancelled.");
+    }
     reportAnswer(name, verdict.judgement.reason, onAnswered);
     if (verdict.verdict === "modify") {
       input = verdict.input;

@@ -135,12 +135,12 @@ export class Approver {
       if (signal.aborted) return undefined;
       const lines = await askedCallLines(metadata, this.directory, terminal.style);
       if (signal.aborted) return undefined;
-      timeline.lines(lines);
       const closing = this.gate.signal;
       const answer = await askApproval<ApprovalDecision>(
         approvalChoices(metadata),
         "reject",
         AbortSignal.any([signal, closing]),
+        { shown: { lines, show: (shown) => timeline.lines([...shown]) } },
       );
       if (answer !== undefined) {
         if (this.#put.has(requestId)) this.#put.set(requestId, answer);

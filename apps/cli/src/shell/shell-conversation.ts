@@ -159,7 +159,7 @@ export class ShellConversation implements LineActions {
   showPending(): number {
     const { view } = this.#options;
     for (const one of this.#pending) {
-      view.pending(one);
+      view.lines(view.pendingLines(one));
       view.note(`  /approve ${shortIdOf(one)}   /reject ${shortIdOf(one)} [REASON]`);
     }
     return this.#pending.length;

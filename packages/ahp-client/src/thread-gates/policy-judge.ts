@@ -67,7 +67,10 @@ export class PolicyJudge {
       payload: { ...toolCallPayload(call), arguments: call.input },
       changeable: "arguments",
       sessionId: call.threadId,
-      metadata: this.#options.metadataOf(call),
+      metadata: {
+        ...this.#options.metadataOf(call),
+        ...(call.preview !== undefined && { preview: call.preview }),
+      },
       signal,
     };
     return this.#judge(question, (wanted) => {

@@ -13,6 +13,8 @@ export interface ThreadCall extends ThreadPlace {
   readonly itemId: string;
   readonly tool: { readonly name: string; readonly id?: string };
   readonly input: JsonObject;
+  /** What a human judges beside the input, such as a unified diff. */
+  readonly preview?: string;
 }
 
 export interface ThreadCallOutcome {

@@ -1,4 +1,4 @@
-import { ApprovalError, type ApprovalRecord, type ApprovalRisk } from "@harnesskit/approvals";
+import { ApprovalError, ApprovalOriginSchema, type ApprovalRecord, type ApprovalRisk } from "@harnesskit/approvals";
 import type { Explanation, PolicyHarness } from "@harnesskit/policy";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import { BufferFullError, type Clock, digest, HarnessError, joinKey } from "@harnesskit/wire";
@@ -31,6 +31,12 @@ export interface AskingCall {
   /** Each aborts when the agent waits no more. */
   readonly signals: () => readonly AbortSignal[];
 }
+
+/** The workspace, where it can be shown whole. */
+const directoryOf = ({ metadata: { workspace } }: EventFacts) => {
+  const isShown = typeof workspace === "string" && ApprovalOriginSchema.shape.directory.safeParse(workspace).success;
+  return isShown ? { directory: workspace } : {};
+};
 
 const whyNotAsked = (error: unknown): string => {
   if (BufferFullError.isInstance(error)) {
@@ -118,6 +124,7 @@ export class Escalation {
           session,
           ...(callId !== undefined && { callId }),
           ...(turn !== undefined && { correlationId: turn }),
+          ...directoryOf(facts),
         },
         subject,
         risk: riskOf(event, explanation),
