@@ -26,7 +26,7 @@ describe("harness run in a terminal", () => {
     expect(asked).toContain(`in ${cwd}`);
     expect(program.stdout).toContain("\u001b[31m-A small demo.\u001b[39m");
     program.write(up + up + enter);
-    await program.sees(/approved once by harness run/);
+    await program.sees(/approved once by you, in harness run/);
     expect((await program.ended).code).toBe(0);
     expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A big demo.");
   });

@@ -132,7 +132,7 @@ export const chat = async (
     await conversation.open();
     await lines.follow(() => questions?.answered());
     const waits = await reportPending(conversation, view, resumeCommand(sessionId, options, workspace));
-    if (conversation.hasFailed) return ExitCode.failed;
+    if (conversation.failure !== undefined) return conversation.failure;
     // At a terminal the user has seen what waits, and has left it.
     const isRefused = !lines.isTerminal && (waits || conversation.hasRefused);
     return isRefused ? ExitCode.refused : ExitCode.done;

@@ -10,6 +10,7 @@ import { askApproval } from "../terminal/keyboard.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { approvalChoices, askedCallLines } from "../timeline/asked-call.ts";
+import { answererText } from "../timeline/answerer.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 
 /** Lets questions be put while their answers can be delivered. Open at first. */
@@ -94,7 +95,7 @@ export class Approver {
     if (decision === undefined || (state === decision && resolvedBy === this.clientName)) return;
     const { timeline, terminal } = this.#options;
     const what = oneLine(decision ?? reason ?? "no answer", 200);
-    timeline.lines([`  ${terminal.style.yellow(`answered by ${oneLine(resolvedBy, 100)}: ${what}`)}`]);
+    timeline.lines([`  ${terminal.style.yellow(`answered by ${answererText(resolvedBy)}: ${what}`)}`]);
   }
 
   readonly decide: ApprovalHandler = async (request, { signal }) =>
