@@ -152,7 +152,9 @@ describe("harness hub", () => {
     const asked = await pendingOf(client, "harness");
     expect(asked.origin.directory).toBe(cwd);
     expect(asked.subject.preview).toMatch(/^@@ -\d+/m);
-    expect(stripVTControlCharacters(program.stdout)).toMatch(/│ @@ -\d[^]*│ -A small demo\.[^]*in [^]*waits in the hub/);
+    expect(stripVTControlCharacters(program.stdout)).toMatch(
+      /│ @@ -\d[^]*│ -A small demo\.[^]*in [^]*waits in the hub/,
+    );
     program.write("\u0003");
     await program.sees(/○ cancelled/);
     await vi.waitFor(
@@ -164,9 +166,12 @@ describe("harness hub", () => {
     await vi.waitFor(() => expect(program.stdout.slice(before)).toMatch(/Allow it\?/), { timeout: 15_000 });
     program.write("\u001b[A\u001b[A\u001b[A\r");
     await program.sees(/approved by \S+ \(harness chat\)/);
-    await vi.waitFor(async () => expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A big demo."), {
-      timeout: 15_000,
-    });
+    await vi.waitFor(
+      async () => expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A big demo."),
+      {
+        timeout: 15_000,
+      },
+    );
     program.write("/quit\r");
     expect((await program.ended).code).toBe(0);
     expect(stripVTControlCharacters(program.stdout.slice(-400))).not.toContain("waiting for you, in the hub");

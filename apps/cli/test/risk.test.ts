@@ -55,7 +55,9 @@ describe("the risk of a call", () => {
     });
     expect(bash("rm -rf / #\u200b").level).toBe("critical");
     expect(riskOfCall("write", { path: "a.txt", content: "x\u2066y" }, "/w").level).toBe("high");
-    expect(riskOfCall("write", { path: "a.txt", content: "a\r\n\tcafé\u00a0! 👩‍💻\n" }, "/w").level).toBe("medium");
+    expect(riskOfCall("write", { path: "a.txt", content: "a\r\n\tcafé\u00a0! 👩‍💻\n" }, "/w").level).toBe(
+      "medium",
+    );
   });
 
   it("is medium for a tool of an MCP server that says that it only reads", () => {

@@ -35,7 +35,10 @@ describe("the gates of a thread server", () => {
     const approval = { status: "approved", by: "anna", grant: "gr_1" };
     const allowed = await judged({ decision: "allow", metadata: { approval } });
     expect(allowed.verdict).toMatchObject({ verdict: "allow", human: approval });
-    const odd = await judged({ decision: "allow", metadata: { approval: { status: "rejected", by: "anna" } } });
+    const odd = await judged({
+      decision: "allow",
+      metadata: { approval: { status: "rejected", by: "anna" } },
+    });
     expect(odd.verdict).not.toHaveProperty("human");
   });
 

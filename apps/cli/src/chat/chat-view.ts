@@ -94,8 +94,7 @@ export class ChatView extends ConversationView {
     }
     const refused = refusedCall(failure.code);
     const word = refused?.word ?? (failure.status === "failed" ? "failed" : "not run");
-    const sign =
-      failure.status === "failed" ? style.red("✗") : style.yellow(refused?.isBlock ? "⊘" : "✗");
+    const sign = failure.status === "failed" ? style.red("✗") : style.yellow(refused?.isBlock ? "⊘" : "✗");
     const what = isOpen ? "\n" : `${style.cyan("●")} ${style.bold(oneLine(name, 40))}\n`;
     const ending = wrapText(`  ${sign} ${word}: ${oneLine(failure.message, 300)}`, this.terminal.columns);
     this.terminal.write(`${what}${ending}\n`);

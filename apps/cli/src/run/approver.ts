@@ -9,8 +9,8 @@ import { settleWithin } from "@harnesskit/wire/time";
 import { askApproval } from "../terminal/keyboard.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { approvalChoices, askedCallLines } from "../timeline/asked-call.ts";
 import { answererText } from "../timeline/answerer.ts";
+import { approvalChoices, askedCallLines } from "../timeline/asked-call.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 
 /** Lets questions be put while their answers can be delivered. Open at first. */

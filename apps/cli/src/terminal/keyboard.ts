@@ -1,3 +1,4 @@
+import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { select } from "@clack/prompts";
 import { createTerminal } from "./terminal.ts";
@@ -75,6 +76,30 @@ export interface AskOptions {
   readonly message?: string | undefined;
 }
 
+/** The same on a terminal that cannot move its cursor. What is no number of a choice is the initial one. */
+const chooseByNumber = <T>(
+  message: string,
+  options: Choices<T>,
+  initialValue: T,
+  signal: AbortSignal,
+): Promise<T | undefined> =>
+  new Promise((resolve) => {
+    const reader = createInterface({ input: process.stdin, output: process.stdout });
+    const numbered = options.map(({ label, hint }, at) => `  ${at + 1} ${label}${hint ? ` (${hint})` : ""}`);
+    const usual = options.findIndex(({ value }) => value === initialValue) + 1;
+    const onAbort = () => reader.close();
+    signal.addEventListener("abort", onAbort, { once: true });
+    reader.once("close", () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(undefined);
+    });
+    reader.question(`${message}\n${numbered.join("\n")}\nNumber (Enter: ${usual}): `, (line) => {
+      const chosen = /^\d+$/.test(line.trim()) ? options[Number(line) - 1] : undefined;
+      resolve(chosen === undefined ? initialValue : chosen.value);
+      reader.close();
+    });
+  });
+
 /** One choice; undefined after Ctrl-C, and when the signal aborts. */
 const choose = async <T>(
   message: string,
@@ -83,6 +108,7 @@ const choose = async <T>(
   signal: AbortSignal,
 ): Promise<T | undefined> => {
   if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
+  if (process.env.TERM === "dumb") return chooseByNumber(message, options, initialValue, signal);
   const { isCancel, select, settings } = await import("@clack/prompts");
   // Only arrow keys move the choice: with h, j, k and l a line that was typed for something else could be a yes.
   for (const key of ["h", "j", "k", "l"]) settings.aliases.delete(key);

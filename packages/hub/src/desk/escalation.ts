@@ -1,4 +1,9 @@
-import { ApprovalError, ApprovalOriginSchema, type ApprovalRecord, type ApprovalRisk } from "@harnesskit/approvals";
+import {
+  ApprovalError,
+  ApprovalOriginSchema,
+  type ApprovalRecord,
+  type ApprovalRisk,
+} from "@harnesskit/approvals";
 import type { Explanation, PolicyHarness } from "@harnesskit/policy";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import { BufferFullError, type Clock, digest, HarnessError, joinKey } from "@harnesskit/wire";
@@ -34,7 +39,8 @@ export interface AskingCall {
 
 /** The workspace, where it can be shown whole. */
 const directoryOf = ({ metadata: { workspace } }: EventFacts) => {
-  const isShown = typeof workspace === "string" && ApprovalOriginSchema.shape.directory.safeParse(workspace).success;
+  const isShown =
+    typeof workspace === "string" && ApprovalOriginSchema.shape.directory.safeParse(workspace).success;
   return isShown ? { directory: workspace } : {};
 };
 
