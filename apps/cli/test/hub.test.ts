@@ -153,7 +153,7 @@ describe("harness hub", () => {
     expect(asked.origin.directory).toBe(cwd);
     expect(asked.subject.preview).toMatch(/^@@ -\d+/m);
     expect(stripVTControlCharacters(program.stdout)).toMatch(
-      /│ @@ -\d[^]*│ -A small demo\.[^]*in [^]*waits in the hub/,
+      /│ @@ -\d[\s\S]*│ -A small demo\.[\s\S]*in [\s\S]*waits in the hub/,
     );
     program.write("\u0003");
     await program.sees(/○ cancelled/);

@@ -4,31 +4,49 @@ import { commandJudge } from "@harnesskit/command-judge";
 import { createPolicyHarness } from "@harnesskit/policy";
 import { defaultPolicyFile, loadPolicy } from "@harnesskit/policy/node";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { riskOf, riskOfCall } from "../src/hub/risk.ts";
 import { createStyle } from "../src/terminal/terminal.ts";
 import { askedCallLines } from "../src/timeline/asked-call.ts";
 
-interface DayEntry {
-  readonly host: string;
-  readonly event?: string;
-  readonly input: object;
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
+
+/** A recorded call of a command, and the names in it: of the tool, of its name and of its input. */
+const recorded = {
+  "claude-code": ["bash", "Bash", "tool_name", "tool_input"],
+  codex: ["bash", "Bash", "tool_name", "tool_input"],
+  "gemini-cli": ["bash", "run_shell_command", "tool_name", "tool_input"],
+  cursor: ["shell", "Shell", "tool_name", "tool_input"],
+  "copilot-cli": ["bash", "bash", "toolName", "toolArgs"],
+} as const;
+
+interface DayOfHost {
+  readonly commands: readonly string[];
+  readonly calls: readonly (readonly [tool: string, input: object])[];
 }
 
-/** The calls of a day of work, as the hooks of five hosts send them: each in the form of the recorded payloads of `agent-hooks`. */
-const day = JSON.parse(
-  readFileSync(new URL("fixtures/day-of-five-agents.json", import.meta.url), "utf8"),
-) as readonly DayEntry[];
+const day = parse(read("fixtures/day-of-five-agents.yaml")) as Record<keyof typeof recorded, DayOfHost>;
+
+/** The events of the day: each call in the recorded form of its host. */
+const eventsOfDay = () =>
+  Object.entries(recorded).flatMap(([host, [file, shell, nameField, inputField]]) => {
+    const text = read(`../../../packages/agent-hooks/test/fixtures/${host}/${file}.json`);
+    const { event, input: form } = JSON.parse(text) as { readonly event?: string; readonly input: object };
+    const { commands, calls } = day[host as keyof typeof recorded];
+    return [...commands.map((command) => [shell, { command }] as const), ...calls].map(([tool, input]) => {
+      const payload = { ...form, [nameField]: tool, [inputField]: input };
+      const read = readHook(findHost(host), JSON.stringify(payload), event === undefined ? {} : { event });
+      if (read.event === undefined) throw new TypeError(`${host}: ${tool} is no event`);
+      return read.event;
+    });
+  });
 
 const bash = (command: string, workspace = "/work/app") => riskOfCall("bash", { command }, workspace);
 
 describe("the risk of a call", () => {
   it("is unknown for at most a tenth of a day of five agents, of all calls and of those that are asked about", async () => {
     const policy = createPolicyHarness({ policy: await loadPolicy(defaultPolicyFile, commandJudge()) });
-    const events = day.flatMap(({ host, event, input }) => {
-      const options = event === undefined ? {} : { event };
-      return readHook(findHost(host), JSON.stringify(input), options).event ?? [];
-    });
-    expect(new Set(day.map(({ host }) => host)).size).toBe(5);
+    const events = eventsOfDay();
     const unknown = (some: typeof events) =>
       some.filter((event) => riskOf(event).level === "unknown").length / some.length;
     const asked = events.filter(

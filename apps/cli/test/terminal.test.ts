@@ -60,7 +60,7 @@ describe("harness run in a terminal", () => {
     const second = start();
     await second.sees(/34 of \d+ lines are shown\./);
     second.write(enter);
-    await second.sees(/# line 59[^]*Allow it\?/);
+    await second.sees(/# line 59[\s\S]*Allow it\?/);
     second.write(up + up + enter);
     expect((await second.ended).code).toBe(0);
     expect(await readFile(join(cwd, "made.txt"), "utf8")).toBe("ran\n");
