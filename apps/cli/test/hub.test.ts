@@ -185,7 +185,10 @@ describe("harness hub", () => {
     const { port } = other.address() as AddressInfo;
     const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "true" };
     const taken = await harness(["hub", "--port", String(port)], { cwd, env });
-    expect([taken.code, taken.stderr]).toEqual([4, expect.stringContaining(`--port: 127.0.0.1:${port}`)]);
+    expect([taken.code, taken.stderr]).toEqual([
+      4,
+      expect.stringContaining(`--port: another program has this port: 127.0.0.1:${port}`),
+    ]);
     expect(taken.stderr).not.toContain("another hub");
     const hub = startHarness(["hub", "--open"], { cwd, env });
     await hub.reports(/page: http:\/\/127\.0\.0\.1:\d+\/#ticket=/);
