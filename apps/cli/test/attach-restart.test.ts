@@ -53,7 +53,7 @@ describe("harness attach, when the server is killed while a turn waits and start
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
     for (const { stdout } of ends.slice(0, 2)) {
       expect(count(stdout, /› .*run the command/)).toBe(1);
-      expect(count(stdout, /approved once by harness attach/)).toBe(1);
+      expect(count(stdout, /approved once by you, in harness attach/)).toBe(1);
       expect(count(stdout, /✓ done/)).toBe(1);
     }
     expect(asked.stdout).not.toContain("answered by");
@@ -202,7 +202,7 @@ describe("harness run --attach, when the server is killed", () => {
     program.write(yesOnce);
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
-    expect(count(stdout, /approved once by harness run/)).toBe(1);
+    expect(count(stdout, /approved once by you, in harness run/)).toBe(1);
     expect(await readFile(join(server.cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 

@@ -195,7 +195,7 @@ describe("harness run --thread, where a turn waits from before", () => {
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
     expect(stdout).toContain("bash: run this command");
-    expect(stdout).toContain("approved once by harness run");
+    expect(stdout).toContain("approved once by you, in harness run");
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 

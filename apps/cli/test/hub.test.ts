@@ -1,7 +1,10 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { superviseTools } from "@harnesskit/ahp-client/ai-sdk";
 import type { ApprovalRecord } from "@harnesskit/approvals";
@@ -13,6 +16,7 @@ import * as z from "zod";
 import { hasPython } from "../../../scripts/lib/python.ts";
 import { harness, makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
 import { answer, pendingOf, startHub } from "./support/hub.ts";
+import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 const pythonAgent = fileURLToPath(new URL("../../examples/python-harness/agent.py", import.meta.url));
 
@@ -123,9 +127,9 @@ describe("harness hub", () => {
     await vi.waitFor(() => expect(existsSync(join(cwd, "notes.txt"))).toBe(true), { timeout: 15_000 });
     await answer(client, await pendingOf(client, "harness"), "reject");
     const { code, stdout, stderr } = await running.ended;
-    expect([code, stderr]).toEqual([0, expect.stringContaining("harness chat: the hub at ")]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining("harness chat: the hub at ")]);
     expect(stdout).toMatch(/approved by \S+ \(page\)/);
-    expect(stdout).toMatch(/not run: This call was rejected by \S+ \(page\)/);
+    expect(stdout).toMatch(/✗ refused: This call was rejected by \S+ \(page\)/);
     expect(existsSync(join(cwd, "more.txt"))).toBe(false);
     await vi.waitFor(
       async () => {
@@ -139,6 +143,60 @@ describe("harness hub", () => {
     expect(alone.stdout).toContain("/approve ");
     const missing = await harness([...args, "--hub", join(cwd, "none")], { cwd, env });
     expect([missing.code, missing.stderr]).toEqual([4, expect.stringContaining("no hub runs at")]);
+  }, 60_000);
+
+  it("lets the user of harness chat answer where they type; Ctrl-C withdraws the question", async (context) => {
+    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+    const cwd = await makeWorkspace();
+    const { env, client } = await startHub(cwd);
+    const program = startInTerminal(["chat", "--session", "s1"], { cwd, env });
+    await program.sees(/› /);
+    program.write('edit README.md: replace "small" with "big"\r');
+    await program.sees(/Allow it\?/);
+    const asked = await pendingOf(client, "harness");
+    expect(asked.origin.directory).toBe(cwd);
+    expect(asked.subject.preview).toMatch(/^@@ -\d+/m);
+    expect(stripVTControlCharacters(program.stdout)).toMatch(
+      /│ @@ -\d[\s\S]*│ -A small demo\.[\s\S]*in [\s\S]*waits in the hub/,
+    );
+    program.write("\u0003");
+    await program.sees(/○ cancelled/);
+    await vi.waitFor(
+      async () => expect((await client.call("inbox.get", { id: asked.id })).record.status).toBe("withdrawn"),
+      { timeout: 15_000 },
+    );
+    const before = program.stdout.length;
+    program.write('edit README.md: replace "small" with "big"\r');
+    await vi.waitFor(() => expect(program.stdout.slice(before)).toMatch(/Allow it\?/), { timeout: 15_000 });
+    program.write("\u001b[A\u001b[A\u001b[A\r");
+    await program.sees(/approved by \S+ \(harness chat\)/);
+    await vi.waitFor(
+      async () => expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A big demo."),
+      {
+        timeout: 15_000,
+      },
+    );
+    program.write("/quit\r");
+    expect((await program.ended).code).toBe(0);
+    expect(stripVTControlCharacters(program.stdout.slice(-400))).not.toContain("waiting for you, in the hub");
+  }, 60_000);
+
+  it("names a port that another program has, and writes its link whatever opens the browser", async () => {
+    const cwd = await makeWorkspace();
+    const other = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void other.close());
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "true" };
+    const taken = await harness(["hub", "--port", String(port)], { cwd, env });
+    expect([taken.code, taken.stderr]).toEqual([
+      4,
+      expect.stringContaining(`--port: another program has this port: 127.0.0.1:${port}`),
+    ]);
+    expect(taken.stderr).not.toContain("another hub");
+    const hub = startHarness(["hub", "--open"], { cwd, env });
+    await hub.reports(/page: http:\/\/127\.0\.0\.1:\d+\/#ticket=/);
+    await hub.reports(/a browser was started with this link; if none comes up/);
   }, 60_000);
 
   it("judges the calls of harness engine, in the place of its shell", async () => {

@@ -26,7 +26,7 @@ describe("harness run in a terminal", () => {
     expect(asked).toContain(`in ${cwd}`);
     expect(program.stdout).toContain("\u001b[31m-A small demo.\u001b[39m");
     program.write(up + up + enter);
-    await program.sees(/approved once by harness run/);
+    await program.sees(/approved once by you, in harness run/);
     expect((await program.ended).code).toBe(0);
     expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A big demo.");
   });
@@ -45,6 +45,35 @@ describe("harness run in a terminal", () => {
     expect(code).toBe(3);
     expect(stdout).toContain("rejected by harness run");
     await expect(readFile(join(cwd, "made.txt"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("shows what is longer than the screen to its end before it can be allowed", async () => {
+    const cwd = await makeWorkspace();
+    const lines = Array.from({ length: 60 }, (_, at) => `# line ${at}`).join("\n");
+    const prompt = `run the command: echo ran > made.txt\n${lines}`;
+    const start = () => startInTerminal(["run", "--no-policy", prompt], { cwd });
+    const first = start();
+    await first.sees(/34 of \d+ lines are shown\./);
+    expect(first.stdout).not.toContain("Yes, once");
+    first.write(`\u001b[B${enter}`);
+    expect((await first.ended).code).toBe(3);
+    const second = start();
+    await second.sees(/34 of \d+ lines are shown\./);
+    second.write(enter);
+    await second.sees(/# line 59[\s\S]*Allow it\?/);
+    second.write(up + up + enter);
+    expect((await second.ended).code).toBe(0);
+    expect(await readFile(join(cwd, "made.txt"), "utf8")).toBe("ran\n");
+  });
+
+  it("asks by number where the cursor cannot be moved", async () => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["run", "--no-policy", edit], { cwd, env: { TERM: "dumb" } });
+    await program.sees(/Number \(Enter: 3\): /);
+    program.write(`1${enter}`);
+    expect((await program.ended).code).toBe(0);
+    expect(program.stdout).not.toContain("\u001b");
+    expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A big demo.");
   });
 
   it("remembers always for exactly this", async () => {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { ApprovalSubject } from "@harnesskit/protocol/hub";
+import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { displayName } from "@harnesskit/wire";
 import { safeLine } from "./view-lines.ts";
 
@@ -119,6 +120,11 @@ export const describeCall = (
   if (preview !== undefined) {
     if (!isDiff(preview))
       return { title: `${name}: call it with this input`, parts: [...diff, ...inputPart(input, "input")] };
+    if (isPreviewCut(preview)) {
+      // What the diff leaves out is shown by the input.
+      const whole = describeCall({ tool, input }, false);
+      return { title: whole.title, parts: [...diff, ...whole.parts] };
+    }
     const shown = shownFields(input, preview, isExactPreview);
     const rest = without(input, shown.length === 0 ? [] : [...shown, ...titled]);
     const parts = [...diff, ...inputPart(rest, shown.length === 0 ? "input" : "and with")];

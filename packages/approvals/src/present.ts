@@ -29,7 +29,7 @@ export interface ApprovalView {
   readonly rule: string;
   /** Why it asked; empty where it is not known. */
   readonly reason: string;
-  /** Agent, session, call and correlation, as far as they are known. */
+  /** Agent, session, call, correlation and directory, as far as they are known. */
   readonly origin: readonly string[];
   readonly digest: string;
   /** Whether all of it is shown, by this view and by the preview itself. Otherwise no grant may be offered. */
@@ -64,6 +64,7 @@ export const presentApproval = (
     ["session", origin?.session],
     ["call", origin?.callId],
     ["work", origin?.correlationId],
+    ["directory", origin?.directory],
   ] as const;
   return {
     title,

@@ -13,7 +13,7 @@ export const ask = async (message: string, yes: string, no: string): Promise<boo
   const stop = new AbortController();
   const forget = onStopSignals(() => stop.abort());
   try {
-    return (await askApproval<boolean>(choices, false, stop.signal, message)) === true;
+    return (await askApproval<boolean>(choices, false, stop.signal, { message })) === true;
   } finally {
     forget();
   }

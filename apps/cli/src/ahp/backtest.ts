@@ -24,7 +24,9 @@ const reportText = (report: BacktestReport): string => {
   const shown = changes.slice(0, maxShown);
   const lines = shown.map(changeLine);
   if (changed > shown.length) lines.push(`and ${changed - shown.length} more\n`);
-  lines.push(`${decided} decided events: ${same} as before, ${changed} otherwise`);
+  lines.push(
+    `${decided} decided ${decided === 1 ? "event" : "events"}: ${same} as before, ${changed} otherwise`,
+  );
   if (withoutEvent > 0) lines.push(`, ${withoutEvent} without their content`);
   lines.push("\n");
   for (const [transition, count] of Object.entries(transitions)) {

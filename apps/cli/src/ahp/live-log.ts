@@ -1,3 +1,6 @@
+import { createTerminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/text.ts";
+
 const maxWaitingBytes = 1024 * 1024;
 
 /** Lines on standard error that never hold up the server, nor fill its memory. */
@@ -11,6 +14,7 @@ export interface LiveLog {
  * reports their number. A reader that goes away ends nothing. Each line begins with `name`.
  */
 export const createLiveLog = (stream: NodeJS.WriteStream = process.stderr, name = "harness ahp"): LiveLog => {
+  const terminal = createTerminal(stream);
   let dropped = 0;
   stream.on("error", () => {});
   const say = (line: string): void => {
@@ -21,7 +25,7 @@ export const createLiveLog = (stream: NodeJS.WriteStream = process.stderr, name 
     const missing =
       dropped === 0 ? "" : `${name}: ${dropped} lines are missing here: they were not read in time\n`;
     dropped = 0;
-    stream.write(`${missing}${name}: ${line}\n`);
+    stream.write(wrapText(`${missing}${name}: ${line}\n`, terminal.columns));
   };
   return { say, tell: (line) => say(`${new Date().toTimeString().slice(0, "hh:mm:ss".length)} ${line}`) };
 };

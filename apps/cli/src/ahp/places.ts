@@ -111,7 +111,8 @@ export const toHttpFailure = (thrown: unknown, option: string): unknown => {
     return usageError(`--token-file: ${oneLine(message, 1000)}`, "Name a file in a directory of your own");
   }
   if (code !== "address_in_use" && code !== "transport_failed") return thrown;
-  return unavailableError("unavailable", `${option}: ${oneLine(message, 1000)}`, {
+  const why = code === "address_in_use" ? "another program has this port: " : "";
+  return unavailableError("unavailable", `${option}: ${why}${oneLine(message, 1000)}`, {
     hint: `Choose another port, or a free one: ${option} 0`,
     cause: thrown,
   });

@@ -6,6 +6,7 @@ import type { OpenProse, ProseWriter } from "../terminal/prose.ts";
 import { modelLabel, type Spinner, toolLabel } from "../terminal/spinner.ts";
 import type { Paint, Terminal } from "../terminal/terminal.ts";
 import { oneLine, wrapText } from "../terminal/text.ts";
+import { errorWord, refusedCall } from "../timeline/outcomes.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 
 type ProseKind = "text" | "thinking";
@@ -91,8 +92,9 @@ export class ChatView extends ConversationView {
       this.terminal.write(isOpen ? `${said} ${style.green("✓")}\n` : "");
       return;
     }
-    const word = { failed: "failed", rejected: "refused", not_run: "not run" }[failure.status];
-    const sign = failure.status === "failed" ? style.red("✗") : style.yellow("✗");
+    const refused = refusedCall(failure.code);
+    const word = refused?.word ?? (failure.status === "failed" ? "failed" : "not run");
+    const sign = failure.status === "failed" ? style.red("✗") : style.yellow(refused?.isBlock ? "⊘" : "✗");
     const what = isOpen ? "\n" : `${style.cyan("●")} ${style.bold(oneLine(name, 40))}\n`;
     const ending = wrapText(`  ${sign} ${word}: ${oneLine(failure.message, 300)}`, this.terminal.columns);
     this.terminal.write(`${what}${ending}\n`);
@@ -115,7 +117,7 @@ export class ChatView extends ConversationView {
   #failed({ reply, error_category: category }: Extract<ChatTurnOutcome, { outcome: "errored" }>): void {
     const { style } = this.terminal;
     const why = category === undefined ? "" : style.dim(` (${oneLine(category, 80)})`);
-    this.line(`${style.red("✗")} ${oneLine(reply.content, 1_000)}${why}`);
+    this.line(`${style.red("✗")} ${errorWord(category)}: ${oneLine(reply.content, 1_000)}${why}`);
   }
 
   showEnded(turn: ChatTurnOutcome): void {

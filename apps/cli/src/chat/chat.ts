@@ -102,10 +102,10 @@ export const chat = async (
   });
   const history = () => storedHistory(store, sessionId);
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const ask = async (signal: AbortSignal) => {
+  const ask = async (signal: AbortSignal, shown: readonly string[]) => {
     lines.releaseKeyboard();
     const { askAnswer } = await import("../terminal/ask-answer.ts");
-    return askAnswer(signal, true, () => {});
+    return askAnswer(signal, true, () => {}, { lines: shown, show: (part) => view.lines(part) });
   };
   const conversation = new Conversation({
     ...{ sessionId, harness: judge?.conversations(harness) ?? harness, view, waiting, history },
@@ -119,6 +119,9 @@ export const chat = async (
     view,
     style: terminal.style,
     spinner,
+    asks: () => isTerminal && !lines.isReading,
+    beforeAsk: () => lines.releaseKeyboard(),
+    onCancel: () => void conversation.cancel(),
   };
   const questions = await followQuestions({ place: judge?.place, ...following });
   try {
@@ -127,9 +130,9 @@ export const chat = async (
     );
     void core.start();
     await conversation.open();
-    await lines.follow();
+    await lines.follow(() => questions?.answered());
     const waits = await reportPending(conversation, view, resumeCommand(sessionId, options, workspace));
-    if (conversation.hasFailed) return ExitCode.failed;
+    if (conversation.failure !== undefined) return conversation.failure;
     // At a terminal the user has seen what waits, and has left it.
     const isRefused = !lines.isTerminal && (waits || conversation.hasRefused);
     return isRefused ? ExitCode.refused : ExitCode.done;

@@ -1,10 +1,12 @@
 import { ChatHarnessError, type SendOutcome, type SignalOutcome } from "@harnesskit/chat-harness";
-import { type ChatEvent, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
+import { type ChatEvent, failureOfText, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import type { ChatConversations } from "@harnesskit/shell-engine-chat";
+import { ExitCode } from "../cli-error.ts";
 import type { Answer } from "../terminal/ask-answer.ts";
 import type { AnswerCommand, LineActions } from "../terminal/line-conversation.ts";
 import { oneLine } from "../terminal/text.ts";
+import { errorExitCode, refusedCall } from "../timeline/outcomes.ts";
 import type { ChatView } from "./chat-view.ts";
 import { answersText, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
 
@@ -14,8 +16,8 @@ export interface ConversationOptions {
   readonly view: ChatView;
   readonly waiting: WaitingCalls;
   readonly history: () => Promise<readonly ChatMessage[]>;
-  /** Asks about what waits; undefined where the answer comes as a line. */
-  readonly ask?: ((signal: AbortSignal) => Promise<Answer | undefined>) | undefined;
+  /** Shows what waits and asks about it; undefined where the answer comes as a line. */
+  readonly ask?: ((signal: AbortSignal, lines: readonly string[]) => Promise<Answer | undefined>) | undefined;
 }
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
@@ -23,15 +25,16 @@ export class Conversation implements LineActions {
   readonly #options: ConversationOptions;
   readonly #shown = new Set<string>();
   #running: AbortController | undefined;
-  #hasFailed = false;
+  #failure: ExitCode | undefined;
   #hasRefused = false;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
   }
 
-  get hasFailed(): boolean {
-    return this.#hasFailed;
+  /** The exit code of the last turn that failed. */
+  get failure(): ExitCode | undefined {
+    return this.#failure;
   }
 
   get hasRefused(): boolean {
@@ -42,6 +45,10 @@ export class Conversation implements LineActions {
     if (event.sessionId !== this.#options.sessionId) return;
     this.#shown.add(event.invocationId);
     this.#options.view.progress(event);
+    const failure = event.type === "result" ? failureOfText(event.content) : undefined;
+    const refused = failure && refusedCall(failure.code);
+    if (refused?.exitCode === ExitCode.refused) this.#hasRefused = true;
+    else if (refused !== undefined) this.#failure = refused.exitCode;
   }
 
   cancel(): boolean {
@@ -157,7 +164,7 @@ export class Conversation implements LineActions {
     } catch (error) {
       if (!ChatHarnessError.isInstance(error)) throw error;
       const isCancelled = running.signal.aborted;
-      if (!isCancelled) this.#hasFailed = true;
+      if (!isCancelled) this.#failure = ExitCode.failed;
       view.warn(isCancelled ? "○ cancelled" : `✗ ${oneLine(error.message, 500)}`);
       return undefined;
     } finally {
@@ -168,26 +175,28 @@ export class Conversation implements LineActions {
 
   async #ended(turn: ChatTurnOutcome): Promise<void> {
     const { view, waiting } = this.#options;
-    const isRefused =
-      turn.outcome === "errored" && /^(?:policy\.|prompt\.rejected$)/.test(turn.error_category ?? "");
-    if (isRefused) this.#hasRefused = true;
-    else if (turn.outcome === "errored") this.#hasFailed = true;
+    if (turn.outcome === "errored") {
+      const exitCode = errorExitCode(turn.error_category);
+      const isProvider = turn.error_category?.startsWith("provider_") === true;
+      if (exitCode === ExitCode.refused && !isProvider) this.#hasRefused = true;
+      else this.#failure = exitCode;
+    }
     view.ended(turn);
     if (turn.outcome !== "suspended") return;
     const { lines, call } = await waiting.add(turn);
-    view.lines(lines);
-    if (call !== undefined) await this.#ask(call);
+    if (call === undefined) view.lines(lines);
+    else await this.#ask(call, lines);
   }
 
-  async #ask(call: WaitingCall): Promise<void> {
+  async #ask(call: WaitingCall, lines: readonly string[]): Promise<void> {
     const { ask, view } = this.#options;
     if (ask === undefined) {
-      view.lines([answersText(call.id)]);
+      view.lines([...lines, answersText(call.id)]);
       return;
     }
     const asking = new AbortController();
     this.#running = asking;
-    const reply = await ask(asking.signal).finally(() => {
+    const reply = await ask(asking.signal, lines).finally(() => {
       this.#running = undefined;
     });
     if (reply === undefined) view.note(answersText(call.id));

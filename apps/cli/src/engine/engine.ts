@@ -15,7 +15,7 @@ import { readServerToken } from "../ahp/token.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "../chat/chat-parts.ts";
 import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
-import { openBrowser } from "../hub/open-browser.ts";
+import { browserText, openBrowser } from "../hub/open-browser.ts";
 import { riskOfCall } from "../hub/risk.ts";
 import { onStopSignals } from "../interruption.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
@@ -232,12 +232,8 @@ export const engine = (
         url,
         token: tokenFile === null ? undefined : await readServerToken(tokenFile),
       });
-      const isOpen = await openBrowser(link);
-      log.say(
-        isOpen
-          ? `page: ${page.origin} is open in your browser`
-          : `page: ${link} (valid once, for ten minutes)`,
-      );
+      log.say(`page: ${link} (valid once, for ten minutes)`);
+      if (await openBrowser(link)) log.say(browserText);
     }
     void harness.recover().catch((error) => tell("what earlier processes have left", error));
     await stopped.promise;

@@ -15,12 +15,17 @@ export interface FollowQuestionsOptions {
   readonly view: ConversationView;
   readonly style: Style;
   readonly spinner: Spinner | undefined;
+  /** Whether the user can be asked here now. */
+  readonly asks: () => boolean;
+  readonly beforeAsk: () => void;
+  /** Called after Ctrl-C at a question. */
+  readonly onCancel: () => void;
 }
 
 /** How long a conversation waits until its questions are followed. With a hub that is slower they may be shown late, or not at all. */
 const startMs = 1000;
 
-/** Shows what a conversation asks at the hub, and who answered there. Resolves before the first question can be missed. */
+/** Shows what a conversation asks at the hub, asks the user here too, and shows who answered. Resolves before the first question can be missed. */
 export const followQuestions = async ({
   place,
   session,
@@ -29,13 +34,15 @@ export const followQuestions = async ({
   view,
   style,
   spinner,
-}: FollowQuestionsOptions): Promise<Pick<HubQuestions, "close"> | undefined> => {
+  asks,
+  beforeAsk,
+  onCancel,
+}: FollowQuestionsOptions): Promise<Pick<HubQuestions, "answered" | "close"> | undefined> => {
   if (place === undefined) return undefined;
   const { HubQuestions } = await import("./hub-questions.ts");
   const questions = new HubQuestions({
-    ...{ place, version, style, spinner, command, asks: false },
+    ...{ place, version, style, spinner, command, asks, beforeAsk, onCancel },
     show: (lines) => view.lines(lines),
-    onCancel: () => {},
     onError: (error) => logFailure(`${command}: the hub's inbox`, error),
   });
   await settleWithin(questions.follow(session), {

@@ -1,3 +1,4 @@
+import type { ThreadVerdict } from "@harnesskit/ahp-client/thread-gates";
 import type { ChatHarness } from "@harnesskit/chat-harness";
 import type { ThreadTool } from "@harnesskit/core-runtime/thread-tools";
 import type { HubPlace } from "@harnesskit/hub/place";
@@ -58,11 +59,16 @@ const prepareJudged = async (
   for (let changes = 0; changes <= maxChanges; changes++) {
     const { run, ...ready } = await prepareCall(tool, input, scope);
     const call = {
-      ...{ threadId, turnId: threadId, itemId: callId, directory: workspace, input: ready.input },
+      ...{ threadId, turnId: threadId, itemId: callId, directory: workspace, ...ready },
       tool: id === undefined ? { name } : { name, id },
     };
     const verdict = await gate.before(call, { signal });
-    reportAnswer(name, verdict.judgement.reason, onAnswered);
+    if (signal.aborted) {
+      // The hub withdraws its question.
+      gate.after(call, { status: "cancelled" });
+      throw new ToolError("tool.cancelled", "It was cancelled.");
+    }
+    reportAnswer(name, verdict, onAnswered);
     if (verdict.verdict === "modify") {
       input = verdict.input;
       continue;
@@ -89,14 +95,17 @@ const prepareJudged = async (
   throw new ToolError("policy.invalid_change", `The hub changed this call more than ${maxChanges} times.`);
 };
 
-/** A verdict whose reason is the word of a human is reported. */
+/** The answer of a human is reported; a decision of the policy alone is not one. */
 const reportAnswer = (
   what: string,
-  reason: string | undefined,
+  verdict: ThreadVerdict<object>,
   onAnswered: HubJudgeOptions["onAnswered"],
 ): void => {
-  if (reason !== undefined && /^(?:approved by|refused by|allowed by a grant of) /.test(reason))
-    onAnswered?.(`${oneLine(what, 100)}: ${oneLine(reason, 500)}`);
+  if (!("human" in verdict) || verdict.human === undefined) return;
+  const { status, grant, by, note } = verdict.human;
+  const how = status === "rejected" ? "refused by" : grant ? "allowed by a grant of" : "approved by";
+  const why = note === undefined ? "" : `: ${note}`;
+  onAnswered?.(`${oneLine(what, 100)}: ${oneLine(`${how} ${by}${why}`, 500)}`);
 };
 
 const reported = (output: unknown) => {
@@ -133,7 +142,7 @@ export const openHubJudge = async ({
     conversations: (harness) =>
       judgePrompts(harness, {
         ...{ gate: supervision.seams.promptGate, workspace, agent: command },
-        onVerdict: ({ judgement: { reason } }) => reportAnswer("prompt", reason, onAnswered),
+        onVerdict: (verdict) => reportAnswer("prompt", verdict, onAnswered),
       }),
     close: () => supervision.close(),
   };

@@ -15,8 +15,10 @@ export interface HubQuestionsOptions {
   readonly command: string;
   readonly version: string;
   readonly style: Style;
-  /** Whether the user is asked here, too. */
-  readonly asks: boolean;
+  /** Whether the user is asked here, too, now. */
+  readonly asks: () => boolean;
+  /** Takes the keyboard from what reads it, before the user is asked. @default nothing reads it */
+  readonly beforeAsk?: (() => void) | undefined;
   readonly show: (lines: readonly string[]) => void;
   /** Shows that a human is waited for. */
   readonly spinner?: Spinner | undefined;
@@ -36,6 +38,7 @@ export class HubQuestions {
   readonly #put = new Map<string, AbortController>();
   #client: HubClient | undefined;
   readonly #counts = { asked: 0, approved: 0 };
+  #asking: Promise<void> = Promise.resolve();
 
   constructor(options: HubQuestionsOptions) {
     this.#options = options;
@@ -100,7 +103,7 @@ export class HubQuestions {
   #changed(record: ApprovalRecord, client: HubClient): void {
     const put = this.#put.get(record.id);
     if (record.status === "pending") {
-      if (put === undefined) void this.#ask(record, client);
+      if (put === undefined) this.#question(record, client);
       return;
     }
     if (put === undefined || put.signal.aborted) return;
@@ -112,30 +115,54 @@ export class HubQuestions {
     show([`  ${style.yellow(`${record.status}${by}${note}`)}`]);
   }
 
-  async #ask(record: ApprovalRecord, client: HubClient): Promise<void> {
-    const { style, show, asks, spinner, onCancel, onError } = this.#options;
+  #question(record: ApprovalRecord, client: HubClient): void {
+    const { style, show, asks, spinner } = this.#options;
     const put = new AbortController();
     this.#counts.asked++;
     this.#put.set(record.id, put);
-    show(
-      approvalViewLines(presentApproval(record, shownWhole), style, {
-        where: `waits in the hub: its page, or harness inbox; ${record.id}`,
-      }),
-    );
-    if (!asks) {
-      const resume = spinner?.instead(hubLabel);
-      if (resume !== undefined) put.signal.addEventListener("abort", resume, { once: true });
+    const { directory } = record.origin;
+    const place = directory === undefined ? "" : `in ${oneLine(directory, 1000)}; `;
+    const where = `${place}waits in the hub: its page, or harness inbox; ${record.id}`;
+    const lines = approvalViewLines(presentApproval(record, shownWhole), style, { where });
+    if (asks()) {
+      this.#asking = this.#asking.then(() => this.#ask(record, lines, client, put));
       return;
     }
+    show(lines);
+    const resume = spinner?.instead(hubLabel);
+    if (resume !== undefined) put.signal.addEventListener("abort", resume, { once: true });
+  }
+
+  /** Never rejects. */
+  async #ask(
+    record: ApprovalRecord,
+    lines: readonly string[],
+    client: HubClient,
+    put: AbortController,
+  ): Promise<void> {
+    const { show, beforeAsk, spinner, onCancel, onError } = this.#options;
+    const signal = AbortSignal.any([put.signal, this.#stop.signal]);
+    if (signal.aborted) return;
+    beforeAsk?.();
     // Nothing moves on the terminal while the user chooses.
     const resume = spinner?.instead();
     try {
-      const outcome = await answerOne(client, record, AbortSignal.any([put.signal, this.#stop.signal]));
-      if (outcome === "interrupted") onCancel();
+      const outcome = await answerOne(client, record, signal, { lines, show });
+      if (outcome !== "interrupted") return;
+      put.abort();
+      onCancel();
     } catch (error) {
       onError(error);
     } finally {
       resume?.();
+    }
+  }
+
+  /** Settles when the user has answered what is asked here, or someone else has. Never rejects. */
+  async answered(): Promise<void> {
+    for (let asking: Promise<void> | undefined; asking !== this.#asking; ) {
+      asking = this.#asking;
+      await asking;
     }
   }
 }

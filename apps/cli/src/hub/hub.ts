@@ -7,7 +7,9 @@ import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness, PolicyError } from "@harnesskit/policy";
 import { watchPolicy } from "@harnesskit/policy/node";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
+import { toHttpFailure } from "../ahp/places.ts";
 import { openPolicy, policyOptions } from "../ahp/policy-file.ts";
 import { describePolicyError, policyWarnings } from "../ahp/policy-text.ts";
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
@@ -19,7 +21,7 @@ import { withCleanup } from "../with-cleanup.ts";
 import { hubCommands } from "./hub-commands.ts";
 import { openHubStores } from "./hub-stores.ts";
 import { checkPublicUrl, readNotifyFile, startNotices } from "./notices.ts";
-import { openBrowser } from "./open-browser.ts";
+import { browserText, openBrowser } from "./open-browser.ts";
 import { openRunningHub } from "./open-running-hub.ts";
 import { riskOf } from "./risk.ts";
 
@@ -46,9 +48,19 @@ export interface HubOptions {
 const name = "harness hub";
 const dayMs = 86_400_000;
 
+/** What a refused request was, in words. */
+const detailsText = (details: object | undefined): string =>
+  Object.entries(details ?? {})
+    .map(([name, value]) => `${name} ${oneLine(String(value), 200)}`)
+    .join(", ");
+
 const toHubFailure = (error: unknown, { directory, socket }: HubPlace): unknown => {
   if (!HarnessError.isInstance(error)) return error;
   const text = oneLine(error.message, 1000);
+  // A socket of another hub has a path, and no port.
+  if (error.code === "address_in_use" && isObject(error.cause) && typeof error.cause.port === "number") {
+    return toHttpFailure(error, "--port");
+  }
   if (error.code === "file_locked" || error.code === "address_in_use") {
     return unavailableError("hub_running", `another hub uses ${oneLine(directory, 1000)}: ${text}`, {
       hint: "Open its page: harness hub --open",
@@ -123,7 +135,7 @@ const serve = async (
     onError,
     audit: (entry) => {
       audit?.record(entry);
-      log.tell(`refused: ${JSON.stringify(entry.details)}`);
+      log.tell(`refused: ${detailsText(entry.details)}`);
     },
     ...(port !== undefined && { port }),
     ...(origin !== undefined && { publicUrl: origin }),
@@ -175,11 +187,12 @@ const watch = (
   defer(() => watching.close());
 };
 
-/** The link is valid once: what other programs see of it is of no use when the page is there. */
+/**
+ * A program that was started is no page that is open: the link is written in any case. It is valid once: what other programs see of it is of
+ * no use when the page is there.
+ */
 const showPage = async (server: ServedHub, log: LiveLog, opens: boolean): Promise<void> => {
-  if (opens && (await openBrowser(server.openLink()))) {
-    log.say(`page: ${server.url} is open in your browser`);
-    return;
-  }
-  log.say(`page: ${server.openLink()} (valid once, for ten minutes; another one: harness hub --open)`);
+  const link = server.openLink();
+  log.say(`page: ${link} (valid once, for ten minutes; another one: harness hub --open)`);
+  if (opens && (await openBrowser(link))) log.say(browserText);
 };

@@ -9,7 +9,7 @@ export interface JudgePromptsOptions {
   readonly workspace: string;
   /** How the user's command is called, such as "chat". */
   readonly agent: string;
-  readonly onVerdict: (verdict: Pick<ThreadVerdict<object>, "judgement">) => void;
+  readonly onVerdict: (verdict: ThreadVerdict<object>) => void;
 }
 
 interface Prompt {

@@ -6,12 +6,15 @@ const programs: Readonly<Record<string, readonly string[]>> = {
   win32: ["cmd", "/c", "start", ""],
 };
 
+/** What is said of a browser that was started. */
+export const browserText = "a browser was started with this link; if none comes up, open the link yourself";
+
 /** Whether a browser can be shown here. */
 const hasDisplay = (env: NodeJS.ProcessEnv): boolean =>
   process.platform !== "linux" || [env.DISPLAY, env.WAYLAND_DISPLAY].some((display) => display);
 
 /**
- * Opens a page in the user's browser. Resolves with false where that cannot be done. The address is seen by other programs of this
+ * Starts the user's browser with a page. Resolves with false where that cannot be done; whether the page opens is not known. The address is seen by other programs of this
  * machine: it must hold nothing that is valid twice.
  */
 export const openBrowser = (url: string, env: NodeJS.ProcessEnv = process.env): Promise<boolean> => {

@@ -3,7 +3,7 @@ import { readOwnFile } from "@harnesskit/node-kit";
 import { hubPaths, SocketTicketSchema } from "@harnesskit/protocol/hub";
 import { unavailableError } from "../cli-error.ts";
 import { findHub } from "./find-hub.ts";
-import { openBrowser } from "./open-browser.ts";
+import { browserText, openBrowser } from "./open-browser.ts";
 
 const maxFileBytes = 4096;
 
@@ -33,7 +33,7 @@ export const openRunningHub = async (place: HubPlace): Promise<boolean> => {
       cause,
     });
   });
-  const shown = (await openBrowser(link)) ? "the page of the hub that runs is open in your browser" : link;
-  process.stdout.write(`${shown}\n`);
+  process.stdout.write(`${link}\n`);
+  if (await openBrowser(link)) process.stderr.write(`harness hub: ${browserText}\n`);
   return true;
 };

@@ -1,6 +1,6 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
 import { type HubClient, HubError } from "@harnesskit/hub/client";
-import { askApproval } from "../terminal/keyboard.ts";
+import { askApproval, type ShownQuestion } from "../terminal/keyboard.ts";
 import { oneLine } from "../terminal/text.ts";
 import { shownWhole } from "../timeline/approval-lines.ts";
 
@@ -16,13 +16,14 @@ export const describeEnd = (error: HubError): string => {
 };
 
 /**
- * Asks for one answer at the terminal and gives it. Resolves with what became of it in safe words; undefined where the signal aborted,
+ * Shows a question, asks for one answer at the terminal and gives it. Resolves with what became of it in safe words; undefined where the signal aborted,
  * `interrupted` after Ctrl-C.
  */
 export const answerOne = async (
   client: HubClient,
   record: ApprovalRecord,
   signal: AbortSignal,
+  shown: ShownQuestion,
 ): Promise<string | undefined> => {
   const { isWhole } = presentApproval(record, shownWhole);
   const always: { value: Choice; label: string; hint: string }[] = isWhole
@@ -40,6 +41,7 @@ export const answerOne = async (
     ],
     "reject",
     signal,
+    { shown },
   );
   if (signal.aborted) return undefined;
   if (choice === undefined) return "interrupted";

@@ -33,7 +33,8 @@ const checkOptions = ({ approve, reject, reason, always, revoke, grants, watch }
 /** A pending question as lines. */
 const recordLines = (record: ApprovalRecord, { style }: Terminal, nowMs: number): string[] => {
   const { origin, createdAtMs, expiresAtMs, id } = record;
-  const who = `${oneLine(origin.agent, 100)}, session ${oneLine(origin.session, 100)}`;
+  const place = origin.directory === undefined ? "" : `, in ${oneLine(origin.directory, 1000)}`;
+  const who = `${oneLine(origin.agent, 100)}, session ${oneLine(origin.session, 100)}${place}`;
   const age = `asked ${formatDuration(Math.max(0, nowMs - createdAtMs))} ago`;
   const where = `${who}; ${age}, expires in ${formatDuration(Math.max(0, expiresAtMs - nowMs))}; ${id}`;
   return approvalViewLines(presentApproval(record, shownWhole), style, { where });
@@ -187,8 +188,10 @@ const answerAll = async (
     }
     const settled = new AbortController();
     changed.set(record.id, (now) => settled.abort(now));
-    terminal.write(`${wrapText(recordLines(record, terminal, Date.now()).join("\n"), terminal.columns)}\n`);
-    const outcome = await answerOne(client, record, AbortSignal.any([signal, settled.signal]));
+    const outcome = await answerOne(client, record, AbortSignal.any([signal, settled.signal]), {
+      lines: recordLines(record, terminal, Date.now()),
+      show: (lines) => terminal.write(`${wrapText(lines.join("\n"), terminal.columns)}\n`),
+    });
     changed.delete(record.id);
     waiting.delete(record.id);
     if (outcome === "interrupted") {

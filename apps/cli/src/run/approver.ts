@@ -9,6 +9,7 @@ import { settleWithin } from "@harnesskit/wire/time";
 import { askApproval } from "../terminal/keyboard.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
+import { answererText } from "../timeline/answerer.ts";
 import { approvalChoices, askedCallLines } from "../timeline/asked-call.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 
@@ -94,7 +95,7 @@ export class Approver {
     if (decision === undefined || (state === decision && resolvedBy === this.clientName)) return;
     const { timeline, terminal } = this.#options;
     const what = oneLine(decision ?? reason ?? "no answer", 200);
-    timeline.lines([`  ${terminal.style.yellow(`answered by ${oneLine(resolvedBy, 100)}: ${what}`)}`]);
+    timeline.lines([`  ${terminal.style.yellow(`answered by ${answererText(resolvedBy)}: ${what}`)}`]);
   }
 
   readonly decide: ApprovalHandler = async (request, { signal }) =>
@@ -135,12 +136,12 @@ export class Approver {
       if (signal.aborted) return undefined;
       const lines = await askedCallLines(metadata, this.directory, terminal.style);
       if (signal.aborted) return undefined;
-      timeline.lines(lines);
       const closing = this.gate.signal;
       const answer = await askApproval<ApprovalDecision>(
         approvalChoices(metadata),
         "reject",
         AbortSignal.any([signal, closing]),
+        { shown: { lines, show: (shown) => timeline.lines([...shown]) } },
       );
       if (answer !== undefined) {
         if (this.#put.has(requestId)) this.#put.set(requestId, answer);

@@ -88,7 +88,7 @@ const openQuestions = async (
     command: "harness run",
     version,
     style: terminal.style,
-    asks: mode === "ask",
+    asks: () => mode === "ask",
     show: showLines,
     spinner,
     onCancel: interrupts.interrupt,

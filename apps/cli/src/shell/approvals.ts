@@ -1,4 +1,10 @@
-import { type ApprovalRisk, type ApprovalView, presentApproval, toViewLines } from "@harnesskit/approvals";
+import {
+  type ApprovalRisk,
+  type ApprovalView,
+  presentApproval,
+  riskWithHidden,
+  toViewLines,
+} from "@harnesskit/approvals";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type ActionDirective, fallbackTextOf, type RiskTier } from "@harnesskit/protocol/openharness";
 import type { ApprovalAsk, ApprovalReply, PendingApproval } from "@harnesskit/shell-client";
@@ -36,7 +42,7 @@ const isCall = (
 const viewOf = ({ action_type: type, payload = {} }: ActionDirective, risk: RiskTier): ApprovalView => {
   const { subject, title } = payload;
   const isQuestion = type === "request_approval";
-  const common = { risk: { level: riskLevels[risk], reasons: [] } };
+  const common = { risk: riskWithHidden({ level: riskLevels[risk], reasons: [] }, payload) };
   if (isQuestion && isCall(subject)) {
     const { tool, input, preview } = subject;
     const shown = typeof preview === "string" ? { preview } : {};
@@ -123,27 +129,34 @@ export class ShellApprover {
   }
 
   readonly approve = ({ directive, riskTier, signal }: ApprovalAsk): Promise<ApprovalReply | undefined> => {
-    this.#options.view.question(directive, riskTier);
-    return this.#answer(signal, false);
+    return this.#answer(this.#options.view.questionLines(directive, riskTier), signal, false);
   };
 
   answerPending(pending: PendingApproval, signal: AbortSignal): Promise<ApprovalReply | undefined> {
-    this.#options.view.pending(pending);
-    return this.#answer(signal, true);
+    return this.#answer(this.#options.view.pendingLines(pending), signal, true);
   }
 
   noteReply(reply: ApprovalReply): void {
     if (isRefusal(reply)) this.#hasRefused = true;
   }
 
-  async #answer(signal: AbortSignal, canWait: boolean): Promise<ApprovalReply | undefined> {
-    const reply = await this.#decide(signal, canWait);
+  async #answer(
+    lines: readonly string[],
+    signal: AbortSignal,
+    canWait: boolean,
+  ): Promise<ApprovalReply | undefined> {
+    const reply = await this.#decide(lines, signal, canWait);
     if (isRefusal(reply) || (reply === undefined && !canWait)) this.#hasRefused = true;
     return reply;
   }
 
-  async #decide(signal: AbortSignal, canWait: boolean): Promise<ApprovalReply | undefined> {
+  async #decide(
+    lines: readonly string[],
+    signal: AbortSignal,
+    canWait: boolean,
+  ): Promise<ApprovalReply | undefined> {
     const { mode, view, beforeAsk, onInterrupt } = this.#options;
+    if (mode !== "ask") view.lines(lines);
     switch (mode) {
       case "once":
         view.answered("approved by --approve once");
@@ -158,7 +171,7 @@ export class ShellApprover {
         return canWait ? undefined : "refused";
       case "ask":
         beforeAsk();
-        return askAnswer(signal, canWait, onInterrupt);
+        return askAnswer(signal, canWait, onInterrupt, { lines, show: (part) => view.lines(part) });
     }
   }
 }

@@ -19,6 +19,7 @@ import { ExitCode } from "../cli-error.ts";
 import { type AnswerCommand, findPending, type LineActions } from "../terminal/line-conversation.ts";
 import { engineLabel, type Spinner } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
+import { errorExitCode } from "../timeline/outcomes.ts";
 import type { ShellApprovalMode, ShellApprover } from "./approvals.ts";
 import { askForm } from "./form-questions.ts";
 import { judgeResults } from "./judge-results.ts";
@@ -61,7 +62,7 @@ const ended: ReadonlySet<string> = new Set([
 
 const exitCodeOf = (code: string): ExitCode => {
   if (refusing.has(code)) return ExitCode.refused;
-  return unreachable.has(code) ? ExitCode.unavailable : ExitCode.failed;
+  return unreachable.has(code) ? ExitCode.unavailable : errorExitCode(code);
 };
 
 /** A name that the user can type for a question. */
@@ -159,7 +160,7 @@ export class ShellConversation implements LineActions {
   showPending(): number {
     const { view } = this.#options;
     for (const one of this.#pending) {
-      view.pending(one);
+      view.lines(view.pendingLines(one));
       view.note(`  /approve ${shortIdOf(one)}   /reject ${shortIdOf(one)} [REASON]`);
     }
     return this.#pending.length;
@@ -280,8 +281,10 @@ export class ShellConversation implements LineActions {
     else if (error) this.#failed(error);
   }
 
-  #failed({ code, message }: Pick<ShellError, "code" | "message">): void {
-    this.#failure = exitCodeOf(code);
+  #failed({ code, message, details }: Pick<ShellError, "code" | "message" | "details">): void {
+    // An engine of this program says which failure of its model it was.
+    const category = details?.category;
+    this.#failure = exitCodeOf(typeof category === "string" ? category : code);
     this.#options.tell(`${oneLine(message ?? "it failed", 1_000)} (${oneLine(code, 100)})`);
   }
 

@@ -147,12 +147,13 @@ export class ShellView extends ConversationView {
     this.lines(formLines(form, this.terminal.style));
   }
 
-  question(directive: ActionDirective, risk: RiskTier): void {
-    this.lines(questionLines(directive, risk, this.terminal.style));
+  questionLines(directive: ActionDirective, risk: RiskTier): string[] {
+    return questionLines(directive, risk, this.terminal.style);
   }
 
-  pending({ directive }: PendingApproval): void {
-    this.question(directive, directive.risk_tier ?? "caution");
+  /** A risk that is not stated is handled as high. */
+  pendingLines({ directive }: PendingApproval): string[] {
+    return this.questionLines(directive, directive.risk_tier ?? "dangerous");
   }
 
   answered(text: string): void {

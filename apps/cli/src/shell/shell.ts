@@ -169,6 +169,9 @@ export const shell = async (
     view,
     style: terminal.style,
     spinner,
+    asks: () => mode === "ask" && !lines.isReading,
+    beforeAsk,
+    onCancel: () => void conversation.cancel(),
   };
   const questions = await followQuestions({ place: await hubOf(running), ...following });
   try {
@@ -176,7 +179,7 @@ export const shell = async (
       view.note(`session ${oneLine(sessionId, 80)}, engine ${oneLine(url, 300)}; /help lists the commands`);
     }
     await conversation.followUp();
-    if (intent === undefined) await lines.follow();
+    if (intent === undefined) await lines.follow(() => questions?.answered());
     else await conversation.say(intent);
     const count = conversation.pending.length;
     if (count > 0) {

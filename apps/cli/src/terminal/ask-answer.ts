@@ -1,5 +1,5 @@
 import { isCancel, text } from "@clack/prompts";
-import { askApproval } from "./keyboard.ts";
+import { askApproval, type ShownQuestion } from "./keyboard.ts";
 
 /** The user's answer to one question; a refusal may say why. */
 export type Answer = "approved" | "refused" | { readonly decision: "refused"; readonly reason?: string };
@@ -14,6 +14,7 @@ export const askAnswer = async (
   signal: AbortSignal,
   canWait: boolean,
   onInterrupt: () => void,
+  shown: ShownQuestion,
 ): Promise<Answer | undefined> => {
   const later = canWait ? [{ value: "later" as const, label: "Later" }] : [];
   const choices = [
@@ -22,7 +23,7 @@ export const askAnswer = async (
     { value: "reason" as const, label: "No, and say why" },
     ...later,
   ];
-  const answer = await askApproval<Choice>(choices, "refused", signal);
+  const answer = await askApproval<Choice>(choices, "refused", signal, { shown });
   if (answer === "later") return undefined;
   const reason = answer === "reason" ? await text({ message: "Why not?", signal }) : undefined;
   if (answer === undefined || isCancel(reason)) {

@@ -1,5 +1,8 @@
+import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { select } from "@clack/prompts";
+import { createTerminal } from "./terminal.ts";
+import { wrapText } from "./text.ts";
 
 /** Standard input where it is a terminal. */
 export type Keyboard = Readable & { setRawMode(isRaw: boolean): unknown };
@@ -60,6 +63,85 @@ export const quietKeyboard = (
 
 type Choices<T> = Parameters<typeof select<T>>[0]["options"];
 
+/** What is asked about, and how it is shown. */
+export interface ShownQuestion {
+  readonly lines: readonly string[];
+  readonly show: (lines: readonly string[]) => void;
+}
+
+export interface AskOptions {
+  /** Shown first, screen by screen: who does not come to its end cannot allow it. @default it was shown before */
+  readonly shown?: ShownQuestion | undefined;
+  /** @default "Allow it?" */
+  readonly message?: string | undefined;
+}
+
+/** The same on a terminal that cannot move its cursor. What is no number of a choice is the initial one. */
+const chooseByNumber = <T>(
+  message: string,
+  options: Choices<T>,
+  initialValue: T,
+  signal: AbortSignal,
+): Promise<T | undefined> =>
+  new Promise((resolve) => {
+    const reader = createInterface({ input: process.stdin, output: process.stdout });
+    const numbered = options.map(({ label, hint }, at) => `  ${at + 1} ${label}${hint ? ` (${hint})` : ""}`);
+    const usual = options.findIndex(({ value }) => value === initialValue) + 1;
+    const onAbort = () => reader.close();
+    signal.addEventListener("abort", onAbort, { once: true });
+    reader.once("close", () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(undefined);
+    });
+    reader.question(`${message}\n${numbered.join("\n")}\nNumber (Enter: ${usual}): `, (line) => {
+      const chosen = /^\d+$/.test(line.trim()) ? options[Number(line) - 1] : undefined;
+      resolve(chosen === undefined ? initialValue : chosen.value);
+      reader.close();
+    });
+  });
+
+/** One choice; undefined after Ctrl-C, and when the signal aborts. */
+const choose = async <T>(
+  message: string,
+  options: Choices<T>,
+  initialValue: T,
+  signal: AbortSignal,
+): Promise<T | undefined> => {
+  if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
+  if (process.env.TERM === "dumb") return chooseByNumber(message, options, initialValue, signal);
+  const { isCancel, select, settings } = await import("@clack/prompts");
+  // Only arrow keys move the choice: with h, j, k and l a line that was typed for something else could be a yes.
+  for (const key of ["h", "j", "k", "l"]) settings.aliases.delete(key);
+  const answer = await select<T>({ message, options, initialValue, showInstructions: false, signal });
+  return isCancel(answer) ? undefined : answer;
+};
+
+/** Lines of a screen that a choice takes. */
+const choiceRows = 6;
+const minRows = 5;
+
+/** Shows a question to its end. False where the user stopped before; undefined after Ctrl-C, and when the signal aborts. */
+const showToEnd = async (
+  { lines, show }: ShownQuestion,
+  signal: AbortSignal,
+): Promise<boolean | undefined> => {
+  const { columns } = createTerminal();
+  const whole = wrapText(lines.join("\n"), columns).split("\n");
+  const rows = Math.max(minRows, (process.stdout.rows || 24) - choiceRows);
+  for (let at = 0; ; ) {
+    show(whole.slice(at, at + rows));
+    at += rows;
+    if (at >= whole.length) return true;
+    const message = `${at} of ${whole.length} lines are shown.`;
+    const choices = [
+      { value: true, label: "Show more" },
+      { value: false, label: "No: do not allow it" },
+    ];
+    const goesOn = await choose<boolean>(message, choices, true, signal);
+    if (goesOn !== true) return goesOn;
+  }
+};
+
 /**
  * The user's answer to a request for approval; undefined after Ctrl-C, and when the signal aborts. An answer is for what was
  * shown: nothing counts that was typed before.
@@ -68,13 +150,9 @@ export const askApproval = async <T>(
   options: Choices<T>,
   refusal: T,
   signal: AbortSignal,
-  message = "Allow it?",
+  { shown, message = "Allow it?" }: AskOptions = {},
 ): Promise<T | undefined> => {
-  if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
-  const { isCancel, select, settings } = await import("@clack/prompts");
-  // Only arrow keys move the choice: with h, j, k and l a line that was typed for something else could be a yes.
-  for (const key of ["h", "j", "k", "l"]) settings.aliases.delete(key);
-  const question = { message, options, initialValue: refusal, showInstructions: false, signal };
-  const answer = await select<T>(question);
-  return isCancel(answer) ? undefined : answer;
+  const isSeen = shown === undefined ? true : await showToEnd(shown, signal);
+  if (isSeen === undefined) return undefined;
+  return isSeen ? choose(message, options, refusal, signal) : refusal;
 };

@@ -27,6 +27,7 @@ export class LineConversation {
   #reader: LineReader | undefined;
   #interrupts = 0;
   #isClosed = false;
+  #isReading = false;
 
   /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
   constructor(view: ConversationView, actions: LineActions, isOneMessage = false) {
@@ -62,10 +63,19 @@ export class LineConversation {
     this.#stopReading();
   }
 
-  async follow(): Promise<void> {
+  /** Whether the keyboard is for the next line. */
+  get isReading(): boolean {
+    return this.#isReading;
+  }
+
+  /** @param ready waited for before each line: what asks the user first. @default nothing */
+  async follow(ready: () => Promise<void> | undefined = async () => {}): Promise<void> {
     while (!this.#isClosed) {
+      await ready();
       this.#reader ??= new LineReader(this.#onInterrupt);
+      this.#isReading = true;
       const line = await this.#reader.next();
+      this.#isReading = false;
       if (line === undefined) return;
       this.#interrupts = 0;
       if (!this.isTerminal && line.trim() !== "") this.#view.said(line);

@@ -1,10 +1,12 @@
 import type { TableModel } from "@harnesskit/shell-client/cards";
 import stringWidth from "fast-string-width";
+import { wrapAnsi } from "fast-wrap-ansi";
 import type { Style } from "./terminal.ts";
 import { oneLine } from "./text.ts";
 
 export const gap = "  ";
 const minColumnWidth = 4;
+const maxCellWidth = 10_000;
 
 export const pad = (text: string, width: number, isRight: boolean): string => {
   const space = " ".repeat(Math.max(0, width - stringWidth(text)));
@@ -33,7 +35,7 @@ const fit = (widths: readonly number[], room: number): number[] => {
 export const moreText = (count: number, what: string): string[] =>
   count === 0 ? [] : [`… ${count.toLocaleString("en-US")} more ${what}${count === 1 ? "" : "s"}`];
 
-/** A table in aligned columns, which a terminal of so many columns shows on one line a row. */
+/** A table in aligned columns for a terminal of so many columns: what is too long for its cell is broken into lines. */
 export const tableLines = (table: TableModel, style: Style, columns: number | undefined): string[] => {
   const { columns: heads, rows, hiddenRows, hiddenColumns } = table;
   const wanted = heads.map(({ label }, index) =>
@@ -41,15 +43,22 @@ export const tableLines = (table: TableModel, style: Style, columns: number | un
   );
   const room = (columns ?? Number.POSITIVE_INFINITY) - gap.length * (heads.length - 1);
   const widths = Number.isFinite(room) ? fit(wanted, room) : wanted;
-  const line = (cells: readonly string[]): string =>
-    widths
-      .map((width, index) => pad(oneLine(cells[index] ?? "", width), width, heads[index]?.isNumeric === true))
-      .join(gap)
-      .trimEnd();
+  const lines = (cells: readonly string[]): string[] => {
+    const broken = widths.map((width, index) =>
+      wrapAnsi(oneLine(cells[index] ?? "", maxCellWidth), Math.max(1, width), { hard: true }).split("\n"),
+    );
+    const height = Math.max(1, ...broken.map(({ length }) => length));
+    return Array.from({ length: height }, (_, at) =>
+      widths
+        .map((width, index) => pad(broken[index]?.[at] ?? "", width, heads[index]?.isNumeric === true))
+        .join(gap)
+        .trimEnd(),
+    );
+  };
   return [
-    style.bold(line(heads.map(({ label }) => label))),
+    ...lines(heads.map(({ label }) => label)).map((line) => style.bold(line)),
     style.dim(widths.map((width) => "─".repeat(width)).join(gap)),
-    ...rows.map(line),
+    ...rows.flatMap(lines),
     ...[...moreText(hiddenRows, "row"), ...moreText(hiddenColumns, "column")].map((text) => style.dim(text)),
   ];
 };

@@ -71,11 +71,10 @@ export const blockLines = (text: string, style: Style, kind: "prompt" | "diff" =
   partLines(kind, toViewLines(text, kind === "diff", shownWhole), style);
 
 const riskLines = ({ level, reasons }: ApprovalView["risk"], style: Style): string[] => {
-  if (level === "unknown" && reasons.length === 0) return [];
-  const paint =
-    level === "critical" || level === "high" ? style.red : level === "low" ? style.dim : style.yellow;
+  const paint = level === "low" ? style.dim : level === "medium" ? style.yellow : style.red;
+  const shown = level === "unknown" ? "unknown, to be handled as high" : level;
   const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
-  return [`  ${paint(`risk ${level}${why}`)}`];
+  return [`  ${paint(`risk ${shown}${why}`)}`];
 };
 
 export interface ApprovalLinesOptions {

@@ -1,4 +1,5 @@
 import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
+import { displayText } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -66,6 +67,31 @@ export const ranMark = (judgement: Judgement | undefined, style: Style): string 
   if (judgement?.rule === undefined) return "";
   const rule = `rule ${oneLine(judgement.rule, 60)}`;
   return style.dim(judgement.decision === "ask" ? ` (escalated: ${rule})` : ` (${rule})`);
+};
+
+const maxAllowedLength = 300;
+
+/** The rule for a policy that allows exactly this call; undefined where one line cannot say it. */
+const allowingRule = (tool: string, input: Readonly<Record<string, unknown>>): string | undefined => {
+  const field = ["command", "path"].find((name) => typeof input[name] === "string");
+  if (field === undefined || !/^\w+$/.test(tool)) return undefined;
+  const value = JSON.stringify(input[field]);
+  if (value.length > maxAllowedLength || displayText(value) !== value) return undefined;
+  const cel = `args.${field} == ${value}`.replaceAll("'", "''");
+  return `- { name: allow-this, when: { event: pre_action, tool: ${tool}, cel: '${cel}' }, then: allow }`;
+};
+
+/** Which rule blocked a call, and how its user can allow it, as safe lines. */
+export const blockedLines = (
+  { tool, input, judgement }: Pick<ItemData<"tool_exec">, "tool" | "input" | "judgement">,
+  style: Style,
+): string[] => {
+  if (judgement?.rule === undefined) return [];
+  const head = `rule ${oneLine(judgement.rule, 60)} of ${oneLine(judgement.by, 100)}`;
+  const rule = allowingRule(tool, input);
+  if (rule === undefined) return [`  ${style.dim(head)}`];
+  const how = `${head}; to allow it, put this line above that rule in a copy of the policy, and use --policy FILE:`;
+  return [`  ${style.dim(how)}`, ...blockLines(rule, style)];
 };
 
 const asText = (value: unknown): string =>

@@ -86,6 +86,26 @@ const refusalWords: Readonly<Record<Refusal, string>> = {
   unavailable: "unavailable",
 };
 
+/** Why a call of a conversation did not run, by its code; undefined where the tool failed. */
+const refusalOfCode = (code: string): Refusal | undefined => {
+  if (code === "rejected" || code === "tool.rejected") return "rejected";
+  return byCode[code] ?? (code.startsWith("policy.") ? "blocked" : undefined);
+};
+
+/** The word and the exit code for a call that did not run; undefined where the tool failed. */
+export const refusedCall = (
+  code: string,
+): { readonly word: string; readonly isBlock: boolean; readonly exitCode: ExitCode } | undefined => {
+  const refusal = refusalOfCode(code);
+  if (refusal === undefined) return undefined;
+  const isUnjudged = refusal === "timedOut" || refusal === "unavailable";
+  return {
+    word: refusalWords[refusal],
+    isBlock: refusal === "blocked",
+    exitCode: isUnjudged ? ExitCode.unavailable : ExitCode.refused,
+  };
+};
+
 /** How a tool call ended, as a sign and what is to be said: safe text. */
 export const toolEnding = ({ status, error, code }: ItemData<"tool_exec">, style: Style): string => {
   const why = error === undefined ? "" : oneLine(error, 300);
@@ -112,6 +132,7 @@ const endings: Readonly<Record<string, { readonly word: string; readonly exitCod
   model_unauthorized: { word: "refused", exitCode: ExitCode.refused },
   "policy.blocked": { word: "blocked by the policy", exitCode: ExitCode.refused },
   "policy.deferred": { word: "blocked by the policy for now", exitCode: ExitCode.refused },
+  "policy.not_asked": { word: "not approved", exitCode: ExitCode.refused },
   "policy.invalid_change": { word: "blocked", exitCode: ExitCode.refused },
   "prompt.blocked": { word: "blocked by the policy", exitCode: ExitCode.refused },
   "prompt.rejected": { word: "refused", exitCode: ExitCode.refused },
@@ -125,17 +146,28 @@ const endings: Readonly<Record<string, { readonly word: string; readonly exitCod
   gate_failed: { word: "unavailable", exitCode: ExitCode.unavailable },
   "gate.timeout": { word: "timed out", exitCode: ExitCode.unavailable },
   "gate.unavailable": { word: "unavailable", exitCode: ExitCode.unavailable },
+  // Of conversations.
+  provider_authentication: { word: "refused", exitCode: ExitCode.refused },
+  provider_unavailable: { word: "unavailable", exitCode: ExitCode.unavailable },
+  provider_timeout: { word: "unavailable", exitCode: ExitCode.unavailable },
+  provider_rate_limit: { word: "unavailable", exitCode: ExitCode.unavailable },
+  provider_model_not_loaded: { word: "unavailable", exitCode: ExitCode.unavailable },
+  provider_invalid_model: { word: "unavailable", exitCode: ExitCode.unavailable },
 };
 
 /** The word for a turn that ended with an error. */
 export const errorWord = (code: string | undefined): string => endings[code ?? ""]?.word ?? "failed";
+
+/** The exit code of an error of a turn. */
+export const errorExitCode = (code: string | undefined): ExitCode =>
+  endings[code ?? ""]?.exitCode ?? ExitCode.failed;
 
 /** The exit code of a turn that has ended. */
 export const exitCodeOf = (result: TurnResult, refused: RefusedCalls): ExitCode => {
   const interrupted = interruptedExitCode();
   if (interrupted !== undefined) return interrupted;
   if (result.status === "cancelled") return ExitCode.failed;
-  if (result.status === "error") return endings[result.code]?.exitCode ?? ExitCode.failed;
+  if (result.status === "error") return errorExitCode(result.code);
   if (refused.any) return ExitCode.refused;
   return refused.unjudged ? ExitCode.unavailable : ExitCode.done;
 };

@@ -5,7 +5,8 @@ import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.
 import { type Spinner, WorkSigns } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatDuration, oneLine, wrapText } from "../terminal/text.ts";
-import { changeLines, ranMark } from "./judgements.ts";
+import { answererText } from "./answerer.ts";
+import { blockedLines, changeLines, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
 import { errorWord, RefusedCalls, toolEnding } from "./outcomes.ts";
 import { toolSubject } from "./tool-title.ts";
@@ -232,6 +233,7 @@ export class Timeline {
     } else {
       this.breakLine();
       this.#write([`  ${ending}${summary === "" ? "" : style.dim(` · ${summary}`)}`]);
+      if (data.status === "blocked") this.#write(blockedLines(data, style));
     }
     this.#openLine = undefined;
     this.#block = "tool";
@@ -241,7 +243,7 @@ export class Timeline {
     if (!data) return;
     const { style } = this.#terminal;
     this.breakLine();
-    const by = data.resolvedBy === undefined ? "" : ` by ${oneLine(data.resolvedBy, 100)}`;
+    const by = data.resolvedBy === undefined ? "" : ` by ${answererText(data.resolvedBy)}`;
     const why = data.reason === undefined ? "" : `: ${oneLine(data.reason, 200)}`;
     const answer = {
       once: `approved once${by}`,

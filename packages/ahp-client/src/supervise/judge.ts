@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { wait } from "@harnesskit/wire/time";
-import { humanRefusalOf } from "../human-refusal.ts";
+import { humanAnswerOf } from "../human-answer.ts";
 import { confirm } from "./confirm.ts";
 import type { Supervision } from "./supervision.ts";
 import { SupervisionError, type SupervisionErrorCode, undecided } from "./supervision-error.ts";
@@ -62,7 +62,7 @@ export const judge = async <T>(
       case "block":
         throw verdict.origin === "client"
           ? undecided(verdict, details)
-          : supervisionError(humanRefusalOf(decision) ? "refused" : "blocked", decision.reason);
+          : supervisionError(humanAnswerOf(decision) ? "refused" : "blocked", decision.reason);
       case "defer": {
         const { retry_after_ms: retryAfterMs, reason = "" } = decision;
         deferredMs += Math.max(0, retryAfterMs);

@@ -1,3 +1,4 @@
+export type { HumanAnswer } from "../human-answer.ts";
 export {
   createThreadGates,
   type ThreadGates,

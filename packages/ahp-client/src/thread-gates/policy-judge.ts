@@ -4,7 +4,7 @@ import { type Clock, displayText, jsonDifference, wait } from "@harnesskit/wire"
 import { isObject } from "@harnesskit/wire/json";
 import type { AhpClient } from "../client-options.ts";
 import type { FailureCode } from "../errors.ts";
-import { humanRefusalOf } from "../human-refusal.ts";
+import { humanAnswerOf } from "../human-answer.ts";
 import { describeLeftover, readModification } from "../modification.ts";
 import type { ThreadCall, ThreadJudgement, ThreadPrompt, ThreadVerdict } from "./thread-types.ts";
 
@@ -67,7 +67,10 @@ export class PolicyJudge {
       payload: { ...toolCallPayload(call), arguments: call.input },
       changeable: "arguments",
       sessionId: call.threadId,
-      metadata: this.#options.metadataOf(call),
+      metadata: {
+        ...this.#options.metadataOf(call),
+        ...(call.preview !== undefined && { preview: call.preview }),
+      },
       signal,
     };
     return this.#judge(question, (wanted) => {
@@ -120,22 +123,23 @@ export class PolicyJudge {
     if (decision.decision === "escalate") {
       return { verdict: "ask", reason: safeReason(decision.reason), judgement };
     }
-    const refusal = humanRefusalOf(decision);
-    if (refusal !== undefined) {
+    const human = humanAnswerOf(decision);
+    if (human?.status === "rejected") {
       const { subject, changeable } = question;
-      const note = refusal.note === undefined ? "." : `: ${safeReason(refusal.note)}`;
-      const reason = `This ${subject} was rejected by ${displayText(refusal.by, { maxLength: 200 })}${note}`;
+      const note = human.note === undefined ? "." : `: ${safeReason(human.note)}`;
+      const reason = `This ${subject} was rejected by ${displayText(human.by, { maxLength: 200 })}${note}`;
       const code = changeable === "arguments" ? "tool.rejected" : "prompt.rejected";
-      return { verdict: "block", isRejection: true, reason, code, judgement };
+      return { verdict: "block", isRejection: true, reason, code, judgement, human };
     }
     if (decision.decision === "block") {
       return { verdict: "block", reason: safeReason(decision.reason), code: "policy.blocked", judgement };
     }
-    if (decision.modified_payload === undefined) return { verdict: "allow", judgement };
+    const answered = human === undefined ? {} : { human };
+    if (decision.modified_payload === undefined) return { verdict: "allow", judgement, ...answered };
     const { payload, changeable, subject } = question;
     const read = readModification(payload, decision.modified_payload, changeable);
     const change = "leftover" in read ? describeLeftover(read.leftover, changeable) : toChange(read.wanted);
-    if (change === undefined) return { verdict: "allow", judgement };
+    if (change === undefined) return { verdict: "allow", judgement, ...answered };
     if (typeof change === "object") return { verdict: "modify", ...change, judgement };
     // A change that cannot be applied whole is not applied at all.
     const reason = safeReason(`The policy's change of this ${subject} cannot be applied whole: ${change}.`);

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { InputPart, ModelRef } from "@harnesskit/protocol/threads";
+import type { HumanAnswer } from "../human-answer.ts";
 
 /* What a thread server passes to its gates and its observer, as far as it is used here. `@harnesskit/thread-server`'s types fit. */
 
@@ -13,6 +14,8 @@ export interface ThreadCall extends ThreadPlace {
   readonly itemId: string;
   readonly tool: { readonly name: string; readonly id?: string };
   readonly input: JsonObject;
+  /** What a human judges beside the input, such as a unified diff. */
+  readonly preview?: string;
 }
 
 export interface ThreadCallOutcome {
@@ -55,9 +58,9 @@ export interface ThreadJudgement {
   readonly reason?: string;
 }
 
-/** A verdict about a call or a prompt; `Change` is what a modified one becomes. */
+/** A verdict about a call or a prompt; `Change` is what a modified one becomes. `human` is the answer of a human whom the harness asked. */
 export type ThreadVerdict<Change> =
-  | { readonly verdict: "allow"; readonly judgement: ThreadJudgement }
+  | { readonly verdict: "allow"; readonly judgement: ThreadJudgement; readonly human?: HumanAnswer }
   | { readonly verdict: "ask"; readonly reason: string; readonly judgement: ThreadJudgement }
   | {
       readonly verdict: "block";
@@ -66,5 +69,6 @@ export type ThreadVerdict<Change> =
       /** A human whom the harness asked said no. */
       readonly isRejection?: true;
       readonly judgement: ThreadJudgement;
+      readonly human?: HumanAnswer;
     }
   | ({ readonly verdict: "modify"; readonly judgement: ThreadJudgement } & Change);

@@ -145,7 +145,7 @@ const texts: Readonly<Record<ChatModelErrorCode, string>> = {
   provider_rate_limit: "the model's provider limits the rate",
   provider_model_not_loaded: "the model is not loaded yet",
   provider_authentication: "the model's provider refused the credentials",
-  provider_invalid_model: "the model's provider does not have this model",
+  provider_invalid_model: "the model's provider does not know this model or address",
   provider_invalid_request: "the model's provider refused the request",
   provider_invalid_response: "the model gave an answer that cannot be used",
   provider_unsupported_content_block: "the model cannot take a part of a message",

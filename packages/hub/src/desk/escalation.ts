@@ -1,4 +1,9 @@
-import { ApprovalError, type ApprovalRecord, type ApprovalRisk } from "@harnesskit/approvals";
+import {
+  ApprovalError,
+  ApprovalOriginSchema,
+  type ApprovalRecord,
+  type ApprovalRisk,
+} from "@harnesskit/approvals";
 import type { Explanation, PolicyHarness } from "@harnesskit/policy";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import { BufferFullError, type Clock, digest, HarnessError, joinKey } from "@harnesskit/wire";
@@ -33,6 +38,13 @@ export interface AskingCall {
   /** Each aborts when the agent waits no more: for this call, and for any on its connection. */
   readonly signals: () => readonly [call: AbortSignal, link: AbortSignal];
 }
+
+/** The workspace, where it can be shown whole. */
+const directoryOf = ({ metadata: { workspace } }: EventFacts) => {
+  const isShown =
+    typeof workspace === "string" && ApprovalOriginSchema.shape.directory.safeParse(workspace).success;
+  return isShown ? { directory: workspace } : {};
+};
 
 const whyNotAsked = (error: unknown): string => {
   if (BufferFullError.isInstance(error)) {
@@ -124,6 +136,7 @@ export class Escalation {
           session,
           ...(callId !== undefined && { callId }),
           ...(turn !== undefined && { correlationId: turn }),
+          ...directoryOf(facts),
         },
         subject,
         risk: riskOf(event, explanation),

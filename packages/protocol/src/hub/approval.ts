@@ -17,6 +17,8 @@ export const ApprovalOriginSchema = z.object({
   callId: IdSchema.optional(),
   /** What the agent calls the work that the call belongs to. */
   correlationId: IdSchema.optional(),
+  /** Where the agent works, as it says. */
+  directory: WordsSchema.optional(),
 });
 export type ApprovalOrigin = z.infer<typeof ApprovalOriginSchema>;
 

@@ -1,0 +1,27 @@
+import type { Decision } from "@harnesskit/protocol/ahp";
+import { isObject } from "@harnesskit/wire/json";
+
+/** The answer of a human whom the harness asked. Untrusted strings. */
+export interface HumanAnswer {
+  readonly status: "approved" | "rejected";
+  readonly by: string;
+  readonly note?: string;
+  /** The grant that answered, which the human gave before. */
+  readonly grant?: string;
+}
+
+/** The answer of a human that a decision passes on, as `metadata.approval` says; undefined where a policy decided of its own. */
+export const humanAnswerOf = (
+  decision: Pick<Decision, "decision"> & { readonly metadata?: unknown },
+): HumanAnswer | undefined => {
+  const passed = decision.decision === "block" ? "rejected" : decision.decision === "allow" ? "approved" : "";
+  if (!isObject(decision.metadata) || !isObject(decision.metadata.approval)) return undefined;
+  const { status, by, note, grant } = decision.metadata.approval;
+  if (passed === "" || status !== passed || typeof by !== "string") return undefined;
+  return {
+    status: passed,
+    by,
+    ...(typeof note === "string" && { note }),
+    ...(typeof grant === "string" && { grant }),
+  };
+};
