@@ -39,10 +39,10 @@ const maxReasons = 5;
 /** Stands for a workspace that is not named: relative paths are inside of it. */
 const someWorkspace = "/workspace";
 
-const absolute = (path: unknown): path is string => typeof path === "string" && isAbsolute(path);
+const isAbsolutePath = (path: unknown): path is string => typeof path === "string" && isAbsolute(path);
 
 const commandRisk = (command: string, cwd: unknown, given: string): ApprovalRisk => {
-  const workspace = [given, cwd].find(absolute) ?? someWorkspace;
+  const workspace = [given, cwd].find(isAbsolutePath) ?? someWorkspace;
   const directory = typeof cwd === "string" ? resolve(workspace, cwd) : workspace;
   const { verdict, reasons, secrets } = judgeCommand(command, { workspace, directory, home: homedir() });
   const isOfWorkspace = reasons.every((each) => each.verdict !== "unknown" || runsOfWorkspace.has(each.code));

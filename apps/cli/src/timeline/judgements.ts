@@ -1,5 +1,5 @@
+import { allowingRule } from "@harnesskit/approvals";
 import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
-import { displayText } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -67,18 +67,6 @@ export const ranMark = (judgement: Judgement | undefined, style: Style): string 
   if (judgement?.rule === undefined) return "";
   const rule = `rule ${oneLine(judgement.rule, 60)}`;
   return style.dim(judgement.decision === "ask" ? ` (escalated: ${rule})` : ` (${rule})`);
-};
-
-const maxAllowedLength = 300;
-
-/** The rule for a policy that allows exactly this call; undefined where one line cannot say it. */
-const allowingRule = (tool: string, input: Readonly<Record<string, unknown>>): string | undefined => {
-  const field = ["command", "path"].find((name) => typeof input[name] === "string");
-  if (field === undefined || !/^\w+$/.test(tool)) return undefined;
-  const value = JSON.stringify(input[field]);
-  if (value.length > maxAllowedLength || displayText(value) !== value) return undefined;
-  const cel = `args.${field} == ${value}`.replaceAll("'", "''");
-  return `- { name: allow-this, when: { event: pre_action, tool: ${tool}, cel: '${cel}' }, then: allow }`;
 };
 
 /** Which rule blocked a call, and how its user can allow it, as safe lines. */
