@@ -140,7 +140,7 @@ const endings: Readonly<Record<string, { readonly word: string; readonly exitCod
   "approval.expired": { word: "timed out", exitCode: ExitCode.refused },
   model_unavailable: { word: "unavailable", exitCode: ExitCode.unavailable },
   model_rate_limited: { word: "unavailable", exitCode: ExitCode.unavailable },
-  model_quota_exceeded: { word: "unavailable", exitCode: ExitCode.unavailable },
+  model_quota_exceeded: { word: "refused", exitCode: ExitCode.refused },
   model_not_found: { word: "unavailable", exitCode: ExitCode.unavailable },
   server_closed: { word: "interrupted", exitCode: ExitCode.unavailable },
   gate_failed: { word: "unavailable", exitCode: ExitCode.unavailable },
