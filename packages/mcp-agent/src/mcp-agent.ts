@@ -119,7 +119,7 @@ class ServedMcpServer implements McpAgent {
         return { status: state === "up" ? "ok" : "degraded", details };
       },
       onError: this.#report,
-      onRejected: (rejected) => void this.#rejected(rejected),
+      onRejected: (rejected) => this.#rejected(rejected),
     });
   }
 
