@@ -29,6 +29,7 @@ describe("an MCP server that is not quite right", () => {
       "string-hint",
       "dangling-input",
       "old-draft",
+      "half",
     ];
     const outputs = ["odd-output", "list-output", "text-output", "dangling-output"];
     const ready = served.registrations[0]?.map((id) => id.slice("mcp.test/".length));
@@ -40,12 +41,22 @@ describe("an MCP server that is not quite right", () => {
       type: "object",
       properties: { n: { type: "integer", minimum: 0 }, p: { type: "string" } },
     });
+    expect(served.tool("half")).toMatchObject({
+      description: "cut \ufffd",
+      input_schema: { properties: { "cut \ufffd": { description: "cut \ufffd" } } },
+    });
     expect(served.tool("list-output")).toHaveProperty("output_schema");
     expect(await call(served.core, "dangling-output")).toMatchObject(answered(text("ok")));
     const reports = served.reports.map(({ message }) => message);
-    const named = [/old-draft .* left out/, /odd-enum .* not offered/, /of-strings/, /text-input/];
+    const named = [
+      /old-draft .* left out/,
+      /odd-enum .* not offered/,
+      /of-strings/,
+      /text-input/,
+      /cut .* not offered/,
+    ];
     for (const name of named) expect(reports).toContainEqual(expect.stringMatching(name));
-    expect(reports).toHaveLength(7);
+    expect(reports).toHaveLength(8);
   });
 
   it("is offered without the schema of an output that no core takes, also where it has no other tool", async () => {
