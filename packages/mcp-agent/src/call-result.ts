@@ -113,11 +113,12 @@ export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets):
       { mayHaveRun: true },
     );
   }
-  const { timeout } = (thrown.data ?? {}) as { timeout?: unknown };
+  const { timeout, may_have_run: isOpen } = (thrown.data ?? {}) as { timeout?: unknown; may_have_run?: unknown };
   if (thrown.code === ErrorCode.RequestTimeout && timeout !== undefined) {
     const late = `the MCP server did not answer within ${String(timeout)} ms, nor report progress (callTimeoutMs)`;
     return new ToolError("tool.timeout", late, { mayHaveRun: true });
   }
   const code = thrown.code === ErrorCode.InvalidParams ? "tool.invalid_input" : "mcp.request_failed";
-  return new ToolError(code, text, { details: { mcp_code: thrown.code } });
+  const details = { mcp_code: thrown.code };
+  return new ToolError(code, text, { details, ...(isOpen === true && { mayHaveRun: true }) });
 };

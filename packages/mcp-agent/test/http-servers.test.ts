@@ -13,7 +13,7 @@ interface Asked {
 }
 
 const result = (value: string) => ({ content: [{ type: "text", text: value }], _meta: null });
-const toolNames = ["json", "events", "big-json", "big-events", "paid-410", "paid-400"];
+const toolNames = ["json", "events", "big-json", "big-events", "paid-410", "paid-400", "bom-events", "no-events", "accepted"];
 const big = result("x".repeat(300_000));
 
 /** A server with sessions, or with none, which refuses those that it has forgotten with this status. */
@@ -71,7 +71,7 @@ const createHttpServer = async (refusal = 404, isStateless = false) => {
       if (isStream) headers["content-type"] = "text/event-stream";
       response
         .writeHead(200, headers)
-        .end(isStream ? `: hello\n\nevent: message\r\ndata: ${message}\r\n\r\n` : message);
+        .end(params.name === "no-events" ? ": hello\n\n" : isStream ? `: hello\n\nevent: message\r\ndata: ${params.name === "bom-events" ? "\ufeff" : ""}${message}\r\n\r\n` : message);
     };
     if (method === "initialize") {
       send({ protocolVersion: params.protocolVersion, capabilities: { tools: {} } });
@@ -81,6 +81,7 @@ const createHttpServer = async (refusal = 404, isStateless = false) => {
       seen.calls++;
       const paid = params.name?.startsWith("paid") && Number(params.name.slice(-3));
       if (paid) response.writeHead(paid).end('{"error":"the checkout session is paid; obsession"}');
+      else if (params.name === "accepted") response.writeHead(202).end();
       else send(params.name?.startsWith("big") ? big : result(`call ${seen.calls}`));
     }
   };
@@ -136,6 +137,21 @@ it.each([
   });
   expect(outcome).not.toHaveProperty("error.retryable", true);
   expect([server.seen.calls, server.sessions.size]).toEqual(made);
+});
+
+it("ends a call that gets no answer, which may have run, and reads one behind a byte order mark", async () => {
+  await using server = await createHttpServer();
+  await using served = await serve({ server: { url: server.url } });
+  for (const name of ["no-events", "accepted"]) {
+    expect(await call(served.core, name)).toMatchObject({
+      error: {
+        code: "mcp.request_failed",
+        message: expect.stringContaining("ended without an answer"),
+        details: { may_have_run: true },
+      },
+    });
+  }
+  expect(await call(served.core, "bom-events")).toMatchObject(answered("call 3"));
 });
 
 it("takes answers that are not quite right, as JSON and as events, and fails those that are too large", async () => {

@@ -86,6 +86,14 @@ describe("an MCP server that is not quite right", () => {
     expect(served.reports).toEqual([]);
   });
 
+  it.each([
+    ["deep", "mcp.invalid_result"],
+    ["too-deep", "mcp.request_failed"],
+  ])("ends a call whose answer nests too deep: %s", async (name, code) => {
+    await using served = await serve({ server: odd() });
+    expect(await call(served.core, name)).toMatchObject({ error: { code, details: { may_have_run: true } } });
+  });
+
   it("fails the call whose answer is too large, and no other", async () => {
     await using served = await serve({ server: odd(), limits: { maxMessageBytes: 1_000_000 } });
     const slow = call(served.core, "slow");
