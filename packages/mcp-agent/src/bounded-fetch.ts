@@ -83,7 +83,11 @@ export const createBoundedFetch =
       },
     });
     const { status, statusText, headers } = response;
-    const rewriting = { maxMessageBytes, rewrite: (text?: string) => rewrite?.(text, init) ?? "", missing: () => missing(init) };
+    const rewriting = {
+      maxMessageBytes,
+      rewrite: (text?: string) => rewrite?.(text, init) ?? "",
+      missing: () => missing(init),
+    };
     const rewriter = isStream ? rewriteEvents(rewriting) : rewriteWhole(rewriting);
     const bounded = new Response(isRewritten ? body.pipeThrough(rewriter) : body, {
       status,

@@ -113,7 +113,10 @@ export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets):
       { mayHaveRun: true },
     );
   }
-  const { timeout, may_have_run: isOpen } = (thrown.data ?? {}) as { timeout?: unknown; may_have_run?: unknown };
+  const { timeout, may_have_run: isOpen } = (thrown.data ?? {}) as {
+    timeout?: unknown;
+    may_have_run?: unknown;
+  };
   if (thrown.code === ErrorCode.RequestTimeout && timeout !== undefined) {
     const late = `the MCP server did not answer within ${String(timeout)} ms, nor report progress (callTimeoutMs)`;
     return new ToolError("tool.timeout", late, { mayHaveRun: true });

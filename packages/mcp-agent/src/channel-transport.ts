@@ -77,8 +77,7 @@ export const channelTransport = (channel: Channel, options: ChannelTransportOpti
     }
   };
   const failLost = () => {
-    for (const id of waiting.takeLost())
-      transport.onmessage?.(lostAnswer(Number(id), lostText));
+    for (const id of waiting.takeLost()) transport.onmessage?.(lostAnswer(Number(id), lostText));
   };
   const take = (value: unknown) => {
     const message = readMessage(value);

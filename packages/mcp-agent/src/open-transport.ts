@@ -70,7 +70,9 @@ export const openTransport = async (options: OpenTransportOptions): Promise<Tran
         },
         missing(init) {
           const id = requestIdOf(init?.body);
-          return id === undefined ? "" : JSON.stringify(lostAnswer(id, "the request ended without an answer"));
+          return id === undefined
+            ? ""
+            : JSON.stringify(lostAnswer(id, "the request ended without an answer"));
         },
       }),
     });

@@ -13,7 +13,17 @@ interface Asked {
 }
 
 const result = (value: string) => ({ content: [{ type: "text", text: value }], _meta: null });
-const toolNames = ["json", "events", "big-json", "big-events", "paid-410", "paid-400", "bom-events", "no-events", "accepted"];
+const toolNames = [
+  "json",
+  "events",
+  "big-json",
+  "big-events",
+  "paid-410",
+  "paid-400",
+  "bom-events",
+  "no-events",
+  "accepted",
+];
 const big = result("x".repeat(300_000));
 
 /** A server with sessions, or with none, which refuses those that it has forgotten with this status. */
@@ -71,7 +81,13 @@ const createHttpServer = async (refusal = 404, isStateless = false) => {
       if (isStream) headers["content-type"] = "text/event-stream";
       response
         .writeHead(200, headers)
-        .end(params.name === "no-events" ? ": hello\n\n" : isStream ? `: hello\n\nevent: message\r\ndata: ${params.name === "bom-events" ? "\ufeff" : ""}${message}\r\n\r\n` : message);
+        .end(
+          params.name === "no-events"
+            ? ": hello\n\n"
+            : isStream
+              ? `: hello\n\nevent: message\r\ndata: ${params.name === "bom-events" ? "\ufeff" : ""}${message}\r\n\r\n`
+              : message,
+        );
     };
     if (method === "initialize") {
       send({ protocolVersion: params.protocolVersion, capabilities: { tools: {} } });
