@@ -29,10 +29,11 @@ export interface AgentOptions extends Partial<AgentTimes> {
    */
   readonly onError?: (error: HarnessError) => void;
   /**
-   * Receives the tools that the core rejected. What it throws goes to `onError`.
+   * Receives the tools that the core rejected; the agent is ready when it has settled, so that it may register others in their
+   * place. What it throws goes to `onError`.
    * @default `connect` rejects if the core took none; else `onError` receives them
    */
-  readonly onRejected?: (rejected: readonly RejectedTool[]) => void;
+  readonly onRejected?: (rejected: readonly RejectedTool[]) => unknown;
   /** Puts name and message of a tool's own exception into `error.debug`; they must be free of secrets. @default false */
   readonly debug?: boolean;
   /** Puts outputs above `maxToolOutputBytes` into files; otherwise they fail. @default true */

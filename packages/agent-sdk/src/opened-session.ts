@@ -28,7 +28,8 @@ export class OpenedSession {
       clock,
       timeoutMs: settings.registerTimeoutMs,
       maxFrameBytes,
-      send: (tools, bytes) => outbox.send("agent.tools.register", { tools }, {}, bytes),
+      send: (tools, more, bytes) =>
+        outbox.send("agent.tools.register", { tools, ...(more && { more }) }, {}, bytes),
     });
     this.#stopHeartbeat = startHeartbeat({
       core,

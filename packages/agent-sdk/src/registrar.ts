@@ -19,7 +19,7 @@ export interface RegistrarOptions {
   readonly timeoutMs: number;
   readonly maxFrameBytes: number;
   /** Sends one registration; returns the id of its message. */
-  readonly send: (tools: readonly object[], bytes: number) => string;
+  readonly send: (tools: readonly object[], more: boolean, bytes: number) => string;
 }
 
 type Answer = CoreToolsRegistered["payload"];
@@ -39,9 +39,9 @@ export class Registrar {
 
   /**
    * Registers these tools, in as many messages as their size requires. A tool that is larger than a frame is rejected
-   * here. Rejects with `request_timeout`, with the core's `core.error` and when the connection ends.
+   * here. With `more`, the agent is not ready yet. Rejects with `request_timeout`, with the core's `core.error` and when the connection ends.
    */
-  async register(tools: readonly ToolDeclaration[]): Promise<Registration> {
+  async register(tools: readonly ToolDeclaration[], more = false): Promise<Registration> {
     const maxBytes = this.#options.maxFrameBytes - envelopeBytes;
     const rejected: RejectedTool[] = [];
     const batches: { tools: object[]; bytes: number }[] = [{ tools: [], bytes: 0 }];
@@ -56,7 +56,9 @@ export class Registrar {
         last.bytes += bytes;
       } else batches.push({ tools: [tool], bytes });
     }
-    const answers = await Promise.all(batches.map((batch) => this.#send(batch.tools, batch.bytes)));
+    const answers = await Promise.all(
+      batches.map((batch, at) => this.#send(batch, more || at < batches.length - 1)),
+    );
     return {
       registered: answers.flatMap(({ registered }) => registered),
       rejected: [...rejected, ...answers.flatMap((answer) => answer.rejected ?? [])],
@@ -81,11 +83,11 @@ export class Registrar {
     for (const pending of this.#pending.values()) pending.reject(error);
   }
 
-  async #send(tools: readonly object[], bytes: number): Promise<Answer> {
+  async #send({ tools, bytes }: { tools: object[]; bytes: number }, more: boolean): Promise<Answer> {
     if (this.#closed) throw this.#closed;
     const { clock, timeoutMs, send } = this.#options;
     const pending = createDeferred<Answer>();
-    const id = send(tools, bytes + envelopeBytes);
+    const id = send(tools, more, bytes + envelopeBytes);
     this.#pending.set(id, pending);
     try {
       return await within(pending.promise, { name: "agent.tools.register", timeoutMs, clock });

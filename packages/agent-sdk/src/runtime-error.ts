@@ -52,7 +52,8 @@ export const thrownError = (
   options: { readonly debug: boolean; readonly redact: (text: string) => string },
 ): RuntimeError => {
   if (ToolError.isInstance(thrown)) {
-    const details = detailsOf(thrown);
+    const own = detailsOf(thrown);
+    const details = thrown.mayHaveRun ? { ...own, may_have_run: true } : own;
     return {
       code: isCode(thrown.code) ? thrown.code : RuntimeErrorCode.Failed,
       message: options.redact(String(thrown.message).slice(0, maxMessageLength)),

@@ -5,13 +5,7 @@ import {
   RUNTIME_PROTOCOL_VERSION,
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
-import {
-  type Channel,
-  ConnectionClosedError,
-  callSafely,
-  createDeferred,
-  HarnessError,
-} from "@harnesskit/wire";
+import { type Channel, ConnectionClosedError, createDeferred, HarnessError } from "@harnesskit/wire";
 import { settleWithin, within } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
 import { CoreRefusedError, CoreReportedError, RuntimeProtocolError, ToolsRejectedError } from "./errors.ts";
@@ -57,6 +51,8 @@ export class Session {
   readonly #greeted = createDeferred<OpenedSession>();
   readonly #closed = createDeferred<SessionEnd>();
   #opened: OpenedSession | undefined;
+  /** What the core rejects may have others in its place, before the agent is ready. */
+  #isFirst: boolean;
   #goodbye: Goodbye | undefined;
   #cancelGoodbyeTimer: (() => void) | undefined;
   /** Why this side gives the connection up. */
@@ -65,6 +61,7 @@ export class Session {
 
   constructor(core: AgentCore, channel: Channel, token: string) {
     this.#core = core;
+    this.#isFirst = core.settings.onRejected !== undefined;
     this.#channel = channel;
     this.#token = token;
     this.#outbox = new Outbox(channel, core.limits, core.clock);
@@ -93,8 +90,12 @@ export class Session {
       const timeoutMs = settings.welcomeTimeoutMs;
       const { registrar } = await within(this.#greeted.promise, { name: "agent.hello", timeoutMs, clock });
       const declarations = tools.all.map((tool) => tool.declarationFor(settings.id));
-      const registration = await registrar.register(declarations);
-      this.#judge(registration);
+      const registration = await registrar.register(declarations, this.#isFirst);
+      await this.#judge(registration);
+      if (this.#isFirst) {
+        this.#isFirst = false;
+        await registrar.register([]);
+      }
       return registration;
     } catch (error) {
       if (HarnessError.isInstance(error) && error.code === "request_timeout") this.#failure ??= error;
@@ -106,7 +107,8 @@ export class Session {
   async register(tools: readonly Tool[]): Promise<Registration> {
     const { registrar } = this.#opened ?? {};
     if (!registrar) return { registered: [], rejected: [] };
-    return registrar.register(tools.map((tool) => compileTool(tool).declarationFor(this.#core.settings.id)));
+    const declarations = tools.map((tool) => compileTool(tool).declarationFor(this.#core.settings.id));
+    return registrar.register(declarations, this.#isFirst);
   }
 
   unregister(toolIds: readonly string[]): void {
@@ -209,15 +211,16 @@ export class Session {
     this.#cancelGoodbyeTimer = clock.after(settings.goodbyeTimeoutMs, () => void this.#channel.close());
   }
 
-  #judge({ registered, rejected }: Registration): void {
+  async #judge({ registered, rejected }: Registration): Promise<void> {
     if (rejected.length === 0) return;
     const { onRejected } = this.#core.settings;
     const error = new ToolsRejectedError(rejected);
     if (onRejected) {
-      callSafely(
-        () => onRejected(rejected),
-        (cause) => this.#core.report(new HarnessError("handler_failed", "onRejected failed", { cause })),
-      );
+      try {
+        await onRejected(rejected);
+      } catch (cause) {
+        this.#core.report(new HarnessError("handler_failed", "onRejected failed", { cause }));
+      }
     } else if (registered.length > 0) this.#core.report(error);
     else {
       this.#failure = error;

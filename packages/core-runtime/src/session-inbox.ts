@@ -130,7 +130,7 @@ export class SessionInbox {
   #register(message: AgentToolsRegister): void {
     const session = this.#session;
     const { stats } = this.#context;
-    const { tools, replace = false } = message.payload;
+    const { tools, replace = false, more = false } = message.payload;
     const { registered, rejected, rejectedCount, changed } = session.tools.register(tools, replace);
     stats.toolsRegistered += registered.length;
     stats.toolsRejected += rejectedCount;
@@ -149,7 +149,7 @@ export class SessionInbox {
     const payload = { registered, ...(rejected.length > 0 && { rejected }) };
     this.#answer(message, "core.tools.registered", payload);
     // An agent may have no tools: that it says so is what is waited for.
-    if (registered.length > 0 || replace || tools.length === 0) session.toolsChanged();
+    if (!more && (registered.length > 0 || replace || tools.length === 0)) session.toolsChanged();
   }
 
   #answer<T extends CoreMessageType>(

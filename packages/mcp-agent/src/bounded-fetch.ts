@@ -11,6 +11,8 @@ export interface BoundedFetchOptions {
    * @default messages are passed on as they are, and one over the limit breaks the body
    */
   readonly rewrite?: (message: string | undefined, init: RequestInit | undefined) => string;
+  /** The answer of a request that has ended without one; empty where none is waited for. */
+  readonly missing?: (init: RequestInit | undefined) => string;
 }
 
 const lineFeed = 0x0a;
@@ -38,9 +40,15 @@ export const createBoundedFetch =
     maxMessageBytes,
     onBroken,
     rewrite,
+    missing = () => "",
   }: BoundedFetchOptions): ((url: string | URL, init?: RequestInit) => Promise<Response>) =>
   async (url, init) => {
     const response = await fetch(url, init);
+    const noAnswer = response.status === 202 ? missing(init) : "";
+    if (noAnswer !== "") {
+      await response.body?.cancel();
+      return new Response(noAnswer, { headers: { "content-type": "application/json" } });
+    }
     if (!response.body) return response;
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     const isRewritten = rewrite !== undefined && response.ok;
@@ -75,7 +83,11 @@ export const createBoundedFetch =
       },
     });
     const { status, statusText, headers } = response;
-    const rewriting = { maxMessageBytes, rewrite: (text?: string) => rewrite?.(text, init) ?? "" };
+    const rewriting = {
+      maxMessageBytes,
+      rewrite: (text?: string) => rewrite?.(text, init) ?? "",
+      missing: () => missing(init),
+    };
     const rewriter = isStream ? rewriteEvents(rewriting) : rewriteWhole(rewriting);
     const bounded = new Response(isRewritten ? body.pipeThrough(rewriter) : body, {
       status,

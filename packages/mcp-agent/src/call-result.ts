@@ -72,27 +72,25 @@ const causeCodeOf = (thrown: unknown): string | undefined => {
   return undefined;
 };
 
+/** What servers say of a session of MCP; not of one that a tool has, such as "the checkout session is paid". */
+const ofMcpSession =
+  /\bmcp-session-id\b|\b(?:no valid|invalid|unknown|missing|expired) session\b|(?:^|[":] *)session (?:id )?(?:is |was |has )?(?:not found|invalid|unknown|expired|terminated)\b/i;
+
 /** A refusal of the session that a request named: 404 by the specification, 410 and 400 as servers do. */
 export const isOfSession = (error: unknown): boolean => {
   if (!(error instanceof StreamableHTTPError)) return false;
   const { code, message } = error;
-  return code === 404 || code === 410 || (code === 400 && /session/i.test(message));
+  return code === 404 || code === 410 || (code === 400 && ofMcpSession.test(message));
 };
 
 /** The failure of a call that has no result. `isLost`: its connection has ended. */
 export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets): ToolError => {
   if (ToolError.isInstance(thrown)) return thrown;
   const status = thrown instanceof StreamableHTTPError ? thrown.code : undefined;
-  // A server that does not know the session has not run the call.
-  if (isOfSession(thrown) || unsent.has(causeCodeOf(thrown) ?? "")) {
+  if (unsent.has(causeCodeOf(thrown) ?? "")) {
     return new ToolError("agent.unavailable", "the MCP server cannot be reached: it did not get the call", {
       retryable: true,
     });
-  }
-  if (isLost) {
-    const text =
-      "the MCP server was lost during the call: it is unknown how far it came, and it is not repeated";
-    return new ToolError("agent.lost", text, { mayHaveRun: true });
   }
   if (status === 401 || status === 403) {
     return new ToolError("mcp.server_refused", `the MCP server refused the credentials (HTTP ${status})`);
@@ -100,6 +98,11 @@ export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets):
   if (status !== undefined) {
     const text = `the MCP server answered with HTTP ${status}`;
     return new ToolError("mcp.request_failed", text, { mayHaveRun: true, details: { http_status: status } });
+  }
+  if (isLost) {
+    const text =
+      "the MCP server was lost during the call: it is unknown how far it came, and it is not repeated";
+    return new ToolError("agent.lost", text, { mayHaveRun: true });
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const text = displayText(secrets.redact(message), { maxLength: 1000 });
@@ -110,11 +113,15 @@ export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets):
       { mayHaveRun: true },
     );
   }
-  const { timeout } = (thrown.data ?? {}) as { timeout?: unknown };
+  const { timeout, may_have_run: isOpen } = (thrown.data ?? {}) as {
+    timeout?: unknown;
+    may_have_run?: unknown;
+  };
   if (thrown.code === ErrorCode.RequestTimeout && timeout !== undefined) {
     const late = `the MCP server did not answer within ${String(timeout)} ms, nor report progress (callTimeoutMs)`;
     return new ToolError("tool.timeout", late, { mayHaveRun: true });
   }
   const code = thrown.code === ErrorCode.InvalidParams ? "tool.invalid_input" : "mcp.request_failed";
-  return new ToolError(code, text, { details: { mcp_code: thrown.code } });
+  const details = { mcp_code: thrown.code };
+  return new ToolError(code, text, { details, ...(isOpen === true && { mayHaveRun: true }) });
 };

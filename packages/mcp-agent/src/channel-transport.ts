@@ -1,4 +1,4 @@
-import { type Channel, HarnessError } from "@harnesskit/wire";
+import { type Channel, HarnessError, InvalidMessageError } from "@harnesskit/wire";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { readMessage } from "./read-message.ts";
@@ -12,6 +12,9 @@ export interface ChannelTransportOptions {
   /** Called once, with the reason if the channel was not closed in good order. */
   readonly onClosed: (error: HarnessError | undefined) => void;
 }
+
+const isTooDeep = (error: HarnessError): boolean =>
+  InvalidMessageError.isInstance(error) && error.reason === "too_deep";
 
 /**
  * The requests that wait for an answer. Whose answer was dropped because it was too large, cannot be read any more: it is of
@@ -48,30 +51,33 @@ class Waiting {
   }
 }
 
-/** The error in place of an answer that exceeds the limit. */
-export const tooLargeAnswer = (id: string | number, maxBytes: number): JSONRPCMessage => ({
+/** The error in place of an answer that cannot be read, or does not come. */
+export const lostAnswer = (id: string | number, message: string): JSONRPCMessage => ({
   jsonrpc: "2.0",
   id,
-  error: { code: ErrorCode.InternalError, message: `the answer exceeds the limit of ${maxBytes} bytes` },
+  error: { code: ErrorCode.InternalError, message, data: { may_have_run: true } },
 });
+
+/** How deep an answer may nest whose call is to have its end by its id; what a core takes is less. */
+export const maxAnswerDepth = 1024;
 
 /** A channel, with its limits, as what the SDK of MCP speaks on. */
 export const channelTransport = (channel: Channel, options: ChannelTransportOptions): Transport => {
   const waiting = new Waiting();
+  const lostText = `the answer exceeds the limit of ${options.maxMessageBytes} bytes, or of ${maxAnswerDepth} levels`;
   let invalid = 0;
   const fault = (error: HarnessError) => {
     options.onFault(error);
     if (++invalid === options.maxInvalidMessages) {
       const text = `${invalid} messages of the server were not valid`;
       void channel.close(new HarnessError("invalid_message", text));
-    } else if (error.code === "frame_too_large") {
+    } else if (error.code === "frame_too_large" || isTooDeep(error)) {
       waiting.dropped();
       failLost();
     }
   };
   const failLost = () => {
-    for (const id of waiting.takeLost())
-      transport.onmessage?.(tooLargeAnswer(Number(id), options.maxMessageBytes));
+    for (const id of waiting.takeLost()) transport.onmessage?.(lostAnswer(Number(id), lostText));
   };
   const take = (value: unknown) => {
     const message = readMessage(value);

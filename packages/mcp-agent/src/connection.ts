@@ -59,6 +59,7 @@ export class McpConnection {
   #isOpen = false;
   #isEnded = false;
   #isForgotten = false;
+  #hasSession = false;
 
   private constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -81,9 +82,14 @@ export class McpConnection {
     return this.#ended.promise;
   }
 
-  /** The server does not know the session any more: it did not run the calls that it refused for that. */
+  /** The server does not know the session any more. */
   get isForgotten(): boolean {
     return this.#isForgotten;
+  }
+
+  /** Whether a call was refused for its session; one that named none was not. */
+  isForgottenBy(error: unknown): boolean {
+    return this.#hasSession && isOfSession(error);
   }
 
   get isEnded(): boolean {
@@ -147,7 +153,12 @@ export class McpConnection {
   async call(
     mcpName: string,
     input: Record<string, unknown>,
-    options: { readonly signal: AbortSignal; readonly onProgress: (progress: Progress) => void },
+    options: {
+      readonly signal: AbortSignal;
+      readonly onProgress: (progress: Progress) => void;
+      /** A refusal does not end the connection again. */
+      readonly isRepeated: boolean;
+    },
   ): Promise<CallToolResult> {
     const call = async () => {
       const params = withTraceMeta({ name: mcpName, arguments: input });
@@ -169,9 +180,10 @@ export class McpConnection {
         },
       );
     } catch (error) {
-      this.#isForgotten ||= this.#client.transport?.sessionId !== undefined && isOfSession(error);
+      const isForgotten = this.isForgottenBy(error) && !options.isRepeated;
+      this.#isForgotten ||= isForgotten;
       // A server that does not know the session, or is not there, is connected to anew.
-      if (isOfSession(error) || error instanceof TypeError) this.#lost(error);
+      if (isForgotten || error instanceof TypeError) this.#lost(error);
       throw error;
     }
   }
@@ -208,6 +220,7 @@ export class McpConnection {
     const connecting = this.#client.connect(transport, { timeout: timeoutMs });
     await within(connecting, { name: "initialize", timeoutMs, signal, clock });
     this.#isOpen = true;
+    this.#hasSession = transport.sessionId !== undefined;
   }
 
   /** The answer of a request broke off: it will have none any more. Of the stream for notices, a ping decides. */

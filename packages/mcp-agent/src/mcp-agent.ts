@@ -119,7 +119,7 @@ class ServedMcpServer implements McpAgent {
         return { status: state === "up" ? "ok" : "degraded", details };
       },
       onError: this.#report,
-      onRejected: (rejected) => void this.#rejected(rejected),
+      onRejected: (rejected) => this.#rejected(rejected),
     });
   }
 
@@ -256,17 +256,16 @@ class ServedMcpServer implements McpAgent {
     }
     const onProgress = (progress: Progress) => void status(this.#statusOf(progress));
     try {
-      return toOutput(
-        await connection.call(found.mcpName, input, { signal, onProgress }),
-        this.#limits,
-        this.#secrets,
-      );
+      const result = await connection.call(found.mcpName, input, { signal, onProgress, isRepeated });
+      return toOutput(result, this.#limits, this.#secrets);
     } catch (error) {
       const failure = toCallError(error, connection.isEnded, this.#secrets);
-      // A server that has forgotten the session did not run the call.
-      if (isRepeated || failure.code !== "agent.unavailable" || !connection.isForgotten) throw failure;
+      // A server that has forgotten the session did not run the call, if it says the truth: it has it once more, no oftener.
+      if (isRepeated || !connection.isForgottenBy(error)) throw failure;
       await within(this.#link.reconnected(), { name: "mcp", signal }).catch(() => {});
-      return this.#run(found, input, context, true);
+      return this.#run(found, input, context, true).catch((later: ToolError) => {
+        throw later.code === "agent.unavailable" ? failure : later;
+      });
     }
   }
 

@@ -1,6 +1,7 @@
 import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { canonicalJson, copyJson, isObject } from "@harnesskit/wire/json";
+import { wellFormedJson } from "@harnesskit/wire/replay";
 import { effectsOf, type McpEffects, type McpHints } from "./hints.ts";
 import type { McpLimits } from "./limits.ts";
 import { withoutNulls } from "./read-message.ts";
@@ -91,7 +92,10 @@ const hintsOf = (annotations: unknown): McpHints => {
 const stringOr = (value: unknown, otherwise: string): string =>
   typeof value === "string" ? value : otherwise;
 
-/** Makes the tool that a server declares one of an agent, or says why it is not offered. What is null is not there. */
+/**
+ * Makes the tool that a server declares one of an agent, or says why it is not offered. What is null is not there, and half of a
+ * character is replaced, but in the tool's name, which the server must know again.
+ */
 export const toMcpTool = (declared: unknown, limits: McpLimits): McpTool | UnusableTool => {
   const given = isObject(declared) ? withoutNulls(declared) : {};
   const mcpName = stringOr(given.name, "");
@@ -109,7 +113,7 @@ export const toMcpTool = (declared: unknown, limits: McpLimits): McpTool | Unusa
   let parts: JsonObject;
   try {
     const all = { name: mcpName, title, description, annotations, inputSchema, outputSchema, execution };
-    parts = copyJson<JsonObject>(all, { name: "the declaration" });
+    parts = wellFormedJson(copyJson<JsonObject>(all, { name: "the declaration" })) as JsonObject;
   } catch {
     return unusable("its declaration is not JSON, or nests too deep");
   }
@@ -119,7 +123,7 @@ export const toMcpTool = (declared: unknown, limits: McpLimits): McpTool | Unusa
     ...effectsOf(hintsOf(annotations)),
     name,
     mcpName,
-    description: description === "" ? stringOr(title, "") : description,
+    description: stringOr(parts.description, "") || stringOr(parts.title, ""),
     inputSchema: input,
     outputSchema: isObject(parts.outputSchema) ? toOutputSchema(parts.outputSchema) : undefined,
     digest: sha256Digest(canonicalJson(parts)),

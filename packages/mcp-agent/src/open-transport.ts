@@ -7,7 +7,7 @@ import { ClientCredentialsProvider } from "@modelcontextprotocol/sdk/client/auth
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { createBoundedFetch } from "./bounded-fetch.ts";
-import { channelTransport, tooLargeAnswer } from "./channel-transport.ts";
+import { channelTransport, lostAnswer, maxAnswerDepth } from "./channel-transport.ts";
 import type { McpLimits } from "./limits.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { readMessageText } from "./read-message.ts";
@@ -65,7 +65,14 @@ export const openTransport = async (options: OpenTransportOptions): Promise<Tran
         rewrite(text, init) {
           const id = requestIdOf(init?.body);
           if (text !== undefined) return readMessageText(text, id);
-          return id === undefined ? "" : JSON.stringify(tooLargeAnswer(id, maxMessageBytes));
+          const tooLarge = `the answer exceeds the limit of ${maxMessageBytes} bytes`;
+          return id === undefined ? "" : JSON.stringify(lostAnswer(id, tooLarge));
+        },
+        missing(init) {
+          const id = requestIdOf(init?.body);
+          return id === undefined
+            ? ""
+            : JSON.stringify(lostAnswer(id, "the request ended without an answer"));
         },
       }),
     });
@@ -87,6 +94,7 @@ export const openTransport = async (options: OpenTransportOptions): Promise<Tran
     // By it the core finds what outlives the agent.
     inheritEnv: [launchId],
     maxFrameBytes: maxMessageBytes,
+    maxDepth: maxAnswerDepth,
     maxBufferedBytes: limits.maxBufferedBytes,
     stderr: (line) => options.onOutput(displayText(secrets.redact(line), { maxLength: 2000 })),
     ...(server.cwd !== undefined && { cwd: server.cwd }),

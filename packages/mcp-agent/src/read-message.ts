@@ -48,16 +48,26 @@ export const readMessage = (value: unknown, requestId?: string | number): JSONRP
   return isAnswer || method !== undefined ? JSONRPCMessageSchema.safeParse(repaired).data : undefined;
 };
 
+/** Whether the text is of a message, or of a batch, that has an answer. */
+export const hasAnswer = (text: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return [value].flat().some((message) => isObject(message) && !("method" in message));
+  } catch {
+    return false;
+  }
+};
+
 /** The text of a message, or of a batch, as the SDK takes it: as it came where that can be. */
 export const readMessageText = (text: string, requestId: string | number | undefined): string => {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text.replace(/^\ufeff/, ""));
   } catch {
     return text;
   }
   const given: unknown[] = Array.isArray(value) ? value : [value];
   const read = given.map((entry) => readMessage(entry, requestId) ?? entry);
-  if (read.every((message, at) => message === given[at])) return text;
+  if (!text.startsWith("\ufeff") && read.every((message, at) => message === given[at])) return text;
   return JSON.stringify(Array.isArray(value) ? read : read[0]);
 };

@@ -1,7 +1,11 @@
+import { hasAnswer } from "./read-message.ts";
+
 export interface RewriteOptions {
   readonly maxMessageBytes: number;
   /** Without a message for one that exceeds the limit. */
   readonly rewrite: (message?: string) => string;
+  /** The answer at the end of events that had none, and cannot be resumed. */
+  readonly missing: () => string;
 }
 
 type Controller = TransformStreamDefaultController<Uint8Array>;
@@ -26,18 +30,23 @@ export const rewriteWhole = ({ maxMessageBytes, rewrite }: RewriteOptions) => {
 const dataField = "data:";
 
 /** A body of server-sent events, of which each has one message as its data. Other fields are passed on. */
-export const rewriteEvents = ({ maxMessageBytes, rewrite }: RewriteOptions) => {
+export const rewriteEvents = ({ maxMessageBytes, rewrite, missing }: RewriteOptions) => {
   const decoder = new TextDecoder();
   let rest = "";
   let data: string[] = [];
   let length = 0;
+  let isSettled = false;
   const take = (line: string, emit: (text: string) => void) => {
     if (line.startsWith(dataField)) {
       length += line.length;
       if (length <= maxMessageBytes) data.push(line.slice(dataField.length).replace(/^ /, ""));
-    } else if (line !== "") emit(`${line}\n`);
-    else {
+    } else if (line !== "") {
+      // With an id, the events go on in another stream.
+      isSettled ||= line.startsWith("id:");
+      emit(`${line}\n`);
+    } else {
       const text = length > maxMessageBytes ? rewrite() : data.length === 0 ? "" : rewrite(data.join("\n"));
+      isSettled ||= hasAnswer(text);
       const lines = text === "" ? [] : text.split("\n").map((part) => `${dataField} ${part}\n`);
       emit(`${lines.join("")}\n`);
       data = [];
@@ -61,6 +70,10 @@ export const rewriteEvents = ({ maxMessageBytes, rewrite }: RewriteOptions) => {
       length = maxMessageBytes + 1;
       // Of a line that goes on, only what it is.
       rest = rest.slice(0, dataField.length);
+    },
+    flush(controller: Controller) {
+      const text = isSettled ? "" : missing();
+      if (text !== "") controller.enqueue(encoder.encode(`\n\n${dataField} ${text}\n\n`));
     },
   });
 };

@@ -13,11 +13,21 @@ interface Asked {
 }
 
 const result = (value: string) => ({ content: [{ type: "text", text: value }], _meta: null });
-const toolNames = ["json", "events", "big-json", "big-events"];
+const toolNames = [
+  "json",
+  "events",
+  "big-json",
+  "big-events",
+  "paid-410",
+  "paid-400",
+  "bom-events",
+  "no-events",
+  "accepted",
+];
 const big = result("x".repeat(300_000));
 
-/** A server with sessions, which refuses those that it has forgotten with this status. */
-const createHttpServer = async (refusal = 404) => {
+/** A server with sessions, or with none, which refuses those that it has forgotten with this status. */
+const createHttpServer = async (refusal = 404, isStateless = false) => {
   const sessions = new Set<string>();
   const seen: { calls: number; authorization: Set<string | undefined> } = {
     calls: 0,
@@ -56,8 +66,8 @@ const createHttpServer = async (refusal = 404) => {
     if (method === "initialize") {
       const made = `session-${sessions.size}-${Date.now()}`;
       sessions.add(made);
-      headers["mcp-session-id"] = made;
-    } else if (!sessions.has(session)) {
+      if (!isStateless) headers["mcp-session-id"] = made;
+    } else if (!isStateless && !sessions.has(session)) {
       response.writeHead(refusal, headers).end('{"error":{"code":-32000,"message":"No valid session ID"}}');
       return;
     }
@@ -71,7 +81,13 @@ const createHttpServer = async (refusal = 404) => {
       if (isStream) headers["content-type"] = "text/event-stream";
       response
         .writeHead(200, headers)
-        .end(isStream ? `: hello\n\nevent: message\r\ndata: ${message}\r\n\r\n` : message);
+        .end(
+          params.name === "no-events"
+            ? ": hello\n\n"
+            : isStream
+              ? `: hello\n\nevent: message\r\ndata: ${params.name === "bom-events" ? "\ufeff" : ""}${message}\r\n\r\n`
+              : message,
+        );
     };
     if (method === "initialize") {
       send({ protocolVersion: params.protocolVersion, capabilities: { tools: {} } });
@@ -79,7 +95,10 @@ const createHttpServer = async (refusal = 404) => {
       send({ tools: toolNames.map((name) => ({ name, inputSchema: { type: "object" } })) });
     } else {
       seen.calls++;
-      send(params.name?.startsWith("big") ? big : result(`call ${seen.calls}`));
+      const paid = params.name?.startsWith("paid") && Number(params.name.slice(-3));
+      if (paid) response.writeHead(paid).end('{"error":"the checkout session is paid; obsession"}');
+      else if (params.name === "accepted") response.writeHead(202).end();
+      else send(params.name?.startsWith("big") ? big : result(`call ${seen.calls}`));
     }
   };
   const server = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1");
@@ -114,6 +133,42 @@ it.each([404, 410, 400])(
     expect([server.seen.calls, server.sessions.size]).toEqual([3, 1]);
   },
 );
+
+it.each([
+  ["410 in a session: repeated once in a new one", "paid-410", false, [2, 2]],
+  ["410 without a session", "paid-410", true, [1, 1]],
+  ["400 that is not of the MCP session", "paid-400", false, [1, 1]],
+])("says that a call may have run whose server answers HTTP %s", async (_, name, isStateless, made) => {
+  await using server = await createHttpServer(404, isStateless);
+  await using served = await serve({ server: { url: server.url } });
+  const outcome = await call(served.core, name);
+  const text = `the MCP server answered with HTTP ${name.slice(-3)}`;
+  expect(outcome).toMatchObject({
+    status: "failed",
+    error: {
+      code: "mcp.request_failed",
+      message: expect.stringContaining(text),
+      details: { may_have_run: true },
+    },
+  });
+  expect(outcome).not.toHaveProperty("error.retryable", true);
+  expect([server.seen.calls, server.sessions.size]).toEqual(made);
+});
+
+it("ends a call that gets no answer, which may have run, and reads one behind a byte order mark", async () => {
+  await using server = await createHttpServer();
+  await using served = await serve({ server: { url: server.url } });
+  for (const name of ["no-events", "accepted"]) {
+    expect(await call(served.core, name)).toMatchObject({
+      error: {
+        code: "mcp.request_failed",
+        message: expect.stringContaining("ended without an answer"),
+        details: { may_have_run: true },
+      },
+    });
+  }
+  expect(await call(served.core, "bom-events")).toMatchObject(answered("call 3"));
+});
 
 it("takes answers that are not quite right, as JSON and as events, and fails those that are too large", async () => {
   await using server = await createHttpServer();

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createMcpAgentDirectory } from "../src/index.ts";
 import { call, serve } from "./support/serve.ts";
@@ -29,10 +29,11 @@ describe("an MCP server that is not quite right", () => {
       "string-hint",
       "dangling-input",
       "old-draft",
+      "half",
     ];
     const outputs = ["odd-output", "list-output", "text-output", "dangling-output"];
-    const names = () => served.core.tools().map(({ name }) => name);
-    await vi.waitFor(() => expect(names().sort()).toEqual([...usable, ...outputs].sort()));
+    const ready = served.registrations[0]?.map((id) => id.slice("mcp.test/".length));
+    expect(ready?.toSorted()).toEqual([...usable, ...outputs].sort());
     expect(served.tool("types")?.input_schema).toEqual({ type: "object" });
     expect(served.tool("string-hint")?.side_effects).toBe(true);
     expect(served.tool("dangling-input")?.input_schema).toEqual({ type: "object", properties: { s: {} } });
@@ -40,17 +41,27 @@ describe("an MCP server that is not quite right", () => {
       type: "object",
       properties: { n: { type: "integer", minimum: 0 }, p: { type: "string" } },
     });
+    expect(served.tool("half")).toMatchObject({
+      description: "cut \ufffd",
+      input_schema: { properties: { "cut \ufffd": { description: "cut \ufffd" } } },
+    });
     expect(served.tool("list-output")).toHaveProperty("output_schema");
     expect(await call(served.core, "dangling-output")).toMatchObject(answered(text("ok")));
     const reports = served.reports.map(({ message }) => message);
-    const named = [/old-draft .* left out/, /odd-enum .* not offered/, /of-strings/, /text-input/];
+    const named = [
+      /old-draft .* left out/,
+      /odd-enum .* not offered/,
+      /of-strings/,
+      /text-input/,
+      /cut .* not offered/,
+    ];
     for (const name of named) expect(reports).toContainEqual(expect.stringMatching(name));
-    expect(reports).toHaveLength(7);
+    expect(reports).toHaveLength(8);
   });
 
   it("is offered without the schema of an output that no core takes, also where it has no other tool", async () => {
     await using served = await serve({ server: odd("only") });
-    await vi.waitFor(() => expect(served.tool("bad-output")).toBeDefined());
+    expect(served.registrations[0]).toEqual(["mcp.test/bad-output"]);
     expect(served.tool("bad-output")).not.toHaveProperty("output_schema");
   });
 
@@ -73,6 +84,14 @@ describe("an MCP server that is not quite right", () => {
     await using served = await serve({ server: odd() });
     expect(await call(served.core, name)).toMatchObject(outcome);
     expect(served.reports).toEqual([]);
+  });
+
+  it.each([
+    ["deep", "mcp.invalid_result"],
+    ["too-deep", "mcp.request_failed"],
+  ])("ends a call whose answer nests too deep: %s", async (name, code) => {
+    await using served = await serve({ server: odd() });
+    expect(await call(served.core, name)).toMatchObject({ error: { code, details: { may_have_run: true } } });
   });
 
   it("fails the call whose answer is too large, and no other", async () => {

@@ -24,5 +24,7 @@ export const failureOf = (
     const text = "The process that ran the tool is gone. It may have run, wholly or in part.";
     return new ToolError(code, text, { ...more, mayHaveRun: true });
   }
-  return new ToolError(code, message, more);
+  // The tool says so itself.
+  const mayHaveRun = wasRun && error.details?.may_have_run === true;
+  return new ToolError(code, message, { ...more, ...(mayHaveRun && { mayHaveRun }) });
 };

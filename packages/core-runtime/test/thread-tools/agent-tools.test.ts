@@ -23,9 +23,9 @@ interface SeenCall {
   readonly options: ToolHostCallOptions;
 }
 
-const failed = (code: string, where = "core"): CallResult => ({
+const failed = (code: string, where = "core", details: JsonObject = {}): CallResult => ({
   status: "failed",
-  error: { code, message: `because of ${code}`, where },
+  error: { code, message: `because of ${code}`, where, details },
 });
 
 const toolsOf = async (
@@ -119,8 +119,9 @@ describe("tools of any agents", () => {
     ["tool.not_found", "core", "agent.unavailable", undefined],
     ["agent.lost", "core", "agent.lost", true],
     ["tool.changed", "agent.tool", "tool.changed", undefined],
-  ] as const)("end with %s of %s as %s", async (code, where, told, mayHaveRun) => {
-    const results = { "com.example/do": failed(code, where) };
+    ["mcp.request_failed", "agent.tool", "mcp.request_failed", true, { may_have_run: true }],
+  ] as const)("end with %s of %s as %s", async (code, where, told, mayHaveRun, details?: JsonObject) => {
+    const results = { "com.example/do": failed(code, where, details) };
     const { tools } = await toolsOf([infoOf("com.example/do")], { results });
     const call = await tools[0]?.prepare({}, scope);
     const error = await errorOf(call?.run(context) as Promise<unknown>);

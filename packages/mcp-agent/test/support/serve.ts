@@ -29,6 +29,8 @@ export interface Served extends AsyncDisposable {
   readonly reports: HarnessError[];
   readonly output: string[];
   readonly health: string[];
+  /** The ids of the agent's tools, each time that the core says so: at first when the agent is ready. */
+  readonly registrations: (readonly string[])[];
   tool(name: string): ToolInfo | undefined;
 }
 
@@ -39,6 +41,7 @@ export const serve = async (
   const reports: HarnessError[] = [];
   const output: string[] = [];
   const health: string[] = [];
+  const registrations: (readonly string[])[] = [];
   const id = options.id ?? "mcp.test";
   const agent = createMcpAgent({
     id,
@@ -62,7 +65,7 @@ export const serve = async (
     else starting.catch(() => {});
     const observer = {
       connected: () => {},
-      registered: () => {},
+      registered: (toolIds: readonly string[]) => void registrations.push(toolIds),
       health: (status: string) => void health.push(status),
       disconnected: () => {},
     };
@@ -80,6 +83,7 @@ export const serve = async (
     reports,
     output,
     health,
+    registrations,
     tool: (name) => core.tools().find((tool) => tool.name === name),
     [Symbol.asyncDispose]: stop,
   };

@@ -45,6 +45,11 @@ export const AgentToolsRegisterSchema = messageSchema(
     tools: z.array(JsonObjectSchema),
     /** Forget what this session registered before. @default false */
     replace: z.boolean().optional(),
+    /**
+     * Further tools follow at once: the agent is ready with the registration that has no `more`; not in the specification.
+     * @default false
+     */
+    more: z.boolean().optional(),
   }),
 );
 export type AgentToolsRegister = z.infer<typeof AgentToolsRegisterSchema>;
