@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { mediaTypeOfBytes } from "../attachments/attachment-content.ts";
 import { displayText } from "../display.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
+import { wellFormedJson } from "../replay/well-formed.ts";
 import { binaryOf, bytesOfBase64, contentItems } from "./tool-media.ts";
 
 /** Where a provider takes a medium of a tool's result: in the result, or in a message of the user behind it. */
@@ -62,7 +63,7 @@ const noteOf = ({ mimeType, uri, data, size, omitted_length: omitted, artifact }
 
 const repeats = (text: string, structured: string): boolean => {
   try {
-    return canonicalJson(JSON.parse(text)) === structured;
+    return canonicalJson(wellFormedJson(JSON.parse(text))) === structured;
   } catch {
     return false;
   }
@@ -81,8 +82,9 @@ const hasUnsafeInteger = (value: JsonValue): boolean => {
 
 /** Structured content, unless a text says the same: that has the exact numbers. */
 const structuredText = (output: JsonObject, items: readonly JsonObject[]): string[] => {
-  const { structuredContent: value } = output;
-  if (value === undefined || value === null) return [];
+  const { structuredContent } = output;
+  if (structuredContent === undefined || structuredContent === null) return [];
+  const value = wellFormedJson(structuredContent) as JsonValue;
   const canonical = canonicalJson(value);
   const isSaid = items.some(({ text }) => typeof text === "string" && repeats(text, canonical));
   return isSaid ? [] : [`${JSON.stringify(value)}${hasUnsafeInteger(value) ? roundedNote : ""}`];

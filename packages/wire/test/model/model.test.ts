@@ -87,6 +87,14 @@ describe("the result of a tool", () => {
       value: '[image/png, 3 bytes: not included]\nsee\n{"id":7}',
     });
   });
+
+  it("has half of a surrogate pair in structured content as U+FFFD, once where a text repeats it", () => {
+    const cut = { t: "cut \ud83d" };
+    const said = (text: string) =>
+      toModelOutput({ content: [{ type: "text", text }], structuredContent: cut }, undefined)?.result.value;
+    expect(said("plain")).toBe('plain\n{"t":"cut \ufffd"}');
+    expect(said(JSON.stringify(cut))).toBe(JSON.stringify(cut));
+  });
 });
 
 it("an answer is one with a text or a call, and an ending of its kind", () => {
