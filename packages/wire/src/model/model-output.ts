@@ -22,14 +22,6 @@ export type ResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image-data" | "file-data"; readonly data: string; readonly mediaType: string };
 
-const takenTypes: ReadonlySet<string> = new Set([
-  "image/png",
-  "image/jpeg",
-  "image/gif",
-  "image/webp",
-  "application/pdf",
-]);
-
 /** Providers of the AI SDK that put the media of a tool's result into their request; others would write base64 as text. */
 const inResults = /\banthropic\b|^(?:azure-)?(?:openai|azure)\.responses$|^google\b|^amazon-bedrock$/;
 
@@ -45,11 +37,10 @@ export const mediaPlaceAt = (provider: string): MediaPlace | undefined => {
 /** Characters of base64 of one medium that a provider is given: 4 MiB of bytes. */
 const maxDataLength = 5_592_408;
 
-/** The bytes say what they are; their sender where they do not. */
-const typeOf = (data: string, declared: JsonValue | undefined): string | undefined => {
+/** The bytes say what they are, whatever their sender calls them: a provider refuses a request with an image that is none. */
+const typeOf = (data: string): string | undefined => {
   const bytes = bytesOfBase64(data.slice(0, 64).replace(/=+$/, ""));
-  if (bytes === undefined) return undefined;
-  return mediaTypeOfBytes(bytes) ?? (typeof declared === "string" ? declared.toLowerCase() : undefined);
+  return bytes && mediaTypeOfBytes(bytes);
 };
 
 const noteOf = ({ mimeType, uri, data, size, omitted_length: omitted, artifact }: JsonObject): string => {
@@ -110,11 +101,10 @@ export const toModelOutput = (
   const parts = items.map((item): ResultPart => {
     const binary = binaryOf(item);
     if (binary === undefined) return { type: "text", text: itemText(item) };
-    const { data, mimeType } = binary;
+    const { data } = binary;
     const mediaType =
-      place && typeof data === "string" && data.length <= maxDataLength ? typeOf(data, mimeType) : undefined;
-    if (typeof data !== "string" || mediaType === undefined || !takenTypes.has(mediaType))
-      return { type: "text", text: noteOf(binary) };
+      place && typeof data === "string" && data.length <= maxDataLength ? typeOf(data) : undefined;
+    if (typeof data !== "string" || mediaType === undefined) return { type: "text", text: noteOf(binary) };
     if (place === "message") {
       message.push({ type: "file", data, mediaType });
       return { type: "text", text: `[${mediaType}: it follows in a message, ${message.length}]` };
