@@ -5,6 +5,7 @@ import type {
 } from "@ai-sdk/provider";
 import { verifies } from "@harnesskit/conformance/verifies";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { ToolError } from "@harnesskit/wire/tool";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
@@ -34,7 +35,7 @@ const said: LanguageModelV3StreamPart[] = [
 ];
 
 /** Runs a turn whose model calls the tool with these arguments, then a second one; gives what the provider was sent. */
-const turnWith = async (provider: string, output: JsonObject | string, args = "{}") => {
+const turnWith = async (provider: string, output: JsonObject | string | ToolError, args = "{}") => {
   const prompts: LanguageModelV3CallOptions["prompt"][] = [];
   const call: LanguageModelV3StreamPart[] = [
     { type: "tool-input-start", id: "c", toolName: "shot" },
@@ -53,7 +54,10 @@ const turnWith = async (provider: string, output: JsonObject | string, args = "{
       };
     },
   });
-  const tool = recordingTool("shot", "read", async () => output);
+  const tool = recordingTool("shot", "read", async () => {
+    if (output instanceof ToolError) throw output;
+    return output;
+  });
   const server = createThreadServer({ runner: createAiSdkRunner({ model }), tools: [tool] });
   const client = RawClient.connect(server);
   const threadId = await client.createThread();
@@ -96,6 +100,26 @@ describe("images and files in the result of a tool", () => {
         ],
       },
     });
+  });
+
+  it("are shown of a call that failed, too, with its failure", async () => {
+    const failure = new ToolError("mcp.tool_failed", "no button", { output: shot });
+    const { prompts, client, sent } = await turnWith("anthropic.messages", failure);
+    expect(prompts[1]?.at(-1)?.content[0]).toMatchObject({
+      output: {
+        type: "content",
+        value: [
+          { type: "text", text: expect.stringMatching(/^\{"status":"failed",.*"no button"\}$/) },
+          { type: "text", text: "Screenshot" },
+          { type: "image-data", mediaType: "image/png", data: png },
+          { type: "text" },
+          { type: "file-data" },
+        ],
+      },
+    });
+    expect(client.items("artifact")).toHaveLength(3);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "failed", code: "mcp.tool_failed" }]);
+    expect(sent.split(png.slice(0, 40))).toHaveLength(2);
   });
 
   it("follow in a message of the user where a provider takes them there", async () => {
