@@ -35,13 +35,13 @@ const said: LanguageModelV3StreamPart[] = [
 ];
 
 /** Runs a turn whose model calls the tool with these arguments, then a second one; gives what the provider was sent. */
-const turnWith = async (provider: string, output: JsonObject | string | ToolError, args = "{}") => {
+const turnWith = async (provider: string, output: JsonObject | string | ToolError, args = "{}", toolName = "shot") => {
   const prompts: LanguageModelV3CallOptions["prompt"][] = [];
   const call: LanguageModelV3StreamPart[] = [
-    { type: "tool-input-start", id: "c", toolName: "shot" },
+    { type: "tool-input-start", id: "c", toolName },
     { type: "tool-input-delta", id: "c", delta: args },
     { type: "tool-input-end", id: "c" },
-    { type: "tool-call", toolCallId: "c", toolName: "shot", input: args },
+    { type: "tool-call", toolCallId: "c", toolName, input: args },
     finish("tool-calls"),
   ];
   const model: LanguageModelV3 = new MockLanguageModelV3({
@@ -187,6 +187,32 @@ describe("images and files in the result of a tool", () => {
     expect(JSON.stringify(prompts[1])).toContain(png);
     expect(JSON.stringify(prompts[2])).not.toContain(png);
     expect(JSON.stringify(prompts[2])).toContain(`image/jpeg, ${size} bytes`);
+  });
+});
+
+describe("a call that cannot be made", () => {
+  it("with arguments that are not JSON keeps them as they were written, and says so", async () => {
+    const fenced = '```json\n{"a":1}\n```';
+    const { prompts, tool, client } = await turnWith("p", "ok", fenced);
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([
+      {
+        status: "failed",
+        code: "tool.invalid_input",
+        input: { value: fenced },
+        error: expect.stringMatching(/not a JSON object/),
+      },
+    ]);
+    for (const prompt of prompts.slice(1)) {
+      const calls = prompt.flatMap(({ role, content }) => (role === "assistant" ? content : []));
+      expect(calls).toContainEqual(expect.objectContaining({ type: "tool-call", input: { value: fenced } }));
+    }
+  });
+
+  it("with no name is answered, and the turn goes on", async () => {
+    const { prompts, client } = await turnWith("p", "ok", "{}", "");
+    expect(client.items("tool_exec")).toMatchObject([{ status: "failed", code: "tool.unknown" }]);
+    expect(JSON.stringify(prompts[1]?.at(-1))).toContain("no tool named");
   });
 });
 
