@@ -35,7 +35,12 @@ const said: LanguageModelV3StreamPart[] = [
 ];
 
 /** Runs a turn whose model calls the tool with these arguments, then a second one; gives what the provider was sent. */
-const turnWith = async (provider: string, output: JsonObject | string | ToolError, args = "{}", toolName = "shot") => {
+const turnWith = async (
+  provider: string,
+  output: JsonObject | string | ToolError,
+  args = "{}",
+  toolName = "shot",
+) => {
   const prompts: LanguageModelV3CallOptions["prompt"][] = [];
   const call: LanguageModelV3StreamPart[] = [
     { type: "tool-input-start", id: "c", toolName },

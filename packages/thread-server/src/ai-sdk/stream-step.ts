@@ -168,7 +168,8 @@ const runStep = async (
       for (const part of typeof content === "string" ? [] : content) {
         const asked = calls.find(({ callId }) => part.type === "tool-call" && part.toolCallId === callId);
         // The SDK says `{}` for what is no object; the model is to see what it wrote.
-        if (part.type === "tool-call" && asked?.problem === notAnObject) part.input = toJsonObject(asked.input);
+        if (part.type === "tool-call" && asked?.problem === notAnObject)
+          part.input = toJsonObject(asked.input);
       }
     }
     return { messages, calls, usage: defined({ inputTokens, outputTokens, totalTokens }) };
