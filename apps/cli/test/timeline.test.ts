@@ -7,6 +7,7 @@ import { wantsColour } from "../src/terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine, safeJson } from "../src/terminal/text.ts";
 import { LogView } from "../src/timeline/log-view.ts";
 import { Timeline } from "../src/timeline/timeline.ts";
+import { toolSubject } from "../src/timeline/tool-title.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 
 const hidden = /[^\n\t\P{Cc}]|[\p{Cf}\p{Co}\p{Zl}\p{Zp}]/u;
@@ -235,6 +236,12 @@ describe("the timeline", () => {
 });
 
 describe("small things", () => {
+  it("names what a tool works on, and shows the whole input of a call that has none of it", () => {
+    expect(toolSubject("bash", { command: "ls" })).toBe("ls");
+    expect(toolSubject("grep", { pattern: "a", path: "src" })).toBe("a in src");
+    expect(toolSubject("bash", { value: "```json\n{}" })).toBe('{"value":"```json\\n{}"}');
+  });
+
   it("writes JSON that means the same and hides nothing", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string({ unit: "binary" }), (value, text) => {

@@ -1,6 +1,7 @@
 import { type Tool, tool } from "@harnesskit/agent-sdk";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { StandardSchema } from "@harnesskit/wire/tool";
+import { isObject } from "@harnesskit/wire/json";
+import { type StandardSchema, ToolError } from "@harnesskit/wire/tool";
 import type { McpTool } from "./mcp-tool.ts";
 
 /**
@@ -26,5 +27,13 @@ export const toAgentTool = (
     permissions,
     capabilities: ["cancellation", "streaming"],
     tags: [...tags],
-    run,
+    async run(input: JsonObject, context) {
+      try {
+        return await run(input, context);
+      } catch (error) {
+        // A result that failed has no output: the last part of its stream is what it has.
+        if (ToolError.isInstance(error) && isObject(error.output)) await context.partialResult(error.output);
+        throw error;
+      }
+    },
   });

@@ -4,7 +4,7 @@ import { copyJson } from "@harnesskit/wire/json";
 import { ToolError } from "@harnesskit/wire/tool";
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { type CallToolResult, ErrorCode, McpError as RpcError } from "@modelcontextprotocol/sdk/types.js";
-import type { McpLimits } from "./limits.ts";
+import { type McpLimits, maxFailedBinaryLength } from "./limits.ts";
 import type { Secrets } from "./secrets.ts";
 
 type Item = CallToolResult["content"][number];
@@ -28,24 +28,39 @@ const boundedItem = (item: Item, take: (data: string) => boolean): unknown => {
   return { type: "resource", resource: { uri, mimeType, ...content } };
 };
 
-const resultText = ({ content }: CallToolResult): string =>
-  content.flatMap((item) => (item.type === "text" ? [item.text] : [])).join("\n");
+/** An item of a result that failed as a line of its message: what is not text is named. */
+const itemLine = (item: Item): string => {
+  if (item.type === "text") return item.text;
+  const { mimeType = "" } = item.type === "resource" ? item.resource : item;
+  return `[${`${item.type} ${mimeType}`.trim()}]`;
+};
 
 /**
  * The output of a call: `content` as MCP has it, bounded, and `structuredContent`. Throws `ToolError` `mcp.tool_failed` for
- * a result with `isError`, with its text.
+ * a result with `isError`, with its text; what is not text is the output of the error.
  */
 export const toOutput = (result: CallToolResult, limits: McpLimits, secrets: Secrets): JsonObject => {
-  const { content, structuredContent, isError } = result;
-  if (isError) {
-    const text = secrets.redact(resultText(result)).trim() || "the tool failed and gave no reason";
-    throw new ToolError(
-      "mcp.tool_failed",
-      displayText(text, { multiline: true, maxLength: limits.maxErrorLength }),
-    );
-  }
+  const { content, isError } = result;
+  if (!isError) return boundedOutput(result, limits.maxBinaryLength, limits, secrets);
+  const said =
+    secrets.redact(content.map(itemLine).join("\n")).trim() || "the tool failed and gave no reason";
+  const others = content.filter(({ type }) => type !== "text");
+  const maxLength = Math.min(limits.maxBinaryLength, maxFailedBinaryLength);
+  throw new ToolError(
+    "mcp.tool_failed",
+    displayText(said, { multiline: true, maxLength: limits.maxErrorLength }),
+    others.length > 0 ? { output: boundedOutput({ content: others }, maxLength, limits, secrets) } : {},
+  );
+};
+
+const boundedOutput = (
+  { content, structuredContent }: CallToolResult,
+  maxBinaryLength: number,
+  limits: McpLimits,
+  secrets: Secrets,
+): JsonObject => {
   const omitted = content.length - limits.maxContentItems;
-  let room = limits.maxBinaryLength;
+  let room = maxBinaryLength;
   const take = ({ length }: string): boolean => {
     if (length > room) return false;
     room -= length;

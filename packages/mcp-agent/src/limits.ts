@@ -61,9 +61,14 @@ export const limitsUnder = (
   return mcpLimits.resolve({ maxBinaryLength: Math.floor(frameBytes / 8), ...given });
 };
 
-/** Bytes of one output: beside its media a result has texts. */
-export const outputBytesOf = ({ maxBinaryLength }: McpLimits): number =>
-  Math.max(defaultRuntimeLimits.max_tool_output_bytes, 2 * maxBinaryLength);
+/** Characters of base64 of a result that failed: it goes in one message of the call's stream, of which a core holds 256 KiB. */
+export const maxFailedBinaryLength = 192 * 1024;
+
+/** The limits of the agent that serves the core: beside its media a result has texts. */
+export const agentLimitsOf = ({ maxBinaryLength }: McpLimits) => ({
+  maxToolOutputBytes: Math.max(defaultRuntimeLimits.max_tool_output_bytes, 2 * maxBinaryLength),
+  maxStreamChunkBytes: maxFailedBinaryLength + 32 * 1024,
+});
 
 /** The times among the options of an agent. */
 export const timesOf = (options: { readonly [Name in keyof McpTimes]?: number | undefined }): McpTimes => {

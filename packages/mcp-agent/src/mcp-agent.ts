@@ -17,7 +17,7 @@ import { toAgentTool } from "./agent-tool.ts";
 import { toCallError, toOutput } from "./call-result.ts";
 import type { McpToolList } from "./connection.ts";
 import { McpError } from "./errors.ts";
-import { limitsUnder, type McpLimits, type McpTimes, outputBytesOf, timesOf } from "./limits.ts";
+import { agentLimitsOf, limitsUnder, type McpLimits, type McpTimes, timesOf } from "./limits.ts";
 import { McpLink } from "./link.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";
 import { type McpTool, withoutPart } from "./mcp-tool.ts";
@@ -110,7 +110,7 @@ class ServedMcpServer implements McpAgent {
       id,
       version,
       clock,
-      limits: { maxToolOutputBytes: outputBytesOf(this.#limits) },
+      limits: agentLimitsOf(this.#limits),
       ...(outputDirectory !== undefined && { outputDirectory }),
       ...(manifestHash !== undefined && { manifestHash }),
       health: () => {

@@ -94,6 +94,19 @@ describe("an MCP server that is not quite right", () => {
     expect(await call(served.core, name)).toMatchObject({ error: { code, details: { may_have_run: true } } });
   });
 
+  it("streams what is not text in a result that failed, and names it in the message", async () => {
+    await using served = await serve({ server: odd() });
+    const { stream, result } = served.core.call("mcp.test/failed-shot", {}, {});
+    const chunks = [];
+    for await (const { channel, data } of stream) chunks.push({ channel, data });
+    const shot = { type: "image", mimeType: "image/png", data: "A".repeat(150_000) };
+    const big = { type: "image", mimeType: "image/png", omitted_length: 150_000 };
+    expect(chunks).toEqual([{ channel: "partial_result", data: { json: { content: [shot, big] } } }]);
+    expect(await result).toMatchObject(
+      failed("mcp.tool_failed", "no button\n[image image/png]\n[image image/png]"),
+    );
+  });
+
   it("fails the call whose answer is too large, and no other", async () => {
     await using served = await serve({ server: odd(), limits: { maxMessageBytes: 1_000_000 } });
     const slow = call(served.core, "slow");

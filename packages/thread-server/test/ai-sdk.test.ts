@@ -5,7 +5,7 @@ import type {
 } from "@ai-sdk/provider";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { invalidParams } from "@harnesskit/wire";
-import { APICallError } from "ai";
+import { APICallError, InvalidResponseDataError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
@@ -387,6 +387,11 @@ describe("a model that fails", () => {
     [apiError(400, '{"error":"no tools\\u001b here"}'), "model_refused", ": no tools⟨U+001B⟩ here."],
     [apiError(502, "<html>secret</html>"), "model_unavailable", "HTTP 502"],
     [apiError(), "model_unavailable", "(https://provider.example/v1/chat)"],
+    [
+      new InvalidResponseDataError({ data: {}, message: "Expected 'function.name' to be a string." }),
+      "model_no_answer",
+      "answer cannot be read: Expected 'function.name' to be a string.",
+    ],
     [new TypeError("fetch failed secret", { cause: refused }), "model_unavailable", "ECONNREFUSED"],
   ])(
     "%s ends the turn as %s, and says the endpoint and the provider's words without secrets",

@@ -5,6 +5,7 @@ import type {
 } from "@ai-sdk/provider";
 import { verifies } from "@harnesskit/conformance/verifies";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { ToolError } from "@harnesskit/wire/tool";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
@@ -34,13 +35,18 @@ const said: LanguageModelV3StreamPart[] = [
 ];
 
 /** Runs a turn whose model calls the tool with these arguments, then a second one; gives what the provider was sent. */
-const turnWith = async (provider: string, output: JsonObject | string, args = "{}") => {
+const turnWith = async (
+  provider: string,
+  output: JsonObject | string | ToolError,
+  args = "{}",
+  toolName = "shot",
+) => {
   const prompts: LanguageModelV3CallOptions["prompt"][] = [];
   const call: LanguageModelV3StreamPart[] = [
-    { type: "tool-input-start", id: "c", toolName: "shot" },
+    { type: "tool-input-start", id: "c", toolName },
     { type: "tool-input-delta", id: "c", delta: args },
     { type: "tool-input-end", id: "c" },
-    { type: "tool-call", toolCallId: "c", toolName: "shot", input: args },
+    { type: "tool-call", toolCallId: "c", toolName, input: args },
     finish("tool-calls"),
   ];
   const model: LanguageModelV3 = new MockLanguageModelV3({
@@ -53,7 +59,10 @@ const turnWith = async (provider: string, output: JsonObject | string, args = "{
       };
     },
   });
-  const tool = recordingTool("shot", "read", async () => output);
+  const tool = recordingTool("shot", "read", async () => {
+    if (output instanceof ToolError) throw output;
+    return output;
+  });
   const server = createThreadServer({ runner: createAiSdkRunner({ model }), tools: [tool] });
   const client = RawClient.connect(server);
   const threadId = await client.createThread();
@@ -96,6 +105,26 @@ describe("images and files in the result of a tool", () => {
         ],
       },
     });
+  });
+
+  it("are shown of a call that failed, too, with its failure", async () => {
+    const failure = new ToolError("mcp.tool_failed", "no button", { output: shot });
+    const { prompts, client, sent } = await turnWith("anthropic.messages", failure);
+    expect(prompts[1]?.at(-1)?.content[0]).toMatchObject({
+      output: {
+        type: "content",
+        value: [
+          { type: "text", text: expect.stringMatching(/^\{"status":"failed",.*"no button"\}$/) },
+          { type: "text", text: "Screenshot" },
+          { type: "image-data", mediaType: "image/png", data: png },
+          { type: "text" },
+          { type: "file-data" },
+        ],
+      },
+    });
+    expect(client.items("artifact")).toHaveLength(3);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "failed", code: "mcp.tool_failed" }]);
+    expect(sent.split(png.slice(0, 40))).toHaveLength(2);
   });
 
   it("follow in a message of the user where a provider takes them there", async () => {
@@ -163,6 +192,32 @@ describe("images and files in the result of a tool", () => {
     expect(JSON.stringify(prompts[1])).toContain(png);
     expect(JSON.stringify(prompts[2])).not.toContain(png);
     expect(JSON.stringify(prompts[2])).toContain(`image/jpeg, ${size} bytes`);
+  });
+});
+
+describe("a call that cannot be made", () => {
+  it("with arguments that are not JSON keeps them as they were written, and says so", async () => {
+    const fenced = '```json\n{"a":1}\n```';
+    const { prompts, tool, client } = await turnWith("p", "ok", fenced);
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([
+      {
+        status: "failed",
+        code: "tool.invalid_input",
+        input: { value: fenced },
+        error: expect.stringMatching(/not a JSON object/),
+      },
+    ]);
+    for (const prompt of prompts.slice(1)) {
+      const calls = prompt.flatMap(({ role, content }) => (role === "assistant" ? content : []));
+      expect(calls).toContainEqual(expect.objectContaining({ type: "tool-call", input: { value: fenced } }));
+    }
+  });
+
+  it("with no name is answered, and the turn goes on", async () => {
+    const { prompts, client } = await turnWith("p", "ok", "{}", "");
+    expect(client.items("tool_exec")).toMatchObject([{ status: "failed", code: "tool.unknown" }]);
+    expect(JSON.stringify(prompts[1]?.at(-1))).toContain("no tool named");
   });
 });
 

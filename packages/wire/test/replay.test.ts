@@ -37,6 +37,25 @@ describe("a request over the model's context", () => {
         data: { error: { type: "exceed_context_size_error", message: "the request exceeds" } },
       },
     ],
+    [
+      {
+        statusCode: 400,
+        message: "The decoder prompt (length 40000) is longer than the maximum model length of 32768.",
+      },
+    ],
+    [
+      {
+        statusCode: 422,
+        message:
+          "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 512 `max_new_tokens`",
+      },
+    ],
+    [
+      {
+        statusCode: 422,
+        message: "Input validation error: `inputs` must have less than 1024 tokens. Given: 1500",
+      },
+    ],
     [{ type: "error", error: { code: "context_length_exceeded" } }],
     [
       new Error("The model failed.", {
@@ -67,6 +86,7 @@ describe("a request over the model's context", () => {
     [{ statusCode: 429, message: "Request too large for m on tokens per min (TPM): Limit 30000" }],
     [new Error("Too many tokens", { cause: { statusCode: 429 } })],
     [{ statusCode: 400, message: "Invalid 'messages[2].content'" }],
+    [{ statusCode: 422, message: "Input validation error: `max_new_tokens` must be <= 512" }],
   ])("is not what another failure says: %j", async (failure) => {
     let count = 0;
     const replay = createReplay({ maxContextLength: 400_000 });

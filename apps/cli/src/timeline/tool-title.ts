@@ -2,22 +2,19 @@ import { safeJson } from "../terminal/text.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 
-const asText = (value: unknown): string => (typeof value === "string" ? value : safeJson(value ?? null));
+const asText = (value: unknown): string => (typeof value === "string" ? value : safeJson(value));
 const inPath = ({ path }: Input): string => (path === undefined ? "" : ` in ${asText(path)}`);
+/** The field that says what a tool works on. */
+const subjects = new Map([
+  ["bash", "command"],
+  ...["read", "write", "edit"].map((tool) => [tool, "path"] as const),
+  ...["glob", "grep"].map((tool) => [tool, "pattern"] as const),
+]);
 
 /** What a tool works on, as untrusted text. */
 export const toolSubject = (tool: string, input: Input): string => {
-  switch (tool) {
-    case "bash":
-      return asText(input.command);
-    case "read":
-    case "write":
-    case "edit":
-      return asText(input.path);
-    case "glob":
-    case "grep":
-      return `${asText(input.pattern)}${inPath(input)}`;
-    default:
-      return safeJson(input);
-  }
+  const field = subjects.get(tool);
+  // A model may have written another input than the tool takes.
+  if (field === undefined || input[field] === undefined) return safeJson(input);
+  return `${asText(input[field])}${field === "pattern" ? inPath(input) : ""}`;
 };

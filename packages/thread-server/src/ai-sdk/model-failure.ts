@@ -1,6 +1,6 @@
 import { displayText } from "@harnesskit/wire";
 import { type ProviderError, readProviderError } from "@harnesskit/wire/model";
-import { RetryError, UnsupportedFunctionalityError } from "ai";
+import { InvalidResponseDataError, RetryError, UnsupportedFunctionalityError } from "ai";
 import { TurnError } from "../errors.ts";
 
 type Kind = readonly [code: string, what: string, advice?: string];
@@ -50,6 +50,10 @@ export const toModelFailure = (error: unknown): TurnError => {
     return new TurnError("model_input_unsupported", `The model does not take what it was given: ${what}.`, {
       cause: error,
     });
+  }
+  if (InvalidResponseDataError.isInstance(cause)) {
+    const what = displayText(cause.message.replace(/[.\s]+$/, ""), { maxLength: 200 });
+    return new TurnError("model_no_answer", `The model's answer cannot be read: ${what}.`, { cause: error });
   }
   const { code, text } = describeProviderError(readProviderError(error));
   return new TurnError(code, text, { cause: error });

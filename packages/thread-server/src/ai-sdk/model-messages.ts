@@ -28,10 +28,22 @@ export const toToolResult = (
   type: "tool-result",
   toolCallId,
   toolName,
-  output:
-    (outcome.status === "succeeded" && toModelOutput(outcome.modelOutput ?? outcome.output, place)?.result) ||
-    toResultOutput(outcome),
+  output: toMediaOutput(outcome, place) ?? toResultOutput(outcome),
 });
+
+/** An output in MCP's form; behind the failure where it is what a call that failed has to show. */
+const toMediaOutput = (
+  { modelOutput, ...outcome }: ToolOutcome,
+  place: MediaPlace | undefined,
+): ToolResultPart["output"] | undefined => {
+  const shown = toModelOutput(modelOutput ?? outcome.output, place)?.result;
+  if (outcome.status === "succeeded" || shown?.type !== "content") {
+    return outcome.status === "succeeded" ? shown : undefined;
+  }
+  const { status, code, error: message } = outcome;
+  const failure = { type: "text" as const, text: JSON.stringify({ status, code, message }) };
+  return { type: "content", value: [failure, ...shown.value] };
+};
 
 const toResultOutput = ({
   status,

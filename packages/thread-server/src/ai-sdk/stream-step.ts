@@ -1,6 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Usage } from "@harnesskit/protocol/threads";
-import { copyJson } from "@harnesskit/wire/json";
+import { copyJson, isObject } from "@harnesskit/wire/json";
 import { noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wire/model";
 import { wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
@@ -8,6 +8,7 @@ import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import { jsonSchema, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from "ai";
 import { defined } from "../defined.ts";
 import { TurnError } from "../errors.ts";
+import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
 import { toModelFailure } from "./model-failure.ts";
 
@@ -49,6 +50,9 @@ const modelNames = (model: LanguageModel) =>
   typeof model === "string"
     ? { provider: model.split("/")[0] ?? "", model }
     : { provider: model.provider, model: model.modelId };
+
+const notAnObject =
+  "The arguments are not a JSON object, so the call was not made: write the object alone, without Markdown or words around it.";
 
 const asSentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
@@ -112,7 +116,9 @@ const runStep = async (
           inputs.set(part.id, `${inputs.get(part.id) ?? ""}${part.delta}`);
           break;
         case "tool-call": {
-          const problem = roundedInputReason(inputs.get(part.toolCallId) ?? JSON.stringify(part.input) ?? "");
+          const problem = isObject(part.input)
+            ? roundedInputReason(inputs.get(part.toolCallId) ?? JSON.stringify(part.input))
+            : notAnObject;
           const asked = {
             callId: part.toolCallId,
             tool: part.toolName,
@@ -158,6 +164,14 @@ const runStep = async (
     if (missing !== undefined) throw new TurnError("model_no_answer", asSentence(missing));
     // The SDK answers an unusable call by itself; here every answer to a call comes from the server.
     const messages = response.messages.filter(({ role }) => role === "assistant");
+    for (const { content } of messages) {
+      for (const part of typeof content === "string" ? [] : content) {
+        const asked = calls.find(({ callId }) => part.type === "tool-call" && part.toolCallId === callId);
+        // The SDK says `{}` for what is no object; the model is to see what it wrote.
+        if (part.type === "tool-call" && asked?.problem === notAnObject)
+          part.input = toJsonObject(asked.input);
+      }
+    }
     return { messages, calls, usage: defined({ inputTokens, outputTokens, totalTokens }) };
   } catch (error) {
     turn.signal.throwIfAborted();

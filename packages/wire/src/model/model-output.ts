@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { mediaTypeOfBytes } from "../attachments/attachment-content.ts";
 import { displayText } from "../display.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
+import { wellFormedJson } from "../replay/well-formed.ts";
 import { binaryOf, bytesOfBase64, contentItems } from "./tool-media.ts";
 
 /** Where a provider takes a medium of a tool's result: in the result, or in a message of the user behind it. */
@@ -21,14 +22,6 @@ export type ResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image-data" | "file-data"; readonly data: string; readonly mediaType: string };
 
-const takenTypes: ReadonlySet<string> = new Set([
-  "image/png",
-  "image/jpeg",
-  "image/gif",
-  "image/webp",
-  "application/pdf",
-]);
-
 /** Providers of the AI SDK that put the media of a tool's result into their request; others would write base64 as text. */
 const inResults = /\banthropic\b|^(?:azure-)?(?:openai|azure)\.responses$|^google\b|^amazon-bedrock$/;
 
@@ -44,11 +37,10 @@ export const mediaPlaceAt = (provider: string): MediaPlace | undefined => {
 /** Characters of base64 of one medium that a provider is given: 4 MiB of bytes. */
 const maxDataLength = 5_592_408;
 
-/** The bytes say what they are; their sender where they do not. */
-const typeOf = (data: string, declared: JsonValue | undefined): string | undefined => {
+/** The bytes say what they are, whatever their sender calls them: a provider refuses a request with an image that is none. */
+const typeOf = (data: string): string | undefined => {
   const bytes = bytesOfBase64(data.slice(0, 64).replace(/=+$/, ""));
-  if (bytes === undefined) return undefined;
-  return mediaTypeOfBytes(bytes) ?? (typeof declared === "string" ? declared.toLowerCase() : undefined);
+  return bytes && mediaTypeOfBytes(bytes);
 };
 
 const noteOf = ({ mimeType, uri, data, size, omitted_length: omitted, artifact }: JsonObject): string => {
@@ -62,7 +54,7 @@ const noteOf = ({ mimeType, uri, data, size, omitted_length: omitted, artifact }
 
 const repeats = (text: string, structured: string): boolean => {
   try {
-    return canonicalJson(JSON.parse(text)) === structured;
+    return canonicalJson(wellFormedJson(JSON.parse(text))) === structured;
   } catch {
     return false;
   }
@@ -81,8 +73,9 @@ const hasUnsafeInteger = (value: JsonValue): boolean => {
 
 /** Structured content, unless a text says the same: that has the exact numbers. */
 const structuredText = (output: JsonObject, items: readonly JsonObject[]): string[] => {
-  const { structuredContent: value } = output;
-  if (value === undefined || value === null) return [];
+  const { structuredContent } = output;
+  if (structuredContent === undefined || structuredContent === null) return [];
+  const value = wellFormedJson(structuredContent) as JsonValue;
   const canonical = canonicalJson(value);
   const isSaid = items.some(({ text }) => typeof text === "string" && repeats(text, canonical));
   return isSaid ? [] : [`${JSON.stringify(value)}${hasUnsafeInteger(value) ? roundedNote : ""}`];
@@ -108,11 +101,10 @@ export const toModelOutput = (
   const parts = items.map((item): ResultPart => {
     const binary = binaryOf(item);
     if (binary === undefined) return { type: "text", text: itemText(item) };
-    const { data, mimeType } = binary;
+    const { data } = binary;
     const mediaType =
-      place && typeof data === "string" && data.length <= maxDataLength ? typeOf(data, mimeType) : undefined;
-    if (typeof data !== "string" || mediaType === undefined || !takenTypes.has(mediaType))
-      return { type: "text", text: noteOf(binary) };
+      place && typeof data === "string" && data.length <= maxDataLength ? typeOf(data) : undefined;
+    if (typeof data !== "string" || mediaType === undefined) return { type: "text", text: noteOf(binary) };
     if (place === "message") {
       message.push({ type: "file", data, mediaType });
       return { type: "text", text: `[${mediaType}: it follows in a message, ${message.length}]` };

@@ -22,11 +22,13 @@ const kinds: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource
 const isItem = (value: JsonValue | undefined): value is JsonObject =>
   isObject(value) && typeof (value as JsonObject).type === "string";
 
-/** The items of an output in MCP's form, `{ content: [{ type, … }] }`; undefined for any other output. */
+/** The items of an output in MCP's form, `{ content: [{ type, … }], structuredContent }`; undefined for any other output. */
 export const contentItems = (output: JsonValue | undefined): readonly JsonObject[] | undefined => {
-  const content = isObject(output) ? (output as JsonObject).content : undefined;
+  const { content, structuredContent } = (isObject(output) ? output : {}) as JsonObject;
   if (!Array.isArray(content) || !content.every(isItem)) return undefined;
-  return content.some(({ type }) => kinds.has(type)) ? content : undefined;
+  const isMcp =
+    content.length === 0 ? isObject(structuredContent) : content.some(({ type }) => kinds.has(type));
+  return isMcp ? content : undefined;
 };
 
 /** Where an item holds its bytes and their type; undefined for one that is text. */

@@ -2,7 +2,7 @@ import { isObject } from "../json/json.ts";
 
 /** How providers and local servers say that a request is longer than the model's context. */
 const overflow =
-  /context[ _-]?(?:length|window|size|limit)|maximum context|(?:prompt|input|request) (?:is )?too (?:long|large)|request_too_large|too many (?:input )?tokens|token count .{0,60}exceed|exceed_context|exceeds? .{0,60}(?:maximum|max).{0,20}tokens|reduce the length|too large for model/i;
+  /context[ _-]?(?:length|window|size|limit)|maximum (?:context|model length)|inputs`? tokens \+ .{0,40}must be|must have less than \d+ tokens|(?:prompt|input|request) (?:is )?too (?:long|large)|request_too_large|too many (?:input )?tokens|token count .{0,60}exceed|exceed_context|exceeds? .{0,60}(?:maximum|max).{0,20}tokens|reduce the length|too large for model/i;
 
 /** Statuses that mean something else, also where the text speaks of tokens. */
 const others = new Set<unknown>([401, 402, 403, 404, 429]);

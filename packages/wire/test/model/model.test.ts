@@ -73,6 +73,13 @@ describe("the result of a tool", () => {
       expect([mediaOf(other), toModelOutput(other, "result")]).toEqual([[], undefined]);
   });
 
+  it("is shown as a medium by its bytes alone: what no provider would read as that is a note", () => {
+    const said = (item: object) => toModelOutput({ content: [item] } as never, "result")?.result;
+    const gif = { ...image, data: "R0lGODlhAQ==" };
+    expect(said(gif)).toMatchObject({ value: [{ type: "image-data", mediaType: "image/gif" }] });
+    expect(said(image)).toEqual({ type: "text", value: "[image/png, 3 bytes: not included]" });
+  });
+
   it("says of structured content that no text repeats that its integers may be rounded", () => {
     const value = (structuredContent: object) =>
       toModelOutput(
@@ -82,10 +89,20 @@ describe("the result of a tool", () => {
     expect(value(JSON.parse('{"id":1917043659912705297}'))).toMatchObject({
       value: expect.stringMatching(/may be rounded/),
     });
+    const alone = { content: [], structuredContent: JSON.parse('{"id":1917043659912705297}') };
+    expect(toModelOutput(alone, undefined)?.result.value).toMatch(/^\{"id":\d+\}\n.* may be rounded/);
     expect(value({ id: 7 })).toEqual({
       type: "text",
       value: '[image/png, 3 bytes: not included]\nsee\n{"id":7}',
     });
+  });
+
+  it("has half of a surrogate pair in structured content as U+FFFD, once where a text repeats it", () => {
+    const cut = { t: "cut \ud83d" };
+    const said = (text: string) =>
+      toModelOutput({ content: [{ type: "text", text }], structuredContent: cut }, undefined)?.result.value;
+    expect(said("plain")).toBe('plain\n{"t":"cut \ufffd"}');
+    expect(said(JSON.stringify(cut))).toBe(JSON.stringify(cut));
   });
 });
 
