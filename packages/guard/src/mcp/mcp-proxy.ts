@@ -14,7 +14,7 @@ import { inTrace } from "@harnesskit/wire/trace";
 import { checkMcpProxyOptions } from "../option-names.ts";
 import type { ActionJudge } from "../proxy/action-judge.ts";
 import { BesideWork } from "../proxy/beside-work.ts";
-import { batchLines, exactLine, readExact, readDroppedLine } from "../proxy/exact-line.ts";
+import { batchLines, exactLine, readDroppedLine, readExact } from "../proxy/exact-line.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { idKey, isRpcId, objectOf, type RpcId, type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
 import { callOutcome, type ProxiedAction } from "../proxy/rulings.ts";
