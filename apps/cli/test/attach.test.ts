@@ -201,10 +201,12 @@ describe("harness run --thread, where a turn waits from before", () => {
 
   it("leaves the question alone without a terminal, and says how to answer", async () => {
     const { cwd, threadId } = await leftWaiting(command);
-    const end = await harness(["run", "--no-policy", "--thread", threadId, "list files"], { cwd });
-    expect(end).toMatchObject({ code: 3, stdout: "" });
-    expect(end.stderr).toContain("it waits for an answer, and there is no terminal to ask in");
-    expect(end.stderr).toContain("--approve once");
+    for (const prompt of [["list files"], []]) {
+      const end = await harness(["run", "--no-policy", "--thread", threadId, ...prompt], { cwd });
+      expect(end).toMatchObject({ code: 3, stdout: "" });
+      expect(end.stderr).toContain("it waits for an answer, and there is no terminal to ask in");
+      expect(end.stderr).toContain("--approve once");
+    }
     const reject = await harness(
       ["run", "--no-policy", "--thread", threadId, "--approve", "reject", "--json"],
       { cwd },
@@ -222,8 +224,10 @@ describe("harness run --thread, where a turn waits from before", () => {
     const cwd = await makeWorkspace();
     const first = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
     const threadId = jsonLines(first.stdout).at(-1)?.data.threadId as string;
-    const end = await harness(["run", "--no-policy", "--thread", threadId, "--approve", "once"], { cwd });
-    expect(end.code).toBe(2);
-    expect(end.stderr).toContain("Nothing waits in this thread");
+    for (const approve of [["--approve", "once"], []]) {
+      const end = await harness(["run", "--no-policy", "--thread", threadId, ...approve], { cwd });
+      expect(end.code).toBe(2);
+      expect(end.stderr).toContain("Nothing waits in this thread");
+    }
   });
 });

@@ -51,6 +51,8 @@ it.each(["once", "always"])(
     const second = await startClient(path, [answer, threadId], "turn.completed");
     expect(await second.ended).toEqual([0, null]);
     expect(second.lines.filter((line) => line === "approval.requested")).toHaveLength(1);
+    const third = await startClient(path, [answer, threadId], "turn.completed");
+    expect(await third.ended).toEqual([0, null]);
     expect(await readFile(join(path, "payments.txt"), "utf8")).toBe("invoice 17\n");
   },
 );

@@ -149,6 +149,11 @@ describe("the timeline", () => {
     expect(timelineOf([started(tool("running")), completed(tool(status, more))])).toBe(text);
   });
 
+  it("does not show a name that looks like another tool's as that one", () => {
+    const looksAlike = tool("failed", { tool: "b\u0430sh", error: "none" });
+    expect(timelineOf([started(looksAlike), completed(looksAlike)])).toMatch(/^● b⟨U\+0430⟩sh /);
+  });
+
   it("shows a message whose deltas were lost whole", () => {
     const message = (text: string) => item("assistant_message", "m1", { text });
     const events = [

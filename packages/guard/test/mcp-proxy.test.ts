@@ -302,6 +302,15 @@ describe("a server that misbehaves", () => {
     expect(notes.join("\n")).toMatch(/not a message/);
   });
 
+  it.each(["deep", "mark", "bytes"])("ends a call with an answer that cannot be read: %s", async (name) => {
+    const { client, outcome } = await guardServer(hostile("unreadable"), allow);
+    await expect(client.callTool(call(name), undefined, { timeout: 3000 })).rejects.toMatchObject({
+      code: -32603,
+      message: expect.stringContaining("the answer of the MCP server cannot be read: a message"),
+    });
+    expect(await outcome()).toMatchObject({ outcome: "unknown", mcp_tool: name });
+  });
+
   it("cannot answer a call that waits for a decision", async () => {
     let forged = 0;
     const decide = ({ payload }: { payload: { tool_name: string } }) =>

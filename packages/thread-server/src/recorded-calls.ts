@@ -1,14 +1,16 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { Item, ItemData } from "@harnesskit/protocol/threads";
 import { jsonDifference } from "@harnesskit/wire";
-import { isObject } from "@harnesskit/wire/json";
+import { isObject, jsonProblem } from "@harnesskit/wire/json";
 import { defined } from "./defined.ts";
 import { callRunning } from "./errors.ts";
 import type { ToolOutcome, ToolRequest } from "./turn-runner.ts";
 
-/** An input as its item says it before it is prepared. */
-export const toJsonObject = (input: unknown): JsonObject =>
-  isObject(input) ? (input as JsonObject) : { value: (input ?? null) as JsonValue };
+/** An input as its item says it before it is prepared: empty where it nests too deep to be kept, sent and read again. */
+export const toJsonObject = (input: unknown): JsonObject => {
+  if (jsonProblem(input)?.code === "too_deep") return {};
+  return isObject(input) ? (input as JsonObject) : { value: (input ?? null) as JsonValue };
+};
 
 const isSameInput = (one: unknown, other: unknown): boolean => jsonDifference(one, other) === undefined;
 

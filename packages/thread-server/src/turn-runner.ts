@@ -29,7 +29,8 @@ export interface TurnRunner {
 export interface ToolRequest {
   /**
    * Your id of the call, or the model's. In a resumed turn a call with the id, tool and input of one that has ended gets its
-   * outcome. Left out: always a new call, under the id of its item.
+   * outcome. Left out: always a new call, under the id of its item, which runs again when a resumed turn makes it again. A
+   * runner that starts over in a resumed turn must always give it.
    */
   readonly callId?: string | undefined;
   readonly tool: string;

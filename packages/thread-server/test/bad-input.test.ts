@@ -311,3 +311,27 @@ describe("a call of a model that is not well-formed Unicode", () => {
     await server.close();
   });
 });
+
+describe("a call of a model that nests too deep", () => {
+  it.each([70, 77, 5000])(
+    "of %i levels fails with that reason, and the thread is read on",
+    async (levels) => {
+      const tool = recordingTool("echo", "read");
+      const x = JSON.parse("[".repeat(levels) + "]".repeat(levels));
+      const runner = callingRunner({ tool: "echo", input: { x } });
+      const server = createThreadServer({ runner, tools: [tool] });
+      const client = RawClient.connect(server);
+      const threadId = await client.createThread();
+      const { result } = await client.startTurn(threadId);
+      expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+      const error = expect.stringContaining("nests deeper than 64 levels");
+      const items = (await client.events(threadId)).map(({ data }) => data.item?.data);
+      expect(items).toContainEqual(
+        expect.objectContaining({ status: "failed", code: "tool.invalid_input", input: {}, error }),
+      );
+      expect(tool.runs).toEqual([]);
+      await expectAlive(client);
+      await server.close();
+    },
+  );
+});

@@ -74,13 +74,18 @@ export class RequestCancelledError extends HarnessError<"request_cancelled"> {
   }
 }
 
+/** The first and the last bytes of a line that a codec with `keepLines` dropped: the sender's. */
+export interface LineEnds {
+  readonly first: string;
+  readonly last: string;
+}
+
 /** A message is larger than the limit of its connection, in either direction. */
 export class FrameTooLargeError extends HarnessError<"frame_too_large"> {
   static override readonly brand = "FrameTooLargeError";
-  /** @param ends the first and the last bytes of a line that a codec with `keepLines` dropped: the sender's */
   constructor(
     readonly maxFrameBytes: number,
-    readonly ends?: { readonly first: string; readonly last: string },
+    readonly ends?: LineEnds,
   ) {
     super("frame_too_large", `a message exceeds the limit of ${maxFrameBytes} bytes`);
   }
@@ -92,6 +97,7 @@ export class FrameTooLargeError extends HarnessError<"frame_too_large"> {
  */
 export class InvalidMessageError extends HarnessError<"invalid_message"> {
   static override readonly brand = "InvalidMessageError";
+  readonly ends?: LineEnds | undefined;
   constructor(
     readonly reason:
       | "not_json"
@@ -103,9 +109,10 @@ export class InvalidMessageError extends HarnessError<"invalid_message"> {
       | "late_answer"
       | "faults_in_a_row",
     message: string,
-    options?: { cause?: unknown },
+    options?: { cause?: unknown; ends?: LineEnds },
   ) {
     super("invalid_message", message, options);
+    this.ends = options?.ends;
   }
 }
 

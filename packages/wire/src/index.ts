@@ -41,6 +41,7 @@ export {
   HarnessError,
   InvalidArgumentError,
   InvalidMessageError,
+  type LineEnds,
   RequestCancelledError,
   RequestTimeoutError,
   TransportError,

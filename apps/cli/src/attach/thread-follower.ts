@@ -15,6 +15,8 @@ export interface ThreadFollowerOptions {
   readonly after?: number;
   /** Of the past, show only the turn that has no end yet. @default false */
   readonly onlyOpenTurn?: boolean;
+  /** Why a turn that has no end yet is not followed: nothing of it is answered. @default it is followed */
+  readonly openTurnRefusal?: (() => CliError) | undefined;
   /** Go on when the turn has ended. @default false */
   readonly stay?: boolean;
   readonly signal?: AbortSignal;
@@ -141,6 +143,11 @@ export class ThreadFollower {
 
   #caughtUp(): void {
     if (this.#over.signal.aborted) return;
+    const { openTurnRefusal } = this.#options;
+    if (openTurnRefusal && this.#openTurn !== undefined) {
+      this.#done.reject(openTurnRefusal());
+      return;
+    }
     this.#isPast = false;
     this.#isCurrent = true;
     for (const event of this.#held.splice(0)) this.#options.output.event(event);

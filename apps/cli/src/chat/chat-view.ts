@@ -5,7 +5,7 @@ import { ConversationView } from "../terminal/conversation-view.ts";
 import type { OpenProse, ProseWriter } from "../terminal/prose.ts";
 import { modelLabel, type Spinner, toolLabel } from "../terminal/spinner.ts";
 import type { Paint, Terminal } from "../terminal/terminal.ts";
-import { oneLine, wrapText } from "../terminal/text.ts";
+import { oneLine, toolName, wrapText } from "../terminal/text.ts";
 import { errorWord, refusedCall } from "../timeline/outcomes.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 
@@ -76,7 +76,7 @@ export class ChatView extends ConversationView {
   #title(name: string, input: Readonly<Record<string, unknown>>): void {
     this.breakLine();
     const { style, columns } = this.terminal;
-    const tool = oneLine(name, 40);
+    const tool = toolName(name);
     const room = columns === undefined ? 200 : Math.max(20, columns - tool.length - 32);
     this.terminal.write(`${style.cyan("●")} ${style.bold(tool)} ${oneLine(toolSubject(name, input), room)}`);
   }
@@ -95,7 +95,7 @@ export class ChatView extends ConversationView {
     const refused = refusedCall(failure.code);
     const word = refused?.word ?? (failure.status === "failed" ? "failed" : "not run");
     const sign = failure.status === "failed" ? style.red("✗") : style.yellow(refused?.isBlock ? "⊘" : "✗");
-    const what = isOpen ? "\n" : `${style.cyan("●")} ${style.bold(oneLine(name, 40))}\n`;
+    const what = isOpen ? "\n" : `${style.cyan("●")} ${style.bold(toolName(name))}\n`;
     const ending = wrapText(`  ${sign} ${word}: ${oneLine(failure.message, 300)}`, this.terminal.columns);
     this.terminal.write(`${what}${ending}\n`);
   }

@@ -125,10 +125,12 @@ export const settleTurn = async (
   threadId: string,
   { connecting, terminal, output, approver, interrupts, mode, notes }: ThreadParts,
 ): Promise<FollowedTurn | undefined> => {
-  // Without a terminal the question is left for another client, and not refused.
-  if (mode === "no-terminal") throw approvalWaiting(threadId);
   const onError = notes.tellFollower;
-  const follower = new ThreadFollower({ terminal, output, approver, onlyOpenTurn: true, onError });
+  const follower = new ThreadFollower({
+    ...{ terminal, output, approver, onlyOpenTurn: true, onError },
+    // Without a terminal the question is left for another client, and not refused.
+    openTurnRefusal: mode === "no-terminal" ? () => approvalWaiting(threadId) : undefined,
+  });
   const { signal } = interrupts;
   return withServer({ ...connecting, onError }, async (client) => {
     const cancel = () => void client.cancelTurn(threadId).catch((error) => logFailure("harness run", error));

@@ -1,7 +1,7 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
 import { type Clock, systemClock } from "@harnesskit/wire";
 import stringWidth from "fast-string-width";
-import { oneLine } from "./text.ts";
+import { toolName } from "./text.ts";
 
 type Stream = Pick<NodeJS.WriteStream, "isTTY" | "columns" | "write">;
 
@@ -148,7 +148,7 @@ export class Spinner {
 export const modelLabel = "waiting for the model";
 export const engineLabel = "waiting for the engine";
 export const hubLabel = "waiting for you, in the hub";
-export const toolLabel = (tool = "the tool"): string => `waiting for ${oneLine(tool, 40)}`;
+export const toolLabel = (tool = "the tool"): string => `waiting for ${toolName(tool)}`;
 
 /** Tells a spinner from the events of a thread what is waited for: the model, a tool, or nothing while a user is asked. */
 export class WorkSigns {

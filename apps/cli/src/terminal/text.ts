@@ -1,4 +1,4 @@
-import { displayText } from "@harnesskit/wire";
+import { displayName, displayText } from "@harnesskit/wire";
 import stringWidth from "fast-string-width";
 import { wrapAnsi } from "fast-wrap-ansi";
 
@@ -20,6 +20,12 @@ const cutToWidth = (text: string, maxWidth: number): string => {
     kept += segment;
   }
   return kept;
+};
+
+/** The name of a tool as one line of at most 40 columns; letters that are not ASCII are written out. */
+export const toolName = (name: string): string => {
+  const shown = displayName(name.slice(0, 160), { maxLength: Number.POSITIVE_INFINITY });
+  return shown.length <= 40 ? shown : `${cutToWidth(shown, 39)}…`;
 };
 
 const unsafe = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;

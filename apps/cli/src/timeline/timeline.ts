@@ -4,7 +4,7 @@ import { displayText } from "@harnesskit/wire";
 import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.ts";
 import { type Spinner, WorkSigns } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { formatDuration, oneLine, wrapText } from "../terminal/text.ts";
+import { formatDuration, oneLine, toolName, wrapText } from "../terminal/text.ts";
 import { answererText } from "./answerer.ts";
 import { blockedLines, changeLines, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
@@ -123,7 +123,7 @@ export class Timeline {
     const { tool, input } = data;
     const { style, columns } = this.#terminal;
     this.#begin("tool");
-    const name = oneLine(tool, 40);
+    const name = toolName(tool);
     const room = columns === undefined ? 200 : Math.max(20, columns - name.length - 32);
     const subject = oneLine(toolSubject(tool, input), room);
     this.#terminal.write(`${style.cyan("●")} ${style.bold(name)} ${subject}`);

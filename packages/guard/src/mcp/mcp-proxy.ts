@@ -14,7 +14,7 @@ import { inTrace } from "@harnesskit/wire/trace";
 import { checkMcpProxyOptions } from "../option-names.ts";
 import type { ActionJudge } from "../proxy/action-judge.ts";
 import { BesideWork } from "../proxy/beside-work.ts";
-import { batchLines, exactLine, readExact, readLongLine } from "../proxy/exact-line.ts";
+import { batchLines, exactLine, readDroppedLine, readExact } from "../proxy/exact-line.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { idKey, isRpcId, objectOf, type RpcId, type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
 import { callOutcome, type ProxiedAction } from "../proxy/rulings.ts";
@@ -229,17 +229,18 @@ export class McpProxy {
     }
   }
 
-  /** An answer over the limit ends its call. */
+  /** An answer that was dropped ends its call: one over the limit, one that is no message. */
   #serverFault(error: HarnessError): void {
     this.#sides.fault("server", error);
-    const long = FrameTooLargeError.isInstance(error) ? readLongLine(error) : undefined;
-    if (!long?.isAnswer) return;
-    const text = `the answer of the MCP server is too large: ${error.message}`;
-    const open = this.#calls.get(idKey(long.id));
+    const dropped = readDroppedLine(error);
+    if (!dropped?.isAnswer) return;
+    const what = FrameTooLargeError.isInstance(error) ? "is too large" : "cannot be read";
+    const text = `the answer of the MCP server ${what}: ${error.message}`;
+    const open = this.#calls.get(idKey(dropped.id));
     // Whether it was done is in the answer.
-    if (open !== undefined && !this.#settle(open, { outcome: "unknown", error: text })) return;
-    this.#lists.delete(idKey(long.id));
-    void this.#sides.reply(rpcError(long.id, InternalError, text));
+    if (open && (!open.sent || !this.#settle(open, { outcome: "unknown", error: text }))) return;
+    this.#lists.delete(idKey(dropped.id));
+    void this.#sides.reply(rpcError(dropped.id, InternalError, text));
   }
 
   async #answered(message: RpcMessage, line: JsonLine): Promise<void> {

@@ -3,12 +3,11 @@ import {
   type Channel,
   ConnectionClosedError,
   callSafely,
-  FrameTooLargeError,
   HarnessError,
   InvalidMessageError,
   JsonLine,
 } from "@harnesskit/wire";
-import { editedLine, exactLine, readLongLine } from "../proxy/exact-line.ts";
+import { editedLine, exactLine, readDroppedLine } from "../proxy/exact-line.ts";
 import type { ProxyLimits } from "../proxy/limits.ts";
 import { isRpcId, type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
 
@@ -56,10 +55,10 @@ export class McpSides {
   /** What the client sent is not valid: it gets an error, for its request where that is known. */
   clientFault(error: HarnessError): Promise<void> | undefined {
     this.fault("client", error);
-    const long = FrameTooLargeError.isInstance(error) ? readLongLine(error) : undefined;
-    if (long?.isAnswer) return undefined;
+    const dropped = readDroppedLine(error);
+    if (dropped?.isAnswer) return undefined;
     const code = InvalidMessageError.isInstance(error) ? ParseError : InvalidRequest;
-    return this.reply(rpcError(long?.id ?? null, code, error.message));
+    return this.reply(rpcError(dropped?.id ?? null, code, error.message));
   }
 
   /** Refuses a request of the client's whose id cannot be told from others; the answer has it with its digits. */

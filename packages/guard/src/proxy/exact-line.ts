@@ -1,4 +1,4 @@
-import { type FrameTooLargeError, JsonLine } from "@harnesskit/wire";
+import { FrameTooLargeError, type HarnessError, InvalidMessageError, JsonLine } from "@harnesskit/wire";
 import { markNumbers, memberNames, unmarkNumbers } from "@harnesskit/wire/json";
 import { isRpcId, type RpcId, type RpcMessage, readRpc } from "./rpc-message.ts";
 
@@ -34,7 +34,7 @@ export const batchLines = (line: unknown): readonly unknown[] =>
     : [line];
 
 const rpcVersion = String.raw`"jsonrpc"\s*:\s*"2\.0"`;
-const rpcId = String.raw`"id"\s*:\s*(?<id>"(?:[^"\\]|\\.)*"|-?\d+)`;
+const rpcId = String.raw`"id"\s*:\s*(?<id>"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*))`;
 /** A line begins with its id, or with what it is. */
 const firstMembers = new RegExp(
   String.raw`^\s*\{\s*(?:(?:${rpcVersion}|${rpcId})\s*,\s*){0,2}"(?<kind>result|error|method)"\s*:`,
@@ -42,10 +42,13 @@ const firstMembers = new RegExp(
 /** It ends with its id: behind nothing but the version, what is closed last is the message itself. */
 const lastMembers = new RegExp(String.raw`,\s*${rpcId}\s*(?:,\s*${rpcVersion}\s*)?\}\s*$`);
 
-/** Which request a line over the limit is, or answers, where its ends tell. */
-export const readLongLine = ({
-  ends = { first: "", last: "" },
-}: FrameTooLargeError): { readonly id: RpcId; readonly isAnswer: boolean } | undefined => {
+/** Which request a line that was dropped is, or answers, where its ends tell. */
+export const readDroppedLine = (
+  error: HarnessError,
+): { readonly id: RpcId; readonly isAnswer: boolean } | undefined => {
+  const hasEnds = FrameTooLargeError.isInstance(error) || InvalidMessageError.isInstance(error);
+  const ends = hasEnds ? error.ends : undefined;
+  if (ends === undefined) return undefined;
   const first = firstMembers.exec(ends.first)?.groups;
   const id: unknown = JSON.parse(first?.id ?? lastMembers.exec(ends.last)?.groups?.id ?? "null");
   return first !== undefined && isRpcId(id) ? { id, isAnswer: first.kind !== "method" } : undefined;

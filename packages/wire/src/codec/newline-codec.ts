@@ -1,5 +1,5 @@
 import { utf8Length } from "@harnesskit/protocol/envelope";
-import { FrameTooLargeError, HarnessError, InvalidArgumentError, InvalidMessageError } from "../errors.ts";
+import { FrameTooLargeError, InvalidArgumentError, InvalidMessageError, type LineEnds } from "../errors.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import type { Codec, CodecOptions, Decoder, Encoder } from "./codec.ts";
 import { JsonLine } from "./json-line.ts";
@@ -7,7 +7,7 @@ import { encodeMessage, type MessageLimits, toMessageLimits } from "./json-text.
 import { MessageReader } from "./message-reader.ts";
 
 const newline = 0x0a;
-/** Bytes of either end of a dropped line that its error has. */
+/** Bytes of either end of a dropped line that its error has; UTF-16 units of one that was decoded. */
 const endBytes = 512;
 
 const nothing = new Uint8Array(0);
@@ -21,6 +21,12 @@ const firstBytes = (begun: Uint8Array, part: Uint8Array): Uint8Array =>
   join(begun.subarray(0, endBytes), part.subarray(0, endBytes)).slice(0, endBytes);
 const lastBytes = (begun: Uint8Array, part: Uint8Array): Uint8Array =>
   join(begun.slice(-endBytes), part.slice(-endBytes)).slice(-endBytes);
+
+const endsOf = (line: string): LineEnds => ({ first: line.slice(0, endBytes), last: line.slice(-endBytes) });
+const toText = (first: Uint8Array, last: Uint8Array): LineEnds => {
+  const utf8 = new TextDecoder();
+  return { first: utf8.decode(first), last: utf8.decode(last) };
+};
 
 /** The ends of a line that is dropped. */
 interface Dropped {
@@ -126,16 +132,15 @@ class NewlineDecoder implements Decoder {
   }
 
   #finishLine(out: unknown[]): void {
-    if (this.#dropped === undefined) this.#read(this.#reader.decode(this.#line.view()), out);
+    if (this.#dropped === undefined) this.#readBytes(this.#line.view(), out);
     else if (this.#keepsLines) this.#tooLarge(this.#dropped, out);
     this.#line.clear();
     this.#dropped = undefined;
   }
 
   #tooLarge({ first, last }: Dropped, out: unknown[]): void {
-    const utf8 = new TextDecoder();
-    const ends = { first: utf8.decode(first), last: utf8.decode(last) };
-    this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes, this.#keepsLines ? ends : undefined), out);
+    const ends = this.#keepsLines ? toText(first, last) : undefined;
+    this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes, ends), out);
   }
 
   /** Reads whole lines; the last one has no newline. Decoding them together is what makes small messages fast. */
@@ -162,17 +167,26 @@ class NewlineDecoder implements Decoder {
       if (end - start > this.#maxFrameBytes) {
         const line = bytes.subarray(start, end);
         this.#tooLarge({ first: firstBytes(line, nothing), last: lastBytes(nothing, line) }, out);
-      } else this.#read(this.#reader.decode(bytes.subarray(start, end)), out);
+      } else this.#readBytes(bytes.subarray(start, end), out);
       start = end + 1;
     }
   }
 
-  #read(line: string | undefined, out: unknown[]): void {
+  #readBytes(bytes: Uint8Array, out: unknown[]): void {
+    const ends = () => toText(firstBytes(bytes, nothing), lastBytes(nothing, bytes));
+    this.#read(this.#reader.decode(bytes), out, ends);
+  }
+
+  #read(line: string | undefined, out: unknown[], ends = () => endsOf(line ?? "")): void {
     if (line !== undefined && line.trim() === "") return;
+    const at = out.length;
     this.#reader.read(line, out);
-    if (!this.#keepsLines || line === undefined) return;
-    const last = out.length - 1;
-    if (!HarnessError.isInstance(out[last])) out[last] = new JsonLine(line, out[last]);
+    if (!this.#keepsLines) return;
+    const read = out[at];
+    if (read instanceof InvalidMessageError) {
+      const { reason, message, cause } = read;
+      out[at] = new InvalidMessageError(reason, message, { cause, ends: ends() });
+    } else if (line !== undefined) out[at] = new JsonLine(line, read);
   }
 }
 
@@ -184,7 +198,7 @@ export interface NewlineCodecOptions extends CodecOptions {
 /**
  * One JSON message a line, ended by LF. Empty lines are skipped, a CR before the LF is white space, a last line needs
  * no newline. A line over the limit is dropped up to its newline, and reading goes on behind it, but not behind 1000
- * invalid lines in a row. A {@link JsonLine} is sent as its text. With `keepLines` the error of a line over the limit has the line's ends.
+ * invalid lines in a row. A {@link JsonLine} is sent as its text. With `keepLines` the error of a line has the line's ends.
  */
 export const newlineCodec = (options: NewlineCodecOptions = {}): Codec => {
   const limits = toMessageLimits(options);
