@@ -15,7 +15,7 @@ it("opens a page that talks with the engine, by a link that is valid once and ha
   await chmod(program, 0o755);
   const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: program };
   const engine = startHarness(["engine", "--open"], { cwd, env });
-  await engine.reports(/page: http:\/\/127\.0\.0\.1:\d+ \/#ticket=/);
+  await engine.reports(/page: http:\/\/127\.0\.0\.1:\d+\/#ticket=/);
   const read = () => readFile(opened, "utf8").catch(() => "");
   await until(async () => (await read()) !== "", "the browser was started");
   const link = await read();

@@ -325,7 +325,7 @@ describe("a call of a model that nests too deep", () => {
       const { result } = await client.startTurn(threadId);
       expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
       const error = expect.stringContaining("nests deeper than 64 levels");
-      const items = (await client.events(threadId)).map(({ data }) => data.item?.data);
+      const items = client.items("tool_exec");
       expect(items).toContainEqual(
         expect.objectContaining({ status: "failed", code: "tool.invalid_input", input: {}, error }),
       );
