@@ -8,7 +8,7 @@ const withoutOptions = new Set([
   ...["createChatFeed", "createDirectoryResolver", "createTokenAuthenticate", "createActionRegistry"],
   ...["createSentLog", "openSentLog", "createInstallRecords", "startScriptedModel", "createBoundedFetch"],
   ...["createFileAtomic", "openOwnFile", "createModel", "createOfflineModel"],
-  ...["createByteChannel", "createMessageCodec", "createDeferred", "createStreamPipe"],
+  ...["createByteChannel", "createMessageCodec", "createDeferred", "createStreamPipe", "startDeadline"],
   ...["createFaultyTransport", "createManualClock", "createMemoryPair", "createMemoryPipes"],
   "createMemoryTransport",
 ]);

@@ -1,5 +1,6 @@
 import { BoundedMap } from "../bounded.ts";
 import { checkNumber } from "../define-limits.ts";
+import { defineOptions } from "../define-options.ts";
 import { isContextOverflow } from "./context-overflow.ts";
 import { fitMessages, lengthOfMessages } from "./fit-messages.ts";
 import { joinRoles, mendMessages } from "./mend-messages.ts";
@@ -10,6 +11,8 @@ export interface ReplayOptions {
   /** Characters of a conversation that a model is sent, about; a file counts as 6,000. */
   readonly maxContextLength: number;
 }
+
+const checkReplayOptions = defineOptions<ReplayOptions>("createReplay", { maxContextLength: true });
 
 /**
  * Sends a conversation as any provider takes it. Rejects as `send` does; only where the provider says that the request is longer than the
@@ -37,7 +40,7 @@ const shrink = 0.7;
  * Throws `invalid_argument` for a `maxContextLength` that is not a whole number of at least 1.
  */
 export const createReplay = (options: ReplayOptions): Replay => {
-  const maxContextLength = checkNumber("maxContextLength", options.maxContextLength);
+  const maxContextLength = checkNumber("maxContextLength", checkReplayOptions(options).maxContextLength);
   /** By the models' names. */
   const known = new BoundedMap<string, number>({ maxSize: maxModels });
   return async <Message extends ReplayMessage, Result>(
