@@ -32,7 +32,6 @@ const harness = parts.createChatHarness({
   createId: () => `i${life}-${++ids}`,
   registerSignal: at,
   onTurn: at,
-  onWarning: (warning) => say({ warning: `${warning.kind}: ${warning.message} (${warning.cause})` }),
 });
 const quiet = async () => {
   for (let rounds = 0; rounds < 5; rounds++) await new Promise((resolve) => setImmediate(resolve));
