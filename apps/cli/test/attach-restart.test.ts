@@ -57,7 +57,7 @@ describe("harness attach, when the server is killed while a turn waits and start
       expect(count(stdout, /✓ done/)).toBe(1);
     }
     expect(asked.stdout).not.toContain("answered by");
-    expect(count(other.stdout, /answered by harness attach: once/)).toBe(1);
+    expect(count(other.stdout, /answered by you, in harness attach: once/)).toBe(1);
     const seqs = seqsOf(watching);
     expect(seqs).toEqual(inOrder(seqs));
     const types = jsonLines(watching.stdout).map(({ type }) => type);

@@ -50,7 +50,7 @@ describe("harness attach", () => {
     expect((await first.ended).code).toBe(0);
     const { code, stdout } = await second.ended;
     expect(code).toBe(0);
-    expect(stdout).toContain("answered by harness attach: once");
+    expect(stdout).toContain("answered by you, in harness attach: once");
     expect(first.stdout).not.toContain("answered by");
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
