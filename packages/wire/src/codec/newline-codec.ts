@@ -23,7 +23,7 @@ const lastBytes = (begun: Uint8Array, part: Uint8Array): Uint8Array =>
   join(begun.slice(-endBytes), part.slice(-endBytes)).slice(-endBytes);
 
 const endsOf = (line: string): LineEnds => ({ first: line.slice(0, endBytes), last: line.slice(-endBytes) });
-const toText = (first: Uint8Array, last: Uint8Array): LineEnds => {
+const lineText = (first: Uint8Array, last: Uint8Array): LineEnds => {
   const utf8 = new TextDecoder();
   return { first: utf8.decode(first), last: utf8.decode(last) };
 };
@@ -139,7 +139,7 @@ class NewlineDecoder implements Decoder {
   }
 
   #tooLarge({ first, last }: Dropped, out: unknown[]): void {
-    const ends = this.#keepsLines ? toText(first, last) : undefined;
+    const ends = this.#keepsLines ? lineText(first, last) : undefined;
     this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes, ends), out);
   }
 
@@ -173,7 +173,7 @@ class NewlineDecoder implements Decoder {
   }
 
   #readBytes(bytes: Uint8Array, out: unknown[]): void {
-    const ends = () => toText(firstBytes(bytes, nothing), lastBytes(nothing, bytes));
+    const ends = () => lineText(firstBytes(bytes, nothing), lastBytes(nothing, bytes));
     this.#read(this.#reader.decode(bytes), out, ends);
   }
 
