@@ -15,7 +15,7 @@ import { isOfSession } from "./call-result.ts";
 import { McpError } from "./errors.ts";
 import type { McpLimits, McpTimes } from "./limits.ts";
 import { type McpServer, serverTitle } from "./mcp-server.ts";
-import { type McpTool, toMcpTool, UnusableTool } from "./mcp-tool.ts";
+import { type McpTool, type McpToolList, toMcpTool, UnusableTool } from "./mcp-tool.ts";
 import { openTransport } from "./open-transport.ts";
 import { ToolResultSchema, ToolsPageSchema } from "./results.ts";
 import type { Secrets } from "./secrets.ts";
@@ -36,13 +36,6 @@ export interface ConnectionOptions {
   /** Something is wrong that does not end the connection. May come often. */
   readonly onReport: (error: McpError) => void;
   readonly onOutput: (line: string) => void;
-}
-
-/** What a server is and has. */
-export interface McpToolList {
-  readonly tools: readonly McpTool[];
-  /** Why tools are not offered. */
-  readonly dropped: readonly McpError[];
 }
 
 /** The message of an error; of one of a schema, its first problem. */

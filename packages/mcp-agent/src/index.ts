@@ -7,13 +7,12 @@ export {
   readMcpServerFile,
 } from "./agent-directory.ts";
 export { type BoundedFetchOptions, createBoundedFetch } from "./bounded-fetch.ts";
-export type { McpToolList } from "./connection.ts";
 export { McpError, type McpErrorCode } from "./errors.ts";
 export { effectsOf, type McpEffects, type McpHints, type McpPermission, mcpPermissions } from "./hints.ts";
 export { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts";
 export { createMcpAgent, type McpAgent, type McpAgentOptions } from "./mcp-agent.ts";
 export { type McpServer, McpServerSchema, parseMcpServer, serverTitle } from "./mcp-server.ts";
-export type { McpTool } from "./mcp-tool.ts";
+export type { McpTool, McpToolList } from "./mcp-tool.ts";
 export { type McpServerReport, type ReadMcpToolsOptions, readMcpTools } from "./read-mcp-tools.ts";
 export { runMcpAgentProgram } from "./run-mcp-agent.ts";
 export { toAgentToolName, toMcpToolName } from "./tool-name.ts";

@@ -1,10 +1,11 @@
 import { createDeferred, type Deferred, HarnessError } from "@harnesskit/wire";
 import { backoffDelayMs, type Clock, resolveBackoff, wait } from "@harnesskit/wire/time";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
-import { McpConnection, type McpToolList } from "./connection.ts";
+import { McpConnection } from "./connection.ts";
 import { McpError } from "./errors.ts";
 import type { McpLimits, McpTimes } from "./limits.ts";
 import type { McpServer } from "./mcp-server.ts";
+import type { McpToolList } from "./mcp-tool.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface McpLinkOptions {

@@ -15,12 +15,11 @@ import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import { toAgentTool } from "./agent-tool.ts";
 import { toCallError, toOutput } from "./call-result.ts";
-import type { McpToolList } from "./connection.ts";
 import { McpError } from "./errors.ts";
 import { agentLimitsOf, limitsUnder, type McpLimits, type McpTimes, timesOf } from "./limits.ts";
 import { McpLink } from "./link.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";
-import { type McpTool, withoutPart } from "./mcp-tool.ts";
+import { type McpTool, type McpToolList, withoutPart } from "./mcp-tool.ts";
 import { checkMcpAgentOptions } from "./option-names.ts";
 import { limitReports } from "./report-budget.ts";
 import { readSecrets, type Secrets } from "./secrets.ts";

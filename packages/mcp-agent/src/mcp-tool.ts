@@ -2,6 +2,7 @@ import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { canonicalJson, copyJson, isObject } from "@harnesskit/wire/json";
 import { wellFormedJson } from "@harnesskit/wire/replay";
+import type { McpError } from "./errors.ts";
 import { effectsOf, type McpEffects, type McpHints } from "./hints.ts";
 import type { McpLimits } from "./limits.ts";
 import { withoutNulls } from "./read-message.ts";
@@ -19,6 +20,13 @@ export interface McpTool extends McpEffects {
   readonly outputSchema: JsonObject | undefined;
   /** `sha256:` and the hex digest of all that was declared but icons and `_meta`: a change of any part changes it. */
   readonly digest: string;
+}
+
+/** What a server is and has. */
+export interface McpToolList {
+  readonly tools: readonly McpTool[];
+  /** Why tools are not offered. */
+  readonly dropped: readonly McpError[];
 }
 
 /** Why a tool is not offered. */

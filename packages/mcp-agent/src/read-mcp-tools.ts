@@ -1,7 +1,8 @@
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
-import { McpConnection, type McpToolList } from "./connection.ts";
+import { McpConnection } from "./connection.ts";
 import { type McpLimits, mcpLimits, mcpTimes } from "./limits.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";
+import type { McpToolList } from "./mcp-tool.ts";
 import { readSecrets } from "./secrets.ts";
 
 export interface ReadMcpToolsOptions

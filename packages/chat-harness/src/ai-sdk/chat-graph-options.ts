@@ -173,7 +173,7 @@ export const toChatSettings = (options: ChatGraphOptions): Omit<ChatSettings, "r
     maxRetries: checkNumber("maxRetries", options.maxRetries ?? 2, { min: 0 }),
     modelTimeoutMs: checkNumber("modelTimeoutMs", options.modelTimeoutMs ?? 300_000),
     toolTimeoutMs: checkNumber("toolTimeoutMs", options.toolTimeoutMs ?? 120_000),
-    replay: createReplay(limits),
+    replay: createReplay({ maxContextLength: limits.maxContextLength }),
     ...limits,
   };
 };
