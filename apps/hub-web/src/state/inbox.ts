@@ -9,7 +9,7 @@ const maxEnded = 100;
 
 export interface Answer {
   readonly decision: "approve" | "reject";
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly always?: Always;
 }
 

@@ -27,10 +27,10 @@ export interface AcpProxyOptions {
   readonly agent: Channel;
   readonly judge: ActionJudge;
   /** @default see each limit of `proxyLimits` */
-  readonly limits?: Partial<ProxyLimits>;
+  readonly limits?: Partial<ProxyLimits> | undefined;
   /** What the user should know, in a line: messages that were dropped. @default no report */
-  readonly onNote?: (line: string) => void;
-  readonly clock?: Clock;
+  readonly onNote?: ((line: string) => void) | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** The version of ACP whose requests the proxy reads. */

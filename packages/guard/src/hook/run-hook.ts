@@ -163,7 +163,7 @@ export const runHook = async (
       input,
       cwd: process.cwd(),
       timeoutMs: leftMs,
-      ...(event !== undefined && { event }),
+      event,
       // Left out of the line where they are not set.
       traceparent: process.env.TRACEPARENT?.slice(0, 200),
       tracestate: process.env.TRACESTATE?.slice(0, 600),
