@@ -37,8 +37,10 @@ const watchAnswers = (page, onAcknowledged) => {
 const launch = async (profile) => {
   const { chromium } = await import("playwright-core");
   const context = await chromium.launchPersistentContext(profile, found);
+  // From the start: a browser that ends by itself is closed before it is killed.
+  const closed = once(context, "close");
   const pid = Number(readlinkSync(join(profile, "SingletonLock")).split("-").at(-1));
-  return { context, pid };
+  return { context, closed, pid };
 };
 
 /** Loads the page as soon as the hub is there. */
@@ -70,24 +72,46 @@ export const unsentAnswers = async ({ place, profile }) => {
   }
 };
 
-/** A browser whose page answers one question after the other with clicks, until it is killed. */
-export const startBrowser = async ({ place, profile, random, onAcknowledged }) => {
-  const { context, pid } = await launch(profile);
+/** The approval that a page shows. */
+const shownId = (page) => decodeURIComponent(page.url().split("/").at(-1));
+
+/** Opens the first question and answers it, as a person does. Rejects where that cannot be done now. */
+const answerFirst = async (page, random, onPressed) => {
+  const cards = page.getByRole("list", { name: "Waiting approvals" }).getByRole("listitem");
+  await cards.first().getByRole("link").click();
+  const id = shownId(page);
+  if (random() < 0.8) await page.getByRole("button", { name: "Approve once" }).click();
+  else {
+    await page.getByRole("button", { name: /^Refuse/ }).click();
+    await page
+      .getByRole("form", { name: "Refuse" })
+      .getByRole("button", { name: /^Refuse/ })
+      .click();
+  }
+  onPressed(id);
+  await page.keyboard.press("Escape");
+};
+
+/**
+ * A browser whose page answers one question after the other with clicks, until it is killed.
+ *
+ * @param {{ onPressed: (id: string) => void, onAcknowledged: (record: object) => void }} watched `onPressed`: an answer was pressed and not refused by the page
+ */
+export const startBrowser = async ({ place, profile, random, onPressed, onAcknowledged }) => {
+  const { context, closed, pid } = await launch(profile);
   let isKilled = false;
   const answer = async () => {
     const page = await context.newPage();
     watchAnswers(page, onAcknowledged);
     await open(page, place, () => isKilled);
-    const cards = page.getByRole("list", { name: "Waiting approvals" }).getByRole("listitem");
-    page.setDefaultTimeout(3000);
+    page.setDefaultTimeout(2000);
     while (!isKilled) {
       try {
-        await cards.first().getByRole("link").click();
-        await page.getByRole("button", { name: "Approve once" }).click();
-        await page.keyboard.press("Escape");
+        await answerFirst(page, random, onPressed);
       } catch {
-        // The question was answered elsewhere, the hub is away, or the browser is dead.
+        // The question was answered elsewhere, its agent has gone, or the browser is dead.
         await sleep(random() * 50);
+        if (!isKilled) await page.keyboard.press("Escape").catch(() => {});
       }
     }
   };
@@ -97,9 +121,12 @@ export const startBrowser = async ({ place, profile, random, onAcknowledged }) =
     async kill() {
       if (isKilled) return;
       isKilled = true;
-      // SIGKILL, to all processes of the browser.
-      const closed = once(context, "close");
-      process.kill(-pid, "SIGKILL");
+      try {
+        // SIGKILL, to all processes of the browser.
+        process.kill(-pid, "SIGKILL");
+      } catch (error) {
+        if (error.code !== "ESRCH") throw error;
+      }
       await closed;
       await answering;
     },
