@@ -55,15 +55,26 @@ const open = async (page, place, isOver) => {
   }
 };
 
+/** Runs in the page: the approvals whose answers it keeps. */
+const keptAnswers = () =>
+  new Promise((resolve, reject) => {
+    const opening = indexedDB.open("harness-hub-unsent");
+    opening.onupgradeneeded = () => reject(new Error("the page has not opened its answers: is it built?"));
+    opening.onsuccess = () => {
+      const reading = opening.result.transaction("answers").objectStore("answers").getAllKeys();
+      reading.onsuccess = () => resolve(reading.result);
+    };
+  });
+
 /** The answers that the pages of a profile have kept and no hub has acknowledged, after the next page had its time to send them. */
 export const unsentAnswers = async ({ place, profile }) => {
   const { context } = await launch(profile);
   try {
     const page = await context.newPage();
     await open(page, place, () => false);
+    await page.getByText("Connected").waitFor();
     for (let tries = 0; ; tries++) {
-      const keys = await page.evaluate(() => Object.keys(localStorage));
-      const unsent = keys.filter((key) => key.startsWith("harness-hub-unsent "));
+      const unsent = await page.evaluate(keptAnswers);
       if (unsent.length === 0 || tries === 100) return unsent;
       await sleep(100);
     }
@@ -88,6 +99,9 @@ const answerFirst = async (page, random, onPressed) => {
       .getByRole("button", { name: /^Refuse/ })
       .click();
   }
+  // What the page says of the answer must hold from here on.
+  const said = /Sending your answer|Your answer is sent when|You (?:approved|refused)|did not count/;
+  await page.getByText(said).first().waitFor();
   onPressed(id);
   await page.keyboard.press("Escape");
 };
