@@ -6,7 +6,13 @@ import type { AhpClient } from "../client-options.ts";
 import type { FailureCode } from "../errors.ts";
 import { humanAnswerOf } from "../human-answer.ts";
 import { describeLeftover, readModification } from "../modification.ts";
-import type { ThreadCall, ThreadJudgement, ThreadPrompt, ThreadVerdict } from "./thread-types.ts";
+import type {
+  ThreadCall,
+  ThreadJudgement,
+  ThreadPrompt,
+  ThreadRequest,
+  ThreadVerdict,
+} from "./thread-types.ts";
 
 export interface PolicyJudgeOptions {
   readonly client: Pick<AhpClient, "decide">;
@@ -44,6 +50,13 @@ const maxDeferMs = 60_000;
 const namedRule = /\((?:rule|limit) ([^()]{1,100})\)$/;
 
 const safeReason = (reason: string): string => displayText(reason, { multiline: true, maxLength: 2_000 });
+
+/** Names a question about a prompt; further requests about it have names of their own. */
+export const promptIdOf = (prompt: ThreadPrompt | ThreadRequest): string =>
+  "step" in prompt ? `${prompt.itemId}/${prompt.step}` : prompt.itemId;
+
+/** The code of what its caller gave up before it was decided. */
+export const cancelledCode = "tool.cancelled";
 
 export const toolCallPayload = ({ tool, itemId }: ThreadCall): JsonObject => ({
   action_type: "tool_call",
@@ -86,7 +99,7 @@ export class PolicyJudge {
     signal: AbortSignal,
     further: JsonObject = {},
   ): Promise<ThreadVerdict<{ readonly text: string }>> {
-    const { threadId, turnId, itemId, directory, agent, model, content, text } = prompt;
+    const { threadId, turnId, directory, agent, model, content, text } = prompt;
     const files = content.flatMap((part) => (part.type === "file" ? [part.path ?? part.uri ?? ""] : []));
     const question: Question = {
       eventType: "pre_prompt",
@@ -99,7 +112,13 @@ export class PolicyJudge {
       }),
       changeable: "prompt",
       sessionId: threadId,
-      metadata: { workspace: directory, thread_id: threadId, turn_id: turnId, prompt_id: itemId, agent },
+      metadata: {
+        workspace: directory,
+        thread_id: threadId,
+        turn_id: turnId,
+        prompt_id: promptIdOf(prompt),
+        agent,
+      },
       signal,
     };
     return this.#judge(question, (wanted) => {
@@ -207,7 +226,7 @@ const undecided = (failure: FailureCode, why: string, subject: string) => {
     case "unsendable":
       return { code: "gate.unjudgeable", reason: `${subject} cannot be judged, ${outcome}` };
     case "cancelled":
-      return { code: "tool.cancelled", reason: "It was cancelled." };
+      return { code: cancelledCode, reason: "It was cancelled." };
     default:
       return { code: "gate.unavailable", reason: `No policy can judge ${subject}, ${outcome}` };
   }

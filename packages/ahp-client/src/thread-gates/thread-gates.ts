@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, callSafely, systemClock } from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
 import { checkThreadGatesOptions } from "../option-names.ts";
-import { PolicyJudge, toolCallPayload } from "./policy-judge.ts";
+import { cancelledCode, PolicyJudge, promptIdOf, toolCallPayload } from "./policy-judge.ts";
 import type {
   ThreadCall,
   ThreadCallOutcome,
@@ -117,6 +117,25 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
   const reports = new TurnReports({ send, onIdle, clock });
   const contextOf = (threadId: string) => reports.contextOf(threadId);
   const judge = new PolicyJudge({ client, name, metadataOf, contextOf, waitMs, clock });
+  /** A prompt that was given up before it was decided is reported, so that a question to a human about it is withdrawn. */
+  const settled = <Verdict extends ThreadVerdict<object>>(
+    prompt: ThreadPrompt,
+    verdict: Verdict,
+  ): Verdict => {
+    if (verdict.verdict !== "block" || verdict.code !== cancelledCode) return verdict;
+    const { threadId, turnId, directory } = prompt;
+    send("post_action", {
+      session: threadId,
+      payload: {
+        tool_call_id: promptIdOf(prompt),
+        tool_name: "prompt",
+        outcome: outcomes.cancelled,
+        error: "the prompt was cancelled",
+      },
+      metadata: { workspace: directory, thread_id: threadId, turn_id: turnId },
+    });
+    return verdict;
+  };
   return {
     gate: {
       before(call, { signal }) {
@@ -139,11 +158,11 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
       },
     },
     promptGate: {
-      before: (prompt, { signal }) => judge.judgePrompt(prompt, signal),
-      request(request, { signal }) {
+      before: async (prompt, { signal }) => settled(prompt, await judge.judgePrompt(prompt, signal)),
+      async request(request, { signal }) {
         const { step, added } = request;
         const said = added === undefined ? {} : { added: clip(stringifyResult(added)) };
-        return judge.judgePrompt(request, signal, { step, ...said });
+        return settled(request, await judge.judgePrompt(request, signal, { step, ...said }));
       },
     },
     observer: reports,

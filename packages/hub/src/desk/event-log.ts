@@ -10,6 +10,7 @@ import type { NewRow, StoredContent, StoredRow, TimelineChange } from "../timeli
 import { ActionKeys, areDifferent } from "./action-keys.ts";
 import { rowApprovalOf } from "./approval-row.ts";
 import { eventContent, rowDecisionOf, rowOf, type Word } from "./event-row.ts";
+import { shortId } from "./event-text.ts";
 import { errorOf, reportedOutcome } from "./outcome.ts";
 import { type AnyEvent, type EventFacts, snapshotKey } from "./read-event.ts";
 
@@ -20,6 +21,10 @@ export interface EventLogOptions {
 }
 
 const goingOn: ReadonlySet<string> = new Set(["allow", "modify", "approve", "refine", "retry", "queue"]);
+
+/** What a prompt's report names it by. */
+const promptIdOf = (type: AhpEventType, { callId, metadata }: EventFacts): string | undefined =>
+  type === "pre_prompt" ? (callId ?? shortId(metadata.prompt_id)) : undefined;
 
 /** Types whose allowed event has an outcome: an action. */
 export const hasOutcome = (type: AhpEventType): boolean => type === "pre_action";
@@ -60,10 +65,10 @@ export class EventLog {
     record: ApprovalRecord,
   ): Promise<void> {
     const { recorder, content: rules, clock } = this.#options;
-    // A prompt that is given up is reported by the id of its call, as an action is.
-    const isCall =
-      hasOutcome(event.event_type) || (event.event_type === "pre_prompt" && facts.callId !== undefined);
-    const key = isCall ? { key: this.#keys.begin(facts) } : {};
+    // A prompt that is given up is reported by its id, as an action is.
+    const callId = hasOutcome(event.event_type) ? facts.callId : promptIdOf(event.event_type, facts);
+    const isCall = hasOutcome(event.event_type) || callId !== undefined;
+    const key = isCall ? { key: this.#keys.begin({ ...facts, callId }) } : {};
     const content = eventContent(event, rules, { explanation });
     const decision = rowDecisionOf(explanation, { decision: "escalate" });
     const approval = rowApprovalOf(record);
