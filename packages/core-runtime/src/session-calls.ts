@@ -6,6 +6,7 @@ import {
   type RuntimeError,
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
+import { Deadlines } from "@harnesskit/wire/time";
 import { Call, type CallState } from "./call.ts";
 import { auditCallEnd, auditCallStart } from "./call-audit.ts";
 import { CallLanes } from "./call-lanes.ts";
@@ -37,6 +38,7 @@ export class SessionCalls {
   readonly #lanes: CallLanes;
   /** Every call that has not ended, lingering ones included. */
   readonly #open = new Map<string, Call>();
+  readonly #deadlines: Deadlines<Call>;
   #isClosed = false;
   #isPumping = false;
   readonly #idleWaiters: (() => void)[] = [];
@@ -45,6 +47,11 @@ export class SessionCalls {
     this.#context = context;
     this.#session = session;
     this.#lanes = new CallLanes(limits.max_inflight_per_tool);
+    this.#deadlines = new Deadlines({
+      clock: context.clock,
+      entries: () => this.#open.values(),
+      expired: (call) => this.#expired(call),
+    });
     const { maxInFlightRequests, maxToolInputBytes, maxToolOutputBytes } = context.limits;
     this.#maxInflight = Math.min(limits.max_inflight_requests ?? Infinity, maxInFlightRequests);
     this.maxInputBytes = Math.min(limits.max_tool_input_bytes ?? Infinity, maxToolInputBytes);
@@ -63,7 +70,7 @@ export class SessionCalls {
   open(tool: RegisteredTool, input: JsonObject, options: CallOptions): Call {
     const call = new Call(tool, input, options, this, this.#context);
     this.#open.set(call.callId, call);
-    call.expireWithin(call.timeoutMs);
+    call.dueMs = this.#deadlines.dueAfter(call.timeoutMs);
     return call;
   }
 
@@ -101,7 +108,6 @@ export class SessionCalls {
     if (state === "queued" || isInflight(state)) this.#lanes.leave(call, state !== "queued");
     this.#enter(call, "ended");
     this.#open.delete(call.callId);
-    call.stopTimer();
     if (call.messageId === undefined) call.onUnsent?.();
     this.#settle(call, result, fromAgent);
     this.#pump();
@@ -114,18 +120,18 @@ export class SessionCalls {
     else if (call.joiners?.size) this.#settleOne(call, canceled);
     else if (state === "running") {
       this.#enter(call, "canceling");
-      call.expireWithin(this.#context.times.cancelGraceMs);
+      call.dueMs = Math.min(call.dueMs, this.#deadlines.dueAfter(this.#context.times.cancelGraceMs));
       this.#sendCancel(call, reason);
     } else if (!isInflight(state)) this.finish(call, canceled);
   }
 
   /** The call's time is over, or that which the agent had to answer a cancellation. */
-  expired(call: Call): void {
+  #expired(call: Call): void {
     const { Canceled, Timeout } = RuntimeErrorCode;
     const { state } = call;
     if (state === "running") {
       this.#enter(call, "lingering");
-      call.expireWithin(this.#context.times.cancelGraceMs);
+      call.dueMs = this.#deadlines.dueAfter(this.#context.times.cancelGraceMs);
       this.#sendCancel(call, "timeout");
       const message = `the call did not end within ${call.timeoutMs} ms`;
       this.#settle(call, coreResult(Timeout, message, { retryable: call.isRepeatable }), false);
@@ -181,6 +187,7 @@ export class SessionCalls {
   /** The session is over. What runs is lost, what waits was never sent. */
   endAll(lost: (call: Call) => CallResult, unsent: CallResult): void {
     this.#isClosed = true;
+    this.#deadlines.stop();
     const isJoined = (call: Call) => call.state === "joined";
     for (const call of [...this.#open.values()].filter((each) => !isJoined(each))) {
       this.finish(call, isInflight(call.state) ? lost(call) : unsent);
