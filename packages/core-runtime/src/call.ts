@@ -30,7 +30,7 @@ export interface ToolCall {
  * - `opened`: nothing was done for it yet.
  * - `authorizing`: waits for the decision or its directive; counts as waiting.
  * - `queued`: waits for a free slot of the agent.
- * - `joined`: waits for the result of its leader, a call with the same idempotency key.
+ * - `joined`: waits for the result of another call with its idempotency key.
  * - `running`: was sent.
  * - `canceling`: was sent, and so was its cancellation.
  * - `lingering`: has ended for its caller; the agent still owes a result, and the slot is still taken.
@@ -61,13 +61,14 @@ export class Call implements ToolCall {
   messageId: string | undefined;
   /** Its beginning in the audit, once it was sent. */
   audited: AuditAction | undefined;
-  /** The call whose result it gets, and the calls that get its own. */
+  /** The call whose result it gets. */
   leader: Call | undefined;
-  joiners: Set<Call> | undefined;
+  /** How many others wait for its result. */
+  joined = 0;
   /** Called at its end if it was not sent. */
   onUnsent: (() => void) | undefined;
-  /** Called with the result that joined calls get, also when this call's own caller has left before. */
-  onOutcome: ((result: CallResult, fromAgent: boolean) => void) | undefined;
+  /** Called with its outcome, also when its own caller has left before. */
+  readonly outcomeListeners: ((result: CallResult, fromAgent: boolean) => void)[] = [];
   readonly #calls: SessionCalls;
   readonly #context: CoreContext;
   #stream: CallStream | undefined;
