@@ -1,4 +1,3 @@
-import type { AuditAction } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { nextUuid, sharedSignal } from "@harnesskit/wire";
 import { currentTracer, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
@@ -59,8 +58,8 @@ export class Call implements ToolCall {
   dueMs = Number.POSITIVE_INFINITY;
   /** The id of its message, once it was sent. */
   messageId: string | undefined;
-  /** Its beginning in the audit, once it was sent. */
-  audited: AuditAction | undefined;
+  /** Its beginning is in the audit. */
+  isStartRecorded = false;
   /** The call whose result it gets. */
   leader: Call | undefined;
   /** How many others wait for its result. */

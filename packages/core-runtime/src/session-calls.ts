@@ -9,7 +9,7 @@ import {
 import { BoundedSet } from "@harnesskit/wire";
 import { Deadlines } from "@harnesskit/wire/time";
 import { Call, type CallState } from "./call.ts";
-import { auditCallEnd, auditCallStart } from "./call-audit.ts";
+import { CallAudit } from "./call-audit.ts";
 import type { CallOptions } from "./call-options.ts";
 import { type CallResult, coreResult, toCallResult } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
@@ -36,6 +36,7 @@ export class SessionCalls {
   readonly #session: Session;
   readonly #maxInflight: number;
   readonly #slots: ToolSlots;
+  readonly #audit: CallAudit;
   /** Every call that has not ended, lingering ones included. */
   readonly #open = new Map<string, Call>();
   /** Calls that may be sent when there is a slot. */
@@ -51,6 +52,7 @@ export class SessionCalls {
     this.#context = context;
     this.#session = session;
     this.#slots = new ToolSlots(limits.max_inflight_per_tool);
+    this.#audit = new CallAudit(context, session, () => this.#open.values());
     this.#deadlines = new Deadlines({
       clock: context.clock,
       entries: () => this.#open.values(),
@@ -169,6 +171,7 @@ export class SessionCalls {
   endAll(lost: (call: Call) => CallResult, unsent: CallResult): void {
     this.#isClosed = true;
     this.#deadlines.stop();
+    this.#audit.stop();
     for (const call of [...this.#open.values()].filter(({ state }) => state !== "joined")) {
       this.finish(call, isInflight(call.state) ? lost(call) : unsent);
     }
@@ -238,11 +241,11 @@ export class SessionCalls {
   }
 
   #send(call: Call): void {
-    const { audit, clock, stats } = this.#context;
+    const { clock, stats } = this.#context;
     const message = callMessage(clock, call);
     call.messageId = message.id;
     this.#enter(call, "running");
-    auditCallStart(audit, call, this.#session);
+    this.#audit.started();
     stats.callsSent++;
     this.#session.send(message, call);
   }
@@ -271,7 +274,7 @@ export class SessionCalls {
     if (result.status === "succeeded") stats.callsSucceeded++;
     else if (result.status === "failed") stats.callsFailed++;
     else stats.callsCanceled++;
-    auditCallEnd(this.#context, call, this.#session, result);
+    this.#audit.ended(call, result);
   }
 
   #pump(): void {
