@@ -4,7 +4,6 @@ import { type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
 import type { RejectedTool } from "./errors.ts";
 import { type AgentLimits, type AgentTimes, agentLimits, agentTimes } from "./limits.ts";
-import { type MeasureLoopLag, measureLoopLag } from "./loop-lag.ts";
 import type { Tool } from "./tool.ts";
 
 /** How an agent is, in its own judgement (section 4.5.1). */
@@ -40,8 +39,6 @@ export interface AgentOptions extends Partial<AgentTimes> {
   readonly outputFiles?: boolean | undefined;
   /** Where the private directory of output files is made. @default the system's directory for temporary files */
   readonly outputDirectory?: string | undefined;
-  /** Leaves the output files there when the agent ends. @default false */
-  readonly keepOutputFiles?: boolean | undefined;
   /** `sha256:` and the hex digest of the manifest's bytes. @default `run` reads the manifest in the working directory */
   readonly manifestHash?: string | undefined;
   /**
@@ -52,16 +49,13 @@ export interface AgentOptions extends Partial<AgentTimes> {
   readonly health?: (() => AgentHealth) | undefined;
   /** For tests. @default the real time */
   readonly clock?: Clock | undefined;
-  /** For tests. @default a timer */
-  readonly measureLoopLag?: MeasureLoopLag | undefined;
 }
 
 /** The options with their defaults. */
-export type AgentSettings = Omit<AgentOptions, keyof AgentTimes | "limits" | "clock" | "measureLoopLag"> &
+export type AgentSettings = Omit<AgentOptions, keyof AgentTimes | "limits" | "clock"> &
   AgentTimes & {
     readonly limits: AgentLimits;
     readonly clock: Clock;
-    readonly measureLoopLag: MeasureLoopLag;
   };
 
 /** Throws `invalid_argument` for what cannot be used. */
@@ -81,7 +75,6 @@ export const toAgentSettings = (options: AgentOptions): AgentSettings => {
   return {
     ...options,
     clock: options.clock ?? systemClock,
-    measureLoopLag: options.measureLoopLag ?? measureLoopLag,
     ...agentTimes.resolve(times, "options"),
     limits: agentLimits.resolve(options.limits),
   };

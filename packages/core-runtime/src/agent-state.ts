@@ -28,6 +28,4 @@ export interface AgentInfo {
   /** Calls that it runs, and calls that wait for it. */
   readonly inflight: number;
   readonly waiting: number;
-  /** The manifest that it was built with is another one than the core has. */
-  readonly manifestDrift: boolean;
 }

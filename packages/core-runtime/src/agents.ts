@@ -55,7 +55,7 @@ export class Agents {
   add(session: Session): void {
     this.#sessions.set(session.agentId, session);
     this.#disconnected.delete(session.agentId);
-    this.healthChanged(session, session.manifestDrift ? "the manifest differs" : undefined);
+    this.healthChanged(session, undefined);
   }
 
   /** The agent will not reconnect: its last state is dropped. */
@@ -139,5 +139,4 @@ const infoOf = (session: Session): AgentInfo => ({
   tools: session.tools.size,
   inflight: session.calls.inflight,
   waiting: session.calls.waiting,
-  manifestDrift: session.manifestDrift,
 });

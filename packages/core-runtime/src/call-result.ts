@@ -27,6 +27,8 @@ export type CallResult = CallReport &
     | { readonly status: "failed" | "canceled"; readonly error: RuntimeError }
   );
 
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 const maxMessageLength = 4096;
 
 /** An outcome that the core decides. */
@@ -74,31 +76,33 @@ export const toCallResult = (
 ): CallResult => {
   const { status } = payload;
   const error = payload.error ?? outerError;
-  const report = reportOf(payload, context);
+  let result: CallResult;
   if (status === "succeeded") {
-    return { ...checkedOutput(payload.output ?? {}, tool, context, maxOutputBytes), ...report };
+    result = checkedOutput(payload.output ?? {}, tool, context, maxOutputBytes);
+  } else {
+    result = { status, error: error ? passedOn(error, context) : unexplained[status] };
   }
-  if (error) return { status, error: passedOn(error, context), ...report };
-  return status === "canceled"
-    ? { status, error: { code: RuntimeErrorCode.Canceled, message: "the call was cancelled" }, ...report }
-    : {
-        status,
-        error: { code: RuntimeErrorCode.Failed, message: "the tool failed and did not say why" },
-        ...report,
-      };
+  return addReport(result, payload, context);
 };
 
-const reportOf = (
+const unexplained: Readonly<Record<"failed" | "canceled", RuntimeError>> = {
+  canceled: { code: RuntimeErrorCode.Canceled, message: "the call was cancelled" },
+  failed: { code: RuntimeErrorCode.Failed, message: "the tool failed and did not say why" },
+};
+
+/** What the agent says of the run goes along with the result, which is not shared yet. */
+const addReport = (
+  result: Writable<CallResult>,
   { started_at, finished_at, metrics }: AgentToolResult["payload"],
   { limits, redactor }: CoreContext,
-): CallReport => ({
-  started_at,
-  finished_at,
-  metrics:
-    metrics && !jsonProblem(metrics, { maxBytes: limits.maxErrorBytes })
-      ? redactedJson(metrics, redactor)
-      : undefined,
-});
+): CallResult => {
+  if (started_at !== undefined) result.started_at = started_at;
+  if (finished_at !== undefined) result.finished_at = finished_at;
+  if (metrics && !jsonProblem(metrics, { maxBytes: limits.maxErrorBytes })) {
+    result.metrics = redactedJson(metrics, redactor);
+  }
+  return result;
+};
 
 const checkedOutput = (
   output: JsonObject,

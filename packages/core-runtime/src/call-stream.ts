@@ -41,18 +41,14 @@ export class CallStream extends Feed<StreamChunk> {
   }
 
   /**
-   * Takes a stream message, without what looks like a secret. Repeated numbers are dropped and counted; after a gap
+   * Takes a stream message, without what looks like a secret. Repeated numbers are dropped; after a gap
    * the chunk says how many are missing. Returns false for a chunk after `done`.
    */
   take({ seq, channel, data, done }: AgentToolStream["payload"]): boolean {
-    const { stats, redactor, limits } = this.#context;
+    const { redactor, limits } = this.#context;
     if (this.#isDone) return false;
-    if (seq <= this.#lastSeq) {
-      stats.repeatedChunks++;
-      return true;
-    }
+    if (seq <= this.#lastSeq) return true;
     const missing = seq - this.#lastSeq - 1;
-    if (missing > 0) stats.chunkGaps++;
     this.#lastSeq = seq;
     this.#isDone = done === true;
     if (chunkBytes(data) > limits.maxStreamBytes) {

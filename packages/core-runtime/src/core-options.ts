@@ -32,8 +32,6 @@ export interface CoreOptions extends Partial<CoreTimes> {
    * could not be given back (`directive_not_given_back`). @default `process.emitWarning`
    */
   readonly onError?: ((error: HarnessError, context: { readonly agentId: string }) => void) | undefined;
-  /** Whether an agent whose `manifest_hash` differs from the launch's is refused. @default false: it is reported */
-  readonly refuseManifestDrift?: boolean | undefined;
   /**
    * The operator's command for grants and directives, which refusals name as advice: `harness core` for stores that it
    * changes. @default refusals name the functions of this package

@@ -65,7 +65,6 @@ export class SessionInbox {
       if (parsed) this.#takeParsed(parsed);
       else this.#malformed(message, message.type);
     } else {
-      this.#context.stats.unknownTypes++;
       // A message without a request id expects no answer, and new types are ignored (section 6.2).
       if (isRuntimeId(message.request_id)) {
         this.#answerError(message, RuntimeErrorCode.UnknownType, "the type is unknown");
@@ -129,11 +128,8 @@ export class SessionInbox {
 
   #register(message: AgentToolsRegister): void {
     const session = this.#session;
-    const { stats } = this.#context;
     const { tools, replace = false, more = false } = message.payload;
     const { registered, rejected, rejectedCount, changed } = session.tools.register(tools, replace);
-    stats.toolsRegistered += registered.length;
-    stats.toolsRejected += rejectedCount;
     session.record({
       action: "tools.registered",
       outcome: rejectedCount > 0 ? "refused" : "ok",

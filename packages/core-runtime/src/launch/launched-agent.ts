@@ -30,9 +30,4 @@ export interface LaunchedAgent extends SessionHealth {
   readonly toolIds: readonly string[];
   /** Of the manifest by which it runs. */
   readonly manifestHash: string;
-  /**
-   * The manifest file is no longer the one by which the agent runs: it changed, or cannot be read. The agent runs by the
-   * old one until `restart` or `launch` is called.
-   */
-  readonly manifestDrift?: "changed" | "unreadable" | undefined;
 }

@@ -33,18 +33,6 @@ const stateEntry = (agent: LaunchedAgent): AuditEntryInput => ({
   },
 });
 
-const driftEntry = ({
-  agentId,
-  manifestDrift,
-  manifestHash,
-  reasonCode,
-}: LaunchedAgent): AuditEntryInput => ({
-  action: "agent.manifest_drift",
-  outcome: reasonCode === "manifest_drift" ? "refused" : "ok",
-  agent_id: agentId,
-  details: { drift: manifestDrift, manifest_hash: manifestHash },
-});
-
 /** All agents that a core launched, by their ids. */
 export class LaunchedAgents implements CallGate {
   /** The core ends: it takes no more calls. */
@@ -133,9 +121,6 @@ export class LaunchedAgents implements CallGate {
   changed(agent: LaunchedAgent, before: LaunchedAgent): void {
     const { audit } = this.#context.core.context;
     this.#watches.push(agent.agentId, agent);
-    if (agent.manifestDrift !== undefined && agent.manifestDrift !== before.manifestDrift) {
-      audit.record(driftEntry(agent));
-    }
     if (agent.state !== before.state) audit.record(stateEntry(agent));
   }
 
