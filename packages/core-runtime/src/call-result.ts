@@ -14,10 +14,10 @@ import type { ValidationProblem } from "./tool-validators.ts";
 /** What the agent says of the run beside its outcome (section 4.3.3). Absent where it says nothing. */
 export interface CallReport {
   /** RFC 3339, by the agent's clock. */
-  readonly started_at?: string;
-  readonly finished_at?: string;
+  readonly started_at?: string | undefined;
+  readonly finished_at?: string | undefined;
   /** Durations and counts, with at most `maxErrorBytes`. */
-  readonly metrics?: JsonObject;
+  readonly metrics?: JsonObject | undefined;
 }
 
 /** How a call ended. What an agent reported and what the core decided have the same form. */
@@ -33,7 +33,7 @@ const maxMessageLength = 4096;
 export const coreResult = (
   code: RuntimeErrorCode,
   message: string,
-  extra: { readonly retryable?: boolean; readonly details?: JsonObject } = {},
+  extra: { readonly retryable?: boolean; readonly details?: JsonObject | undefined } = {},
 ): CallResult => ({
   status: code === RuntimeErrorCode.Canceled ? "canceled" : "failed",
   error: { code, message, where: "core", ...extra },
@@ -58,9 +58,9 @@ const passedOn = (error: RuntimeError, { limits, redactor }: CoreContext): Runti
     message: redactor.text(
       message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message,
     ),
-    ...(keepsDetails && { details: redactedJson(details, redactor) }),
-    ...(retryable !== undefined && { retryable }),
-    ...(where !== undefined && { where: redactor.text(where.slice(0, 128)) }),
+    details: keepsDetails ? redactedJson(details, redactor) : undefined,
+    retryable,
+    where: where === undefined ? undefined : redactor.text(where.slice(0, 128)),
   };
 };
 
@@ -92,12 +92,12 @@ const reportOf = (
   { started_at, finished_at, metrics }: AgentToolResult["payload"],
   { limits, redactor }: CoreContext,
 ): CallReport => ({
-  ...(started_at !== undefined && { started_at }),
-  ...(finished_at !== undefined && { finished_at }),
-  ...(metrics &&
-    !jsonProblem(metrics, { maxBytes: limits.maxErrorBytes }) && {
-      metrics: redactedJson(metrics, redactor),
-    }),
+  started_at,
+  finished_at,
+  metrics:
+    metrics && !jsonProblem(metrics, { maxBytes: limits.maxErrorBytes })
+      ? redactedJson(metrics, redactor)
+      : undefined,
 });
 
 const checkedOutput = (

@@ -11,9 +11,9 @@ export interface StreamChunk {
   readonly channel: "stdout" | "stderr" | "log" | "status" | "partial_result";
   readonly data: { readonly text: string } | { readonly json: JsonObject };
   /** The agent said that no chunk follows. */
-  readonly done?: true;
+  readonly done?: true | undefined;
   /** Chunks just before this one that never arrived: the agent skipped their numbers. */
-  readonly missing?: number;
+  readonly missing?: number | undefined;
   /** Chunks just before this one that were dropped here, because the reader was too slow. */
   readonly dropped?: number;
 }
@@ -64,8 +64,8 @@ export class CallStream extends Feed<StreamChunk> {
       seq,
       channel,
       data: "json" in data ? { json: redactedJson(data.json, redactor) } : { text: redactor.text(data.text) },
-      ...(done && { done }),
-      ...(missing > 0 && { missing }),
+      done: done || undefined,
+      missing: missing > 0 ? missing : undefined,
     });
     return true;
   }

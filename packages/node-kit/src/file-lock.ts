@@ -23,13 +23,13 @@ export interface LockFileSystem extends WritableFileSystem {
 }
 
 export interface FileLockOptions {
-  readonly fileSystem?: LockFileSystem;
+  readonly fileSystem?: LockFileSystem | undefined;
   /** Whether the owner of a lock is dead beyond doubt. @default {@link isLockOwnerDead} */
-  readonly isOwnerDead?: (owner: FileLockOwner) => boolean;
+  readonly isOwnerDead?: ((owner: FileLockOwner) => boolean) | undefined;
   /** How long to wait for a process that holds the lock, in milliseconds. @default 0 */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** @default the system's */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A lock that this process holds. */
@@ -79,7 +79,7 @@ const parseOwner = (text: string): FileLockOwner | undefined => {
     return undefined;
   // The nonce becomes part of a file name.
   if (typeof nonce !== "string" || !/^[\w-]{1,64}$/.test(nonce)) return undefined;
-  return { pid, host, nonce, ...(typeof started === "string" && started !== "" && { started }) };
+  return { pid, host, nonce, started: typeof started === "string" && started !== "" ? started : undefined };
 };
 
 const maxLockBytes = 64 * 1024;

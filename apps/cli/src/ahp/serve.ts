@@ -188,7 +188,7 @@ const createHarness = async (
       },
     },
     onError,
-    ...(stateStore && { stateStore }),
+    stateStore,
   });
   const about = noPolicyText[options.default];
   return { harness, about, close: () => {} };

@@ -30,12 +30,12 @@ export interface FileStateStoreOptions {
    */
   readonly path: string;
   /** Notified of a damaged file (`state_damaged`), once. What it throws is ignored. @default nothing is notified */
-  readonly onError?: (error: StateStoreError) => void;
+  readonly onError?: ((error: StateStoreError) => void) | undefined;
   /**
    * How large the file may become: a record beyond is not kept (`state_not_kept`), and a larger file that is found counts as
    * damaged as a whole. @default 268435456 (256 MiB)
    */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
 const parseLine = (line: Buffer): StateRecord | undefined => {

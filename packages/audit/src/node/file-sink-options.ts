@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { Resolved } from "@harnesskit/wire";
 import { checkNumber, defineLimits, InvalidArgumentError, type LimitsOf } from "@harnesskit/wire";
 import type { AuditError } from "../audit-error.ts";
 import type { AuditHead } from "../audit-head.ts";
@@ -36,21 +37,21 @@ export type FileAuditLimits = LimitsOf<typeof fileLimits>;
 export interface FileAuditSinkOptions {
   /** The file. Full ones get numbers behind its name. No other user may be able to write to its directory. */
   readonly path: string;
-  readonly limits?: Partial<FileAuditLimits>;
+  readonly limits?: Partial<FileAuditLimits> | undefined;
   /** How long an entry waits for others before they are written together. @default 10 */
-  readonly flushIntervalMs?: number;
+  readonly flushIntervalMs?: number | undefined;
   /** How long to wait after a write that failed. @default 1000 */
-  readonly retryIntervalMs?: number;
+  readonly retryIntervalMs?: number | undefined;
   /** @default "flush" */
-  readonly sync?: AuditSync;
+  readonly sync?: AuditSync | undefined;
   /** Takes the secrets out; may be shared with other logs. @default createRedactor() */
-  readonly redactor?: Redactor;
+  readonly redactor?: Redactor | undefined;
   /** Milliseconds since 1970. @default Date.now */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
   /** Receives writes that failed and entries that are dropped. What it throws is ignored. */
-  readonly onError?: (error: AuditError) => void;
+  readonly onError?: ((error: AuditError) => void) | undefined;
   /** The file system. @default node:fs/promises */
-  readonly fileSystem?: AuditFileSystem;
+  readonly fileSystem?: AuditFileSystem | undefined;
 }
 
 /** An audit log in files. */
@@ -63,7 +64,7 @@ export interface FileAuditSink extends AuditSink {
 }
 
 /** The options with their defaults. */
-export type SinkSettings = Required<FileAuditSinkOptions> & { readonly limits: FileAuditLimits };
+export type SinkSettings = Resolved<FileAuditSinkOptions> & { readonly limits: FileAuditLimits };
 
 const syncs: readonly string[] = ["flush", "block", "never"];
 const dayMs = 24 * 60 * 60 * 1000;

@@ -20,8 +20,8 @@ export const verifyAuditFile = async (
   options: VerifyOptions = {},
 ): Promise<AuditVerification> => {
   const all: VerifyOptions = {
-    sha256: (bytes) => createHash("sha256").update(bytes).digest(),
     ...options,
+    sha256: options.sha256 ?? ((bytes) => createHash("sha256").update(bytes).digest()),
   };
   const verifier = new ChainVerifier(all);
   let last: string | undefined;

@@ -216,7 +216,7 @@ export class AgentSupervisor {
       this.#end = end;
       this.#lastExit = end.exit;
       const reason = endReason(end);
-      this.#report({ type: "gone", exit: end.exit, ...(reason && { reason }) });
+      this.#report({ type: "gone", exit: end.exit, reason });
     });
     this.#update();
   }
@@ -270,12 +270,14 @@ export class AgentSupervisor {
       toolIds: this.#toolIds,
       manifestHash: this.#read.hash,
       ...this.#session,
-      ...(reason && { reason: reason.message, reasonCode: reason.code }),
-      ...(phase === "backoff" && deadlineMs !== undefined && { nextStartMs: toEpochMs(deadlineMs) }),
-      ...(this.#lastExit && { lastExit: this.#lastExit }),
-      ...(line !== undefined && { errorLine: line }),
-      ...(running && { pid: running.process.pid, launchId: running.launchId }),
-      ...(this.#drift && { manifestDrift: this.#drift }),
+      reason: reason ? reason.message : undefined,
+      reasonCode: reason ? reason.code : undefined,
+      nextStartMs: phase === "backoff" && deadlineMs !== undefined ? toEpochMs(deadlineMs) : undefined,
+      lastExit: this.#lastExit,
+      errorLine: line,
+      pid: running ? running.process.pid : undefined,
+      launchId: running ? running.launchId : undefined,
+      manifestDrift: this.#drift || undefined,
     };
   }
 

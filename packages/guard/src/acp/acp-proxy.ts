@@ -29,10 +29,10 @@ export interface AcpProxyOptions {
   /** What an edit would change, as a unified diff, for the human who is asked about it; at most a second is waited for it. @default no preview */
   readonly previewOf?: EditPreview | undefined;
   /** @default see each limit of `proxyLimits` */
-  readonly limits?: Partial<ProxyLimits>;
+  readonly limits?: Partial<ProxyLimits> | undefined;
   /** What the user should know, in a line: messages that were dropped. @default no report */
-  readonly onNote?: (line: string) => void;
-  readonly clock?: Clock;
+  readonly onNote?: ((line: string) => void) | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** The version of ACP whose requests the proxy reads. */

@@ -243,6 +243,6 @@ const proxiedAction = ({ action, sessionId, metadata }: AcpCall): ProxiedAction 
   callId: randomUUID(),
   arguments: objectOf(action?.arguments),
   session: sessionId,
-  ...(action?.server !== undefined && { details: { server: action.server } }),
+  details: action?.server === undefined ? undefined : { server: action.server },
   metadata,
 });
