@@ -4,9 +4,9 @@ import type { Clock } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { ModelFileSystem } from "../../node-kit/test/model/model-file-system.ts";
 import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
-import { ModelFileSystem } from "./crash/model-file-system.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 

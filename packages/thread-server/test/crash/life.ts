@@ -3,11 +3,14 @@ import type { Event } from "@harnesskit/protocol/threads";
 import { type Channel, systemClock } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import {
+  ModelFileSystem,
+  type ModelFileSystemOptions,
+} from "../../../node-kit/test/model/model-file-system.ts";
 import { createThreadServer, type ThreadServer, type Tool, type TurnRunner } from "../../src/index.ts";
 import { createFileThreadStore } from "../../src/node/index.ts";
 import { RawClient, type Received } from "../support/raw-client.ts";
 import { recordingTool } from "../support/tools.ts";
-import { ModelFileSystem, type ModelFileSystemOptions } from "./model-file-system.ts";
 
 export const storeRoot = "/harness";
 
