@@ -1,4 +1,4 @@
-import type { AuditAction, AuditEntryInput, AuditSink } from "@harnesskit/audit";
+import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import type { Clock } from "@harnesskit/wire/time";
 import type { CoreStats } from "./core-stats.ts";
 
@@ -47,13 +47,9 @@ export class AuditTrail {
     this.sink?.record(entry);
   }
 
-  /** The beginning of an action; undefined when there is no sink. */
-  begin(entry: AuditEntryInput): AuditAction | undefined {
-    const { sink } = this;
-    if (!sink) return undefined;
-    if (sink.begin) return sink.begin(entry);
-    sink.record(entry);
-    return { end: (end) => sink.record({ ...entry, ...end }) };
+  /** True while entries cannot be kept: no call is sent then, since none goes unrecorded. */
+  get isFull(): boolean {
+    return this.sink?.isFull === true;
   }
 
   /** For what an agent can cause as often as it likes. The entry after a gap says how many were left out. */

@@ -1,4 +1,4 @@
-import type { AuditActionEnd, AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
+import type { AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
@@ -29,7 +29,8 @@ const callEntry = (
 /** Before the call is sent. */
 export const auditCallStart = (audit: AuditTrail, call: Call, session: Session): void => {
   if (!audit.sink) return;
-  call.audited = audit.begin(callEntry("tool.call", call.toolId, call.callId, call.options, session));
+  call.audited = callEntry("tool.call", call.toolId, call.callId, call.options, session);
+  audit.record(call.audited);
 };
 
 /** When the call has ended for its caller, sent or not. */
@@ -42,8 +43,8 @@ export const auditCallEnd = (
   if (!audit.sink) return;
   const refusal = call.audited ? undefined : refusalOf(result);
   const end = resultEnd(result, clock.elapsedMs() - call.startedMs, refusal);
-  if (call.audited) call.audited.end(end);
-  else audit.record({ ...callEntry("tool.result", call.toolId, call.callId, call.options, session), ...end });
+  const entry = call.audited ?? callEntry("tool.result", call.toolId, call.callId, call.options, session);
+  audit.record({ ...entry, ...end });
 };
 
 /** A call that was refused before it had a session. */
@@ -61,7 +62,7 @@ const resultEnd = (
   result: CallResult,
   durationMs?: number,
   refusal?: Readonly<Record<string, string>>,
-): AuditActionEnd => ({
+): Pick<AuditEntryInput, "action" | "outcome" | "duration_ms" | "details"> => ({
   action: "tool.result",
   outcome: auditOutcome(result),
   duration_ms: durationMs,

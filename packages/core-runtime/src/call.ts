@@ -1,4 +1,4 @@
-import type { AuditAction } from "@harnesskit/audit";
+import type { AuditEntryInput } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { nextUuid, sharedSignal } from "@harnesskit/wire";
 import { startDeadline } from "@harnesskit/wire/time";
@@ -59,7 +59,7 @@ export class Call implements ToolCall {
   /** The id of its message, once it was sent. */
   messageId: string | undefined;
   /** Its beginning in the audit, once it was sent. */
-  audited: AuditAction | undefined;
+  audited: AuditEntryInput | undefined;
   /** The call whose result it gets, and the calls that get its own. */
   leader: Call | undefined;
   joiners: Set<Call> | undefined;

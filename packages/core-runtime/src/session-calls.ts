@@ -219,6 +219,10 @@ export class SessionCalls {
 
   #send(call: Call): void {
     const { audit, clock, sentCalls, stats } = this.#context;
+    if (audit.isFull) {
+      this.finish(call, coreResult(RuntimeErrorCode.Busy, "the audit log is full", retryable));
+      return;
+    }
     const message = callMessage(clock, call);
     call.messageId = message.id;
     if (call.state === "queued") this.#lanes.leave(call, false);

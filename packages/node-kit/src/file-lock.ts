@@ -32,7 +32,10 @@ export interface FileLockOptions {
 /** A lock that this process holds. */
 export interface FileLock {
   readonly owner: FileLockOwner;
-  /** Removes the lock file if it is still this lock's. Rejects as the system does, and may be called again then. */
+  /**
+   * Removes the lock file if it is still this lock's. Rejects as the system does; then the file is there and is no lock for this
+   * process, nor for others once it has ended.
+   */
   release(): Promise<void>;
 }
 
@@ -60,7 +63,7 @@ export class FileLockError extends HarnessError<"file_locked" | "lock_unreadable
   }
 }
 
-/** Locks of this process that were given back, by their nonces, whose files could not be removed. */
+/** Locks of this process that were given back, by their nonces. Where its file could not be removed, the next one replaces it. */
 const released = new Set<string>();
 
 /**
@@ -134,6 +137,16 @@ class LockFile {
   }
 
   async acquire(): Promise<FileLock> {
+    try {
+      return await this.#acquire();
+    } catch (error) {
+      // Whatever it has left behind is no lock.
+      if (!FileLockError.isInstance(error)) released.add(this.#owner.nonce);
+      throw error;
+    }
+  }
+
+  async #acquire(): Promise<FileLock> {
     let owner: FileLockOwner | undefined;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       if (await this.#take()) return { owner: this.#owner, release: () => this.#release() };
@@ -194,7 +207,7 @@ class LockFile {
       throw error;
     } finally {
       // The first one last: it says who comes next.
-      for (const mark of marks.reverse()) await this.#fileSystem.rm(mark, { force: true });
+      for (const mark of marks.reverse()) await this.#fileSystem.rm(mark, { force: true }).catch(() => {});
     }
   }
 

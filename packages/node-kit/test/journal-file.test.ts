@@ -62,15 +62,20 @@ describe("a journal", () => {
     ["a line without its end", "two", "one\n"],
     ["room that was never written", "two\n\0\0\0\0three\n", "one\ntwo\n"],
     ["nothing", "", "one\n"],
-  ])("is cut behind its last whole line where %s follows", async (_, tail, left) => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "log");
-    await writeFile(path, `one\n${tail}`);
-    const journal = new JournalFile({ path, maxBytes });
-    expect(journal.removedBytes).toBe(4 + tail.length - left.length);
-    expect(await readFile(path, "utf8")).toBe(left);
-    await journal.close();
-  });
+  ])(
+    "goes on behind its last whole line where %s follows, and touches nothing before",
+    async (_, tail, left) => {
+      await using directory = await temporaryDirectory();
+      const path = join(directory.path, "log");
+      await writeFile(path, `one\n${tail}`);
+      const journal = new JournalFile({ path, maxBytes });
+      expect(journal.removedBytes).toBe(4 + tail.length - left.length);
+      expect(await readFile(path, "utf8")).toBe(`one\n${tail}`);
+      journal.append("new\n");
+      expect(await readFile(path, "utf8")).toBe(`${left}new\n`);
+      await journal.close();
+    },
+  );
 
   it("looks for room that was never written only behind what was flushed", async () => {
     await using directory = await temporaryDirectory();
@@ -78,7 +83,8 @@ describe("a journal", () => {
     const text = `a\0b\n${"x".repeat(100_000)}\nflushed here\n${"y".repeat(100_000)}\n`;
     await writeFile(path, `${text}\0\n`);
     const journal = new JournalFile({ path, maxBytes: 1_000_000, flushedBefore: "flushed here" });
-    expect(await readFile(path, "utf8")).toBe(text);
+    journal.append("new\n");
+    expect(await readFile(path, "utf8")).toBe(`${text}new\n`);
     await journal.close();
   });
 

@@ -171,7 +171,7 @@ const createHarness = async (
       onError,
     });
   }
-  const recorder = recordContent ? await recorderOfContent(audit) : audit;
+  const recorder: AuditRecorder = recordContent ? await recorderOfContent(audit) : audit;
   const harness: AhpServer = createAhpServer({
     name: "harness-ahp",
     version,
@@ -181,7 +181,10 @@ const createHarness = async (
       onEvent: (event, decision) => tell(eventLine(event, decision)),
     }),
     audit: {
-      ...recorder,
+      eventDetails: (event) => recorder.eventDetails?.(event),
+      get isFull() {
+        return audit.isFull;
+      },
       record(entry: AuditEntryInput) {
         audit.record(entry);
         tell(entryLine(entry));

@@ -22,11 +22,11 @@ export interface JournalFileOptions {
 
 /**
  * A file of lines that grows by appending and has one writer while it is open. What is appended is there whole or not at all; a
- * last line that its writer died in is cut off when the file is opened.
+ * last line that its writer died in counts as absent.
  */
 export class JournalFile {
   readonly path: string;
-  /** Bytes that were cut off when it was opened. */
+  /** Bytes at its end that its last writer died in, and that are no lines. They are there until `cutTail` or the first append. */
   readonly removedBytes: number;
   readonly #maxBytes: number;
   readonly #fileSystem: JournalFileSystem;
@@ -34,7 +34,7 @@ export class JournalFile {
   #file: number | undefined;
   #found: Stats;
   #size: number;
-  /** True while something lies behind the last line that could not be taken back. */
+  /** True while something lies behind the last line. */
   #hasRest = false;
   /** Whether its name may not be durable yet. */
   #isNameNew = true;
@@ -57,7 +57,6 @@ export class JournalFile {
     const { file, found } = openPrivate(fileSystem, path, { maxBytes });
     try {
       this.#size = wholeSize({ fileSystem, file, size: found.size }, flushedBefore);
-      if (this.#size < found.size) fileSystem.ftruncateSync(file, this.#size);
     } catch (error) {
       fileSystem.closeSync(file);
       throw error;
@@ -65,6 +64,8 @@ export class JournalFile {
     this.#file = file;
     this.#found = found;
     this.removedBytes = found.size - this.#size;
+    // Not before something is written: the file may turn out to be another program's.
+    this.#hasRest = this.removedBytes > 0;
   }
 
   /** Bytes of its lines. */
@@ -82,12 +83,18 @@ export class JournalFile {
     return readLastLine(this.end);
   }
 
+  /** Cuts off what the last writer died in, which a reader of the file would meet. Throws as the system does. */
+  cutTail(): void {
+    this.#removeRest(this.#opened());
+  }
+
   /**
    * Appends lines, each with its end: all of them, or none where it throws. The end of this process does not lose them. Throws
-   * `journal_full`, `journal_closed`, and as the system does.
+   * `journal_full`, `journal_closed`, `journal_displaced` after `demandPlace` did, and as the system does.
    */
   append(text: string): void {
     const file = this.#opened();
+    if (this.#isDisplaced) throw this.#displaced();
     const bytes = Buffer.from(text, "utf8");
     this.#demandRoom(this.#size + bytes.length);
     this.#removeRest(file);

@@ -105,7 +105,8 @@ export class Life {
         client.start({
           ...handlers,
           message: (message) => {
-            this.received.push({ at: this.now, value: message as Received });
+            // Nothing leaves a process that is gone.
+            if (!this.fileSystem.hasCrashed) this.received.push({ at: this.now, value: message as Received });
             handlers.message(message);
           },
         }),
@@ -152,7 +153,9 @@ export class Life {
   }
 
   #tools(life: string): Tool[] {
-    const began = (command: unknown) => void this.runs.push({ at: this.now, value: String(command) });
+    const began = (command: unknown) => {
+      if (!this.fileSystem.hasCrashed) this.runs.push({ at: this.now, value: String(command) });
+    };
     return [
       recordingTool("bash", "execute", async ({ command }) => {
         began(command);
