@@ -5,7 +5,7 @@ import { isObject } from "@harnesskit/wire/json";
 import { backoffDelayMs, type Clock, systemClock, wait } from "@harnesskit/wire/time";
 import { createFileAtomic, writeFileAtomic } from "./atomic-file.ts";
 import { nodeFileSystem, type WritableFileSystem } from "./file-system.ts";
-import { openOwnFile, readAll, UnsafeFileError } from "./own-file.ts";
+import { openOwnFile, readOpened, UnsafeFileError } from "./own-file.ts";
 import { isGone, type ProcessIdentity, processStart } from "./process-identity.ts";
 import { isMissing, systemCall } from "./system-error.ts";
 
@@ -103,7 +103,7 @@ export const readFileLock = async (
   try {
     const file = await openOwnFile(path, { maxBytes: maxLockBytes, fileSystem });
     try {
-      const { content, inode } = await readAll(path, file, maxLockBytes);
+      const { content, inode } = await readOpened(path, file, maxLockBytes);
       return parseOwner(content.toString("utf8"), inode) ?? "unreadable";
     } finally {
       await file.close();

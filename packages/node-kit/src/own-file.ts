@@ -105,14 +105,14 @@ const minChunkBytes = 4096;
 export const readOwnFile = async (path: string, options: ReadOwnFileOptions): Promise<Buffer> => {
   const file = await openOwnFile(path, options);
   try {
-    return (await readAll(path, file, options.maxBytes)).content;
+    return (await readOpened(path, file, options.maxBytes)).content;
   } finally {
     await file.close();
   }
 };
 
 /** The whole of an open file, and its inode. */
-export const readAll = async (
+export const readOpened = async (
   path: string,
   file: FileHandle,
   maxBytes: number,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { type DiskImage, ModelDisk, type Survival } from "../../../scripts/lib/model-disk.ts";
+import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
 import { JournalFile } from "../src/index.ts";
-import { type DiskImage, ModelDisk, type Survival } from "./model/model-disk.ts";
-import { ModelFileSystem } from "./model/model-file-system.ts";
 
 /** Lines that were appended, and those of them that were flushed, by the number of steps that the disk had made. */
 interface Seen {
@@ -13,7 +13,7 @@ interface Seen {
 const path = "/journal/log";
 const line = (number: number): string => `{"seq":${number},"text":"${"x".repeat(number * 7)}"}\n`;
 const open = (fileSystem: ModelFileSystem): JournalFile =>
-  new JournalFile({ path, maxBytes: 1_000_000, fileSystem: fileSystem.calls });
+  new JournalFile({ path, maxBytes: 1_000_000, flushedBefore: "", fileSystem: fileSystem.calls });
 
 const newDisk = (image: DiskImage = new Map([["journal", undefined]])): ModelFileSystem =>
   new ModelFileSystem({ image, maxWriteBytes: 40 });

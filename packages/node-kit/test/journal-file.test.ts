@@ -13,9 +13,9 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { acquireFileLock, JournalError, JournalFile, readLines, UnsafeFileError } from "../src/index.ts";
-import { ModelFileSystem } from "./model/model-file-system.ts";
 
 const maxBytes = 10_000;
 
@@ -68,7 +68,7 @@ describe("a journal", () => {
       await using directory = await temporaryDirectory();
       const path = join(directory.path, "log");
       await writeFile(path, `one\n${tail}`);
-      const journal = new JournalFile({ path, maxBytes });
+      const journal = new JournalFile({ path, maxBytes, flushedBefore: "" });
       expect(journal.removedBytes).toBe(4 + tail.length - left.length);
       expect(await readFile(path, "utf8")).toBe(`one\n${tail}`);
       journal.append("new\n");

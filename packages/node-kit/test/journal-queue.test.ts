@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
 import { JournalError, JournalFile, JournalQueue } from "../src/index.ts";
-import { ModelFileSystem } from "./model/model-file-system.ts";
 
 const open = async (maxBytes = 1000) => {
   const fileSystem = new ModelFileSystem({ image: new Map([["d", undefined]]) });

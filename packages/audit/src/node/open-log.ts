@@ -42,7 +42,7 @@ export const toWriteError = (cause: unknown): AuditError => {
 };
 
 /** The last line of a file; undefined for an empty one. Throws `audit_damaged` for one that no writer left. */
-const lastOf = (journal: JournalFile): ChainLine | undefined => {
+const lastLineOf = (journal: JournalFile): ChainLine | undefined => {
   const line = journal.lastLine();
   if (line === undefined) return undefined;
   const found = parseChainLine(line.toString("utf8"));
@@ -56,11 +56,11 @@ const lastOf = (journal: JournalFile): ChainLine | undefined => {
 const maxBytes = Number.POSITIVE_INFINITY;
 
 /** The last line of a file that the log was rotated to. */
-const lastOfNumbered = async (path: string | undefined): Promise<ChainLine | undefined> => {
+const lastLineOfNumbered = async (path: string | undefined): Promise<ChainLine | undefined> => {
   if (path === undefined) return undefined;
   const journal = new JournalFile({ path, maxBytes });
   try {
-    return lastOf(journal);
+    return lastLineOf(journal);
   } finally {
     await journal.close();
   }
@@ -78,7 +78,7 @@ export const openLog = async (path: string, fileSystem: JournalFileSystem): Prom
     try {
       journal = new JournalFile({ path, maxBytes, lock, fileSystem });
       const newest = (await numberedFiles(path)).at(-1);
-      const last = lastOf(journal) ?? (await lastOfNumbered(newest?.path));
+      const last = lastLineOf(journal) ?? (await lastLineOfNumbered(newest?.path));
       journal.cutTail();
       return {
         journal,

@@ -14,7 +14,10 @@ export interface JournalFileOptions {
   readonly maxBytes: number;
   /** The lock that makes this process the only writer; released by `close`. @default none: the caller sees to that */
   readonly lock?: Pick<FileLock, "release"> | undefined;
-  /** Part of a line before which everything is flushed: holes of a power loss are looked for behind the last one. @default "", in the whole file */
+  /**
+   * Part of a line before which everything is flushed: behind the last such line, everything from a hole that a power loss left on
+   * counts as absent; "" means in the whole file. @default no hole is looked for: it is damage, for a reader to name
+   */
   readonly flushedBefore?: string | undefined;
   /** @default `node:fs` */
   readonly fileSystem?: JournalFileSystem | undefined;
@@ -49,7 +52,7 @@ export class JournalFile {
    * is not this user's own, and as the system does.
    */
   constructor(options: JournalFileOptions) {
-    const { path, maxBytes, lock, flushedBefore = "", fileSystem = journalFileSystem } = options;
+    const { path, maxBytes, lock, flushedBefore, fileSystem = journalFileSystem } = options;
     this.path = path;
     this.#maxBytes = maxBytes;
     this.#fileSystem = fileSystem;

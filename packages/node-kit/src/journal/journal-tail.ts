@@ -46,10 +46,10 @@ const firstHole = (end: FileEnd, flushedBefore: string): number => {
  * The size of a file without what its last writer died in: a line without an end or, after a power loss, everything from the
  * first hole on. Nothing of that was flushed.
  *
- * @param flushedBefore part of a line before which everything is flushed; "" looks through the whole file
+ * @param flushedBefore part of a line before which everything is flushed; "" looks through the whole file, undefined for no hole
  */
-export const wholeSize = (end: FileEnd, flushedBefore: string): number => {
-  const hole = firstHole(end, flushedBefore);
+export const wholeSize = (end: FileEnd, flushedBefore: string | undefined): number => {
+  const hole = flushedBefore === undefined ? -1 : firstHole(end, flushedBefore);
   return lastNewline(hole === -1 ? end : { ...end, size: hole }) + 1;
 };
 

@@ -4,8 +4,8 @@ import {
   imageKey,
   ModelDisk,
   type Survival,
-} from "../../../node-kit/test/model/model-disk.ts";
-import type { Step } from "../../../node-kit/test/model/model-file-system.ts";
+} from "../../../../scripts/lib/model-disk.ts";
+import type { Step } from "../../../../scripts/lib/model-file-system.ts";
 import { type Evidence, evidenceOf, type Life } from "./life.ts";
 import type { Crash } from "./verify.ts";
 

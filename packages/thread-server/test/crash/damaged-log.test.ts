@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import type { DiskImage } from "../../../node-kit/test/model/model-disk.ts";
+import type { DiskImage } from "../../../../scripts/lib/model-disk.ts";
 import { Figures, inTime, several } from "./judge.ts";
 import { Life, noEvidence } from "./life.ts";
 import { scripts } from "./scripts.ts";

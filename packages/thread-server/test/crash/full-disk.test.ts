@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import type { Fault } from "../../../node-kit/test/model/model-file-system.ts";
+import type { Fault } from "../../../../scripts/lib/model-file-system.ts";
 import { Figures, inTime, several } from "./judge.ts";
 import { evidenceOf, Life, type TurnStep } from "./life.ts";
 import { checkTurns, verifyRestart } from "./verify.ts";

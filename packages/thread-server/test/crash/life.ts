@@ -2,11 +2,8 @@ import type { FileLockOwner } from "@harnesskit/node-kit";
 import type { Event } from "@harnesskit/protocol/threads";
 import { type Channel, systemClock } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
+import { ModelFileSystem, type ModelFileSystemOptions } from "../../../../scripts/lib/model-file-system.ts";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
-import {
-  ModelFileSystem,
-  type ModelFileSystemOptions,
-} from "../../../node-kit/test/model/model-file-system.ts";
 import { createThreadServer, type ThreadServer, type Tool, type TurnRunner } from "../../src/index.ts";
 import { createFileThreadStore } from "../../src/node/index.ts";
 import { RawClient, type Received } from "../support/raw-client.ts";

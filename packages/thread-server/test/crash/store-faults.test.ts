@@ -1,6 +1,6 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
-import { ModelFileSystem } from "../../../node-kit/test/model/model-file-system.ts";
+import { ModelFileSystem } from "../../../../scripts/lib/model-file-system.ts";
 import type { ThreadStore } from "../../src/index.ts";
 import { createFileThreadStore } from "../../src/node/index.ts";
 

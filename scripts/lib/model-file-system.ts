@@ -1,7 +1,7 @@
 import { constants } from "node:fs/promises";
-import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
-import type { JournalFileSystem } from "../../src/index.ts";
+import type { JournalFileSystem } from "@harnesskit/node-kit";
 import { type DiskImage, type DiskOp, ModelDisk } from "./model-disk.ts";
+import { nextTurn } from "./test-kit.ts";
 
 /** One call, numbered by its place in the journal, and what it did to the disk. */
 export interface Step {
