@@ -10,7 +10,7 @@ import { auditOutcomeOf, refusalReasonOf } from "./refusal.ts";
 export type EventDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Where entries go: the whole of an audit sink, or something that only records. */
-export interface AuditRecorder extends Pick<AuditSink, "record"> {
+export interface AuditRecorder extends Pick<AuditSink, "record" | "isFull"> {
   /**
    * More details for the entry of an event that a handler was asked about; the same object as the handler got. What it
    * throws goes to `onError`, and the entry is recorded without. @default none
@@ -39,6 +39,11 @@ export class AuditTrail {
   constructor(sink: AuditRecorder | undefined, onFailure: (cause: unknown) => void) {
     this.#sink = sink;
     this.#onFailure = onFailure;
+  }
+
+  /** True while entries cannot be kept: nothing is decided then. */
+  get isFull(): boolean {
+    return this.#sink?.isFull === true;
   }
 
   handshake(

@@ -33,7 +33,7 @@ export interface HubOptions {
   /** The default and longest duration of grants, as the store of approvals has it. @default its default */
   readonly grantMs?: number | undefined;
   /** Records each event with its decision, without content; answers, refused ones too, and revoked grants. @default nowhere */
-  readonly audit?: Pick<AuditSink, "record"> | undefined;
+  readonly audit?: Pick<AuditSink, "record" | "isFull"> | undefined;
   /** See {@link HubLimits}. */
   readonly limits?: Partial<HubLimits> | undefined;
   /** Reports what no agent and no client sees. What it throws is ignored. */

@@ -28,8 +28,11 @@ const effects = { done: "done", failed: "failed", refused: "failed", unknown: "a
 >;
 
 /** The audit log of a hub has the tool of an event besides. */
-const auditOf = (audit: Pick<AuditSink, "record">): AuditRecorder => ({
+const auditOf = (audit: Pick<AuditSink, "record" | "isFull">): AuditRecorder => ({
   record: (entry) => audit.record(entry),
+  get isFull() {
+    return audit.isFull;
+  },
   eventDetails: (event) => {
     const { tool, callId } = readEvent(event as AnyEvent);
     return { tool, call_id: callId };

@@ -146,7 +146,6 @@ export class PolicyDesk {
           seq: stored.row.id,
           time: new Date(stored.row.atMs).toISOString(),
           action: "ahp.event",
-          check: "00000000",
           details: decision === undefined ? undefined : { decision, event_cut: seen.event?.isCut === true },
         };
       }

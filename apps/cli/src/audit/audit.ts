@@ -48,11 +48,9 @@ export const verifyAudit = async (file: string, options: AuditVerifyOptions): Pr
         "  its writer did not close it: it runs, was killed, or the end was cut off (--expect tells)\n",
       );
     }
-    if (found.unsealed > 0) terminal.write(`  not sealed yet: ${found.unsealed}\n`);
   } else {
-    const { kind, line, lastLine, file: where = file, message } = found.problem;
-    const range = lastLine === undefined ? `${line}` : `${line}-${lastLine}`;
-    terminal.write(`${oneLine(where, 1000)}:${range}: ${kind}: ${oneLine(message, 500)}\n`);
+    const { kind, line, file: where, message } = found.problem;
+    terminal.write(`${oneLine(where, 1000)}:${line}: ${kind}: ${oneLine(message, 500)}\n`);
   }
   return found.ok ? ExitCode.done : ExitCode.failed;
 };

@@ -7,7 +7,7 @@ import { maxEventLength, recordedEvent } from "./recorded-event.ts";
 
 export interface PolicyAuditOptions {
   /** Where entries go. With `recordContent` its limits must be at least `contentAuditLimits`. */
-  readonly sink: Pick<AuditSink, "record">;
+  readonly sink: Pick<AuditSink, "record" | "isFull">;
   /**
    * Whether entries keep the event in `details.event` for `backtest`: without secrets, and at most 65,536 characters.
    * @default false
@@ -19,7 +19,7 @@ export interface PolicyAuditOptions {
 type EventDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** What `createAhpServer` takes as `audit`; its entries of events name the rule that decided. */
-export interface PolicyAudit extends Pick<AuditSink, "record"> {
+export interface PolicyAudit extends Pick<AuditSink, "record" | "isFull"> {
   /** More details for the entry of an event; the same object as `onDecision` got. */
   readonly eventDetails: (event: AhpEvent) => EventDetails | undefined;
   /** For `createPolicyHarness`. */
@@ -56,6 +56,9 @@ export const createPolicyAudit = (options: PolicyAuditOptions): PolicyAudit => {
   const pending = new BoundedMap<AhpEvent, Explanation>({ maxSize: maxPending });
   return {
     record: (entry) => sink.record(entry),
+    get isFull() {
+      return sink.isFull;
+    },
     onDecision: (explanation, event) => pending.set(event, explanation),
     eventDetails: (event) => {
       const explanation = pending.get(event);
