@@ -149,11 +149,7 @@ export class ThreadTurns {
     if (!queued) return;
     const { turnId, clientRequestId, requestDigest, input, model } = queued;
     const agent = settings.agents.find(({ name }) => name === queued.agent);
-    const request = {
-      input,
-      agent: agent ?? settings.agents[0],
-      model,
-    };
+    const request = { input, agent: agent ?? settings.agents[0], model };
     const parent = readTraceContext(queued._meta);
     const operation = currentTracer()?.start("turn", this.#traced(turnId, request), { parent });
     const name = clientRequestId === undefined ? undefined : defined({ clientRequestId, requestDigest });
