@@ -339,7 +339,7 @@ describe("a server that misbehaves", () => {
   it("has its list read to an end, and its question of input continued once without a second decision", async () => {
     const endless = await guardServer(hostile("endless"), allow);
     expect(textOf(await endless.client.callTool(call("ok")))).toBe("{}");
-    const { raw, events } = await guardServer(hostile(), allow, { isRaw: true });
+    const { raw, events, outcome } = await guardServer(hostile(), allow, { isRaw: true });
     const answers: any[] = [];
     raw.start({ message: (value) => void answers.push(value), error: () => {}, close: () => {} });
     const ask = (id: number, more = {}) =>
@@ -352,6 +352,13 @@ describe("a server that misbehaves", () => {
     await vi.waitFor(() => expect(answers.at(-1)).toMatchObject({ id: 1 }));
     const asked = () => events.filter(({ type }) => type === "pre_action").length;
     expect(asked()).toBe(1);
+    await outcome();
+    const [pre, ...reports] = events.map(({ type, payload }) => [
+      type,
+      payload.tool_call_id,
+      payload.outcome,
+    ]);
+    expect(reports).toEqual([["post_action", pre?.[1], "success"]]);
     await ask(2, { inputResponses: {}, requestState: "state-1" });
     await vi.waitFor(() => expect(answers.at(-1)).toMatchObject({ id: 2 }));
     expect(asked()).toBe(2);
@@ -391,8 +398,17 @@ describe("a server that misbehaves", () => {
       expect(await outcome()).toMatchObject({ modified_arguments: { path: "safe" } });
       expect(answers.some((one) => one.id === id + 2)).toBe(false);
     }
+    // The cancelled ones were continued calls, whose end that is: what comes later is a call of its own.
     const judged = events.filter(({ type, payload }) => type === "pre_action" && payload.mcp_tool === "ask");
-    expect(judged).toHaveLength(2);
+    const ends = events.filter(({ type, payload }) => type === "post_action" && payload.mcp_tool === "ask");
+    const callsOf = (some: typeof events) => some.map(({ payload }) => payload.tool_call_id);
+    expect(callsOf(ends)).toEqual(callsOf(judged));
+    expect(ends.map(({ payload }) => payload.outcome)).toEqual([
+      "cancelled",
+      "success",
+      "cancelled",
+      "success",
+    ]);
   });
 });
 
