@@ -302,13 +302,18 @@ describe("a server that misbehaves", () => {
     expect(notes.join("\n")).toMatch(/not a message/);
   });
 
-  it.each(["deep", "mark", "bytes"])("ends a call with an answer that cannot be read: %s", async (name) => {
+  it.each(["deep", "bytes"])("ends a call with an answer that cannot be read: %s", async (name) => {
     const { client, outcome } = await guardServer(hostile("unreadable"), allow);
     await expect(client.callTool(call(name), undefined, { timeout: 3000 })).rejects.toMatchObject({
       code: -32603,
       message: expect.stringContaining("the answer of the MCP server cannot be read: a message"),
     });
     expect(await outcome()).toMatchObject({ outcome: "unknown", mcp_tool: name });
+  });
+
+  it("may begin an answer with a byte order mark", async () => {
+    const { client } = await guardServer(hostile("unreadable"), allow);
+    expect(textOf(await client.callTool(call("mark")))).toBe("marked");
   });
 
   it("cannot answer a call that waits for a decision", async () => {

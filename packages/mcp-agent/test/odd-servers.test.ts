@@ -72,6 +72,7 @@ describe("an MCP server that is not quite right", () => {
     ["old-result", answered(text('{"a":1}'))],
     ["string-id", answered(text("t"))],
     ["batch", answered(text("in a batch"))],
+    ["bom", answered(text("marked"))],
     ["late-progress", answered(text("in one write"))],
     [
       "unknown-kind",
