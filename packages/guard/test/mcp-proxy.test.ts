@@ -207,6 +207,52 @@ describe("a server that changes its tools", () => {
     await vi.waitFor(async () => expect(textOf(await other.client.callTool(call("ok")))).toBe("{}"));
   });
 
+  it("has a human asked in one question about all tools that wait, and by a later start only where it was not answered", async () => {
+    const directory = await makeDirectory();
+    const place = { directory, name: "srv", place: hostile() };
+    const first = await openToolPins(place);
+    await first.check([{ name: "ok", description: "once" }]);
+    const approval = { id: "apr_1", status: "rejected", by: "ada (page)" };
+    const answers: Record<string, object> = { confirmation: { decision: "reject", reason: "no answer yet" } };
+    const start = async () => {
+      const { client, events } = await guardServer(hostile(), ({ event_type }) => answers[event_type], {
+        directory,
+      });
+      await client.listTools();
+      await vi.waitFor(() => expect(events.some(({ type }) => type === "confirmation")).toBe(true));
+      return events.filter(({ type }) => type === "confirmation");
+    };
+    const [one, ...more] = await start();
+    expect(more).toEqual([]);
+    expect(one?.payload.message).toMatch(/^The MCP server srv declares \d+ tools that are not accepted yet/);
+    expect(one?.payload.message).toContain("The new tool change");
+    answers.confirmation = { decision: "reject", reason: "no", metadata: { approval } };
+    const [again] = await start();
+    expect([again?.session, again?.payload]).toEqual([one?.session, one?.payload]);
+    await vi.waitFor(async () =>
+      expect((await waitingTools(directory)).every(({ isRefused }) => isRefused)).toBe(true),
+    );
+    const { client, events } = await guardServer(hostile(), ({ event_type }) => answers[event_type], {
+      directory,
+    });
+    expect((await client.listTools()).tools).toEqual([]);
+    await client.callTool(call("ok"));
+    expect(events.filter(({ type }) => type === "confirmation")).toEqual([]);
+  });
+
+  it("has each declaration that was accepted, where it declares a tool by what the client can", async () => {
+    const directory = await makeDirectory();
+    const pins = await openToolPins({ directory, name: "srv", place: ["x"] });
+    const tool = (description: string) => [{ name: "a", description }];
+    expect(await pins.check(tool("for one client"))).toEqual(["accepted"]);
+    expect(await pins.check(tool("for another client"))).toEqual(["changed"]);
+    const [waiting] = await pins.waiting();
+    expect(await pins.accept([waiting?.digest ?? ""])).toBe(true);
+    expect(await pins.check(tool("for one client"))).toEqual(["accepted"]);
+    expect(await pins.check(tool("for another client"))).toEqual(["accepted"]);
+    expect(await pins.check(tool("for no client"))).toEqual(["changed"]);
+  });
+
   it("has a human asked again where a reject was no human's answer", async () => {
     const approval = { id: "apr_1", status: "pending" };
     const rejects = [

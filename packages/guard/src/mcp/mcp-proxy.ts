@@ -90,7 +90,7 @@ export class McpProxy {
       pins: options.pins,
       send: (message) => options.server.send(exactLine(message)),
       onNote: note,
-      onWaiting: (tool) => this.#work.add(reviews.ask(tool)),
+      onWaiting: () => this.#work.add(reviews.ask()),
     });
   }
 
