@@ -5,6 +5,7 @@ export {
   failClosed,
   type HookAnswer,
   type HookEffect,
+  skipHostPromptField,
 } from "./answer-hook.ts";
 export { HookError, type HookErrorCode } from "./hook-error.ts";
 export type {

@@ -24,6 +24,7 @@ import {
   settingsProblem,
 } from "./guard-context.ts";
 import { hookProgramProblem } from "./hook-answers.ts";
+import { unknownToolLines } from "./unknown-tools.ts";
 
 /** What is known of one agent. */
 interface AgentStatus {
@@ -34,6 +35,10 @@ interface AgentStatus {
   readonly commands: readonly string[];
   readonly problems: readonly string[];
   readonly proved: string | undefined;
+  /** What the agent does without a hook. */
+  readonly gaps: readonly string[];
+  /** Tools that no table has. */
+  readonly drift: string | undefined;
 }
 
 /** Only what this user's `init` has written is started: the settings of a project may be another's. */
@@ -71,10 +76,10 @@ const trustProblem = async (
 const statusOf = async (
   found: FoundAgent,
   context: GuardContext,
-  proved: string | undefined,
+  known: Pick<AgentStatus, "proved" | "drift">,
 ): Promise<AgentStatus> => {
   const { host, program } = found;
-  const about = { id: host.id, name: host.name, program, proved };
+  const about = { id: host.id, name: host.name, program, gaps: host.gaps, ...known };
   try {
     const state = await readHookState(host, context.scope, context);
     const { file, commands } = state;
@@ -96,7 +101,17 @@ const statusOf = async (
   }
 };
 
-const statusLines = ({ id, name, program, commands, file, problems, proved }: AgentStatus): string[] => {
+const statusLines = ({
+  id,
+  name,
+  program,
+  commands,
+  file,
+  problems,
+  proved,
+  gaps,
+  drift,
+}: AgentStatus): string[] => {
   const state =
     commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${oneLine(file ?? "", 500)}`;
   const absent =
@@ -105,6 +120,8 @@ const statusLines = ({ id, name, program, commands, file, problems, proved }: Ag
     `${name}: ${state}${absent}`,
     ...problems.map((problem) => `  ${problem}`),
     ...(proved === undefined ? [] : [`  ${proved}`]),
+    ...gaps.map((gap) => `  not seen by its hooks: ${gap}`),
+    ...(drift === undefined ? [] : [`  ${drift}`]),
   ];
 };
 
@@ -114,22 +131,28 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
   const socket = hubPlace().guardSocket;
   const report = await readDoctorReport();
   const provedOf = ({ id }: Host) => report?.agents.find((one) => one.agent === id)?.protection;
+  const drift = await unknownToolLines();
   const agents: AgentStatus[] = [];
   for (const found of await findAgents(context.places)) {
-    const status = await statusOf(found, context, provedOf(found.host));
+    const status = await statusOf(found, context, {
+      proved: provedOf(found.host),
+      drift: drift.get(found.host.id),
+    });
     if (isFound(found) || status.commands.length > 0) agents.push(status);
   }
   const isRunning = await listensAt(socket);
   const isGuarded = agents.every(({ commands, problems }) => commands.length > 0 && problems.length === 0);
   const terminal = createTerminal();
   if (options.json) {
-    const shown = agents.map(({ id, program, file, commands, problems, proved }) => ({
+    const shown = agents.map(({ id, program, file, commands, problems, proved, gaps, drift }) => ({
       agent: id,
       program: program ?? null,
       file: file ?? null,
       hooks: commands,
       problems,
       protection: proved ?? null,
+      gaps,
+      unknownTools: drift ?? null,
     }));
     terminal.write(
       `${safeJson({ hub: { socket, running: isRunning }, scope: context.scope, agents: shown })}\n`,
