@@ -19,14 +19,20 @@ rules:
     then: { decision: modify, modified_payload: { arguments: { command: ./leave.sh after, description: a step } } }
 `;
 
-const hasRun = (ran, ...words) => ran.length === words.length && words.every((word, index) => ran[index] === word);
+const hasRun = (ran, ...words) =>
+  ran.length === words.length && words.every((word, index) => ran[index] === word);
 const states = (rows) => rows.map(({ state }) => state).join(", ") || "no row";
-const count = (ran) => (ran.length === 0 ? "did not run" : ran.length === 1 ? "ran" : `ran ${ran.length} times`);
+const count = (ran) =>
+  ran.length === 0 ? "did not run" : ran.length === 1 ? "ran" : `ran ${ran.length} times`;
 /** What was seen on the disk and in the timeline, in words. */
 const seen = ({ ran, rows }) => `${count(ran)}; timeline: ${states(rows)}`;
-const heard = (outputs, text) => (outputs.some((output) => output.includes(text)) ? "the model reads the reason" : "the model does not read the reason");
+const heard = (outputs, text) =>
+  outputs.some((output) => output.includes(text))
+    ? "the model reads the reason"
+    : "the model does not read the reason";
 
-const oneCommand = (command) => (host, outputs) => (outputs.length === 0 ? { calls: [host.bash(command)] } : { say: "done" });
+const oneCommand = (command) => (host, outputs) =>
+  outputs.length === 0 ? { calls: [host.bash(command)] } : { say: "done" };
 
 /**
  * The cells. Each has the model's `script(host, outputs, request, project)`, what the human answers (`human`), and `judge(seen)`, which
@@ -76,7 +82,10 @@ export const cells = [
     script: oneCommand("./leave.sh before"),
     judge: (run) => {
       const what = run.ran.length === 0 ? "" : ` as \`${run.ran.join(", ")}\``;
-      return { holds: hasRun(run.ran, "after") && states(run.rows) === "done", text: `${count(run.ran)}${what}; timeline: ${states(run.rows)}` };
+      return {
+        holds: hasRun(run.ran, "after") && states(run.rows) === "done",
+        text: `${count(run.ran)}${what}; timeline: ${states(run.rows)}`,
+      };
     },
   },
   {
@@ -88,18 +97,21 @@ export const cells = [
   },
   {
     id: "down",
-    name: "the hub is down",
-    withoutHub: true,
-    script: oneCommand("./leave.sh down"),
+    name: "the hub is killed before the call",
+    script: async (host, outputs, request, machine) => {
+      if (outputs.length === 0) await machine.killHub();
+      return oneCommand("./leave.sh down")(host, outputs);
+    },
     judge: (run) => {
-      const why = heard(run.outputs, "hub");
-      return { holds: run.ran.length === 0, text: `${count(run.ran)}; ${why}` };
+      const why = heard(run.outputs, "the hub does not run");
+      const holds = run.ran.length === 0 && !why.includes("not read");
+      return { holds, text: `${count(run.ran)}; ${why}` };
     },
   },
   {
     id: "cd",
     name: "the model changes its directory",
-    script: (host, outputs, _request, project) =>
+    script: (host, outputs, _request, { project }) =>
       outputs.length < 2
         ? { calls: [host.bash(outputs.length === 0 ? "cd below" : `${join(project, "leave.sh")} cd`)] }
         : { say: "done" },
@@ -115,7 +127,11 @@ export const cells = [
     name: "a subagent",
     script: (host, outputs, { prompts }) => {
       const isSub = prompts.some((prompt) => prompt.includes("run the part") && !prompt.includes("go on"));
-      if (isSub) return outputs.some((output) => output.includes("part done") || output.includes("leave")) || outputs.length > 0 ? { say: "part done" } : { calls: [host.bash("./leave.sh sub")] };
+      if (isSub)
+        return outputs.some((output) => output.includes("part done") || output.includes("leave")) ||
+          outputs.length > 0
+          ? { say: "part done" }
+          : { calls: [host.bash("./leave.sh sub")] };
       if (outputs.length === 0) return { calls: [host.subagent("run the part")] };
       const after = outputs.length === 1 ? host.afterSubagent?.(outputs) : undefined;
       return after === undefined ? { say: "done" } : { calls: [after] };
@@ -124,19 +140,25 @@ export const cells = [
       const inner = run.rows.filter((row) => row.command?.includes("leave.sh sub"));
       const depth = inner.map((row) => row.depth).join(", ");
       const holds = hasRun(run.ran, "sub") && inner.length === 1 && inner[0].depth > 0;
-      return { holds, text: `${count(run.ran)}; ${inner.length === 0 ? "no row of its own" : `row with depth ${depth}, ${states(inner)}`}` };
+      return {
+        holds,
+        text: `${count(run.ran)}; ${inner.length === 0 ? "no row of its own" : `row with depth ${depth}, ${states(inner)}`}`,
+      };
     },
   },
   {
     id: "typed",
     name: "typed into a shell that runs (no hook is asked)",
     without: (host) => (host.type === undefined ? "it offers no tool for this" : undefined),
-    script: (host, outputs, _request, project) => {
+    script: (host, outputs, _request, { project }) => {
       const step = host.type[outputs.length];
-      return step === undefined ? { say: "done" } : { calls: [step(`${join(project, "leave.sh")} block typed\n`, outputs)] };
+      return step === undefined
+        ? { say: "done" }
+        : { calls: [step(`${join(project, "leave.sh")} block typed\n`, outputs)] };
     },
     judge: (run) => {
-      const row = run.rows.length > 1 ? `${run.rows.length} rows: ${states(run.rows)}` : `one row: ${states(run.rows)}`;
+      const row =
+        run.rows.length > 1 ? `${run.rows.length} rows: ${states(run.rows)}` : `one row: ${states(run.rows)}`;
       return { holds: run.ran.length === 0, text: `${count(run.ran)}; ${row}` };
     },
   },
@@ -144,7 +166,12 @@ export const cells = [
     id: "parallel",
     name: "two identical calls at one time",
     script: (host, outputs) =>
-      outputs.length === 0 ? { calls: [host.bash("./leave.sh twin"), host.bash("./leave.sh twin")] } : { say: "done" },
-    judge: (run) => ({ holds: hasRun(run.ran, "twin", "twin") && states(run.rows) === "done, done", text: seen(run) }),
+      outputs.length === 0
+        ? { calls: [host.bash("./leave.sh twin"), host.bash("./leave.sh twin")] }
+        : { say: "done" },
+    judge: (run) => ({
+      holds: hasRun(run.ran, "twin", "twin") && states(run.rows) === "done, done",
+      text: seen(run),
+    }),
   },
 ];

@@ -44,7 +44,12 @@ export const hosts = [
     prepare: prepareBy("claude-code"),
     bash: (command) => call("Bash", { command, description: "a step" }),
     subagent: (prompt) =>
-      call("Agent", { description: "a part", prompt, subagent_type: "general-purpose", run_in_background: false }),
+      call("Agent", {
+        description: "a part",
+        prompt,
+        subagent_type: "general-purpose",
+        run_in_background: false,
+      }),
   },
   {
     id: "codex",
@@ -54,10 +59,11 @@ export const hosts = [
     mode: "`codex exec --sandbox workspace-write`; the trust in the new hooks is given by `--dangerously-bypass-hook-trust`",
     prepare: prepareBy("codex"),
     bash: (command) => call("exec_command", { cmd: command }),
-    subagent: (prompt) => call("spawn_agent", { message: prompt }),
+    subagent: (prompt) => ({ ...call("spawn_agent", { message: prompt }), namespace: "multi_agent_v1" }),
     afterSubagent: (outputs) => {
       const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(outputs.at(-1) ?? "")?.[0];
-      return id === undefined ? undefined : call("wait_agent", { targets: [id], timeout_ms: 30_000 });
+      const wait = call("wait_agent", { targets: [id], timeout_ms: 30_000 });
+      return id === undefined ? undefined : { ...wait, namespace: "multi_agent_v1" };
     },
     type: [
       () => call("exec_command", { cmd: "sh", tty: true, yield_time_ms: 1000 }),
@@ -72,7 +78,7 @@ export const hosts = [
     name: "Gemini CLI",
     npm: "@google/gemini-cli",
     bin: "gemini",
-    mode: "`gemini -p`",
+    mode: "`gemini -p` with `run_shell_command` in the setting `tools.allowed`: without it no command is offered there",
     prepare: prepareBy("gemini-cli"),
     bash: (command) => call("run_shell_command", { command, description: "a step" }),
     subagent: (prompt) => call("invoke_agent", { agent_name: "generalist", prompt }),
@@ -85,11 +91,14 @@ export const hosts = [
     mode: "`copilot -p`",
     prepare: prepareBy("copilot-cli"),
     bash: (command) => call("bash", { command, description: "a step" }),
-    subagent: (prompt) => call("task", { name: "part", description: "a part", agent_type: "general-purpose", prompt, mode: "sync" }),
-    type: [
-      () => call("bash", { command: "sh", description: "a shell", mode: "async", shellId: "one" }),
-      (text) => call("write_bash", { shellId: "one", input: `${text.trim()}{enter}`, delay: 2 }),
-    ],
+    subagent: (prompt) =>
+      call("task", {
+        name: "part",
+        description: "a part",
+        agent_type: "general-purpose",
+        prompt,
+        mode: "sync",
+      }),
   },
   {
     id: "opencode",

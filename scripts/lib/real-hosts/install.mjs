@@ -9,7 +9,8 @@ async function install(dir, packages, env) {
     writeFileSync(join(dir, "package.json"), '{"private":true}\n');
     const args = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error", ...packages];
     const { code, output } = await run("npm", args, { cwd: dir, env });
-    if (code !== 0) throw new Error(`${packages.join(" ")} cannot be installed: ${output.trim().slice(-2000)}`);
+    if (code !== 0)
+      throw new Error(`${packages.join(" ")} cannot be installed: ${output.trim().slice(-2000)}`);
   }
   return join(dir, "node_modules");
 }

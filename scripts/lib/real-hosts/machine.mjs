@@ -33,10 +33,19 @@ export class Machine {
       mkdirSync(each, { recursive: true });
     this.policy = join(this.home, "policy.yaml");
     writeFileSync(this.policy, policy);
-    writeFileSync(join(this.project, "leave.sh"), `#!/bin/sh\necho "$@" >> ${join(this.project, "ran.log")}\n`);
+    writeFileSync(
+      join(this.project, "leave.sh"),
+      `#!/bin/sh\necho "$@" >> ${join(this.project, "ran.log")}\n`,
+    );
     chmodSync(join(this.project, "leave.sh"), 0o755);
     this.place = hubPlace({ state: join(this.home, ".local", "state", "harnesskit", "hub") });
-    this.env = { PATH: path, HOME: this.home, NO_COLOR: "1", TMPDIR: join(this.home, "tmp"), XDG_STATE_HOME: "" };
+    this.env = {
+      PATH: path,
+      HOME: this.home,
+      NO_COLOR: "1",
+      TMPDIR: join(this.home, "tmp"),
+      XDG_STATE_HOME: "",
+    };
   }
 
   harness(...args) {
@@ -46,7 +55,15 @@ export class Machine {
   /** Puts a host under the guard, with a program that records what the host says and then starts the hook's own. */
   async guard(id) {
     const command = `${process.execPath} ${recorder} ${this.hooks}`;
-    const { code, output } = await this.harness("guard", "init", "--agent", id, "--yes", "--command", command);
+    const { code, output } = await this.harness(
+      "guard",
+      "init",
+      "--agent",
+      id,
+      "--yes",
+      "--command",
+      command,
+    );
     if (code !== 0) throw new Error(`harness guard init failed: ${output.trim()}`);
   }
 
@@ -62,9 +79,13 @@ export class Machine {
     await this.client.connect();
   }
 
+  get isHubDown() {
+    return this.hub === undefined || this.hub.exitCode !== null || this.hub.signalCode !== null;
+  }
+
   async killHub() {
     await this.client?.close();
-    if (this.hub === undefined || this.hub.exitCode !== null || this.hub.signalCode !== null) return;
+    if (this.isHubDown) return;
     const ended = once(this.hub, "exit");
     this.hub.kill("SIGKILL");
     await ended;
@@ -89,7 +110,8 @@ export class Machine {
   /** The timeline's rows of actions, from the oldest. */
   async actions() {
     const { rows } = await this.client.call("timeline.page", { filter: {} });
-    return rows.filter(({ type }) => type === "pre_action").reverse();
+    const found = rows.filter(({ type }) => type === "pre_action").reverse();
+    return Promise.all(found.map(({ id }) => this.client.call("timeline.get", { id })));
   }
 
   /** What the scripts have left. */
@@ -104,7 +126,10 @@ export class Machine {
   /** What the host has said to its hooks, in order. */
   said() {
     try {
-      return readFileSync(this.hooks, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line));
+      return readFileSync(this.hooks, "utf8")
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
     } catch {
       return [];
     }

@@ -6,7 +6,10 @@ import { fileURLToPath } from "node:url";
 const [file, ...args] = process.argv.slice(2);
 const program = fileURLToPath(new URL("../../../apps/cli/dist/guard-hook.cjs", import.meta.url));
 const input = args.includes("--version") ? "" : readFileSync(0, "utf8");
-const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { input, encoding: "utf8" });
+const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+  input,
+  encoding: "utf8",
+});
 if (input !== "") {
   let said = input;
   try {

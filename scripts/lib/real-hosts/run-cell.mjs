@@ -8,13 +8,12 @@ import { Machine } from "./machine.mjs";
 const timeoutMs = 120_000;
 
 /** A row of the timeline, in what the cells judge. */
-const shortRow = (row) => ({
+const shortRow = ({ row, input, metadata }) => ({
   state: row.state,
   tool: row.tool,
   depth: row.depth ?? 0,
-  workspace: row.metadata?.workspace,
-  command: row.arguments?.command,
-  rule: row.decision?.rule,
+  workspace: metadata?.value?.workspace,
+  command: input?.value?.command,
 });
 
 /**
@@ -31,14 +30,20 @@ export async function runCell(cell, host, { installed, node, base, seed, keep })
     const model = await startScriptedModel((outputs, request) => {
       for (const tool of request.tools) tools.add(tool);
       calls++;
-      return cell.script(host, outputs, request, machine.project);
+      return cell.script(host, outputs, request, machine);
     });
     const stop = new AbortController();
     try {
-      const parts = { home: machine.home, project: machine.project, modelUrl: model.url, prompt: "go on", seed };
+      const parts = {
+        home: machine.home,
+        project: machine.project,
+        modelUrl: model.url,
+        prompt: "go on",
+        seed,
+      };
       const { args, env } = await host.prepare(parts);
       await machine.guard(host.id);
-      if (!cell.withoutHub) await machine.startHub();
+      await machine.startHub();
       const human = cell.human && machine.answerAll(cell.human, stop.signal);
       const end = await runProgram({
         program: installed.program,
@@ -49,14 +54,24 @@ export async function runCell(cell, host, { installed, node, base, seed, keep })
       });
       stop.abort();
       await human;
-      const rows = cell.withoutHub ? [] : await machine.actions();
-      const records = cell.withoutHub ? [] : (await machine.client.call("inbox.list", {})).records;
-      const seen = { ran: machine.ran(), rows: rows.map(shortRow), outputs: model.outputs, records, project: machine.project };
+      if (machine.isHubDown) await machine.startHub();
+      const rows = await machine.actions();
+      const { records } = await machine.client.call("inbox.list", {});
+      const seen = {
+        ran: machine.ran(),
+        rows: rows.map(shortRow),
+        outputs: model.outputs,
+        records,
+        project: machine.project,
+      };
       const { holds, text } = cell.judge(seen);
-      const why = calls === 0 ? "it did not ask the model" : end.isTimedOut ? "it did not end in time" : undefined;
+      const why =
+        calls === 0 ? "it did not ask the model" : end.isTimedOut ? "it did not end in time" : undefined;
       const about = { tools: [...tools], said: machine.said() };
       if (keep) Object.assign(about, { seen, raw: rows, end });
-      return why === undefined ? { holds, text, ...about } : { holds: false, text: `${why}; ${text}`, ...about };
+      return why === undefined
+        ? { holds, text, ...about }
+        : { holds: false, text: `${why}; ${text}`, ...about };
     } finally {
       stop.abort();
       await machine.killHub();
@@ -64,4 +79,3 @@ export async function runCell(cell, host, { installed, node, base, seed, keep })
     }
   });
 }
-

@@ -73,6 +73,9 @@ const geminiSettings = {
   general: { disableAutoUpdate: true },
 };
 
+/** What it needs in order to offer a command without a terminal at which it can ask. */
+const geminiAllowed = { tools: { allowed: ["run_shell_command"] } };
+
 /** Gemini CLI. Hooks that it does not trust are those of the project. */
 const geminiRun: RunnableHost = {
   id: "gemini-cli",
@@ -82,7 +85,8 @@ const geminiRun: RunnableHost = {
       await writeFile(join(root, ".gemini", "settings.json"), JSON.stringify(content));
     };
     const parsed = hooks === undefined ? {} : (JSON.parse(hooks) as object);
-    await write(home, isTrusted ? { ...geminiSettings, ...parsed } : geminiSettings);
+    const settings = { ...geminiSettings, ...(asksUser && geminiAllowed) };
+    await write(home, isTrusted ? { ...settings, ...parsed } : settings);
     if (!isTrusted) await write(project, parsed);
     return {
       args: ["-p", prompt, ...(asksUser ? [] : ["--yolo"]), "--skip-trust", "-m", "gemini-2.5-flash"],
