@@ -7,7 +7,7 @@ async function install(dir, packages, env) {
   if (!existsSync(join(dir, "node_modules"))) {
     mkdirSync(dir, { recursive: true });
     writeFileSync(join(dir, "package.json"), '{"private":true}\n');
-    const args = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error", ...packages];
+    const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages];
     const { code, output } = await run("npm", args, { cwd: dir, env });
     if (code !== 0)
       throw new Error(`${packages.join(" ")} cannot be installed: ${output.trim().slice(-2000)}`);
@@ -29,6 +29,12 @@ export async function installHosts(dir, hosts, versions) {
     return [id, { program: join(modules, ".bin", bin), version }];
   });
   return { path: node, programs: Object.fromEntries(found) };
+}
+
+/** A directory with the package that opencode fetches before it loads a plugin; undefined where opencode is not run. */
+export async function installSeed(dir, version) {
+  if (version === undefined) return undefined;
+  return dirname(await install(join(dir, "opencode-seed"), [`@opencode-ai/plugin@${version}`], {}));
 }
 
 /** The first directories of a host's PATH: its own, so that the guard finds it, and that of its node. */
