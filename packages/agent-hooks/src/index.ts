@@ -26,6 +26,7 @@ export {
   hookFailures,
   hookProtection,
 } from "./protection.ts";
+export { versionProblem } from "./version.ts";
 export { type HookCall, type ReadHookOptions, readHook } from "./read-hook.ts";
 export type {
   HookCommand,

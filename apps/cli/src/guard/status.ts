@@ -24,12 +24,14 @@ import {
   settingsProblem,
 } from "./guard-context.ts";
 import { hookProgramProblem } from "./hook-answers.ts";
+import { readHostVersion } from "./host-version.ts";
 
 /** What is known of one agent. */
 interface AgentStatus {
   readonly id: string;
   readonly name: string;
   readonly program: string | undefined;
+  readonly version: string | undefined;
   readonly file: string | undefined;
   readonly commands: readonly string[];
   readonly problems: readonly string[];
@@ -74,7 +76,9 @@ const statusOf = async (
   proved: string | undefined,
 ): Promise<AgentStatus> => {
   const { host, program } = found;
-  const about = { id: host.id, name: host.name, program, proved };
+  const { version, problem } = await readHostVersion(found);
+  const about = { id: host.id, name: host.name, program, version, proved };
+  const old = problem === undefined ? [] : [problem];
   try {
     const state = await readHookState(host, context.scope, context);
     const { file, commands } = state;
@@ -90,19 +94,20 @@ const statusOf = async (
         : [];
     const trust = host.id === "codex" ? await trustProblem(found, commands, context) : [];
     const silent = missing.length > 0 ? [] : await answerProblem(state, context);
-    return { ...about, file: file.path, commands, problems: [...missing, ...silent, ...several, ...trust] };
+    return { ...about, file: file.path, commands, problems: [...old, ...missing, ...silent, ...several, ...trust] };
   } catch (error) {
-    return { ...about, file: undefined, commands: [], problems: [settingsProblem(error)] };
+    return { ...about, file: undefined, commands: [], problems: [...old, settingsProblem(error)] };
   }
 };
 
-const statusLines = ({ id, name, program, commands, file, problems, proved }: AgentStatus): string[] => {
+const statusLines = (status: AgentStatus): string[] => {
+  const { id, name, program, version, commands, file, problems, proved } = status;
   const state =
     commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${oneLine(file ?? "", 500)}`;
   const absent =
     program === undefined ? ` (${hostProgramNames({ id }).join(" or ")} is not on your PATH)` : "";
   return [
-    `${name}: ${state}${absent}`,
+    `${name}${version === undefined ? "" : ` ${version}`}: ${state}${absent}`,
     ...problems.map((problem) => `  ${problem}`),
     ...(proved === undefined ? [] : [`  ${proved}`]),
   ];
@@ -123,9 +128,10 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
   const isGuarded = agents.every(({ commands, problems }) => commands.length > 0 && problems.length === 0);
   const terminal = createTerminal();
   if (options.json) {
-    const shown = agents.map(({ id, program, file, commands, problems, proved }) => ({
+    const shown = agents.map(({ id, program, version, file, commands, problems, proved }) => ({
       agent: id,
       program: program ?? null,
+      version: version ?? null,
       file: file ?? null,
       hooks: commands,
       problems,

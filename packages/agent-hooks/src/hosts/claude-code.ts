@@ -19,11 +19,17 @@ const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
     { type: "command", command, timeout: toSeconds(timeoutMs), onFailure: "block" },
   );
 
+const version = "2.1.332";
+
 /** Claude Code. Its own words: https://code.claude.com/docs/en/hooks */
 export const claudeCode: Host = {
   id: "claude-code",
   name: "Claude Code",
-  checked: "documentation of 2.1.240; types of the tools in the npm package 2.1.330; not run",
+  checked: `runs of ${version} against a scripted model, and the documentation of 2.1.240`,
+  minimum: {
+    version: "2.1.295",
+    reason: "it ignores `onFailure`, and runs the tool when a hook crashes, is missing or takes too long",
+  },
   events: {
     PreToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },
     PostToolUse: { ahp: "post_action" },
@@ -63,9 +69,12 @@ export const claudeCode: Host = {
   },
   timing: { defaultMs: 600_000, field: "timeout", unit: "s" },
   failures: {
-    ...alike({ documented: "runs", withSettings: "blocked" }),
-    silent_exit: { documented: "blocked", withSettings: "blocked" },
-    untrusted: { documented: "runs" },
+    ...alike({ documented: "runs", withSettings: "blocked", observed: { effect: "blocked", version } }),
+    silent_exit: { documented: "blocked", observed: { effect: "blocked", version } },
+    // `onFailure` does not see it: a hook that ends with 0 has not failed.
+    garbage: { documented: "runs", observed: { effect: "runs", version } },
+    // With `-p` it runs the hooks of a project that its user has not trusted.
+    untrusted: { documented: "runs", observed: { effect: "blocked", version } },
   },
   settings: {
     kind: "json",

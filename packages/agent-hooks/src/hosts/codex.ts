@@ -30,13 +30,14 @@ const requirementsText = ({ command, timeoutMs }: Required<HookCommand>): string
   return `allow_managed_hooks_only = true\n${registered.map(hook).join("")}`;
 };
 
-const version = "0.169.0";
+const version = "0.171.0";
 
 /** Codex. Its own words: https://developers.openai.com/codex/hooks */
 export const codex: Host = {
   id: "codex",
   name: "Codex",
   checked: `runs of ${version} against a scripted model`,
+  minimum: { version: "0.169.0", reason: "hooks of older versions were not checked" },
   events: {
     PreToolUse: { ahp: "pre_action", blocks: true, modifies: "command" },
     PostToolUse: { ahp: "post_action" },

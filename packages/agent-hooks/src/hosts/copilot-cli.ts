@@ -64,6 +64,7 @@ export const copilotCli: Host = {
   id: "copilot-cli",
   name: "Copilot CLI",
   checked: "runs of 1.0.102 against a scripted model, and the documentation at github/docs 05da5bc",
+  minimum: { version: "1.0.102", reason: "hooks of older versions were not checked" },
   events: {
     preToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },
     PreToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },

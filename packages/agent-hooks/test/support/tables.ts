@@ -103,8 +103,13 @@ const toolTable = (): string => {
 
 const sourceTable = (): string =>
   table(
-    ["host", "checked against", "settings files"],
-    hosts.map(({ name, checked, settings }) => [name, checked, settings.files.map(code).join(", ")]),
+    ["host", "oldest version", "checked against", "settings files"],
+    hosts.map(({ name, minimum, checked, settings }) => [
+      name,
+      minimum?.version ?? "not known",
+      checked,
+      settings.files.map(code).join(", "),
+    ]),
   );
 
 /** The tables of the guide, by the name of their place in it. */
