@@ -98,7 +98,7 @@ export const cells = [
   {
     id: "down",
     name: "the hub is killed before the call",
-    script: async (host, outputs, request, machine) => {
+    script: async (host, outputs, _request, machine) => {
       if (outputs.length === 0) await machine.killHub();
       return oneCommand("./leave.sh down")(host, outputs);
     },
