@@ -17,8 +17,9 @@ declare module "vitest" {
 const claudePackage = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`;
 
 /**
- * From npm, without their install scripts, which they do not need. Codex and Gemini CLI are under the Apache License 2.0; the licences of Claude Code and
- * Copilot CLI permit to install and run them, and they need no account with a model provider of their user's own. `program` is below `node_modules`.
+ * From npm, without their install scripts, which they do not need. Codex and Gemini CLI are under the Apache License 2.0; the licence of Copilot CLI
+ * permits to install and run it, and it needs no account with a model provider of its user's own; Claude Code is under Anthropic's own terms, which
+ * its LICENSE.md names. `program` is below `node_modules`.
  */
 const pinned = [
   { id: "claude-code", name: claudePackage, version: "2.1.332", program: join(claudePackage, "claude") },
