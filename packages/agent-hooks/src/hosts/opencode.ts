@@ -14,6 +14,8 @@ const OpencodeInputSchema = z.object({
   callID: text,
   args: JsonValueSchema.optional(),
   output: JsonValueSchema.optional(),
+  error: text,
+  exit: z.number().nullish(),
   directory: text,
 });
 
@@ -28,6 +30,7 @@ export const opencode: Host = {
   events: {
     "tool.execute.before": { ahp: "pre_action", blocks: true, modifies: "whole" },
     "tool.execute.after": { ahp: "post_action" },
+    "tool.execute.failed": { ahp: "post_action" },
   },
   read(value) {
     const input = OpencodeInputSchema.parse(value);
@@ -39,6 +42,8 @@ export const opencode: Host = {
         ? { name: input.tool, input: input.args ?? {}, id: input.callID ?? undefined }
         : undefined,
       result: input.output ?? undefined,
+      error: input.error ?? undefined,
+      exitCode: input.exit ?? undefined,
       details: {},
     };
   },
@@ -50,11 +55,14 @@ export const opencode: Host = {
     glob: { tool: "glob", strings: ["pattern"] },
     grep: { tool: "grep", strings: ["pattern"] },
     list: { tool: "read", strings: ["path"] },
+    apply_patch: { tool: "edit", rename: { patchText: "patch" }, strings: ["patchText"], patch: "patch" },
     webfetch: { tool: "fetch", strings: ["url"] },
   },
+  bookkeeping: ["invalid", "plan_enter", "plan_exit", "question", "skill", "task", "todoread", "todowrite"],
   write(verdict) {
     switch (verdict.kind) {
       case "pass":
+      case "allow":
         return { decision: "allow" };
       case "modify":
         return { decision: "allow", args: verdict.input };
@@ -63,6 +71,8 @@ export const opencode: Host = {
     }
   },
   timing: { defaultMs: 30_000, field: "timeoutMs in the plugin file", unit: "ms" },
+  gaps: ["where its own settings ask for a tool, its user is asked besides: a plugin cannot answer that"],
+  refusesBy: "exit",
   // The plugin refuses the call for every failure of its command.
   failures: {
     ...alike({ documented: "unknown", withSettings: "blocked" }),

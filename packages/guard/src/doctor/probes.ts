@@ -70,9 +70,8 @@ export const probeSettings = (host: Host, probe: Probe, parts: ProbeParts): stri
   if (command === undefined) return undefined;
   const hook = { command, timeoutMs: probe === "timeout" ? shortMs : longMs };
   if (settings.kind === "plugin") return settings.plugin(hook);
-  const entries = Object.entries(settings.entries(hook)).filter(
-    ([event]) => host.events[event]?.ahp === "pre_action",
-  );
+  const gate = gateOf(host);
+  const entries = Object.entries(settings.entries(hook)).filter(([event]) => event === gate);
   const hooks = Object.fromEntries(entries.map(([event, entry]) => [event, [entry]]));
   return JSON.stringify({ ...settings.header, hooks });
 };

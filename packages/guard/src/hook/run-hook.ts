@@ -35,11 +35,17 @@ const defaultTimeoutMs = 30_000;
 /** As `deadlineMs` of agent-hooks, which would load all that it imports. */
 const deadlineOf = (timeoutMs: number): number => Math.max(timeoutMs - marginMs, Math.floor(timeoutMs / 2));
 
-const refusal = (host: string, reason: string): HookReply => ({
-  exitCode: 2,
-  stdout: "",
-  stderr: `harness guard (${host}): ${reason}\n`,
-});
+/** As `failClosed` of agent-hooks: of exit code 2, Copilot CLI does not hand the reason to its model. */
+const refusal = (host: string, reason: string): HookReply => {
+  const text = `harness guard (${host}): ${reason}`;
+  if (host !== "copilot-cli") return { exitCode: 2, stdout: "", stderr: `${text}\n` };
+  const decided = { permissionDecision: "deny", permissionDecisionReason: text };
+  return { exitCode: 0, stdout: JSON.stringify(decided), stderr: "" };
+};
+
+/** The root of the agent's work: Claude Code starts a hook in the directory to which its model has changed. */
+const workspaceOf = (host: string): string =>
+  (host === "claude-code" && process.env.CLAUDE_PROJECT_DIR) || process.cwd();
 
 const readInput = (stdin: NodeJS.ReadableStream): Promise<string | undefined> =>
   new Promise((resolve, reject) => {
@@ -161,7 +167,7 @@ export const runHook = async (
       id: randomUUID(),
       host,
       input,
-      cwd: process.cwd(),
+      cwd: workspaceOf(host),
       timeoutMs: leftMs,
       ...(event !== undefined && { event }),
       // Left out of the line where they are not set.
