@@ -48,16 +48,22 @@ async function runDoctor({ id, name }, program) {
 
 /** Runs the cells of all hosts, and the doctor. */
 async function look(dir) {
-  const place = option("install", join(dir, "hosts"));
-  const { path, programs } = await installHosts(place, wantedHosts, versions);
+  const modules = option("install", join(dir, "hosts"));
+  const { path, programs } = await installHosts(modules, wantedHosts, versions);
   // The doctor's programs are scripts that start the `node` of the PATH.
   process.env.PATH = [path, process.env.PATH].join(delimiter);
-  const seed = await installSeed(place, programs.opencode?.version);
+  const seed = await installSeed(modules, programs.opencode?.version);
   const base = join(dir, "runs");
   mkdirSync(base);
   const pairs = wantedHosts.flatMap((host) => wantedCells.map((cell) => ({ host, cell })));
   const runs = await mapLimit(pairs, Number(option("lanes", "2")), async ({ host, cell }) => {
-    const run = await runCell(cell, host, { installed: programs[host.id], node: path, base, seed });
+    const place = { installed: programs[host.id], node: path, base, seed };
+    const run = await runCell(cell, host, place).catch((error) => ({
+      holds: false,
+      text: `the run failed: ${error.message.split("\n")[0]}`,
+      tools: [],
+      said: [],
+    }));
     say(`${host.name}, ${cell.name}: ${run.holds === false ? "✗ " : ""}${run.text}`);
     return { ...run, host: host.id, cell: cell.id };
   });

@@ -1,5 +1,8 @@
 import { join } from "node:path";
 
+/** What the model gives its subagent to do. */
+const part = "run the part";
+
 /** The policy of all cells. */
 export const policy = `version: 1
 name: real-hosts
@@ -12,11 +15,14 @@ rules:
     when: { tool: bash, cel: 'args.command.contains("leave.sh ask")' }
     then: { decision: escalate, reason: a human publishes }
   - name: dry
-    when: { tool: bash, cel: 'args.command.contains("leave.sh before") && metadata.host == "codex"' }
-    then: { decision: modify, modified_payload: { arguments: { command: ./leave.sh after } } }
-  - name: dry-others
-    when: { tool: bash, cel: 'args.command.contains("leave.sh before") && metadata.host != "codex"' }
-    then: { decision: modify, modified_payload: { arguments: { command: ./leave.sh after, description: a step } } }
+    when: { tool: bash, cel: 'args.command.contains("leave.sh before")' }
+    then: { decision: modify, set: { arguments.command: ./leave.sh after } }
+  - name: silent
+    when: { tool: bash, cel: 'args.command.contains("leave.sh allow")' }
+    then: allow
+  - name: go
+    when: { event: pre_action }
+    then: { decision: allow, skipHostPrompt: true }
 `;
 
 const hasRun = (ran, ...words) =>
@@ -43,7 +49,17 @@ export const cells = [
     id: "allow",
     name: "the policy allows",
     script: oneCommand("./leave.sh allow"),
-    judge: (run) => ({ holds: hasRun(run.ran, "allow") && states(run.rows) === "done", text: seen(run) }),
+    // Whether it runs is the host's own affair; that it is recorded as what it was is the guard's.
+    judge: (run) => {
+      const isDone = states(run.rows) === "done";
+      return { holds: hasRun(run.ran, "allow") ? isDone : !isDone, text: seen(run) };
+    },
+  },
+  {
+    id: "skip",
+    name: "the policy allows, with `skipHostPrompt`",
+    script: oneCommand("./leave.sh go"),
+    judge: (run) => ({ holds: hasRun(run.ran, "go") && states(run.rows) === "done", text: seen(run) }),
   },
   {
     id: "block",
@@ -126,24 +142,20 @@ export const cells = [
     id: "subagent",
     name: "a subagent",
     script: (host, outputs, { prompts }) => {
-      const isSub = prompts.some((prompt) => prompt.includes("run the part") && !prompt.includes("go on"));
-      if (isSub)
-        return outputs.some((output) => output.includes("part done") || output.includes("leave")) ||
-          outputs.length > 0
-          ? { say: "part done" }
-          : { calls: [host.bash("./leave.sh sub")] };
-      if (outputs.length === 0) return { calls: [host.subagent("run the part")] };
+      const isSubagent =
+        prompts.some((prompt) => prompt.includes(part)) &&
+        !prompts.some((prompt) => prompt.includes("go on"));
+      if (isSubagent)
+        return outputs.length === 0 ? { calls: [host.bash("./leave.sh sub")] } : { say: "part done" };
+      if (outputs.length === 0) return { calls: [host.subagent(part)] };
       const after = outputs.length === 1 ? host.afterSubagent?.(outputs) : undefined;
       return after === undefined ? { say: "done" } : { calls: [after] };
     },
     judge: (run) => {
-      const inner = run.rows.filter((row) => row.command?.includes("leave.sh sub"));
-      const depth = inner.map((row) => row.depth).join(", ");
-      const holds = hasRun(run.ran, "sub") && inner.length === 1 && inner[0].depth > 0;
-      return {
-        holds,
-        text: `${count(run.ran)}; ${inner.length === 0 ? "no row of its own" : `row with depth ${depth}, ${states(inner)}`}`,
-      };
+      const [row, ...more] = run.rows.filter(({ command }) => command?.includes("leave.sh sub"));
+      const text = row === undefined ? "no row of its own" : `a row with depth ${row.depth}, ${row.state}`;
+      const holds = hasRun(run.ran, "sub") && more.length === 0 && row?.depth > 0 && row.state === "done";
+      return { holds, text: `${count(run.ran)}; ${text}` };
     },
   },
   {
