@@ -22,6 +22,8 @@ const CopilotInputSchema = z.object({
   prompt: text,
   source: text,
   reason: text,
+  agentId: text,
+  agentType: text,
 });
 type CopilotInput = z.infer<typeof CopilotInputSchema>;
 
@@ -67,6 +69,7 @@ const readCamelCase = (value: JsonObject, event: string | undefined): HookInput 
     prompt: input.prompt ?? undefined,
     result: input.toolResult ?? undefined,
     error: input.error ?? undefined,
+    subagent: input.agentId ? { id: input.agentId, type: input.agentType ?? undefined } : undefined,
     ...resultFacts(input.toolResult),
     details: { ...(source && { source }), ...(reason && { reason }) },
   };

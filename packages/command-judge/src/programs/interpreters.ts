@@ -130,11 +130,14 @@ export const interpreters: Family = {
   },
   "python python2 python3 pypy pypy3": {
     style: "posix",
-    usage: "-[BEsSuIPOqVv] -c=text -m=text -W=text -X=unknown --version text...",
+    usage: "-[BEsSuIPOqViv] -c=text -m=text -W=text -X=unknown --version text...",
     judge: python,
   },
   "node nodejs": {
-    ...codeFirst("-[vhp] -e=text --eval=text --print --version --no-warnings --no-deprecation --check", []),
+    ...codeFirst(
+      "-[vhpi] --interactive -e=text --eval=text --print --version --no-warnings --no-deprecation --check",
+      [],
+    ),
     judge: node,
   },
   "deno bunjs": "=> unknown runs-file runs code",
