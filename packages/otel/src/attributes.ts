@@ -25,7 +25,7 @@ export const decisionAttributes = (details: Partial<TracedDecision>): Values => 
   "harness.decision.tool": details.tool,
 });
 
-/** Of decisions and approvals, in the convention that backends read: OpenInference's kind of span. */
+/** Of decisions and approvals, which no convention of OpenTelemetry names: OpenInference's kind of span for a check. */
 export const guardrail = { "openinference.span.kind": "GUARDRAIL" };
 
 export const decision = {

@@ -41,7 +41,7 @@ const requirementsText = ({ command, timeoutMs }: Resolved<HookCommand>): string
   return `allow_managed_hooks_only = true\n${registered.map(hook).join("")}`;
 };
 
-const version = "0.169.0";
+const version = "0.171.0";
 
 /** Its models see the tools of subagents by one of two names. */
 const agentTools = ["spawn_agent", "wait_agent", "send_input", "resume_agent", "close_agent", "list_agents"];
@@ -50,7 +50,8 @@ const agentTools = ["spawn_agent", "wait_agent", "send_input", "resume_agent", "
 export const codex: Host = {
   id: "codex",
   name: "Codex",
-  checked: "runs of 0.169.0 and 0.171.0 against a scripted model",
+  checked: `runs of ${version} against a scripted model`,
+  minimum: { version: "0.169.0", reason: "hooks of older versions were not checked" },
   events: {
     PreToolUse: { ahp: "pre_action", blocks: true, modifies: "command" },
     PermissionRequest: { ahp: "pre_action", blocks: true, asksUser: true },

@@ -23,6 +23,8 @@ const CopilotInputSchema = z.object({
   prompt: text,
   source: text,
   reason: text,
+  agentId: text,
+  agentType: text,
 });
 type CopilotInput = z.infer<typeof CopilotInputSchema>;
 
@@ -68,6 +70,7 @@ const readCamelCase = (value: JsonObject, event: string | undefined): HookInput 
     prompt: input.prompt ?? undefined,
     result: input.toolResult ?? undefined,
     error: input.error ?? undefined,
+    subagent: input.agentId ? { id: input.agentId, type: input.agentType ?? undefined } : undefined,
     ...resultFacts(input.toolResult),
     details: defined({ source: source || undefined, reason: reason || undefined }),
   };
@@ -102,6 +105,7 @@ export const copilotCli: Host = {
   id: "copilot-cli",
   name: "Copilot CLI",
   checked: "runs of 1.0.102 against a scripted model, and the documentation at github/docs 05da5bc",
+  minimum: { version: "1.0.102", reason: "hooks of older versions were not checked" },
   events: {
     preToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },
     PreToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },

@@ -36,6 +36,7 @@ export const geminiCli: Host = {
   id: "gemini-cli",
   name: "Gemini CLI",
   checked: "runs of 0.61.0 against a scripted model, and the documentation in its package",
+  minimum: { version: "0.61.0", reason: "hooks of older versions were not checked" },
   events: {
     BeforeTool: { ahp: "pre_action", blocks: true, modifies: "whole" },
     AfterTool: { ahp: "post_action" },
