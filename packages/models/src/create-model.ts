@@ -3,6 +3,7 @@ import { guardedFetch } from "./guarded-fetch.ts";
 import { importAnthropic, importOffline, importOpenAiCompatible } from "./import-provider.ts";
 import { ModelError } from "./model-error.ts";
 import { parseModelSpec } from "./model-spec.ts";
+import { nameToolCalls } from "./name-tool-calls.ts";
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -77,11 +78,12 @@ async function openAiModel(settings: {
 }): Promise<LanguageModelV3> {
   const { name, baseURL, apiKey } = settings;
   const { createOpenAICompatible } = await importOpenAiCompatible();
+  const send = guardedFetch(settings.fetch, apiKey);
   const provider = createOpenAICompatible({
     name,
     baseURL,
     includeUsage: true,
-    fetch: guardedFetch(settings.fetch, apiKey),
+    fetch: async (input, init) => nameToolCalls(await send(input, init)),
     ...(apiKey !== undefined && { apiKey }),
   });
   return provider(settings.model);
