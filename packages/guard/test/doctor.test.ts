@@ -33,7 +33,7 @@ import { readFileSync } from "node:fs";
 const [, , url, file] = process.argv;
 if (url === "--version") { console.log("agent 1.2.3"); process.exit(); }
 if (${behaviour === "idle"}) { console.log("no model today"); process.exit(1); }
-const body = JSON.stringify({ input: [] });
+const body = JSON.stringify({ input: [], tools: [{ type: "function", name: "exec_command" }] });
 const text = await (await fetch(url + "/v1/responses", { method: "POST", body })).text();
 const { cmd } = JSON.parse(JSON.parse(/data: (.*function_call.*)/.exec(text)[1]).item.arguments);
 const hook = Object.values(JSON.parse(readFileSync(file, "utf8")).hooks)[0][0].hooks[0];
@@ -117,7 +117,7 @@ describe("a scripted model", () => {
     expect((await fetch(`${model.url}/v1/models`)).status).toBe(404);
     const reply = await fetch(`${model.url}/v1beta/models/g:streamGenerateContent?alt=sse`, {
       method: "POST",
-      body: "{",
+      body: JSON.stringify({ tools: [{ functionDeclarations: [{ name: "run_shell_command" }] }] }),
     });
     expect(await reply.text()).toContain('"text":"hello"');
   });

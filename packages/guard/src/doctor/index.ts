@@ -1,3 +1,4 @@
+export type { ModelCall, ModelStep } from "./model-apis.ts";
 export { type Probe, probes } from "./probes.ts";
 export { type ProveAgentsOptions, proveAgents } from "./prove-agents.ts";
 export { documentedHost, type ProveHostOptions, proveHost } from "./prove-host.ts";
@@ -12,8 +13,8 @@ export {
 export { type ProgramEnd, type ProgramRun, runProgram } from "./run-program.ts";
 export { type HostRunParts, type HostStart, type RunnableHost, runnableHosts } from "./runnable-hosts.ts";
 export {
+  type ModelRequest,
   type ModelScript,
-  type ModelStep,
   type ScriptedModel,
   startScriptedModel,
 } from "./scripted-model.ts";
