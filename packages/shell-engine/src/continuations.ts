@@ -108,14 +108,10 @@ export class Continuations {
     const expiresAtMs = clock.now() + expiresInMs;
     if (data !== undefined) await store.keep(id, data, expiresAtMs, owner);
     const token = await signer.sign(
-      { id, expiresAtMs, ...claims, ...(data !== undefined && { hasData: true as const }) },
+      { id, expiresAtMs, ...claims, hasData: data === undefined ? undefined : true },
       owner,
     );
-    return {
-      ...(claims.run !== undefined && { run_id: claims.run }),
-      ...(claims.sop !== undefined && { sop_id: claims.sop }),
-      continuation_token: token,
-    };
+    return { run_id: claims.run, sop_id: claims.sop, continuation_token: token };
   }
 
   async #claim(id: string, expiresAtMs: number) {
