@@ -95,11 +95,12 @@ const attemptOf = async (
     const expired = () => late.abort(new RequestTimeoutError(name, timeoutMs));
     cancelTimer = startDeadline(timeoutMs, expired, { clock, holdsProcess: true });
   };
-  let stream: "waiting" | "open" | "over" = "waiting";
+  let isOver = false;
+  let isOpen = false;
   const onFact = (fact: StreamFact): void => {
-    if (stream === "over") return;
+    if (isOver) return;
     startTimer();
-    stream = "open";
+    isOpen = true;
     onStream?.({ ...fact, requestId });
   };
   startTimer();
@@ -118,8 +119,8 @@ const attemptOf = async (
     },
   );
   cancelTimer();
-  if (stream === "open") onStream?.({ type: "ended", requestId });
-  stream = "over";
+  if (isOpen) onStream?.({ type: "ended", requestId });
+  isOver = true;
   if (ended.status === "timed_out" || ended.status === "cancelled") {
     if (!late.signal.aborted || signal.aborted) return failedAttempt(givenUp(signal));
     const message = `the engine did not answer within ${timeoutMs} ms`;
