@@ -156,14 +156,19 @@ export class AuditTrail {
 /** What can be said of a message that was refused before it was understood. For a log: nothing of it was checked. */
 const namesOf = (
   params: unknown,
-): { session_id?: string; agent_id?: string; event_type?: string; query_type?: string } => {
+): {
+  session_id?: string | undefined;
+  agent_id?: string | undefined;
+  event_type?: string | undefined;
+  query_type?: string | undefined;
+} => {
   if (typeof params !== "object" || params === null) return {};
   const { session_id, agent_id, event_type, query_type } = params as Record<string, unknown>;
   return {
-    ...(typeof session_id === "string" && { session_id }),
-    ...(typeof agent_id === "string" && { agent_id }),
-    ...(typeof event_type === "string" && { event_type }),
-    ...(typeof query_type === "string" && { query_type }),
+    session_id: typeof session_id === "string" ? session_id : undefined,
+    agent_id: typeof agent_id === "string" ? agent_id : undefined,
+    event_type: typeof event_type === "string" ? event_type : undefined,
+    query_type: typeof query_type === "string" ? query_type : undefined,
   };
 };
 

@@ -7,11 +7,11 @@ import { createRedactor, type Redactor } from "./redactor.ts";
 import type { AuditSink } from "./sink.ts";
 
 export interface MemoryAuditSinkOptions {
-  readonly limits?: Partial<MemoryAuditLimits>;
+  readonly limits?: Partial<MemoryAuditLimits> | undefined;
   /** Takes the secrets out; may be shared with other logs. @default createRedactor() */
-  readonly redactor?: Redactor;
+  readonly redactor?: Redactor | undefined;
   /** Milliseconds since 1970. @default Date.now */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
 }
 
 /** Keeps entries as the file sink would write them, without a chain: for tests and for hosts that keep no file. */

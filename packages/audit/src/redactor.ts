@@ -5,9 +5,9 @@ import { SecretSet } from "./secret-set.ts";
 
 export interface RedactorOptions {
   /** Keys whose values are secret, besides those that are known: `employee_number`. @default [] */
-  readonly secretKeys?: readonly string[];
+  readonly secretKeys?: readonly string[] | undefined;
   /** Values that are never written. @default [] */
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly string[] | undefined;
 }
 
 /** Registered values that are longer are refused, so that a look for them stays cheap. */

@@ -1,6 +1,5 @@
 import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import type { Clock } from "@harnesskit/wire/time";
-import type { CoreStats } from "./core-stats.ts";
 
 const windowMs = 60_000;
 
@@ -36,11 +35,9 @@ export class AuditBudget {
 /** Records what the core does; without a sink, nothing. */
 export class AuditTrail {
   readonly sink: AuditSink | undefined;
-  readonly #stats: CoreStats;
 
-  constructor(sink: AuditSink | undefined, stats: CoreStats) {
+  constructor(sink: AuditSink | undefined) {
     this.sink = sink;
-    this.#stats = stats;
   }
 
   record(entry: AuditEntryInput): void {
@@ -54,11 +51,7 @@ export class AuditTrail {
 
   /** For what an agent can cause as often as it likes. The entry after a gap says how many were left out. */
   recordWithin(budget: AuditBudget, entry: AuditEntryInput): void {
-    if (!this.sink) return;
-    if (!budget.take()) {
-      this.#stats.suppressedAuditEntries++;
-      return;
-    }
+    if (!this.sink || !budget.take()) return;
     const { suppressed } = budget;
     budget.suppressed = 0;
     this.sink.record(suppressed > 0 ? { ...entry, details: { ...entry.details, suppressed } } : entry);

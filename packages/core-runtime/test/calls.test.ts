@@ -5,7 +5,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { CallOptions, CoreOptions } from "../src/index.ts";
+import type { CallOptions, CoreOptions, ToolCall } from "../src/index.ts";
 import { connected, echoTool, type Message, open, openCore } from "./support/scripted-agent.ts";
 
 const setUp = (options: CoreOptions = {}) => {
@@ -88,17 +88,26 @@ describe("a call", () => {
     await core.close();
   });
 
-  it("leaves two audit entries, without its content", async () => {
+  it("leaves one audit entry, and two if it takes some time, without its content", async () => {
     verifies("RUN-3");
-    const { core, audit, entries } = setUp();
+    const { core, audit, clock, entries } = setUp();
     const { agent } = await connected(core);
-    const call = core.call("demo.agent/echo", { text: "content-in" }, { correlationId: "chat:1" });
+    const quick = core.call("demo.agent/echo", { text: "content-in" }, { correlationId: "chat:1" });
     agent.succeed(await agent.next("core.tool.call"), { said: "content-out" });
-    await call.result;
-    const own = entries().filter(({ call_id }) => call_id === call.callId);
-    expect(own).toMatchObject([
-      { action: "tool.call", tool_id: "demo.agent/echo", correlation_id: "chat:1" },
-      { action: "tool.result", outcome: "ok", duration_ms: 0, correlation_id: "chat:1" },
+    await quick.result;
+    const about = { tool_id: "demo.agent/echo", correlation_id: "chat:1" };
+    const entriesOf = (call: ToolCall) => entries().filter(({ call_id }) => call_id === call.callId);
+    expect(entriesOf(quick)).toMatchObject([
+      { action: "tool.call", outcome: "ok", duration_ms: 0, ...about },
+    ]);
+    const slow = core.call("demo.agent/echo", { text: "content-in" }, { correlationId: "chat:1" });
+    const message = await agent.next("core.tool.call");
+    clock.advance(20);
+    expect(entriesOf(slow)).toMatchObject([{ action: "tool.call", ...about }]);
+    agent.result(message, { status: "failed" });
+    await slow.result;
+    expect(entriesOf(slow).slice(1)).toMatchObject([
+      { action: "tool.result", outcome: "failed", duration_ms: 20, ...about },
     ]);
     expect(JSON.stringify(audit.entries())).not.toMatch(/content-(in|out)/);
     await core.close();
@@ -353,7 +362,7 @@ describe("what a result brings beside its output", () => {
     agent.result(agent.ofType("core.tool.call")[0] as Message, { ...end, ...times, metrics });
     const kept = await result;
     expect(kept).toMatchObject({ ...end, ...times, ...(isKept && { metrics: { rows: 7 } }) });
-    expect("metrics" in kept).toBe(isKept);
+    expect(kept.metrics !== undefined).toBe(isKept);
     expect(JSON.stringify(kept)).not.toContain("AKIA");
     await core.close();
   });
@@ -629,7 +638,7 @@ describe("a deadline", () => {
 });
 
 describe("results that no call waits for", () => {
-  it("are dropped, counted by kind and audited, within a bound", async () => {
+  it("are dropped, counted and audited, within a bound", async () => {
     verifies("RUN-143");
     const { core, entries } = setUp({ limits: { maxAuditEventsPerMinute: 10 } });
     const { agent } = await connected(core);
@@ -645,17 +654,13 @@ describe("results that no call waits for", () => {
     expect(await mine.result).toEqual({ status: "succeeded", output: { honest: true } });
     await nextTurn(5);
     expect(core.stats()).toMatchObject({
-      foreignResults: 1,
-      duplicateResults: 1,
-      unknownResults: 1,
-      strayChunks: 1,
+      unknownResults: 3,
       callsSucceeded: 1,
     });
     for (let n = 0; n < 100; n++) agent.succeed(message);
     await nextTurn(5);
     const strays = entries().filter(({ action }) => action === "tool.stray");
     expect(strays.length).toBeLessThanOrEqual(11);
-    expect(core.stats().suppressedAuditEntries).toBeGreaterThan(80);
     await core.close();
   });
 });

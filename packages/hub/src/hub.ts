@@ -107,8 +107,8 @@ export const createHub = (options: HubOptions): Hub => {
       presence.introduced(link, shortId(agent) ?? "unknown", shortId(session) ?? "unknown", info),
     onError,
     clock,
-    ...(options.stateStore && { stateStore: options.stateStore }),
-    ...(options.audit && { audit: auditOf(options.audit) }),
+    stateStore: options.stateStore,
+    audit: options.audit ? auditOf(options.audit) : undefined,
   });
   const api = new HubApi({
     approvals,
@@ -127,7 +127,7 @@ export const createHub = (options: HubOptions): Hub => {
     clock,
     about: {
       ...{ name, version, startedAtMs: clock.now() },
-      ...(options.commands && { commands: options.commands }),
+      commands: options.commands,
     },
     grantMs: options.grantMs ?? approvalLimits.defaults.grantMs,
     audit: (entry) => options.audit?.record(entry),

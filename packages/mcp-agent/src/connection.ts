@@ -30,7 +30,7 @@ export interface ConnectionOptions {
   readonly times: McpTimes;
   readonly authProvider?: OAuthClientProvider | undefined;
   readonly signal: AbortSignal;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** The server says that its tools have changed. */
   readonly onToolsChanged: () => void;
   /** Something is wrong that does not end the connection. May come often. */

@@ -15,7 +15,7 @@ export interface FileLockOwner extends ProcessIdentity {
   /** Differs for each lock, so that two locks of one process are distinct. */
   readonly nonce: string;
   /** True for a file that its process did not make: it came with a directory that was copied. */
-  readonly isCopy?: true;
+  readonly isCopy?: true | undefined;
 }
 
 export interface FileLockOptions {
@@ -88,8 +88,8 @@ const parseOwner = (text: string, fileInode: number): FileLockOwner | undefined 
   if (typeof nonce !== "string" || !/^[\w-]{1,64}$/.test(nonce)) return undefined;
   return {
     ...{ pid, host, nonce },
-    ...(typeof started === "string" && started !== "" && { started }),
-    ...(typeof inode === "number" && inode !== fileInode && { isCopy: true }),
+    started: typeof started === "string" && started !== "" ? started : undefined,
+    isCopy: (typeof inode === "number" && inode !== fileInode) || undefined,
   };
 };
 

@@ -23,15 +23,15 @@ export class UnsafeFileError extends HarnessError {
 
 export interface OpenOwnFileOptions {
   /** Flags of `open(2)`, to which those of a safe open are added. @default O_RDONLY */
-  readonly flags?: number;
+  readonly flags?: number | undefined;
   /** The mode of a file that is made. @default 0o600 */
-  readonly mode?: number;
+  readonly mode?: number | undefined;
   /** Bytes that the file may have. @default no limit, for files that are read in parts */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** For a file that the user named: its name may be a link. @default false */
-  readonly followLinks?: boolean;
+  readonly followLinks?: boolean | undefined;
   /** @default `node:fs/promises` */
-  readonly fileSystem?: { readonly open: typeof open };
+  readonly fileSystem?: { readonly open: typeof open } | undefined;
 }
 
 /** Windows has none of these flags. */

@@ -189,7 +189,7 @@ const createHarness = async (
       },
     },
     onError,
-    ...(stateStore && { stateStore }),
+    stateStore,
   });
   const about = noPolicyText[options.default];
   return { harness, about, close: () => {} };

@@ -68,12 +68,12 @@ export interface AuditShowOptions {
 type Entry = ReturnType<typeof readAuditFile> extends AsyncGenerator<infer E> ? E : never;
 
 const toFilter = (options: AuditShowOptions): AuditFilter => ({
-  ...(options.action !== undefined && { action: options.action }),
-  ...(options.agentId !== undefined && { agent_id: options.agentId }),
-  ...(options.call !== undefined && { call_id: options.call }),
-  ...(options.correlation !== undefined && { correlation_id: options.correlation }),
-  ...(options.after !== undefined && { afterSeq: options.after }),
-  ...(options.limit !== undefined && { limit: options.limit }),
+  action: options.action,
+  agent_id: options.agentId,
+  call_id: options.call,
+  correlation_id: options.correlation,
+  afterSeq: options.after,
+  limit: options.limit,
 });
 
 /** `harness audit show`: the entries of a log, the oldest first. Does not verify it. */

@@ -5,23 +5,23 @@ import { logLines } from "./log-files.ts";
 /** Which entries are wanted; all conditions hold at once. */
 export interface AuditFilter {
   /** An action, or with `.*` at its end all that begin so: `tool.*`. @default all */
-  readonly action?: string;
+  readonly action?: string | undefined;
   readonly outcome?: string;
-  readonly agent_id?: string;
+  readonly agent_id?: string | undefined;
   readonly tool_id?: string;
-  readonly call_id?: string;
+  readonly call_id?: string | undefined;
   readonly session_id?: string;
   readonly request_id?: string;
-  readonly correlation_id?: string;
+  readonly correlation_id?: string | undefined;
   readonly causation_id?: string;
   /** Entries with a greater number. @default 0 */
-  readonly afterSeq?: number;
+  readonly afterSeq?: number | undefined;
   /** From this time on, in milliseconds since 1970. @default the beginning */
   readonly fromMs?: number;
   /** Before this time, in milliseconds since 1970. @default the end */
   readonly beforeMs?: number;
   /** How many entries at most. @default all */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Takes a line that is no entry, counted from 1; reading goes on. @default throws `audit_invalid_line` */
   readonly onInvalidLine?: (file: string, line: number) => void;
 }

@@ -36,14 +36,14 @@ export interface McpProxyOptions {
   /** What policies call the server: letters, digits, `.` and `-`. */
   readonly name: string;
   /** @default see each limit of `proxyLimits` */
-  readonly limits?: Partial<ProxyLimits>;
+  readonly limits?: Partial<ProxyLimits> | undefined;
   /** What the user should know, in a line: tools that are not offered, messages that were dropped. @default no report */
-  readonly onNote?: (line: string) => void;
+  readonly onNote?: ((line: string) => void) | undefined;
   /**
    * Where a human answers approvals, for clients that open addresses (`elicitation.url`). The client's program sees it: no secret may be in it. @default no address
    */
-  readonly approvalUrl?: () => Promise<string | undefined>;
-  readonly clock?: Clock;
+  readonly approvalUrl?: (() => Promise<string | undefined>) | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** A call that is judged, or runs at the server. */

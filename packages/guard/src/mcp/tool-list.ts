@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { BoundedMap, displayText, HarnessError, type JsonLine } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { within } from "@harnesskit/wire/time";
 import { editedLine } from "../proxy/exact-line.ts";
 import { objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
@@ -106,7 +107,7 @@ export class ToolList {
     const seen = new Set<string>();
     let cursor: string | undefined;
     for (let page = 0; page < maxPages; page++) {
-      const answer = await this.#ask({ ..._meta, ...(cursor !== undefined && { cursor }) });
+      const answer = await this.#ask(defined({ ..._meta, cursor }));
       if (answer.error !== undefined) {
         throw new HarnessError("tool_list_failed", "the server does not list its tools");
       }

@@ -28,8 +28,8 @@ export interface ActionJudgeOptions {
   /** The way to the harness. It stays its owner's to close. */
   readonly client: AhpClient;
   /** How long a harness may be away before an action is refused, in milliseconds. @default 10000 */
-  readonly awayMs?: number;
-  readonly clock?: Clock;
+  readonly awayMs?: number | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** How much longer an answer is waited for than the harness was asked to take. */

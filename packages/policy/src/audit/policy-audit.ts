@@ -12,7 +12,7 @@ export interface PolicyAuditOptions {
    * Whether entries keep the event in `details.event` for `backtest`: without secrets, and at most 65,536 characters.
    * @default false
    */
-  readonly recordContent?: boolean;
+  readonly recordContent?: boolean | undefined;
 }
 
 /** Facts in the entry of an event, in addition to the server's own. */
@@ -35,15 +35,16 @@ export const contentAuditLimits: Readonly<Pick<AuditEntryLimits, "maxStringLengt
 const maxPending = 4096;
 
 const ruleDetails = ({ rule, source, mode, decided, shadowed }: Explanation): EventDetails => ({
-  ...(rule !== undefined && { rule }),
-  ...(source !== "rule" && { source }),
-  ...(shadowed.length > 0 && { shadowed: shadowed.map((one) => `${one.rule}: ${one.decision}`).join(", ") }),
-  ...(mode === "shadow" && { would: decided?.decision }),
+  rule,
+  source: source === "rule" ? undefined : source,
+  shadowed:
+    shadowed.length > 0 ? shadowed.map((one) => `${one.rule}: ${one.decision}`).join(", ") : undefined,
+  would: mode === "shadow" ? decided?.decision : undefined,
 });
 
 const contentDetails = (event: AhpEvent): EventDetails => {
   const recorded = recordedEvent(event);
-  return recorded ? { event: recorded.text, ...(recorded.isCut && { event_cut: true }) } : {};
+  return recorded ? { event: recorded.text, event_cut: recorded.isCut || undefined } : {};
 };
 
 /**

@@ -192,7 +192,7 @@ class NewlineDecoder implements Decoder {
 
 export interface NewlineCodecOptions extends CodecOptions {
   /** Deliver a {@link JsonLine} for each message, so that a proxy can pass its line on unchanged. @default false */
-  readonly keepLines?: boolean;
+  readonly keepLines?: boolean | undefined;
 }
 
 /**
