@@ -18,8 +18,8 @@ export interface ToolListOptions {
   readonly send: (message: RpcMessage) => Promise<void>;
   /** A tool is not offered, in a line. */
   readonly onNote: (line: string) => void;
-  /** A tool waits to be accepted. Called each time that it is met. */
-  readonly onWaiting: (tool: string) => void;
+  /** Tools wait to be accepted. Called each time that they are met. */
+  readonly onWaiting: () => void;
 }
 
 const maxTools = 1024;
@@ -139,13 +139,13 @@ export class ToolList {
       .filter(({ name }) => !names.has(name) && names.add(name).size <= maxTools)
       .slice(0, maxTools);
     const states = await this.#options.pins.check(tools);
+    if (states.some((state) => state === "new" || state === "changed")) this.#options.onWaiting();
     return tools.filter((tool, at) => {
       const state = states[at] ?? "unusable";
       if (this.#tools.size < maxTools || this.#tools.has(tool.name)) {
         this.#tools.set(tool.name, { state, annotations: objectOf(tool.annotations) });
       }
       if (state !== "accepted") this.#note(tool.name, state);
-      if (state === "new" || state === "changed") this.#options.onWaiting(tool.name);
       return state === "accepted";
     });
   }
