@@ -58,8 +58,8 @@ export const thrownError = (
       code: isCode(thrown.code) ? thrown.code : RuntimeErrorCode.Failed,
       message: options.redact(String(thrown.message).slice(0, maxMessageLength)),
       where: "agent.tool",
-      ...(details !== undefined && { details }),
-      ...(thrown.retryable !== undefined && { retryable: thrown.retryable }),
+      details,
+      retryable: thrown.retryable,
     };
   }
   const error: RuntimeError = {

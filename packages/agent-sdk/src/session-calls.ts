@@ -73,7 +73,7 @@ export class SessionCalls {
     if (error || !tool) {
       const now = isoTime(this.#core.clock.now());
       const times = { started_at: now, finished_at: now };
-      this.#send({ call_id, status: "failed", ...(error && { error }), ...times }, message, 0);
+      this.#send({ call_id, status: "failed", error, ...times }, message, 0);
       return;
     }
     const call = new ToolCall(tool, message, this, this.#core);
@@ -178,7 +178,7 @@ export class SessionCalls {
     if (frameBytes(message) <= this.#maxFrameBytes) return message;
     if (error) {
       const { code, message: text, retryable } = error;
-      const short = { code, message: text.slice(0, 64), ...(retryable !== undefined && { retryable }) };
+      const short = { code, message: text.slice(0, 64), retryable };
       message.payload = { call_id, status, error: short };
     } else message.payload = tooLarge(payload);
     return message;

@@ -10,15 +10,15 @@ import type { ToolContext } from "./tool-context.ts";
  */
 export interface Tool extends shared.Tool<ToolContext> {
   /** The core may call it only for a directive. @default false */
-  readonly requiresDirective?: boolean;
+  readonly requiresDirective?: boolean | undefined;
   /** What of the manifest's `permissions` the tool needs. @default all of them */
-  readonly permissions?: readonly string[];
+  readonly permissions?: readonly string[] | undefined;
   /** Such as `streaming` and `cancellation`; metadata. */
-  readonly capabilities?: readonly string[];
+  readonly capabilities?: readonly string[] | undefined;
   /** For grouping in a user interface. */
-  readonly tags?: readonly string[];
+  readonly tags?: readonly string[] | undefined;
   /** The longest that a call may take; a call's own `timeout_ms` may be shorter. @default as the call says */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** What a function without `return` gives. */
@@ -37,7 +37,7 @@ export interface ToolDefinition<
 > extends Omit<Tool, "input" | "output" | "run"> {
   readonly input: Input;
   /** What does not match fails with `tool.invalid_output`. */
-  readonly output?: Output;
+  readonly output?: Output | undefined;
   /**
    * Does the work. Throws `ToolError` to fail with a code and message of its own; anything else that it throws becomes
    * `tool.failed` in general words. Should end soon after `context.signal` aborts.
@@ -78,7 +78,7 @@ const compile = (tool: Tool): CompiledTool => {
     ...(output && { output_schema: output.jsonSchema }),
     ...(capabilities && { capabilities: [...capabilities] }),
     ...(effects && { side_effects: effects !== "read" }),
-    ...(requiresDirective !== undefined && { requires_directive: requiresDirective }),
+    requires_directive: requiresDirective,
     ...(permissions && { permissions: [...permissions] }),
     ...(tags && { tags: [...tags] }),
   };

@@ -123,7 +123,7 @@ const healthOf = (session: Session, reason: string | undefined): SessionHealth =
   agentId: session.agentId,
   status: session.status,
   sessionId: session.sessionId,
-  ...(reason !== undefined && { reason }),
+  reason,
 });
 
 const infoOf = (session: Session): AgentInfo => ({
@@ -134,8 +134,8 @@ const infoOf = (session: Session): AgentInfo => ({
   status: session.status,
   connectedAt: session.openedAt,
   capabilities: session.hello.protocol.capabilities,
-  ...(session.hello.sdk && { sdk: session.hello.sdk }),
-  ...(session.lastHeartbeat && { heartbeat: session.lastHeartbeat }),
+  sdk: session.hello.sdk,
+  heartbeat: session.lastHeartbeat,
   tools: session.tools.size,
   inflight: session.calls.inflight,
   waiting: session.calls.waiting,

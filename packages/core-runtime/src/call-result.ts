@@ -14,10 +14,10 @@ import type { ValidationProblem } from "./tool-validators.ts";
 /** What the agent says of the run beside its outcome (section 4.3.3). Absent where it says nothing. */
 export interface CallReport {
   /** RFC 3339, by the agent's clock. */
-  readonly started_at?: string;
-  readonly finished_at?: string;
+  readonly started_at?: string | undefined;
+  readonly finished_at?: string | undefined;
   /** Durations and counts, with at most `maxErrorBytes`. */
-  readonly metrics?: JsonObject;
+  readonly metrics?: JsonObject | undefined;
 }
 
 /** How a call ended. What an agent reported and what the core decided have the same form. */
@@ -61,7 +61,7 @@ const passedOn = (error: RuntimeError, { limits, redactor }: CoreContext): Runti
       message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message,
     ),
     ...(keepsDetails && { details: redactedJson(details, redactor) }),
-    ...(retryable !== undefined && { retryable }),
+    retryable,
     ...(where !== undefined && { where: redactor.text(where.slice(0, 128)) }),
   };
 };

@@ -11,11 +11,11 @@ export interface StreamChunk {
   readonly channel: "stdout" | "stderr" | "log" | "status" | "partial_result";
   readonly data: { readonly text: string } | { readonly json: JsonObject };
   /** The agent said that no chunk follows. */
-  readonly done?: true;
+  readonly done?: true | undefined;
   /** Chunks just before this one that never arrived: the agent skipped their numbers. */
-  readonly missing?: number;
+  readonly missing?: number | undefined;
   /** Chunks just before this one that were dropped here, because the reader was too slow. */
-  readonly dropped?: number;
+  readonly dropped?: number | undefined;
 }
 
 export type StreamContext = Pick<CoreContext, "stats" | "redactor" | "limits">;

@@ -7,13 +7,13 @@ import { type Directive, DirectiveSchema } from "./directive.ts";
 /** What a directive is issued for. One of `input` and `match` is given; both are kept as digests. */
 export interface DirectiveRequest extends Pick<Directive, "tool_id" | "issued_by" | "until"> {
   /** Exactly the input of the call. */
-  readonly input?: JsonObject;
+  readonly input?: JsonObject | undefined;
   /** Fields of the input and their values, at least one; its other fields are free. */
-  readonly match?: JsonObject;
+  readonly match?: JsonObject | undefined;
   /** @default 1 */
-  readonly max_uses?: number;
+  readonly max_uses?: number | undefined;
   /** What it was issued for, such as an approval, for the audit only. */
-  readonly causation_id?: string;
+  readonly causation_id?: string | undefined;
 }
 
 const directiveInput = ({ input, match }: DirectiveRequest): Directive["input"] => {

@@ -69,7 +69,7 @@ export type SupervisionEvent =
   /** The agent's own process has ended. */
   | { readonly type: "exited"; readonly exit: AgentExit }
   /** Nothing of the run is left. `reason` is better than the exit. */
-  | { readonly type: "gone"; readonly exit: AgentExit; readonly reason?: AgentReason }
+  | { readonly type: "gone"; readonly exit: AgentExit; readonly reason?: AgentReason | undefined }
   | { readonly type: "deadline" };
 
 /**
@@ -88,12 +88,12 @@ export interface SupervisionContext {
   readonly random: number;
   readonly settings: SupervisionSettings;
   /** Since this phase began, a connection began with what is no frame. */
-  readonly sawOtherFraming?: boolean;
+  readonly sawOtherFraming?: boolean | undefined;
 }
 
 export interface SupervisionStep {
   readonly state: Supervision;
-  readonly action?: SupervisionAction;
+  readonly action?: SupervisionAction | undefined;
 }
 
 export const initialSupervision = (nowMs: number): Supervision => ({
