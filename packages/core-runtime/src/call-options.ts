@@ -51,12 +51,12 @@ const ids = [
   "declarationDigest",
 ] as const;
 
-const isId = (value: unknown): boolean =>
+const isUsableId = (value: unknown): boolean =>
   value === undefined || (typeof value === "string" && value !== "" && value.length <= 256);
 
 /** What is wrong with the options of a call; undefined where they can be used. */
 const problemOf = (options: CallOptions, limits: CoreLimits): string | undefined => {
-  const badId = ids.find((name) => !isId(options[name]));
+  const badId = ids.find((name) => !isUsableId(options[name]));
   if (badId !== undefined) return `${badId} must be a string of 1 to 256 characters`;
   const { timeoutMs = 1, caller, actor, context } = options;
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > limits.maxTimeoutMs) {

@@ -53,7 +53,7 @@ export class CallRouter {
     if (refused) return refused;
     const callId = nextUuid();
     const asked = { tool, options, callId, causationId: callId, input: input as JsonObject };
-    return refusedBy(await settled(this.#ask(session, asked)));
+    return refusedBy(await awaitVerdict(this.#ask(session, asked)));
   }
 
   #find(toolId: string): { session: Session; tool: RegisteredTool } | CallResult {
@@ -119,7 +119,7 @@ export class CallRouter {
     const { backing } = this.#context;
     calls.hold(call);
     const refused =
-      refusedBy(await settled(verdict)) ?? goneOrChanged(session, call) ?? this.#missingDirective(call);
+      refusedBy(await awaitVerdict(verdict)) ?? goneOrChanged(session, call) ?? this.#missingDirective(call);
     const { directiveId } = call.options;
     if (call.settled || refused || directiveId === undefined) {
       this.#admit(session, call, refused);
@@ -174,7 +174,7 @@ export class CallRouter {
 type AskingCall = Pick<Call, "tool" | "options" | "causationId" | "callId" | "input">;
 
 /** What a promise gives; undefined where it rejects. */
-const settled = async (value: unknown): Promise<unknown> => {
+const awaitVerdict = async (value: unknown): Promise<unknown> => {
   try {
     return await value;
   } catch {
