@@ -6,7 +6,7 @@ const { openFileAuditSink } = await import(built.audit);
 const { startCore } = await import(built.coreRuntime);
 const { auditPath, socketDirectory, directories } = JSON.parse(process.argv[2]);
 
-const audit = await openFileAuditSink({ path: auditPath, sync: "never" });
+const audit = await openFileAuditSink({ path: auditPath });
 /** Ids of calls with an entry, and what is called when one gets its first. */
 const recorded = new Set();
 const waiting = new Map();

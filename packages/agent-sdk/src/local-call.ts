@@ -42,8 +42,8 @@ const toolError = (
   { code, message, details, retryable } = runtimeError(RuntimeErrorCode.Failed, "the tool failed"),
 ): ToolError =>
   new ToolError(code, message, {
-    ...(details !== undefined && { details }),
-    ...(retryable !== undefined && { retryable }),
+    details,
+    retryable,
   });
 
 /** Runs one call as a core would have it run: the same messages, on a channel that leads back here. */

@@ -121,7 +121,7 @@ class AgentRun {
     const maxFrameBytes = this.#options.maxFrameBytes ?? this.#launch.maxFrameBytes;
     const transport = createUnixTransport({
       path: this.#launch.socketPath,
-      ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+      maxFrameBytes,
     });
     const channel = await transport.connect({ signal });
     const session = new Session(this.#core, channel, this.#launch.token);

@@ -1,5 +1,6 @@
 import type { RuntimeError } from "@harnesskit/protocol/runtime";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { defined } from "@harnesskit/wire/json";
 import { ToolError } from "@harnesskit/wire/tool";
 import type { Problem } from "./schema.ts";
 import { writeJson } from "./written-json.ts";
@@ -29,7 +30,7 @@ export const misfit = (
   );
   const message = `the ${side} does not match the tool's ${side} schema: ${places.join(", ")}`;
   return runtimeError(code, message.slice(0, maxMessageLength), {
-    details: { problems: problems.map((problem) => ({ ...problem })) },
+    details: { problems: problems.map(defined) },
   });
 };
 

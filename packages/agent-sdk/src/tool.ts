@@ -75,12 +75,12 @@ const compile = (tool: Tool): CompiledTool => {
     name,
     description,
     input_schema: input.jsonSchema,
-    ...(output && { output_schema: output.jsonSchema }),
-    ...(capabilities && { capabilities: [...capabilities] }),
-    ...(effects && { side_effects: effects !== "read" }),
+    output_schema: output ? output.jsonSchema : undefined,
+    capabilities: capabilities ? [...capabilities] : undefined,
+    side_effects: effects ? effects !== "read" : undefined,
     requires_directive: requiresDirective,
-    ...(permissions && { permissions: [...permissions] }),
-    ...(tags && { tags: [...tags] }),
+    permissions: permissions ? [...permissions] : undefined,
+    tags: tags ? [...tags] : undefined,
   };
   return {
     name,

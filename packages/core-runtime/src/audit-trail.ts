@@ -44,6 +44,11 @@ export class AuditTrail {
     this.sink?.record(entry);
   }
 
+  /** True while entries cannot be kept: no call is sent then, since none goes unrecorded. */
+  get isFull(): boolean {
+    return this.sink?.isFull === true;
+  }
+
   /** For what an agent can cause as often as it likes. The entry after a gap says how many were left out. */
   recordWithin(budget: AuditBudget, entry: AuditEntryInput): void {
     if (!this.sink || !budget.take()) return;

@@ -64,7 +64,7 @@ export class CallAudit {
     const entry = this.#entry(isSent && !call.isStartRecorded ? "tool.call" : "tool.result", call);
     call.isStartRecorded = true;
     const refusal = isSent ? undefined : refusalOf(result);
-    audit.record(Object.assign(entry, outcomeOf(result, clock.elapsedMs() - call.startedMs, refusal)));
+    audit.record(Object.assign(entry, auditedOutcome(result, clock.elapsedMs() - call.startedMs, refusal)));
   }
 
   /** All calls have ended. */
@@ -85,10 +85,13 @@ export const auditRefusedCall = (
   options: CallOptions,
   result: CallResult,
 ): void => {
-  audit.record({ ...callEntry("tool.result", toolId.slice(0, 257), callId, options), ...outcomeOf(result) });
+  audit.record({
+    ...callEntry("tool.result", toolId.slice(0, 257), callId, options),
+    ...auditedOutcome(result),
+  });
 };
 
-const outcomeOf = (
+const auditedOutcome = (
   result: CallResult,
   durationMs?: number,
   refusal?: Readonly<Record<string, string>>,

@@ -35,7 +35,7 @@ const maxMessageLength = 4096;
 export const coreResult = (
   code: RuntimeErrorCode,
   message: string,
-  extra: { readonly retryable?: boolean; readonly details?: JsonObject } = {},
+  extra: { readonly retryable?: boolean; readonly details?: JsonObject | undefined } = {},
 ): CallResult => ({
   status: code === RuntimeErrorCode.Canceled ? "canceled" : "failed",
   error: { code, message, where: "core", ...extra },
@@ -60,9 +60,9 @@ const passedOn = (error: RuntimeError, { limits, redactor }: CoreContext): Runti
     message: redactor.text(
       message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message,
     ),
-    ...(keepsDetails && { details: redactedJson(details, redactor) }),
+    details: keepsDetails ? redactedJson(details, redactor) : undefined,
     retryable,
-    ...(where !== undefined && { where: redactor.text(where.slice(0, 128)) }),
+    where: where === undefined ? undefined : redactor.text(where.slice(0, 128)),
   };
 };
 

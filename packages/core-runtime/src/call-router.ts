@@ -209,7 +209,7 @@ const refusedBy = (verdict: unknown): CallResult | undefined => {
   const message = typeof reason === "string" ? reason.slice(0, 1024) : "the authorization failed";
   const details = isObject(verdict) && isPlainObject(verdict.details) ? verdict.details : undefined;
   return coreResult(RuntimeErrorCode.Forbidden, message, {
-    ...(details && { details: details as JsonObject }),
+    details: details ? (details as JsonObject) : undefined,
   });
 };
 

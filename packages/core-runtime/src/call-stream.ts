@@ -60,8 +60,8 @@ export class CallStream extends Feed<StreamChunk> {
       seq,
       channel,
       data: "json" in data ? { json: redactedJson(data.json, redactor) } : { text: redactor.text(data.text) },
-      ...(done && { done }),
-      ...(missing > 0 && { missing }),
+      done: done || undefined,
+      missing: missing > 0 ? missing : undefined,
     });
     return true;
   }

@@ -241,7 +241,11 @@ export class SessionCalls {
   }
 
   #send(call: Call): void {
-    const { clock, stats } = this.#context;
+    const { audit, clock, stats } = this.#context;
+    if (audit.isFull) {
+      this.finish(call, coreResult(RuntimeErrorCode.Busy, "the audit log is full", retryable));
+      return;
+    }
     const message = callMessage(clock, call);
     call.messageId = message.id;
     this.#enter(call, "running");

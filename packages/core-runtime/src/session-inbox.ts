@@ -142,7 +142,7 @@ export class SessionInbox {
     for (const tool_id of changed) {
       session.record({ action: "tool.schema_changed", outcome: "ok", tool_id, details: {} });
     }
-    const payload = { registered, ...(rejected.length > 0 && { rejected }) };
+    const payload = { registered, rejected: rejected.length > 0 ? rejected : undefined };
     this.#answer(message, "core.tools.registered", payload);
     // An agent may have no tools: that it says so is what is waited for.
     if (!more && (registered.length > 0 || replace || tools.length === 0)) session.toolsChanged();

@@ -32,7 +32,7 @@ export {
   type LimitsOf,
   type NumberRange,
 } from "./define-limits.ts";
-export { defineOptions, type OptionNames } from "./define-options.ts";
+export { defineOptions, type OptionNames, type Resolved } from "./define-options.ts";
 export { type DisplayOptions, displayName, displayReason, displayText, endOfCharacter } from "./display.ts";
 export {
   BufferFullError,

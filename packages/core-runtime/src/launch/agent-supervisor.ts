@@ -255,11 +255,13 @@ export class AgentSupervisor {
       toolIds: this.#toolIds,
       manifestHash: this.#read.hash,
       ...this.#session,
-      ...(reason && { reason: reason.message, reasonCode: reason.code }),
-      ...(phase === "backoff" && deadlineMs !== undefined && { nextStartMs: toEpochMs(deadlineMs) }),
+      reason: reason ? reason.message : undefined,
+      reasonCode: reason ? reason.code : undefined,
+      nextStartMs: phase === "backoff" && deadlineMs !== undefined ? toEpochMs(deadlineMs) : undefined,
       lastExit: this.#lastExit,
       errorLine: line,
-      ...(running && { pid: running.process.pid, launchId: running.launchId }),
+      pid: running ? running.process.pid : undefined,
+      launchId: running ? running.launchId : undefined,
     };
   }
 

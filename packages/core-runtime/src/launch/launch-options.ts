@@ -21,7 +21,7 @@ export interface LaunchOptions extends Partial<LaunchTimes> {
   /** Where the private directory of the socket is made. @default `XDG_RUNTIME_DIR`, or the directory for temporary files */
   readonly socketDirectory?: string | undefined;
   /** Of which agents inherit a few names and those of their manifests. @default process.env */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Overrides the `restart` of the manifests, field by field. @default {} */
   readonly restart?: RestartPolicy | undefined;
   /** Receives each line that an agent writes to its standard output and error: untrusted, and maybe secret. */

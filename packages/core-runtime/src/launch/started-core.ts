@@ -38,8 +38,9 @@ const stateEntry = (agent: LaunchedAgent): AuditEntryInput => ({
     restarts: agent.restarts,
     launch_id: agent.launchId,
     manifest_hash: agent.manifestHash,
-    ...(agent.state === "backoff" && { wait_ms: (agent.nextStartMs ?? 0) - agent.sinceMs }),
-    ...(agent.lastExit && { exit_code: agent.lastExit.code, exit_signal: agent.lastExit.signal }),
+    wait_ms: agent.state === "backoff" ? (agent.nextStartMs ?? 0) - agent.sinceMs : undefined,
+    exit_code: agent.lastExit?.code,
+    exit_signal: agent.lastExit?.signal,
   },
 });
 

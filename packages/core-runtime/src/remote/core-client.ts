@@ -213,7 +213,7 @@ class RemoteCore implements CoreClient {
     signal?: AbortSignal,
   ): Promise<ResultOf<Name>> {
     const peer = await this.#peer(signal);
-    const wait = { timeoutMs: this.#timeoutMs, ...(signal && { signal }) };
+    const wait = { timeoutMs: this.#timeoutMs, signal };
     return parseResult(method, await peer.request(method, params, wait));
   }
 

@@ -37,7 +37,7 @@ export interface AgentHostOptions {
   /** How long `tools` waits for an agent whose tools are not known, in milliseconds. @default 5000 */
   readonly startTimeoutMs?: number | undefined;
   /** Opens the audit log of the core, which the host closes. @default no log */
-  readonly openAudit?: () => Promise<AuditSink | undefined>;
+  readonly openAudit?: (() => Promise<AuditSink | undefined>) | undefined;
   /** Called with one safe line when an agent's state changes. */
   readonly onNote?: ((line: string) => void) | undefined;
   /** Called with each line of an agent's standard error. Untrusted. */
@@ -63,8 +63,8 @@ export const coreOptionsOf = (
   grants,
   authorize,
   audit,
-  ...(onError && { onError: (error) => callSafely(() => onError(error)) }),
-  ...(onOutput && { onOutput: ({ line, agentId }) => onOutput(line, agentId) }),
+  onError: onError ? (error) => callSafely(() => onError(error)) : undefined,
+  onOutput: onOutput ? ({ line, agentId }) => onOutput(line, agentId) : undefined,
 });
 
 /** Runs agents, and calls their tools. */

@@ -70,7 +70,7 @@ export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
     const preview = [about, prepared.preview].filter((text) => text !== undefined).join("\n\n");
     return {
       input: prepared.input,
-      ...(preview !== "" && { preview }),
+      preview: preview === "" ? undefined : preview,
       run: (context) => run(options, prepared, origin, context),
     };
   };
@@ -79,7 +79,7 @@ export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
     name,
     description,
     input,
-    ...(effects !== undefined && { effects }),
+    effects,
     prepare,
     // Nobody is asked: the core checks the call when it is made.
     run: async (input, context) => {
@@ -97,7 +97,7 @@ const originOf = (
   actor,
   correlationId: threadId,
   causationId: callId,
-  ...(directory !== undefined && { context: { project_root: directory } }),
+  context: directory === undefined ? undefined : { project_root: directory },
   declarationDigest,
 });
 
