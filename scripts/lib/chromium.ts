@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { readlinkSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -42,7 +41,7 @@ export const openContext = async (
 export const launchProfile = async (profile: string) => {
   const context = await chromium.launchPersistentContext(profile, found ?? {});
   context.setDefaultTimeout(15_000);
-  const closed = once(context, "close");
+  const closed = new Promise((resolve) => context.once("close", resolve));
   // The lock names the computer and the process.
   const pid = Number(readlinkSync(join(profile, "SingletonLock")).split("-").at(-1));
   let isKilled = false;

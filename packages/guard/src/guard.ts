@@ -25,11 +25,11 @@ export interface GuardOptions {
   /** The version of this program, which the harness gets in the handshake. */
   readonly version: string;
   /** @default see each limit of `guardLimits` */
-  readonly limits?: Partial<GuardLimits>;
+  readonly limits?: Partial<GuardLimits> | undefined;
   /** Receives failures of the harness that a host is answered with a refusal. For a log. @default no report */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** @default the system's clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** One call of a hook, as its program or an HTTP request brings it. */
@@ -129,7 +129,7 @@ class HookGuard implements Guard {
     const { cwd, event, timeoutMs = host.timing.defaultMs } = request;
     const keyOf = (session: string) => JSON.stringify([host.id, session]);
     const call = readHook(host, request.input, {
-      ...(event !== undefined && { event }),
+      event,
       workspace: (session) => cwd ?? this.#workspaces.get(keyOf(session)),
       clock: this.#clock,
     });

@@ -29,9 +29,9 @@ export interface HookListenerOptions {
   /** The path of the socket: mode 0600, in a directory of mode 0700. */
   readonly path: string;
   /** Connections at one time; further ones are closed at once, and their hooks refuse. @default 1024 */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /** Receives failures of connections. For a log. @default no report */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 const invalidFrame: HookReplyFrame = {
@@ -78,7 +78,7 @@ export const createHookListener = (
     path,
     framing: "newline",
     maxFrameBytes: maxHookFrameBytes,
-    ...(maxConnections !== undefined && { maxConnections }),
+    maxConnections,
     onError: (error) => callSafely(() => options.onError?.(error)),
   });
   return {

@@ -49,7 +49,7 @@ export function seenText(cell, found) {
           ? protection?.kind === "partial" && isSaid
           : row?.type === "pre_action";
       const text = row === undefined ? `${did}; reported nothing` : `${rowText}; agents: ${protection?.kind}`;
-      return { mode, holds: row !== undefined && isHonest, text };
+      return { mode, holds: row === undefined ? ran === "" : isHonest, text };
     }
     default:
       return {

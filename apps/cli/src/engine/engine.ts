@@ -205,7 +205,7 @@ export const engine = (
       describeApproval: describeCall(workspace),
       capabilities: { [ShellCapability.Streaming]: true },
       limits: { continuationMs, handlerTimeoutMs: longestMs },
-      ...(!options.quiet && { log: (line) => log.tell(requestLine(line)) }),
+      log: !options.quiet ? (line) => log.tell(requestLine(line)) : undefined,
       onError: (error) => tell("a request failed", error),
     });
     const page = options.open ? await openEnginePage((error) => tell("the page", error)) : undefined;

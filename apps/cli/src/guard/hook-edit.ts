@@ -9,7 +9,7 @@ const namesEditing = new RegExp(`"(?:tool_name|toolName|tool)"\\s*:\\s*"(?:${edi
 /** The fields of what a tool has put out: the call has been made. */
 const resultFields = ["tool_response", "tool_result", "toolResult", "output", "error"];
 
-const objectOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+const hookFields = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
 
 /** Arguments as an object: one host writes them as JSON in a string. */
@@ -21,7 +21,7 @@ const argumentsOf = (given: unknown): unknown => (typeof given === "string" ? JS
  */
 export const previewHookEdit = async (input: string, workspace: string): Promise<string | undefined> => {
   if (!namesEditing.test(input)) return undefined;
-  const call = objectOf(JSON.parse(input));
+  const call = hookFields(JSON.parse(input));
   const tool = call?.tool_name ?? call?.toolName ?? call?.tool;
   if (call === undefined || !editingTools.includes(String(tool))) return undefined;
   if (resultFields.some((name) => call[name] !== undefined && call[name] !== null)) return undefined;

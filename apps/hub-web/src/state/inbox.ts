@@ -10,7 +10,7 @@ const maxEnded = 100;
 
 export interface Answer {
   readonly decision: "approve" | "reject";
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly always?: Always;
 }
 

@@ -6,7 +6,7 @@ export type UnsentAnswer = Pick<ApprovalRecord, "id" | "digest"> & { readonly an
 
 const storeName = "answers";
 
-const settled = <Value>(request: IDBRequest<Value>): Promise<Value> =>
+const outcomeOf = <Value>(request: IDBRequest<Value>): Promise<Value> =>
   new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
@@ -31,7 +31,7 @@ export class UnsentAnswers {
   async all(): Promise<readonly UnsentAnswer[]> {
     try {
       const transaction = (await this.#open()).transaction(storeName);
-      return await settled(transaction.objectStore(storeName).getAll());
+      return await outcomeOf(transaction.objectStore(storeName).getAll());
     } catch {
       return [];
     }
@@ -54,7 +54,7 @@ export class UnsentAnswers {
     this.#opened ??= (async () => {
       const request = indexedDB.open("harness-hub-unsent", 1);
       request.onupgradeneeded = () => request.result.createObjectStore(storeName, { keyPath: "id" });
-      return settled(request);
+      return outcomeOf(request);
     })();
     return this.#opened;
   }

@@ -1,7 +1,7 @@
 import type { Decision, EventContext } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, displayText, jsonDifference, wait } from "@harnesskit/wire";
-import { isObject } from "@harnesskit/wire/json";
+import { defined, isObject } from "@harnesskit/wire/json";
 import type { AhpClient } from "../client-options.ts";
 import type { FailureCode } from "../errors.ts";
 import { humanAnswerOf } from "../human-answer.ts";
@@ -104,12 +104,12 @@ export class PolicyJudge {
     const question: Question = {
       eventType: "pre_prompt",
       subject: "prompt",
-      payload: {
+      payload: defined({
         prompt: text,
-        ...(files.length > 0 && { files }),
-        ...(model && { model: `${model.providerID}:${model.modelID}` }),
+        files: files.length > 0 ? files : undefined,
+        model: model ? `${model.providerID}:${model.modelID}` : undefined,
         ...further,
-      },
+      }),
       changeable: "prompt",
       sessionId: threadId,
       metadata: {
@@ -176,7 +176,7 @@ export class PolicyJudge {
       let verdict: Awaited<ReturnType<AhpClient["decide"]>>;
       try {
         const context = contextOf(sessionId);
-        const fields = { session_id: sessionId, metadata, signal, ...(context && { context }) };
+        const fields = { session_id: sessionId, metadata, signal, context };
         verdict = await client.decide(eventType, payload, fields);
       } catch (error) {
         return undecided("unsendable", describeError(error), subject);
@@ -209,7 +209,11 @@ export class PolicyJudge {
     this.#name = displayOrUndefined(policy.name, 100) ?? this.#name;
     const reason = displayOrUndefined("reason" in decision ? decision.reason : policy.why, 500);
     const rule = displayOrUndefined(policy.rule, 100) ?? (reason && namedRule.exec(reason)?.[1]);
-    return { by: this.#by, ...(rule !== undefined && { rule }), ...(reason !== undefined && { reason }) };
+    return {
+      by: this.#by,
+      rule,
+      reason,
+    };
   }
 }
 

@@ -25,11 +25,11 @@ export interface ThreadGatesOptions {
    * How long a decision may wait for a human, in milliseconds, for a harness that holds questions: it is sent in `metadata.wait_ms`, and
    * deferred questions are asked again for as long as it takes. @default not told; three deferrals within 60 s
    */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** Reports a notification that could not be sent. @default ignored */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** @default the system's clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** The gates and the observer of a thread server; pass them to `createThreadServer`. */
@@ -103,7 +103,7 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
   });
   const send: SendReport = (eventType, { session, payload, metadata }) => {
     try {
-      client.notify(eventType, payload as never, { session_id: session, ...(metadata && { metadata }) });
+      client.notify(eventType, payload as never, { session_id: session, metadata });
     } catch (error) {
       onError?.(error);
     }

@@ -96,6 +96,6 @@ export const proxiedAction = ({ action, sessionId, metadata }: AcpCall): Proxied
   callId: randomUUID(),
   arguments: objectOf(action?.arguments),
   session: sessionId,
-  ...(action?.server !== undefined && { details: { server: action.server } }),
+  details: action?.server === undefined ? undefined : { server: action.server },
   metadata,
 });

@@ -35,10 +35,10 @@ export interface AcpProxyOptions {
   /** What is done about a session whose agent does not ask before it acts. @default "set" */
   readonly asking?: AcpAskingRule | undefined;
   /** @default see each limit of `proxyLimits` */
-  readonly limits?: Partial<ProxyLimits>;
+  readonly limits?: Partial<ProxyLimits> | undefined;
   /** What the user should know, in a line: messages that were dropped. @default no report */
-  readonly onNote?: (line: string) => void;
-  readonly clock?: Clock;
+  readonly onNote?: ((line: string) => void) | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** Requests that only an editor sends. */

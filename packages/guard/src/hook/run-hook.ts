@@ -193,8 +193,8 @@ export const runHook = async (
       input,
       cwd,
       timeoutMs: leftMs,
-      ...(event !== undefined && { event }),
-      ...(preview !== undefined && { preview }),
+      event,
+      preview,
       // Left out of the line where they are not set.
       traceparent: process.env.TRACEPARENT?.slice(0, 200),
       tracestate: process.env.TRACESTATE?.slice(0, 600),

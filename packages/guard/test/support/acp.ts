@@ -4,7 +4,7 @@ import { client as acpClient, type ClientContext, methods, ndJsonStream } from "
 import type { AhpClient } from "@harnesskit/ahp-client";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { expect, onTestFinished, vi } from "vitest";
-import { createAcpProxy, type EditPreview } from "../../src/acp/index.ts";
+import { type AcpAskingRule, createAcpProxy, type EditPreview } from "../../src/acp/index.ts";
 import { createActionJudge, type ProxyLimits } from "../../src/mcp/index.ts";
 import { type Decide, type TestHarness, testHarness } from "./test-harness.ts";
 

@@ -175,7 +175,7 @@ const protectionOf = (
   }
   if (known?.asks !== true && known?.reports) return { kind: "notify", detail: "only reports what it did" };
   if (unjudged > 0) return { kind: "partial", detail: notJudged };
-  if (known?.asks !== true) return { kind: "unknown", ...(described !== undefined && { detail: described }) };
+  if (known?.asks !== true) return { kind: "unknown", detail: described };
   if (described !== undefined) return { kind: "gate", detail: described };
   return { kind: "gate", detail: actions === 0 ? "asks; no action was seen yet" : askedBefore(actions) };
 };

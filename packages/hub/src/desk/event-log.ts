@@ -3,7 +3,7 @@ import type { Explanation } from "@harnesskit/policy";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Clock } from "@harnesskit/wire";
-import { isObject } from "@harnesskit/wire/json";
+import { defined, isObject } from "@harnesskit/wire/json";
 import type { Recorder } from "../timeline/recorder.ts";
 import { type ContentRules, redactedLine, rowContent } from "../timeline/row-content.ts";
 import { unjudged } from "../timeline/row-rules.ts";
@@ -171,22 +171,22 @@ const rowEnd = (facts: EventFacts, nowMs: number) => {
   const said = typeof duration === "number" ? Math.round(duration) : -1;
   // A row that its schema refuses would make its whole page unreadable.
   const isSaid = Number.isSafeInteger(said) && said >= 0;
-  return (row: Pick<NewRow, "atMs" | "approval">): Partial<NewRow> => ({
-    state,
-    endedAtMs: nowMs,
-    // An approved action began when its answer was taken: `approvalRow` measures from there.
-    ...((isSaid || row.approval === undefined) && {
-      durationMs: isSaid ? said : Math.max(0, nowMs - row.atMs),
-    }),
-    ...(text !== undefined && { outcome: redactedLine(text) }),
-  });
+  return (row: Pick<NewRow, "atMs" | "approval">): Partial<NewRow> =>
+    defined({
+      state,
+      endedAtMs: nowMs,
+      // An approved action began when its answer was taken: `approvalRow` measures from there.
+      durationMs:
+        isSaid || row.approval === undefined ? (isSaid ? said : Math.max(0, nowMs - row.atMs)) : undefined,
+      outcome: text === undefined ? undefined : redactedLine(text),
+    });
 };
 
 const outcomeContentOf = (facts: EventFacts, rules: ContentRules): Partial<StoredContent> => {
   const { result, output = result } = facts.payload;
   const error = errorOf(facts);
-  return {
-    ...(output !== undefined && { output: rowContent(output, rules) }),
-    ...(error !== undefined && { error: { ...error, message: redactedLine(error.message, 4000) } }),
-  };
+  return defined({
+    output: output === undefined ? undefined : rowContent(output, rules),
+    error: error === undefined ? undefined : { ...error, message: redactedLine(error.message, 4000) },
+  });
 };

@@ -1,7 +1,7 @@
 import { constants } from "node:fs/promises";
-import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
-import type { StoreFileSystem } from "../../src/node/index.ts";
+import type { JournalFileSystem } from "@harnesskit/node-kit";
 import { type DiskImage, type DiskOp, ModelDisk } from "./model-disk.ts";
+import { nextTurn } from "./test-kit.ts";
 
 /** One call, numbered by its place in the journal, and what it did to the disk. */
 export interface Step {
@@ -27,6 +27,9 @@ export interface ModelFileSystemOptions {
 
 const systemError = (code: string, call: string): NodeJS.ErrnoException =>
   Object.assign(new Error(`${code}: ${call}`), { code });
+
+/** What a call would do to the disk, and gives. */
+type Work<T> = () => { ops?: DiskOp[]; value: T };
 
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
@@ -59,27 +62,15 @@ export class ModelFileSystem {
     return this.#crashed;
   }
 
-  /** The part that the store uses. */
-  get calls(): StoreFileSystem {
+  /** The part that journals, locks and stores use. */
+  get calls(): JournalFileSystem & Pick<typeof import("node:fs/promises"), "readdir" | "lstat"> {
     const calls = {
       mkdir: (path: string, { recursive = false }: { recursive?: boolean } = {}) =>
         this.#mkdir(path, recursive),
       readdir: (path: string) =>
         this.#step("readdir", () => ({ value: this.disk.names(this.#directory(path)) })),
-      readFile: (path: string) =>
-        this.#step("readFile", () => ({ value: this.disk.content(this.#file(path)).toString("utf8") })),
       open: (path: string, flags: string | number) => this.#open(path, flags),
-      openLog: (path: string, mode: "read" | "append") =>
-        this.#open(path, mode === "append" ? constants.O_RDWR | constants.O_CREAT : constants.O_RDONLY),
-      rename: (from: string, to: string) =>
-        this.#step("rename", () => {
-          this.#existing(from);
-          const [source, target] = [this.#place(from), this.#place(to)];
-          const ops: DiskOp[] = [
-            { op: "rename", ...source, toDirectory: target.directory, toName: target.name },
-          ];
-          return { ops, value: undefined };
-        }),
+      rename: (from: string, to: string) => this.#step("rename", this.#renaming(from, to)),
       link: (from: string, to: string) =>
         this.#step("link", () => {
           const node = this.#file(from);
@@ -89,20 +80,97 @@ export class ModelFileSystem {
       rm: (path: string, options: { force?: boolean; recursive?: boolean } = {}) => this.#rm(path, options),
       lstat: async (path: string) => (this.#crashed ? never() : this.#lstat(path)),
       lstatSync: (path: string) => this.#lstat(path),
+      openSync: (path: string, flags: number) => {
+        const isNew = (flags & constants.O_EXCL) !== 0;
+        return this.#stepSync("open to write", this.#opening(path, { isNew, mayMake: true }));
+      },
+      closeSync: () => this.#stepSync("close", () => ({ value: undefined })),
+      fstatSync: (file: number) => this.#statOf(file),
+      fchmodSync: () => {},
+      readSync: (file: number, buffer: Uint8Array, offset: number, length: number, position: number) => {
+        const bytes = this.disk.content(file).subarray(position, position + length);
+        buffer.set(bytes, offset);
+        return bytes.length;
+      },
+      writeSync: (file: number, buffer: Uint8Array, offset: number, length: number) => {
+        const bytes = this.#taken(buffer, offset, length);
+        const at = this.disk.content(file).length;
+        return this.#stepSync("write", () => ({
+          ops: [{ op: "write", file, at, bytes }],
+          value: bytes.length,
+        }));
+      },
+      ftruncateSync: (file: number, size: number) =>
+        this.#stepSync("truncate", () => ({ ops: [{ op: "truncate", file, size }], value: undefined })),
+      fsyncSync: (file: number) =>
+        this.#stepSync("sync", () => ({ ops: [{ op: "sync", node: file }], value: undefined })),
+      renameSync: (from: string, to: string) => this.#stepSync("rename", this.#renaming(from, to)),
+      flush: (file: number) =>
+        this.#step("datasync", () => ({ ops: [{ op: "sync", node: file }], value: undefined })),
     };
-    return calls as unknown as StoreFileSystem;
+    return calls as unknown as ModelFileSystem["calls"];
+  }
+
+  /** Copied: the caller may use its buffer again. */
+  #taken(buffer: Uint8Array, offset: number, length: number): Uint8Array {
+    return Uint8Array.prototype.slice.call(buffer, offset, offset + Math.min(length, this.#maxWriteBytes));
+  }
+
+  #renaming(from: string, to: string): Work<void> {
+    return () => {
+      this.#existing(from);
+      const [source, target] = [this.#place(from), this.#place(to)];
+      const ops: DiskOp[] = [{ op: "rename", ...source, toDirectory: target.directory, toName: target.name }];
+      return { ops, value: undefined };
+    };
+  }
+
+  #opening(
+    path: string,
+    { isNew, mayMake }: { readonly isNew: boolean; readonly mayMake: boolean },
+  ): Work<number> {
+    return () => {
+      const existing = this.disk.find(path);
+      if (existing !== undefined) {
+        if (isNew) throw systemError("EEXIST", "open");
+        return { value: existing };
+      }
+      if (!mayMake) throw systemError("ENOENT", "open");
+      const value = this.disk.nextNode;
+      return { ops: [{ op: "create", ...this.#place(path), kind: "file" }], value };
+    };
+  }
+
+  #statOf(node: number) {
+    const isDirectory = this.disk.isDirectory(node);
+    return {
+      ...{ dev: 1, ino: node, nlink: 1, mode: 0o600, uid: process.geteuid?.() ?? 0, mtimeMs: Date.now() },
+      size: isDirectory ? 0 : this.disk.content(node).length,
+      isFile: () => !isDirectory,
+      isDirectory: () => isDirectory,
+      isSymbolicLink: () => false,
+    };
   }
 
   /** One call: looks at the disk, says what it would do, and does it unless the plan has a fault for it. */
-  async #step<T>(call: string, work: () => { ops?: DiskOp[]; value: T }): Promise<T> {
+  async #step<T>(call: string, work: Work<T>): Promise<T> {
     await nextTurn();
     if (this.#crashed) return never();
+    try {
+      return this.#stepSync(call, work);
+    } catch (error) {
+      return this.#crashed ? never() : Promise.reject(error);
+    }
+  }
+
+  /** The same at once. A process that is gone makes no more of them: they throw, and what its clients see then does not count. */
+  #stepSync<T>(call: string, work: Work<T>): T {
+    if (this.#crashed) throw systemError("EIO", call);
     const fault = this.plan(this.journal.length, call);
     if (fault?.fault === "crash") this.#crashed = true;
     if (fault && !fault.half) {
       this.journal.push({ call, ops: [] });
-      if (fault.fault === "crash") return never();
-      throw systemError(fault.code, call);
+      throw systemError(fault.fault === "crash" ? "EIO" : fault.code, call);
     }
     let outcome: ReturnType<typeof work>;
     try {
@@ -115,16 +183,14 @@ export class ModelFileSystem {
     const done = fault ? halfOf(ops) : ops;
     this.journal.push({ call, ops: done });
     for (const op of done) this.disk.apply(op);
-    if (fault?.fault === "crash") return never();
-    if (fault) throw systemError(fault.code, call);
+    if (fault) throw systemError(fault.fault === "crash" ? "EIO" : fault.code, call);
     return value;
   }
 
   #lstat(path: string) {
-    const ino = this.disk.find(path);
-    if (ino === undefined) throw systemError("ENOENT", "lstat");
-    const size = this.disk.isDirectory(ino) ? 0 : this.disk.content(ino).length;
-    return { isSymbolicLink: () => false, mtimeMs: Date.now(), ino, size };
+    const node = this.disk.find(path);
+    if (node === undefined) throw systemError("ENOENT", "lstat");
+    return this.#statOf(node);
   }
 
   #mkdir(path: string, recursive: boolean): Promise<string | undefined> {
@@ -176,16 +242,10 @@ export class ModelFileSystem {
   async #open(path: string, flags: string | number): Promise<unknown> {
     const isNew = flags === "wx";
     const mayMake = isNew || (typeof flags === "number" && (flags & constants.O_CREAT) !== 0);
-    const node = await this.#step(mayMake ? "open to write" : "open", () => {
-      const existing = this.disk.find(path);
-      if (existing !== undefined) {
-        if (isNew) throw systemError("EEXIST", "open");
-        return { value: existing };
-      }
-      if (!mayMake) throw systemError("ENOENT", "open");
-      const value = this.disk.nextNode;
-      return { ops: [{ op: "create", ...this.#place(path), kind: "file" }], value };
-    });
+    const node = await this.#step(
+      mayMake ? "open to write" : "open",
+      this.#opening(path, { isNew, mayMake }),
+    );
     return this.#handle(node);
   }
 
@@ -200,9 +260,7 @@ export class ModelFileSystem {
       this.#step(call, () => ({ ops: [{ op: "sync", node }], value: undefined }));
     return {
       write: async (buffer: Uint8Array, offset: number, length: number, position: number | null) => {
-        const taken = Math.min(length, this.#maxWriteBytes);
-        // Copied: the caller may use its buffer again.
-        const bytes = Uint8Array.prototype.slice.call(buffer, offset, offset + taken);
+        const bytes = this.#taken(buffer, offset, length);
         return { bytesWritten: await write("write", bytes, position), buffer };
       },
       writeFile: async (text: string) => {
@@ -214,7 +272,7 @@ export class ModelFileSystem {
           buffer.set(bytes, offset);
           return { value: { bytesRead: bytes.length, buffer } };
         }),
-      stat: () => this.#step("stat", () => ({ value: { ino: node, size: this.disk.content(node).length } })),
+      stat: () => this.#step("stat", () => ({ value: this.#statOf(node) })),
       truncate: (size: number) =>
         this.#step("truncate", () => ({ ops: [{ op: "truncate", file: node, size }], value: undefined })),
       datasync: () => sync("datasync"),
