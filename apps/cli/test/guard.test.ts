@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hosts } from "@harnesskit/agent-hooks";
 import { describe, expect, it } from "vitest";
@@ -307,6 +307,28 @@ describe("harness guard init, status and remove", () => {
     expect((await machine.harness("guard", "init", "--help")).stdout).toContain("2 ");
   });
 
+  it("say that the hooks of an old version do not protect, and which version does", async () => {
+    const machine = await withAgent();
+    const bin = join(machine.home, "bin");
+    await mkdir(bin);
+    const claude = join(bin, "claude");
+    await writeFile(claude, '#!/bin/sh\necho "2.1.285 (Claude Code)"\n');
+    await chmod(claude, 0o755);
+    const env = { ...machine.env, PATH: `${bin}:${process.env.PATH}` };
+    const run = (...args: string[]) => harness(["guard", ...args], { cwd: machine.project, env });
+    const problem = "NOT PROTECTED: Claude Code 2.1.285 is older than 2.1.295";
+    const flat = ({ stdout }: { readonly stdout: string }) => stdout.replaceAll(/\s+/g, " ");
+    const agent = ["--agent", "claude-code"];
+    expect(flat(await run("init", ...agent, "--yes"))).toContain(problem);
+    const status = await run("status");
+    expect(status.code).toBe(1);
+    expect(flat(status)).toContain(`Claude Code 2.1.285: hooks in`);
+    expect(flat(status)).toContain(problem);
+    await rm(claude);
+    await run("remove", ...agent, "--yes");
+    expect(flat(await run("init", ...agent, "--yes"))).toContain("Claude Code must be 2.1.295 or newer");
+  });
+
   it("ask in lines of 80 columns in a terminal without a size", async ({ skip }) => {
     skip(!hasPseudoTerminal(), withoutPseudoTerminal);
     const machine = await withAgent();
@@ -347,7 +369,7 @@ const { readFileSync } = require("node:fs");
 const { spawnSync } = require("node:child_process");
 if (process.argv[2] === "--version") { console.log("codex-cli 9.9.9"); process.exit(); }
 const url = /base_url = "(.*)"/.exec(readFileSync(process.env.CODEX_HOME + "/config.toml", "utf8"))[1];
-fetch(url + "/responses", { method: "POST", body: '{"input":[]}' }).then((r) => r.text()).then((text) => {
+fetch(url + "/responses", { method: "POST", body: '{"input":[],"tools":[{"name":"exec_command"}]}' }).then((r) => r.text()).then((text) => {
   const { cmd } = JSON.parse(JSON.parse(/data: (.*function_call.*)/.exec(text)[1]).item.arguments);
   spawnSync("sh", ["-c", cmd]);
 });

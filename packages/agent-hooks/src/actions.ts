@@ -4,7 +4,17 @@ import type { HostToolCall } from "./host.ts";
 import { readPatch } from "./patch.ts";
 
 /** What a call does. `other` is the most careful one: nothing is known about the call. */
-export type ActionKind = "run" | "write" | "edit" | "read" | "search" | "fetch" | "mcp" | "other";
+export type ActionKind =
+  | "run"
+  | "write"
+  | "edit"
+  | "read"
+  | "search"
+  | "fetch"
+  | "mcp"
+  /** The agent's own notes, plans and subagents: nothing outside of it changes. */
+  | "bookkeeping"
+  | "other";
 
 /** The names under which policies know the tools of all hosts. */
 const kinds = {
@@ -35,17 +45,31 @@ export type ToolRules = Readonly<Record<string, ToolRule>>;
 export interface Action {
   readonly kind: ActionKind;
   /**
-   * `bash`, `read`, `write`, `edit`, `glob`, `grep`, `fetch`, `web_search`, `powershell`, `mcp__SERVER__TOOL`, or
-   * `HOST:NAME` for what is not known.
+   * `bash`, `read`, `write`, `edit`, `glob`, `grep`, `fetch`, `web_search`, `powershell`, `mcp__SERVER__TOOL`,
+   * `bookkeeping:NAME`, or `HOST:NAME` for what is not known.
    */
   readonly tool: string;
   readonly arguments: JsonValue;
-  readonly server?: string | undefined;
+  readonly server?: string;
+  /** No table of the host has the tool: the host may be newer than the tables. */
+  readonly isUnknown?: true | undefined;
+}
+
+/** What is known of the tools of one host. */
+export interface ToolTables {
+  /** Begins the names of tools that no table has. */
+  readonly id: string;
+  readonly tools: ToolRules;
+  /** Tools by which an agent keeps its notes and plans, asks its user and starts subagents, whose own calls have hooks. */
+  readonly bookkeeping: readonly string[];
+  /** Server and tool in the name of an MCP tool; undefined where the name does not say so without doubt. */
+  readonly readMcpName?: (name: string) => { readonly server: string; readonly tool: string } | undefined;
+  /** Names of tools of MCP servers that do not say which server it is. @default undefined, none */
+  readonly unclearMcpNames?: RegExp;
 }
 
 /** Where a call is made. */
 export interface ActionPlace {
-  readonly host: string;
   /** The agent's directory now. */
   readonly cwd: string | undefined;
   /** The directory by which policies judge paths; undefined where only they know it. */
@@ -110,14 +134,10 @@ export const readMcpName = (name: string): { readonly server: string; readonly t
   return server.endsWith("_") || tool.startsWith("_") ? undefined : { server, tool };
 };
 
-/** The action of a call: by the host's table, by the name of an MCP tool, or `other`. */
-export const toAction = (
-  call: HostToolCall,
-  rules: ToolRules,
-  readName: ((name: string) => { readonly server: string; readonly tool: string } | undefined) | undefined,
-  place: ActionPlace,
-): Action => {
-  const mcp = call.mcp ?? readName?.(call.name);
+/** The action of a call: by the host's tables, by the name of an MCP tool, or `other`. */
+export const toAction = (call: HostToolCall, host: ToolTables, place: ActionPlace): Action => {
+  const { tools: rules, bookkeeping, unclearMcpNames } = host;
+  const mcp = call.mcp ?? host.readMcpName?.(call.name);
   if (mcp && isNamePart(mcp.server) && isNamePart(mcp.tool)) {
     const tool = `mcp__${mcp.server}__${mcp.tool}`;
     return { kind: "mcp", tool, arguments: call.input, server: mcp.server };
@@ -125,5 +145,14 @@ export const toAction = (
   const rule = Object.hasOwn(rules, call.name) ? rules[call.name] : undefined;
   const args = rule && !call.mcp ? known(rule, call.input, place) : undefined;
   if (rule && args) return { kind: kinds[rule.tool], tool: rule.tool, arguments: args };
-  return { kind: "other", tool: `${place.host}:${call.name}`, arguments: call.input };
+  if (bookkeeping.includes(call.name) && !call.mcp) {
+    return { kind: "bookkeeping", tool: `bookkeeping:${call.name}`, arguments: call.input };
+  }
+  const isUnknown = rule === undefined && mcp === undefined && unclearMcpNames?.test(call.name) !== true;
+  return {
+    kind: "other",
+    tool: `${host.id}:${call.name}`,
+    arguments: call.input,
+    isUnknown: isUnknown || undefined,
+  };
 };

@@ -9,10 +9,11 @@ import { safeReason } from "./reason.ts";
 
 /**
  * - `none`: the host goes on, and its own rules hold;
+ * - `allow`: the call runs, and the host does not ask its user;
  * - `block`, `ask`, `modify`: what the host does now;
  * - `not_applied`: the decision is not to go on, and the host goes on all the same for this event.
  */
-export type HookEffect = "none" | "block" | "ask" | "modify" | "not_applied";
+export type HookEffect = "none" | "allow" | "block" | "ask" | "modify" | "not_applied";
 
 /** What the hook's process does: write both texts, then exit with the code. */
 export interface HookAnswer {
@@ -20,7 +21,7 @@ export interface HookAnswer {
   readonly stdout: string;
   readonly stderr: string;
   readonly effect: HookEffect;
-  /** Why, for every effect but `none` and `modify`; safe to show. */
+  /** Why, for every effect but `none`, `allow` and `modify`; safe to show. */
   readonly reason?: string | undefined;
 }
 
@@ -30,6 +31,12 @@ export interface AnswerHookOptions {
   /** Added to the refusal of `escalate` and `defer`, such as "approval T-7 is pending at URL; repeat the same call". @default undefined */
   readonly ticket?: string | undefined;
 }
+
+/**
+ * The field of a decision's metadata by which a harness says, with `allow`, that the host need not ask its own user: a human has
+ * approved the call, or the policy's rule says so.
+ */
+export const skipHostPromptField = "skip_host_prompt";
 
 const seconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1000))} s`;
 
@@ -49,14 +56,17 @@ const modifyVerdict = (call: HookCall, modified: unknown): Verdict => {
     : { kind: "block", reason: `the guard changed the call, and that cannot be applied: ${result.refused}` };
 };
 
+/** Whether the host need not ask its user: a human has said yes, or the policy says so. */
+const isExplicit = ({ metadata }: Extract<Decision, { decision: "allow" }>): boolean =>
+  metadata?.[skipHostPromptField] === true;
+
 const verdictOf = (call: HookCall, decision: Decision, options: AnswerHookOptions): Verdict => {
   const { escalate = "block", ticket } = options;
   const note = ticket === undefined ? "" : `. ${ticket}`;
   switch (decision.decision) {
     case "allow":
-      return decision.modified_payload === undefined
-        ? { kind: "pass" }
-        : modifyVerdict(call, decision.modified_payload);
+      if (decision.modified_payload !== undefined) return modifyVerdict(call, decision.modified_payload);
+      return isExplicit(decision) ? { kind: "allow", reason: "allowed by the guard" } : { kind: "pass" };
     case "modify":
       return modifyVerdict(call, decision.modified_payload);
     case "block":
@@ -78,23 +88,25 @@ const verdictOf = (call: HookCall, decision: Decision, options: AnswerHookOption
   }
 };
 
-const effects = { pass: "none", block: "block", ask: "ask", modify: "modify" } as const;
+const effects = { pass: "none", allow: "allow", block: "block", ask: "ask", modify: "modify" } as const;
 
 const toAnswer = (call: HookCall, verdict: Verdict): HookAnswer => {
   const hasReason = verdict.kind === "block" || verdict.kind === "ask";
   const reason = hasReason ? safeReason(verdict.reason, call.limits.maxReasonLength) : undefined;
   const isApplied = verdict.kind === "pass" || call.rule?.blocks === true;
+  const effect = effects[verdict.kind];
   const applied: Verdict = !isApplied
     ? { kind: "pass" }
     : hasReason
       ? { kind: verdict.kind, reason: reason as string }
       : verdict;
   const output = call.host.write(applied, call.hookEvent);
+  const done = verdict.kind === "allow" && output === undefined ? "none" : effect;
   return {
     exitCode: 0,
     stdout: output === undefined ? "" : JSON.stringify(output),
     stderr: "",
-    effect: isApplied ? effects[verdict.kind] : "not_applied",
+    effect: isApplied ? done : verdict.kind === "allow" ? "none" : "not_applied",
     reason,
   };
 };
@@ -122,10 +134,15 @@ export const answerHook = (
 
 /**
  * The answer for a hook whose input cannot be read, or whose guard is missing, full, slow or garbled: exit code 2 with the reason on
- * standard error. Every host refuses the call for it, and for the events that `planSettings` registers it does no
- * harm where nothing can be refused. Never throws.
+ * standard error, or the host's own refusal with exit code 0 where its model would not get the reason else. Every host refuses the
+ * call for it, and for the events that `planSettings` registers it does no harm where nothing can be refused. Never throws.
  */
 export const failClosed = (host: Host, reason: string): HookAnswer => {
   const text = safeReason(`${host.name} hook: ${reason.trim()}`, hookLimits.defaults.maxReasonLength);
+  if (host.refusesBy === "answer") {
+    const gate = Object.keys(host.events).find((event) => host.events[event]?.ahp === "pre_action") ?? "";
+    const stdout = JSON.stringify(host.write({ kind: "block", reason: text }, gate));
+    return { exitCode: 0, stdout, stderr: "", effect: "block", reason: text };
+  }
   return { exitCode: 2, stdout: "", stderr: `${text}\n`, effect: "block", reason: text };
 };

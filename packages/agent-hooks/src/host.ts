@@ -1,6 +1,6 @@
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import type { ToolRules } from "./actions.ts";
+import type { ToolTables } from "./actions.ts";
 import type { FailureFacts } from "./protection.ts";
 import type { HostSettings } from "./settings/host-settings.ts";
 
@@ -19,6 +19,11 @@ export interface HookEventRule {
   readonly asks?: boolean;
   /** How the host applies changed arguments. @default undefined, it does not */
   readonly modifies?: ModificationStyle;
+  /**
+   * The host is about to ask its user about a call that it has shown to its hooks before: an explicit allow answers in the user's
+   * place, and anything else leaves the question to the user. @default false
+   */
+  readonly asksUser?: boolean;
 }
 
 /** A call of a tool, in the host's words. */
@@ -43,13 +48,24 @@ export interface HookInput {
   /** What a tool or a turn put out. */
   readonly result?: JsonValue | undefined;
   readonly failed?: boolean | undefined;
+  /** What went wrong. */
+  readonly error?: JsonValue | undefined;
+  /** How a command has ended, where the host shows it. */
+  readonly exitCode?: number | undefined;
+  /** The host's user, or the host itself, did not let the call run. */
+  readonly refused?: boolean | undefined;
+  /** The subagent that makes the call; undefined for the session's main agent. */
+  readonly subagent?: { readonly id: string; readonly type?: string | undefined } | undefined;
   /** Further fields that go into the event's metadata. */
   readonly details: JsonObject;
 }
 
 /** What is answered, before it has a host's form. */
 export type Verdict =
+  /** The host's own rules and its user decide. */
   | { readonly kind: "pass" }
+  /** It runs, and the host does not ask its user. */
+  | { readonly kind: "allow"; readonly reason: string }
   | { readonly kind: "block"; readonly reason: string }
   | { readonly kind: "ask"; readonly reason: string }
   | { readonly kind: "modify"; readonly input: JsonObject };
@@ -64,23 +80,30 @@ export interface HookTiming {
 }
 
 /** One coding agent: everything that differs between hosts is here, as data and as three pure functions. */
-export interface Host {
-  readonly id: string;
+export interface Host extends ToolTables {
   readonly name: string;
   /** The version and the source of what is stated about it. */
   readonly checked: string;
+  /** The oldest version whose hooks protect as is stated here, and what an older one does. @default undefined, none is known */
+  readonly minimum?: { readonly version: string; readonly reason: string } | undefined;
   readonly events: Readonly<Record<string, HookEventRule>>;
   /**
    * The input in shared words. `event` is the name that the caller knows, for hosts whose input has none.
    * Throws a `ZodError` for input that is not the host's.
    */
   readonly read: (input: JsonObject, event: string | undefined) => HookInput;
-  readonly tools: ToolRules;
-  /** Server and tool in the name of an MCP tool; undefined where the name does not say so without doubt. */
-  readonly readMcpName?: (name: string) => { readonly server: string; readonly tool: string } | undefined;
+  /**
+   * The id of the host that runs the hooks in this host's settings, by an input of its own; undefined for input of this host.
+   * @default undefined, no other host runs them
+   */
+  readonly runBy?: (input: JsonObject) => string | undefined;
   /** The object for standard output; undefined for empty output. */
   readonly write: (verdict: Verdict, event: string) => JsonObject | undefined;
   readonly timing: HookTiming;
+  /** What the agent does that its hooks do not show, each in a sentence. */
+  readonly gaps: readonly string[];
+  /** How a hook without a decision refuses so that the model gets the reason: `exit`, with exit code 2 and standard error. */
+  readonly refusesBy: "exit" | "answer";
   /** For each way in which a hook can fail: whether the tool runs. */
   readonly failures: FailureFacts;
   readonly settings: HostSettings;

@@ -5,6 +5,7 @@ export {
   failClosed,
   type HookAnswer,
   type HookEffect,
+  skipHostPromptField,
 } from "./answer-hook.ts";
 export { HookError, type HookErrorCode } from "./hook-error.ts";
 export type {
@@ -36,3 +37,4 @@ export type {
 } from "./settings/host-settings.ts";
 export { hookCommands, managedSettings, planSettings, removeSettings } from "./settings/plan-settings.ts";
 export { deadlineMs } from "./timing.ts";
+export { versionProblem } from "./version.ts";

@@ -6,6 +6,7 @@ import * as z from "zod";
 import { type Action, toAction } from "./actions.ts";
 import { HookError } from "./hook-error.ts";
 import type { HookEventRule, HookInput, Host } from "./host.ts";
+import { findHost } from "./hosts.ts";
 import { type HookLimits, hookLimits } from "./limits.ts";
 
 export interface ReadHookOptions {
@@ -28,12 +29,16 @@ export interface ReadHookOptions {
 
 /** A call of a hook, read. */
 export interface HookCall {
+  /** The host that runs the hook. */
   readonly host: Host;
+  /** The host in whose settings the hook is: another one where `host` runs that one's hooks, too. */
+  readonly settingsHost: Host;
+  readonly session: string;
   /** The host's name of the event. */
   readonly hookEvent: string;
   /** What to do about the event; undefined for an event that is passed over. */
   readonly rule: HookEventRule | undefined;
-  /** The event for a harness; undefined for an event that is passed over. */
+  /** The event for a harness; undefined for an event that is passed over. `asksUser` of the rule: it is not to be sent. */
   readonly event: AhpEvent | undefined;
   /** What the tool would do; undefined for an event without a tool. */
   readonly action: Action | undefined;
@@ -81,14 +86,23 @@ const readInput = (host: Host, value: JsonObject, event: string | undefined): Ho
   }
 };
 
+/** UTF-16 units of an error in an event. */
+const maxErrorLength = 4000;
+
 /** A result within the limit, or what is known of a larger one. */
 const resultFields = (result: JsonValue, limits: HookLimits): JsonObject => {
   const { bytes } = measureJson(result);
   return bytes <= limits.maxResultBytes ? { result } : { result_omitted_bytes: bytes };
 };
 
+/** An error in words: its message, where it is an object that has one. */
+const errorText = (error: JsonValue): string => {
+  const said = isObject(error) && typeof error.message === "string" ? error.message : error;
+  return (typeof said === "string" ? said : JSON.stringify(said)).slice(0, maxErrorLength);
+};
+
 const eventPayload = (input: HookInput, action: Action | undefined, limits: HookLimits): JsonObject => {
-  const { tool, prompt, result, failed } = input;
+  const { tool, prompt, result, failed, error, exitCode, refused } = input;
   const call =
     tool && action
       ? {
@@ -101,7 +115,14 @@ const eventPayload = (input: HookInput, action: Action | undefined, limits: Hook
         }
       : {};
   const output = result === undefined ? {} : resultFields(result, limits);
-  return defined({ ...call, prompt, ...output, failed });
+  const isFailed = failed ?? (error !== undefined ? true : undefined);
+  const ended = {
+    failed: isFailed,
+    error: error === undefined ? undefined : errorText(error),
+    exit_code: exitCode,
+    outcome: refused ? "refused" : undefined,
+  };
+  return defined({ ...call, prompt, ...output, ...ended });
 };
 
 const needs = (host: Host, { event, tool, prompt }: HookInput, rule: HookEventRule): void => {
@@ -117,12 +138,17 @@ const needs = (host: Host, { event, tool, prompt }: HookInput, rule: HookEventRu
  * `hook_too_deep`, `hook_invalid`) for what cannot be read: answer that with `failClosed`. Throws `invalid_argument` for a limit
  * out of range.
  */
-export const readHook = (host: Host, text: string, options: ReadHookOptions = {}): HookCall => {
+export const readHook = (settingsHost: Host, text: string, options: ReadHookOptions = {}): HookCall => {
   const limits = hookLimits.resolve(options.limits);
-  const input = readInput(host, parseHook(host, text, limits), options.event);
+  const value = parseHook(settingsHost, text, limits);
+  const runner = settingsHost.runBy?.(value);
+  const host = runner === undefined ? settingsHost : findHost(runner);
+  const input = readInput(host, value, options.event);
   const rule = Object.hasOwn(host.events, input.event) ? host.events[input.event] : undefined;
   const base = {
     host,
+    settingsHost,
+    session: input.session,
     hookEvent: input.event,
     rule,
     hostTool: input.tool?.name,
@@ -133,20 +159,25 @@ export const readHook = (host: Host, text: string, options: ReadHookOptions = {}
   needs(host, input, rule);
   const { workspace: given } = options;
   const workspace = (typeof given === "function" ? given(input.session) : given) ?? input.workspace;
-  const place = { host: host.id, cwd: input.cwd, workspace };
-  const action = input.tool && toAction(input.tool, host.tools, host.readMcpName, place);
+  const place = { cwd: input.cwd, workspace };
+  const action = input.tool && toAction(input.tool, host, place);
+  const { subagent } = input;
+  const agentId = options.agentId ?? host.id;
   const event: AhpEvent = {
     event_type: rule.ahp,
     session_id: input.session,
-    agent_id: options.agentId ?? host.id,
+    agent_id: agentId,
     timestamp: new Date((options.clock ?? systemClock).now()).toISOString(),
-    depth: 0,
+    depth: subagent === undefined ? 0 : 1,
     payload: eventPayload(input, action, limits),
     metadata: defined({
       ...input.details,
       host: host.id,
       hook_event: input.event,
       host_tool: input.tool?.name,
+      unknown_tool: action?.isUnknown,
+      subagent: subagent && [subagent.type, subagent.id].filter(Boolean).join(" "),
+      parent_agent_id: subagent && agentId,
       workspace,
     }),
   };

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answerHook, deadlineMs, findHost, HookError, readHook } from "../src/index.ts";
+import {
+  answerHook,
+  deadlineMs,
+  findHost,
+  HookError,
+  hosts,
+  readHook,
+  skipHostPromptField,
+} from "../src/index.ts";
 import { exampleCall } from "./support/examples.ts";
 
 const modified = (args: object, more: object = {}) => ({
@@ -60,6 +68,160 @@ describe("decisions", () => {
       reason: `\u202eno ${"x".repeat(9000)}`,
     });
     expect(reason).toMatch(/^⟨U\+202E⟩no x+… \[\d+ more characters\]$/);
+  });
+});
+
+describe("an explicit allow", () => {
+  const approved = { decision: "allow", metadata: { [skipHostPromptField]: true } };
+
+  it("lets the call run without the host's own question, where the host takes that from a hook", () => {
+    const claude = answerHook(exampleCall("claude-code", "bash"), approved);
+    expect(claude.effect).toBe("allow");
+    expect(outputOf(claude).hookSpecificOutput).toMatchObject({
+      hookEventName: "PreToolUse",
+      permissionDecision: "allow",
+    });
+    const copilot = answerHook(exampleCall("copilot-cli", "bash"), approved);
+    expect(copilot.effect).toBe("allow");
+    expect(outputOf(copilot)).toMatchObject({ permissionDecision: "allow" });
+    // Codex fails a hook for a bare allow, and asks its user by an event of its own.
+    expect(answerHook(exampleCall("codex", "bash"), approved)).toMatchObject({ effect: "none", stdout: "" });
+    for (const host of ["codex", "claude-code"]) {
+      const answer = answerHook(exampleCall(host, "permission-request"), approved);
+      expect(answer.effect).toBe("allow");
+      expect(outputOf(answer).hookSpecificOutput).toEqual({
+        hookEventName: "PermissionRequest",
+        decision: { behavior: "allow" },
+      });
+    }
+  });
+
+  it("is not what a policy's allow gives: the host's own rules and prompts hold", () => {
+    for (const { id } of hosts) {
+      const example = id === "cursor" ? "shell" : "bash";
+      expect(answerHook(exampleCall(id, example), { decision: "allow" }).effect).toBe("none");
+    }
+    for (const host of ["codex", "claude-code"]) {
+      const call = exampleCall(host, "permission-request");
+      expect(answerHook(call, { decision: "allow" })).toMatchObject({ effect: "none", stdout: "" });
+      expect(
+        outputOf(answerHook(call, { decision: "block", reason: "R" })).hookSpecificOutput.decision,
+      ).toEqual({
+        behavior: "deny",
+        message: "R",
+      });
+    }
+  });
+
+  it("is for the call that the host has shown before: why Codex asks is not a part of its input", () => {
+    expect(exampleCall("codex", "permission-request").toolInput).toEqual({ command: "touch /nope/x" });
+  });
+});
+
+describe("outcomes", () => {
+  const payloadOf = (host: string, name: string) => exampleCall(host, name).event?.payload;
+
+  it.each([
+    ["claude-code", "post-failure", { failed: true, error: "Exit code 3" }],
+    ["copilot-cli", "post-failure", { failed: true, error: "Path does not exist" }],
+    ["copilot-cli", "post-exit-code", { exit_code: 3 }],
+    ["gemini-cli", "post-failure", { failed: true, error: "File not found: /work/app/nope.txt" }],
+    ["gemini-cli", "post-exit-code", { exit_code: 3 }],
+    ["opencode", "post-failure", { failed: true, error: "File not found: /work/app/nope" }],
+  ])("of %s say that the call has failed, and how: %s", (host, name, payload) => {
+    expect(payloadOf(host, name)).toMatchObject(payload);
+  });
+
+  it("of a call that went well say nothing of the kind", () => {
+    for (const { id } of hosts) {
+      const payload = payloadOf(id, "post");
+      for (const field of ["failed", "error", "exit_code", "outcome"])
+        expect(payload).not.toHaveProperty(field);
+    }
+  });
+
+  it("take an exit code from the host's own words behind the output, not from the output", () => {
+    const gemini = (llmContent: string) =>
+      readHook(
+        findHost("gemini-cli"),
+        JSON.stringify({
+          session_id: "s",
+          hook_event_name: "AfterTool",
+          tool_name: "run_shell_command",
+          tool_input: { command: "x" },
+          tool_response: { llmContent },
+        }),
+      ).event?.payload;
+    expect(gemini("Output: a\nExit Code: 3\nb\nProcess Group PGID: 7")).not.toHaveProperty("exit_code");
+    expect(gemini("Output: a\nExit Code: 4\nSignal: 9\nProcess Group PGID: 7")).toMatchObject({
+      exit_code: 4,
+    });
+  });
+});
+
+describe("a hook that another host runs", () => {
+  const input = {
+    hook_event_name: "PreToolUse",
+    session_id: "352a",
+    timestamp: "2026-11-28T20:06:10.476Z",
+    cwd: "/work/app",
+    tool_name: "Bash",
+    tool_input: { command: "touch m1", description: "a step" },
+  };
+
+  it("is read and answered as that host's: Copilot CLI runs the hooks of Claude Code's project settings", () => {
+    const call = readHook(findHost("claude-code"), JSON.stringify(input));
+    expect([call.host.id, call.settingsHost.id, call.event?.agent_id]).toEqual([
+      "copilot-cli",
+      "claude-code",
+      "copilot-cli",
+    ]);
+    expect(outputOf(answerHook(call, { decision: "block", reason: "R" }))).toEqual({
+      permissionDecision: "deny",
+      permissionDecisionReason: "R",
+    });
+    const asked = { hookName: "permissionRequest", sessionId: "352a", toolName: "bash", toolInput: {} };
+    expect(answerHook(readHook(findHost("claude-code"), JSON.stringify(asked)))).toMatchObject({
+      effect: "none",
+    });
+  });
+});
+
+describe("a subagent", () => {
+  it("is told apart by its id, one deeper than the agent that it belongs to", () => {
+    const input = {
+      session_id: "s",
+      hook_event_name: "PreToolUse",
+      tool_name: "Bash",
+      tool_input: { command: "ls" },
+    };
+    const call = readHook(
+      findHost("codex"),
+      JSON.stringify({ ...input, turn_id: "t2", agent_id: "a1b2", agent_type: "explorer" }),
+    );
+    expect(call.event).toMatchObject({
+      depth: 1,
+      metadata: { subagent: "explorer a1b2", parent_agent_id: "codex", turn_id: "t2" },
+    });
+    const main = readHook(findHost("codex"), JSON.stringify(input)).event;
+    expect(main).toMatchObject({ depth: 0 });
+    expect(main?.metadata).not.toHaveProperty("subagent");
+  });
+});
+
+describe("a tool that no table has", () => {
+  it("is marked, so that a newer host shows; one of an MCP server and a known one with odd arguments are not", () => {
+    const unknown = (host: string, tool: string, more: object = { tool_input: {} }) =>
+      readHook(
+        findHost(host),
+        JSON.stringify({ session_id: "s", hook_event_name: "PreToolUse", tool_name: tool, ...more }),
+      ).event?.metadata?.unknown_tool;
+    expect(unknown("codex", "js_repl")).toBe(true);
+    expect(unknown("claude-code", "Workflow", { transcript_path: "/t" })).toBe(true);
+    expect(unknown("codex", "Bash")).toBeUndefined();
+    expect(unknown("codex", "mcp__files__read")).toBeUndefined();
+    expect(unknown("codex", "update_plan")).toBeUndefined();
+    expect(unknown("copilot-cli", "github-search")).toBeUndefined();
   });
 });
 

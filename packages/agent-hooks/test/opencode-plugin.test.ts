@@ -17,13 +17,20 @@ const host = findHost("opencode");
 let files = 0;
 
 /** Loads the plugin file as opencode does, with a guard that runs this script. */
-const load = async (script: string, timeoutMs = 20_000): Promise<Before> => {
+const load = async (script: string, timeoutMs = 20_000): Promise<Before> =>
+  (await loadAll(script, timeoutMs))["tool.execute.before"];
+
+const loadAll = async (script: string, timeoutMs = 20_000) => {
   const name = join(directory, `${files++}`);
   writeFileSync(`${name}-guard.mjs`, script);
   const command = `"${process.execPath}" "${name}-guard.mjs"`;
   writeFileSync(`${name}.mjs`, planSettings(host, undefined, { command, timeoutMs }));
   const { Harnesskit } = await import(pathToFileURL(`${name}.mjs`).href);
-  return (await Harnesskit({ directory: "/work/app" }))["tool.execute.before"];
+  return (await Harnesskit({ directory: "/work/app" })) as {
+    "tool.execute.before": Before;
+    "tool.execute.after": (call: object, output: object) => Promise<void>;
+    event: (input: object) => Promise<void>;
+  };
 };
 
 const call = { tool: "bash", sessionID: "ses_1", callID: "call_1" };
@@ -50,6 +57,45 @@ describe("the plugin file of opencode", () => {
     const output = argsOf();
     await (await load(answering(JSON.parse(modify.stdout))))(call, output);
     expect(output.args).toEqual({ command: "pwd", description: "List" });
+  });
+
+  it("reports a tool that throws, once, and with its arguments; a refused call is not reported", async () => {
+    const log = join(directory, "reports.jsonl");
+    const record = `import fs from "node:fs"; const text = String(fs.readFileSync(0));
+      if (!text.includes(".before")) fs.appendFileSync(${JSON.stringify(log)}, text + "\\n");`;
+    const hooks = await loadAll(record + answering({ decision: "allow" }));
+    const failed = (callID: string) =>
+      hooks.event({
+        event: {
+          type: "message.part.updated",
+          properties: { part: { type: "tool", callID, state: { status: "error", error: "File not found" } } },
+        },
+      });
+    await failed("call_1");
+    await hooks["tool.execute.before"](call, argsOf());
+    await failed("call_1");
+    await failed("call_1");
+    const lines = readFileSync(log, "utf8").trim().split("\n");
+    expect(lines).toHaveLength(1);
+    const { event } = readHook(host, lines[0] ?? "");
+    expect(event).toMatchObject({
+      event_type: "post_action",
+      payload: {
+        tool_call_id: "call_1",
+        failed: true,
+        error: "File not found",
+        arguments: { command: "ls" },
+      },
+    });
+    await hooks["tool.execute.before"]({ ...call, callID: "call_2" }, argsOf());
+    await hooks["tool.execute.after"](
+      { ...call, callID: "call_2", args: argsOf().args },
+      { output: "", metadata: { exit: 3 } },
+    );
+    await failed("call_2");
+    const [, ended, ...more] = readFileSync(log, "utf8").trim().split("\n");
+    expect(more).toEqual([]);
+    expect(readHook(host, ended ?? "").event?.payload).toMatchObject({ exit_code: 3 });
   });
 
   it.each([

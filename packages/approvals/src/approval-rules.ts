@@ -52,12 +52,18 @@ export class ApprovalRules {
     return expired;
   }
 
-  *ask(table: ApprovalTable, question: ReadQuestion, nowMs: number): Steps<AskResult> {
+  *ask(
+    table: ApprovalTable,
+    question: ReadQuestion,
+    nowMs: number,
+    others: readonly string[],
+  ): Steps<AskResult> {
     const { agent, session, callId } = question.origin;
     const identical = yield* awaited(
       table.identical({ agent, session, digest: question.digest }, maxIdentical),
     );
-    const found = findRepeat(identical, callId, nowMs);
+    const own = identical.filter(({ id }) => !others.includes(id));
+    const found = findRepeat(own, callId, nowMs);
     if (found !== undefined) return { record: found, how: "found" };
     const { maxOpen, maxRecords, maxOpenPerSession, retentionMs } = this.#limits;
     const open = yield* awaited(table.countOpen());

@@ -51,12 +51,17 @@ export interface ApprovalWatchOptions {
  * `invalid_argument` for arguments that are not valid, and with `store_closed` after `close`; a store in a file also with the errors
  * of its file.
  */
+export interface AskOptions {
+  /** Ids of records for which other calls wait now: this question is not a repetition of those. @default none */
+  readonly others?: readonly string[] | undefined;
+}
+
 export interface ApprovalStore {
   /**
    * Puts a question, or finds it if the same was put before (see `findRepeat`). Rejects with `store_full`, and with `too_large`,
    * `too_deep` or `not_json` for a question outside the limits.
    */
-  ask(question: ApprovalQuestion): Promise<AskResult>;
+  ask(question: ApprovalQuestion, options?: AskOptions): Promise<AskResult>;
   /**
    * Applies an event and returns the changed record. Of any number of answers, and of claims, exactly one succeeds. Rejects with an
    * `ApprovalError`: `not_found`, or the code of the refusal with the record as it is; `store_full` for a grant too many.

@@ -90,11 +90,11 @@ export const createApprovalStore = (
   };
 
   const store: ApprovalStore = {
-    async ask(question) {
+    async ask(question, { others = [] } = {}) {
       const checked = await readQuestion(question, limits);
       const { trace = activeTrace() } = checked;
       const asked = trace === undefined ? checked : { ...checked, trace };
-      const result = await write((table, nowMs) => rules.ask(table, asked, nowMs));
+      const result = await write((table, nowMs) => rules.ask(table, asked, nowMs, others));
       if (result.how === "granted") traceApproval(result.record);
       return result;
     },

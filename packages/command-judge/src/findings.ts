@@ -27,6 +27,7 @@ export class Findings {
   readonly #places: PathPlaces;
   readonly #reasons = new Map<string, CommandReason>();
   readonly #programs = new Set<string>();
+  readonly #readers = new Set<string>();
   readonly #paths = new Map<string, CommandPath>();
   #worst: CommandVerdict = "read";
   #secrets = false;
@@ -65,6 +66,11 @@ export class Findings {
 
   program(name: string): void {
     if (this.#suspects === 0 && this.#programs.size < maxListed) this.#programs.add(displayable(name));
+  }
+
+  /** A program reads commands from its input, and that is not in the command. */
+  readsCommands(name: string): void {
+    if (this.#suspects === 0 && this.#readers.size < maxListed) this.#readers.add(displayable(name));
   }
 
   secret(code: string, text: string, verdict: CommandVerdict = "read"): void {
@@ -152,6 +158,7 @@ export class Findings {
       verdict: this.#worst,
       reasons: [...this.#reasons.values()].sort((a, b) => verdictRank(b.verdict) - verdictRank(a.verdict)),
       programs: [...this.#programs],
+      readsCommands: [...this.#readers],
       paths: [...this.#paths.values()],
       secrets: this.#secrets,
       network: this.#network,

@@ -53,6 +53,8 @@ export interface CommandJudgement {
   readonly reasons: readonly CommandReason[];
   /** Names of the programs that it starts, wrappers and nested ones included, in order of appearance. */
   readonly programs: readonly string[];
+  /** Those of them that read commands from their input, where that is not in the command: it is typed or piped into them later. */
+  readonly readsCommands: readonly string[];
   readonly paths: readonly CommandPath[];
   /** Whether it reads a secret file or the environment, or contains a secret. */
   readonly secrets: boolean;

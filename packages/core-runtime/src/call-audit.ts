@@ -85,7 +85,10 @@ export const auditRefusedCall = (
   options: CallOptions,
   result: CallResult,
 ): void => {
-  audit.record({ ...callEntry("tool.result", toolId.slice(0, 257), callId, options), ...auditedOutcome(result) });
+  audit.record({
+    ...callEntry("tool.result", toolId.slice(0, 257), callId, options),
+    ...auditedOutcome(result),
+  });
 };
 
 const auditedOutcome = (

@@ -8,11 +8,14 @@ import {
   HookError,
   type Host,
   readHook,
+  skipHostPromptField,
 } from "@harnesskit/agent-hooks";
-import { type Decision, DecisionSchema } from "@harnesskit/protocol/ahp";
-import { BoundedMap, type Clock, callSafely, systemClock, wait } from "@harnesskit/wire";
+import { type AhpEvent, type Decision, DecisionSchema } from "@harnesskit/protocol/ahp";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { BoundedMap, BoundedSet, type Clock, callSafely, systemClock, wait } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import { activeTrace, readTraceContext, type TracedOperation, traced } from "@harnesskit/wire/trace";
+import { ApprovedCalls } from "./approved-calls.ts";
 import { type GuardHarness, HarnessLine } from "./harness-line.ts";
 import { type GuardLimits, guardLimits } from "./limits.ts";
 import { ModifiedCalls } from "./modified-calls.ts";
@@ -76,6 +79,15 @@ const unknownHost = (reason: string): HookAnswer => ({
 const withObject = (answer: HookAnswer): HookAnswer =>
   answer.exitCode === 0 && answer.stdout === "" ? { ...answer, stdout: "{}" } : answer;
 
+/** An event that is judged elsewhere. */
+const neutral: HookAnswer = { exitCode: 0, stdout: "{}", stderr: "", effect: "none" };
+
+/** The decision that answers in the place of the host's user. */
+const approval = { decision: "allow", metadata: { [skipHostPromptField]: true } };
+
+const isApproval = (decision: Decision): boolean =>
+  decision.decision === "allow" && decision.metadata?.[skipHostPromptField] === true;
+
 const readDecision = (value: unknown): Decision | undefined => {
   const parsed = DecisionSchema.safeParse(value);
   return parsed.success ? parsed.data : undefined;
@@ -89,6 +101,9 @@ class HookGuard implements Guard {
   /** Where the sessions started. */
   readonly #workspaces: BoundedMap<string, string>;
   readonly #modified: ModifiedCalls;
+  readonly #approved: ApprovedCalls;
+  /** Sessions whose host runs hooks of its own settings: those of another host's settings are passed over in them. */
+  readonly #ownHooks: BoundedSet<string>;
   #pending = 0;
 
   constructor({ harness, version, limits, onError, clock = systemClock }: GuardOptions) {
@@ -98,6 +113,8 @@ class HookGuard implements Guard {
     this.#clock = clock;
     this.#workspaces = new BoundedMap({ maxSize: this.#limits.maxSessions });
     this.#modified = new ModifiedCalls(this.#limits.maxSessions);
+    this.#approved = new ApprovedCalls(this.#limits.maxSessions);
+    this.#ownHooks = new BoundedSet({ maxSize: this.#limits.maxSessions });
   }
 
   get pending(): number {
@@ -133,7 +150,13 @@ class HookGuard implements Guard {
       workspace: (session) => cwd ?? this.#workspaces.get(keyOf(session)),
       clock: this.#clock,
     });
+    const hostSession = JSON.stringify([call.host.id, call.session]);
+    if (call.host === call.settingsHost) this.#ownHooks.add(hostSession);
+    else if (this.#ownHooks.has(hostSession)) return neutral;
     if (!call.event || !call.rule) return answerHook(call);
+    if (call.rule.asksUser) {
+      return answerHook(call, this.#approved.take(call) ? approval : { decision: "allow" });
+    }
     if (call.rule.ahp === "session_start" && cwd !== undefined) {
       this.#workspaces.set(keyOf(call.event.session_id), cwd);
     }
@@ -154,15 +177,20 @@ class HookGuard implements Guard {
 
   /** What has happened is reported, and the host goes on whatever comes of that. */
   async #report(call: HookCall, timeoutMs: number, signal: AbortSignal): Promise<HookAnswer> {
-    const event = this.#modified.restore(call.event as NonNullable<HookCall["event"]>);
-    const sent = await settleWithin((inner) => this.#line.report(call.host, event, inner), {
+    const event = this.#modified.restore(call.event as AhpEvent);
+    if (event.event_type === "post_action") this.#approved.ended(call);
+    await this.#send(call.host, event, timeoutMs, signal);
+    return answerHook(call);
+  }
+
+  async #send(host: Host, event: AhpEvent, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const sent = await settleWithin((inner) => this.#line.report(host, event, inner), {
       name: "the report of a hook",
       timeoutMs,
       signal,
       clock: this.#clock,
     });
     if (sent.status === "failed") this.#onError(sent.error);
-    return answerHook(call);
   }
 
   async #gate(
@@ -173,7 +201,7 @@ class HookGuard implements Guard {
     operation: TracedOperation<"hook"> | undefined,
   ): Promise<HookAnswer> {
     const dueAtMs = this.#clock.elapsedMs() + timeoutMs;
-    const event = call.event as NonNullable<HookCall["event"]>;
+    const event = call.event as AhpEvent;
     const shown = preview === undefined || call.rule?.ahp !== "pre_action" ? {} : { preview };
     for (;;) {
       const leftMs = dueAtMs - this.#clock.elapsedMs();
@@ -199,7 +227,15 @@ class HookGuard implements Guard {
         operation?.set({ decision: decision.decision });
         const asks = decision.decision === "escalate" && decision.escalation_target === terminalTarget;
         this.#modified.note(event, decision);
-        return answerHook(call, decision, asks ? { escalate: "ask" } : {});
+        this.#approved.judged(call, isApproval(decision));
+        const answer = answerHook(call, decision, asks ? { escalate: "ask" } : {});
+        // The harness let it pass, with a change that this host cannot make.
+        const isUnusable = decision.decision === "allow" || decision.decision === "modify";
+        if (isUnusable && answer.effect === "block" && event.event_type === "pre_action") {
+          const leftMs = Math.max(1, dueAtMs - this.#clock.elapsedMs());
+          await this.#send(call.host, refusedEvent(event, answer.reason ?? ""), leftMs, signal);
+        }
+        return answer;
       }
       await wait(retryMs, this.#clock, signal);
     }
@@ -209,6 +245,13 @@ class HookGuard implements Guard {
     return answerHook(call, { decision: "block", reason });
   }
 }
+
+/** The outcome of an action that the guard has refused after its harness has let it pass. */
+const refusedEvent = (event: AhpEvent, reason: string): AhpEvent => ({
+  ...event,
+  event_type: "post_action",
+  payload: { ...(event.payload as JsonObject), outcome: "refused", error: reason },
+});
 
 const why = {
   failed: "the harness failed",

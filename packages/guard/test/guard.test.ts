@@ -189,6 +189,115 @@ describe("a guard", () => {
   });
 });
 
+describe("an approval", () => {
+  const approved = { decision: "allow", metadata: { skip_host_prompt: true } } as const;
+  const request = (more: object = {}) =>
+    codexInput("npm publish", { hook_event_name: "PermissionRequest", tool_use_id: undefined, ...more });
+  const isAllowed = ({ stdout }: HookAnswer) =>
+    JSON.parse(stdout).hookSpecificOutput?.decision?.behavior === "allow";
+
+  it("answers Codex's own question about the call that was approved, once", async () => {
+    const guard = guardOf({ pre_action: () => approved });
+    expect(await ask(guard, codexInput("npm publish"))).toMatchObject({ effect: "none", stdout: "{}" });
+    for (const other of [
+      { session_id: "s2" },
+      { turn_id: "t2" },
+      { tool_input: { command: "npm publish --force" } },
+      { tool_name: "apply_patch" },
+      { agent_id: "a1" },
+    ]) {
+      expect(isAllowed(await ask(guard, request(other)))).toBe(false);
+    }
+    const why = { tool_input: { command: "npm publish", description: "it needs the network" } };
+    expect(await ask(guard, request(why))).toMatchObject({ effect: "allow" });
+    expect(await ask(guard, request())).toMatchObject({ effect: "none", stdout: "{}" });
+  });
+
+  it("answers each of two identical calls", async () => {
+    const guard = guardOf({ pre_action: () => approved });
+    await ask(guard, codexInput("npm publish"));
+    await ask(guard, codexInput("npm publish", { tool_use_id: "c2" }));
+    expect(isAllowed(await ask(guard, request()))).toBe(true);
+    expect(isAllowed(await ask(guard, request()))).toBe(true);
+    expect(isAllowed(await ask(guard, request()))).toBe(false);
+  });
+
+  it("ends with its call, and with the next decision about the same one", async () => {
+    let decision: object = approved;
+    const guard = guardOf({ pre_action: () => decision as never, post_action: () => {} });
+    await ask(guard, codexInput("npm publish"));
+    await ask(guard, codexInput("npm publish", { hook_event_name: "PostToolUse", tool_response: "" }));
+    expect(isAllowed(await ask(guard, request()))).toBe(false);
+    await ask(guard, codexInput("npm publish", { tool_use_id: "c2" }));
+    decision = { decision: "allow" };
+    await ask(guard, codexInput("npm publish", { tool_use_id: "c3" }));
+    expect(isAllowed(await ask(guard, request()))).toBe(false);
+  });
+
+  it("is not what a policy gives: its allow leaves the host's question to the host's user", async () => {
+    const asked = vi.fn(() => ({ decision: "allow" }) as const);
+    const guard = guardOf({ pre_action: asked });
+    await ask(guard, codexInput("npm publish"));
+    expect(await ask(guard, request())).toMatchObject({ effect: "none", stdout: "{}" });
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("a call that two hosts' settings have hooks for", () => {
+  const native = (more: object) => JSON.stringify({ sessionId: "p1", cwd: "/work/app", ...more });
+  const borrowed = JSON.stringify({
+    hook_event_name: "PreToolUse",
+    session_id: "p1",
+    timestamp: "2026-11-28T20:06:10.476Z",
+    cwd: "/work/app",
+    tool_name: "Bash",
+    tool_input: { command: "touch m1", description: "a step" },
+  });
+  const call = { toolName: "bash", toolArgs: { command: "touch m1", description: "a step" } };
+
+  it("is judged once, by the hooks of the host that runs", async () => {
+    const asked = vi.fn(() => ({ decision: "block", reason: "no" }) as const);
+    const guard = guardOf({ pre_action: asked, session_start: () => {} });
+    await ask(guard, native({ source: "new" }), { host: "copilot-cli" });
+    expect(await ask(guard, native(call), { host: "copilot-cli" })).toMatchObject({ effect: "block" });
+    expect(await ask(guard, borrowed, { host: "claude-code" })).toMatchObject({
+      effect: "none",
+      stdout: "{}",
+    });
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it("is judged as that host's where it has no hooks of its own", async () => {
+    const agents: unknown[] = [];
+    const guard = guardOf({
+      pre_action({ agent_id }) {
+        agents.push(agent_id);
+        return { decision: "block", reason: "no" };
+      },
+    });
+    const { stdout } = await ask(guard, borrowed, { host: "claude-code" });
+    expect(JSON.parse(stdout)).toEqual({ permissionDecision: "deny", permissionDecisionReason: "no" });
+    expect(agents).toEqual(["copilot-cli"]);
+  });
+});
+
+it("reports a change that the host cannot make as a refusal of the guard", async () => {
+  const outcomes = vi.fn();
+  const guard = guardOf({
+    pre_action: () => ({ decision: "modify", modified_payload: { arguments: { command: "b", more: 1 } } }),
+    post_action: ({ payload }) => outcomes(payload),
+  });
+  const { effect, reason } = await ask(guard, codexInput("a"));
+  expect([effect, reason]).toEqual(["block", expect.stringContaining("cannot be applied")]);
+  await vi.waitFor(() => expect(outcomes).toHaveBeenCalledTimes(1));
+  expect(outcomes.mock.calls[0]?.[0]).toMatchObject({
+    tool_call_id: "c1",
+    arguments: { command: "a" },
+    outcome: "refused",
+    error: expect.stringContaining("cannot be applied"),
+  });
+});
+
 describe("a decision that is deferred", () => {
   const ticket = "approval T-1 is pending in the hub's inbox; repeat the same call";
   /** Moves the clock until the answer is there. */

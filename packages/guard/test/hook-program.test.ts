@@ -116,6 +116,32 @@ describe("the program of a hook", () => {
     );
   });
 
+  it("refuses without a hub in the form whose reason Copilot CLI hands to its model", async () => {
+    const directory = await makeDirectory();
+    const answer = await run("{}", { host: "copilot-cli", socket: join(directory, "none.sock") });
+    expect(answer).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(JSON.parse(answer.stdout)).toEqual({
+      permissionDecision: "deny",
+      permissionDecisionReason: expect.stringContaining("start it with harness hub"),
+    });
+  });
+
+  it("takes Claude Code's project for the workspace: its model changes the directory of hooks", async () => {
+    const seen = vi.fn();
+    const handlers: Parameters<typeof createAhpServer>[0]["handlers"] = {
+      pre_action({ metadata }) {
+        seen(metadata?.workspace);
+        return { decision: "allow" };
+      },
+    };
+    const { path } = await serve(createAhpServer({ name: "t", version: "1", handlers }));
+    vi.stubEnv("CLAUDE_PROJECT_DIR", "/work/project");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await run(codexInput("ls"), { host: "claude-code", socket: path });
+    await run(codexInput("ls"), { host: "codex", socket: path });
+    expect(seen.mock.calls).toEqual([["/work/project"], [process.cwd()]]);
+  });
+
   it("refuses when the hub ends in the middle of a question", async () => {
     let asked = () => {};
     const isAsked = new Promise<void>((resolve) => {

@@ -13,7 +13,7 @@ import { Escalation } from "./desk/escalation.ts";
 import { EventLog } from "./desk/event-log.ts";
 import { shortId } from "./desk/event-text.ts";
 import { type Asker, QuestionBudget } from "./desk/question-budget.ts";
-import { type AnyEvent, isHookEvent, originOf, readEvent } from "./desk/read-event.ts";
+import { type AnyEvent, isHookEvent, originOf, readEvent, unknownToolOf } from "./desk/read-event.ts";
 import { Supervisor } from "./desk/supervisor.ts";
 import type { AgentContext, Hub, HubOptions, TransportContext } from "./hub-options.ts";
 import { hubLimits } from "./limits.ts";
@@ -26,6 +26,12 @@ const hubLost = "the hub was restarted before an outcome was reported";
 const effects = { done: "done", failed: "failed", refused: "failed", unknown: "ambiguous" } as Partial<
   Record<RowState, "done" | "failed" | "ambiguous">
 >;
+
+const heardOf = (event: AnyEvent) => ({
+  ...originOf(event),
+  isHook: isHookEvent(event),
+  unknownTool: unknownToolOf(event),
+});
 
 /** The audit log of a hub has the tool of an event besides. */
 const auditOf = (audit: Pick<AuditSink, "record" | "isFull">): AuditRecorder => ({
@@ -86,7 +92,7 @@ export const createHub = (options: HubOptions): Hub => {
       call: { context: AgentContext; signal: AbortSignal; batchIndex: number | undefined },
     ) => {
       const { context, batchIndex } = call;
-      presence.heard(context.link, { ...originOf(event), isHook: isHookEvent(event) }, asks);
+      presence.heard(context.link, heardOf(event), asks);
       if (!asks) return supervisor.note(event);
       // A signal is made when it is read: only a question that waits needs one.
       const signals = () => [call.signal, context.link.gone] as const;

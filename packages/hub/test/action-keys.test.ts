@@ -32,3 +32,17 @@ describe.each([undefined, "c1"])("the outcome of a changed action (call %s)", (c
     expect(keys.end(action("rm -rf build", id))?.key).not.toBe(key);
   });
 });
+
+it.each([undefined, "c1"])(
+  "the outcome finds its row although the call has changed the directory (call %s)",
+  (callId) => {
+    const keys = new ActionKeys();
+    const at = (cwd: string) => ({
+      ...action("cd src"),
+      callId,
+      payload: { tool_name: "bash", arguments: { command: "cd src", cwd } },
+    });
+    const key = keys.begin(at("/work"));
+    expect(keys.end(at("/work/src"))).toEqual({ key, isKnown: true });
+  },
+);

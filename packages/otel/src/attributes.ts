@@ -22,8 +22,11 @@ export const decisionAttributes = (details: Partial<TracedDecision>): Values => 
   "harness.decision.rule": details.rule,
   "gen_ai.conversation.id": details.sessionId,
   "gen_ai.agent.id": details.agentId,
-  "gen_ai.tool.name": details.tool,
+  "harness.decision.tool": details.tool,
 });
+
+/** Of decisions and approvals, which no convention of OpenTelemetry names: OpenInference's kind of span for a check. */
+export const guardrail = { "openinference.span.kind": "GUARDRAIL" };
 
 export const decision = {
   attributes: decisionAttributes,

@@ -5,6 +5,7 @@ import {
   callContent,
   decision,
   decisionAttributes,
+  guardrail,
   shell,
   suspensionAttributes,
   suspensionContent,
@@ -16,6 +17,7 @@ import { boundedContent, toGenAiMessages } from "./content.ts";
  * Every name that this package uses, in one place. `gen_ai.*`, `mcp.*` and `error.type` are of the semantic conventions in this version
  * (of `@opentelemetry/semantic-conventions`, where the GenAI part is in development); `openarmature.*` is what OpenArmature's
  * specifications of graphs, sessions and suspension name; `harness.*` is what no convention has a name for: decisions and approvals.
+ * These have no `gen_ai.tool.*`, by which backends take a span for a run of a tool; `openinference.span.kind` says what they are.
  */
 export const conventionsVersion = "1.45.0";
 
@@ -142,30 +144,31 @@ export const mapping: { readonly [K in OperationName]: Mapping<K> } = {
     ...decision,
     name: ({ eventType }) => `harness.decision ${eventType}`,
     kind: INTERNAL,
-    always: { "harness.decision.by": "gate" },
+    always: { ...guardrail, "harness.decision.by": "gate" },
   },
   ask: {
     ...decision,
     name: ({ eventType }) => `harness.decision ${eventType}`,
     kind: CLIENT,
-    always: { "harness.decision.by": "client" },
+    always: { ...guardrail, "harness.decision.by": "client" },
   },
   decide: {
     ...decision,
     name: ({ eventType }) => `harness.decision ${eventType}`,
     kind: SERVER,
-    always: { "harness.decision.by": "harness" },
+    always: { ...guardrail, "harness.decision.by": "harness" },
   },
   hook: {
     ...decision,
     name: ({ eventType }) => `harness.decision ${eventType}`,
     kind: SERVER,
-    always: { "harness.decision.by": "guard" },
+    always: { ...guardrail, "harness.decision.by": "guard" },
     attributes: ({ host, ...details }) => ({ ...decisionAttributes(details), "harness.hook.host": host }),
   },
   approval: {
     name: ({ tool }) => `harness.approval ${tool}`,
     kind: INTERNAL,
+    always: guardrail,
     attributes: (details) => ({
       "harness.approval.id": details.approvalId,
       "harness.approval.answer": details.answer,
@@ -173,15 +176,16 @@ export const mapping: { readonly [K in OperationName]: Mapping<K> } = {
       "harness.approval.rule": details.rule,
       "harness.approval.is_by_grant": details.isByGrant,
       "gen_ai.conversation.id": details.conversationId,
-      "gen_ai.tool.name": details.tool,
+      "harness.approval.tool": details.tool,
     }),
     content: ({ input }, maxLength) => ({ "harness.approval.input": boundedContent(input, maxLength) }),
     duration: "harness.approval.duration",
-    dimensions: ["gen_ai.tool.name", "harness.approval.answer", "harness.approval.risk"],
+    dimensions: ["harness.approval.tool", "harness.approval.answer", "harness.approval.risk"],
   },
   answer: {
     name: () => "harness.approval.answer",
     kind: CLIENT,
+    always: guardrail,
     attributes: ({ approvalId, answer }) => ({
       "harness.approval.id": approvalId,
       "harness.approval.answer": answer,

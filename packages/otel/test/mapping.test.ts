@@ -151,7 +151,8 @@ const samples: Samples = {
           "harness.decision.rule": "r1",
           "gen_ai.conversation.id": "s1",
           "gen_ai.agent.id": "a1",
-          "gen_ai.tool.name": "shell",
+          "harness.decision.tool": "shell",
+          "openinference.span.kind": "GUARDRAIL",
           ...(kind === "hook" && { "harness.hook.host": "codex" }),
         },
       },
@@ -175,13 +176,18 @@ const samples: Samples = {
       "harness.approval.rule": "r1",
       "harness.approval.is_by_grant": false,
       "gen_ai.conversation.id": "s1",
-      "gen_ai.tool.name": "shell",
+      "harness.approval.tool": "shell",
+      "openinference.span.kind": "GUARDRAIL",
     },
   },
   answer: {
     details: { approvalId: "apr1", answer: "once" },
     span: "harness.approval.answer",
-    attributes: { "harness.approval.id": "apr1", "harness.approval.answer": "once" },
+    attributes: {
+      "harness.approval.id": "apr1",
+      "harness.approval.answer": "once",
+      "openinference.span.kind": "GUARDRAIL",
+    },
   },
   chatTurn: {
     details: { sessionId: "s1", path: "signal_resume", outcome: "completed", ...suspended },
@@ -290,7 +296,7 @@ describe("the names of spans, attributes and metrics", () => {
     const official = new Set(Object.values(conventions) as unknown[]);
     const used = Object.values(samples).flatMap(({ attributes }) => Object.keys(attributes));
     const metrics = Object.values(mapping).map(({ duration }) => duration);
-    const ours = /^(?:harness|openarmature)\./;
+    const ours = /^(?:harness|openarmature)\.|^openinference\.span\.kind$/;
     const foreign = [...used, ...metrics, "gen_ai.client.token.usage"].filter((name) => !ours.test(name));
     expect(foreign.filter((name) => !official.has(name))).toEqual([]);
     const own = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));

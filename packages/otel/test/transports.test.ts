@@ -45,7 +45,7 @@ const ask = async (way: Way) => {
     "harness.decision.by": "harness",
     "harness.decision.outcome": "block",
     "harness.decision.rule": "no-deploys",
-    "gen_ai.tool.name": "deploy",
+    "harness.decision.tool": "deploy",
   });
   expect(sdk.text).not.toContain("hunter2");
 };

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { payloads } from "../../../scripts/lib/ahp-payloads.ts";
 import { checkPolicy, createPolicyHarness } from "../src/index.ts";
-import { eventOf, policyOf, toolEvent } from "./support/policies.ts";
+import { eventOf, policyOf, refusalOf, toolEvent } from "./support/policies.ts";
 
 const allTypes = Object.keys(ahpEvents) as AhpEventType[];
 
@@ -38,6 +38,30 @@ rules:
       ["block", "block"],
     ]);
     expect(words({ prompt: "ask", step: 1, added: "the key" })).toBe("escalate");
+  });
+});
+
+describe("skipHostPrompt", () => {
+  const text = (then: string, event = "pre_action") =>
+    `rules: [{ name: r, when: { event: ${event} }, then: ${then} }]`;
+
+  it("tells the host of a hook that it need not ask its own user; a plain allow does not", () => {
+    const decide = (then: string) =>
+      checkPolicy(policyOf(text(then)), toolEvent("bash", { command: "ls" })).decision;
+    const skipping = decide("{ decision: allow, skipHostPrompt: true, metadata: { a: 1 } }");
+    expect(skipping).toMatchObject({ decision: "allow", metadata: { skip_host_prompt: true, a: 1 } });
+    expect(skipping).not.toHaveProperty("skipHostPrompt");
+    expect(decide("allow")).not.toHaveProperty("metadata.skip_host_prompt");
+  });
+
+  it.each([
+    ["another decision", "{ decision: escalate, reason: r, skipHostPrompt: true }", "pre_action"],
+    ["another event", "{ decision: allow, skipHostPrompt: true }", "pre_prompt"],
+    ["another value", "{ decision: allow, skipHostPrompt: false }", "pre_action"],
+  ])("is refused with %s", (_, then, event) => {
+    const { code, problems } = refusalOf(text(then, event));
+    expect(code).toBe("policy_invalid");
+    expect(problems[0]?.path).toContain("skipHostPrompt");
   });
 });
 

@@ -1,5 +1,6 @@
 import { readEnabledAgents } from "../agents/enabled-agents.ts";
 import { ExitCode } from "../cli-error.ts";
+import { unknownToolLines } from "../guard/unknown-tools.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { harnessDirectory, resolveWorkspace } from "../workspace-directory.ts";
@@ -10,6 +11,7 @@ import {
   checkPolicy,
   checkRipgrep,
   type Finding,
+  note,
   ok,
   problem,
 } from "./checks.ts";
@@ -33,6 +35,7 @@ export const doctor = async ({
     ...(await checkThreads(harness)),
     ...(await checkConversations(harness)),
     ...(await checkAgents()),
+    ...(await checkHookedTools()),
     await checkRipgrep(async () => (await import("@harnesskit/workspace-agent")).findRipgrep()),
     checkKeys(process.env),
   ];
@@ -57,6 +60,10 @@ const checkAgents = async (): Promise<Finding[]> => {
     ...leftOut.map((line) => problem("agents", line, "See what is installed: harness agents list")),
   ];
 };
+
+/** Tools of hooked agents that the guard does not know: the agent is newer than its tables. */
+const checkHookedTools = async (): Promise<Finding[]> =>
+  [...(await unknownToolLines())].map(([agent, line]) => note("guard", `${oneLine(agent, 100)}: ${line}`));
 
 const hang = " ".repeat(13);
 

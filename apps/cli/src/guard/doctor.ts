@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { findHost } from "@harnesskit/agent-hooks";
 import { type DoctorAgent, type DoctorReport, type DoctorRow, proveAgents } from "@harnesskit/guard/doctor";
 import { findAgents } from "@harnesskit/guard/settings";
 import { ExitCode } from "../cli-error.ts";
@@ -37,11 +38,13 @@ const header = ["", "this run", "vendor's docs, with our settings", ""];
 
 const agentLines = (agent: DoctorAgent, style: Style): string[] => {
   const { name, version, isProved, rows, protection } = agent;
+  const gaps = findHost(agent.agent).gaps.map((gap) => `  not seen by its hooks: ${gap}`);
   const title = style.bold(`${name}${version === undefined ? "" : ` ${oneLine(version, 60)}`}`);
   if (!isProved)
     return [
       title,
       `  ${protection}`,
+      ...gaps,
       ...new Set(rows.flatMap(({ note }) => (note ? [`  ${oneLine(note, 400)}`] : []))),
       "",
     ];
@@ -50,7 +53,7 @@ const agentLines = (agent: DoctorAgent, style: Style): string[] => {
   const table = cells.map((row) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(),
   );
-  return [title, ...table, `  ${protection}`, ""];
+  return [title, ...table, `  ${protection}`, ...gaps, ""];
 };
 
 const disobeys = ({ isProved, rows }: DoctorAgent): boolean =>

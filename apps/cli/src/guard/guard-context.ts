@@ -56,6 +56,9 @@ export const guardContext = async ({ cwd, project, agent }: GuardCommandOptions)
 /** The path of the program that a hook starts. */
 const hookProgram = (binPath: string): Promise<string> => realpath(join(dirname(binPath), "guard-hook.cjs"));
 
+/** What is in these is removed by the system, or by whoever made it. */
+const temporaryPlaces: ReadonlySet<string> = new Set([tmpdir(), "/tmp", "/var/tmp"]);
+
 const commandHint = '--command "harness guard hook"';
 
 /** The words of `--command`. Throws a usage error where there are none. */
@@ -87,11 +90,18 @@ export const hookWords = async (
   if (given !== undefined) return givenWords(given);
   if (scope === "project") return ["harness", "guard", "hook"];
   const program = await hookProgram(binPath);
-  const passing = [await realpath(tmpdir()).catch(() => tmpdir()), `${sep}_npx`];
-  if (program.startsWith(`${passing[0]}${sep}`) || program.includes(`${passing[1]}${sep}`)) {
+  const temporary = await Promise.all([...temporaryPlaces].map((path) => realpath(path).catch(() => path)));
+  const passes = (path: string) =>
+    path.includes(`${sep}_npx${sep}`) || temporary.some((place) => path.startsWith(`${place}${sep}`));
+  const node = await realpath(process.execPath);
+  for (const [name, path, fix] of [
+    ["this program", program, "Install it in another place: npm install --global @harnesskit/cli"],
+    ["Node", node, "Start harness with a Node in a place that stays"],
+  ] as const) {
+    if (!passes(path)) continue;
     throw usageError(
-      `this program lies in ${oneLine(dirname(program), 300)}, which does not stay: agents would run without their hooks`,
-      `Install it in another place: npm install --global @harnesskit/cli; or name what the hooks start: ${commandHint}`,
+      `${name} lies in ${oneLine(dirname(path), 300)}, which does not stay: agents would run without their hooks`,
+      `${fix}; or name what the hooks start: ${commandHint}`,
     );
   }
   return [process.execPath, program];

@@ -24,16 +24,23 @@ import {
   settingsProblem,
 } from "./guard-context.ts";
 import { hookProgramProblem } from "./hook-answers.ts";
+import { readHostVersion } from "./host-version.ts";
+import { unknownToolLines } from "./unknown-tools.ts";
 
 /** What is known of one agent. */
 interface AgentStatus {
   readonly id: string;
   readonly name: string;
   readonly program: string | undefined;
+  readonly version: string | undefined;
   readonly file: string | undefined;
   readonly commands: readonly string[];
   readonly problems: readonly string[];
   readonly proved: string | undefined;
+  /** What the agent does without a hook. */
+  readonly gaps: readonly string[];
+  /** Tools that no table has. */
+  readonly drift: string | undefined;
 }
 
 /** Only what this user's `init` has written is started: the settings of a project may be another's. */
@@ -71,10 +78,12 @@ const trustProblem = async (
 const statusOf = async (
   found: FoundAgent,
   context: GuardContext,
-  proved: string | undefined,
+  known: Pick<AgentStatus, "proved" | "drift">,
 ): Promise<AgentStatus> => {
   const { host, program } = found;
-  const about = { id: host.id, name: host.name, program, proved };
+  const { version, problem } = await readHostVersion(found);
+  const about = { id: host.id, name: host.name, program, version, gaps: host.gaps, ...known };
+  const old = problem === undefined ? [] : [problem];
   try {
     const state = await readHookState(host, context.scope, context);
     const { file, commands } = state;
@@ -90,21 +99,24 @@ const statusOf = async (
         : [];
     const trust = host.id === "codex" ? await trustProblem(found, commands, context) : [];
     const silent = missing.length > 0 ? [] : await answerProblem(state, context);
-    return { ...about, file: file.path, commands, problems: [...missing, ...silent, ...several, ...trust] };
+    return { ...about, file: file.path, commands, problems: [...old, ...missing, ...silent, ...several, ...trust] };
   } catch (error) {
-    return { ...about, file: undefined, commands: [], problems: [settingsProblem(error)] };
+    return { ...about, file: undefined, commands: [], problems: [...old, settingsProblem(error)] };
   }
 };
 
-const statusLines = ({ id, name, program, commands, file, problems, proved }: AgentStatus): string[] => {
+const statusLines = (status: AgentStatus): string[] => {
+  const { id, name, program, version, commands, file, problems, proved, gaps, drift } = status;
   const state =
     commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${oneLine(file ?? "", 500)}`;
   const absent =
     program === undefined ? ` (${hostProgramNames({ id }).join(" or ")} is not on your PATH)` : "";
   return [
-    `${name}: ${state}${absent}`,
+    `${name}${version === undefined ? "" : ` ${version}`}: ${state}${absent}`,
     ...problems.map((problem) => `  ${problem}`),
     ...(proved === undefined ? [] : [`  ${proved}`]),
+    ...gaps.map((gap) => `  not seen by its hooks: ${gap}`),
+    ...(drift === undefined ? [] : [`  ${drift}`]),
   ];
 };
 
@@ -114,22 +126,29 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
   const socket = hubPlace().guardSocket;
   const report = await readDoctorReport();
   const provedOf = ({ id }: Host) => report?.agents.find((one) => one.agent === id)?.protection;
+  const drift = await unknownToolLines();
   const agents: AgentStatus[] = [];
   for (const found of await findAgents(context.places)) {
-    const status = await statusOf(found, context, provedOf(found.host));
+    const status = await statusOf(found, context, {
+      proved: provedOf(found.host),
+      drift: drift.get(found.host.id),
+    });
     if (isFound(found) || status.commands.length > 0) agents.push(status);
   }
   const isRunning = await listensAt(socket);
   const isGuarded = agents.every(({ commands, problems }) => commands.length > 0 && problems.length === 0);
   const terminal = createTerminal();
   if (options.json) {
-    const shown = agents.map(({ id, program, file, commands, problems, proved }) => ({
+    const shown = agents.map(({ id, program, version, file, commands, problems, proved, gaps, drift }) => ({
       agent: id,
       program: program ?? null,
+      version: version ?? null,
       file: file ?? null,
       hooks: commands,
       problems,
       protection: proved ?? null,
+      gaps,
+      unknownTools: drift ?? null,
     }));
     terminal.write(
       `${safeJson({ hub: { socket, running: isRunning }, scope: context.scope, agents: shown })}\n`,

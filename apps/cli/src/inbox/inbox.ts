@@ -34,7 +34,8 @@ const checkOptions = ({ approve, reject, reason, always, revoke, grants, watch }
 const recordLines = (record: ApprovalRecord, { style }: Terminal, nowMs: number): string[] => {
   const { origin, createdAtMs, expiresAtMs, id } = record;
   const place = origin.directory === undefined ? "" : `, in ${oneLine(origin.directory, 1000)}`;
-  const who = `${oneLine(origin.agent, 100)}, session ${oneLine(origin.session, 100)}${place}`;
+  const subagent = origin.subagent === undefined ? "" : `, subagent ${oneLine(origin.subagent, 100)}`;
+  const who = `${oneLine(origin.agent, 100)}${subagent}, session ${oneLine(origin.session, 100)}${place}`;
   const age = `asked ${formatDuration(Math.max(0, nowMs - createdAtMs))} ago`;
   const where = `${who}; ${age}, expires in ${formatDuration(Math.max(0, expiresAtMs - nowMs))}; ${id}`;
   return approvalViewLines(presentApproval(record, shownWhole), style, { where });

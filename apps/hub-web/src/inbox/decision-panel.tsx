@@ -48,7 +48,12 @@ function Fact({ name, ...value }: ComponentProps<"dd"> & { readonly name: string
 
 function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) {
   const { origin, createdAtMs, expiresAtMs, status } = record;
-  const ids = { Session: origin.session, Call: origin.callId, Work: origin.correlationId };
+  const ids = {
+    Subagent: origin.subagent,
+    Session: origin.session,
+    Call: origin.callId,
+    Work: origin.correlationId,
+  };
   return (
     <dl class="facts">
       <Fact name="Agent">

@@ -50,6 +50,17 @@ function AgentRow({ agent, nowMs }: { readonly agent: AgentState; readonly nowMs
           {agent.protection.detail === undefined ? text : line(agent.protection.detail, 300)}
         </span>
       </td>
+      <td data-label="Unknown tools">
+        {agent.unknownTools.length === 0 ? (
+          "none"
+        ) : (
+          <span class="small">
+            {agent.unknownTools
+              .map(({ tool, calls }) => `${line(tool, 60)} (${formatCount(calls)})`)
+              .join(", ")}
+          </span>
+        )}
+      </td>
       <td data-label="Actions" class="number-cell">
         {formatCount(agent.actions)}
         <span class="dim small">
@@ -93,7 +104,7 @@ export function AgentsPage({ agents, run = "run" }: AgentsPageProps) {
       )}
       {list.length > 0 && (
         <Table
-          columns={["Agent", "State", "Last seen", "Protection", "Actions", "Waiting"]}
+          columns={["Agent", "State", "Last seen", "Protection", "Unknown tools", "Actions", "Waiting"]}
           numbers={["Actions", "Waiting"]}
         >
           {list.map((agent) => (

@@ -73,6 +73,7 @@ export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
       </time>
       <span class="row-what clip">
         <strong>{displayName(row.tool ?? row.type, { maxLength: 60 })}</strong>{" "}
+        {row.subagent !== undefined && <span class="dim">by {line(row.subagent, 60)} </span>}
         <span class="row-summary" title={line(row.summary, 500)}>
           <SafeText text={line(text, 300)} />
         </span>

@@ -94,8 +94,12 @@ export interface AcpCall {
   readonly metadata: JsonObject;
 }
 
+/** What agents say of a call, in the words of ACP. */
+const described = { id: "acp", tools: acpTools, bookkeeping: [], readMcpName };
+/** Requests whose methods say what they do. */
+const requested = { id: "acp", tools: acpTools, bookkeeping: [] };
+
 const acpPlace = ({ workspace }: Pick<ReadAcpOptions, "workspace">) => ({
-  host: "acp",
   cwd: workspace,
   workspace,
 });
@@ -137,7 +141,7 @@ const loosening = (
 
 /** The action of a tool call that an agent describes. */
 export const acpAction = (call: AcpToolCall, options: Omit<ReadAcpOptions, "digest">): Action =>
-  toAction(toHostCall(call, options.agent, options.workspace), acpTools, readMcpName, acpPlace(options));
+  toAction(toHostCall(call, options.agent, options.workspace), described, acpPlace(options));
 
 const parseParams = <M extends AcpMethod>(
   method: M,
@@ -194,7 +198,7 @@ export const readAcp = (
         method === "terminal/create"
           ? terminalCall(read as never)
           : { name: method, input: { path: read.path as string, content: read.content as string } };
-      const action = toAction(call, acpTools, undefined, acpPlace(options));
+      const action = toAction(call, requested, acpPlace(options));
       return { ...base, action, prompt: undefined };
     }
   }

@@ -1,11 +1,21 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Resolved } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import { readMcpName } from "../actions.ts";
 import type { Host } from "../host.ts";
 import { alike } from "../protection.ts";
 import { type HookCommand, toSeconds } from "../settings/host-settings.ts";
+import { permissionAnswer } from "./permission-answer.ts";
 import { readSnakeCase } from "./snake-case-input.ts";
 
-const registered = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "SessionEnd"] as const;
+const registered = [
+  "PreToolUse",
+  "PermissionRequest",
+  "PostToolUse",
+  "UserPromptSubmit",
+  "SessionStart",
+  "SessionEnd",
+] as const;
 
 /** Codex waits no longer than this for a hook of `SessionEnd`, and warns of more. */
 const sessionEndSeconds = 3;
@@ -31,30 +41,49 @@ const requirementsText = ({ command, timeoutMs }: Resolved<HookCommand>): string
   return `allow_managed_hooks_only = true\n${registered.map(hook).join("")}`;
 };
 
-const version = "0.169.0";
+const version = "0.171.0";
+
+/** Its models see the tools of subagents by one of two names. */
+const agentTools = ["spawn_agent", "wait_agent", "send_input", "resume_agent", "close_agent", "list_agents"];
 
 /** Codex. Its own words: https://developers.openai.com/codex/hooks */
 export const codex: Host = {
   id: "codex",
   name: "Codex",
   checked: `runs of ${version} against a scripted model`,
+  minimum: { version: "0.169.0", reason: "hooks of older versions were not checked" },
   events: {
     PreToolUse: { ahp: "pre_action", blocks: true, modifies: "command" },
+    PermissionRequest: { ahp: "pre_action", blocks: true, asksUser: true },
     PostToolUse: { ahp: "post_action" },
     UserPromptSubmit: { ahp: "pre_prompt", blocks: true },
     Stop: { ahp: "post_response" },
     SessionStart: { ahp: "session_start" },
     SessionEnd: { ahp: "session_end" },
   },
-  read: readSnakeCase,
+  read(input) {
+    const read = readSnakeCase(input);
+    const { tool_input: given } = input;
+    if (read.event !== "PermissionRequest" || !read.tool || !isObject(given)) return read;
+    // Why the model asks for more rights, which is not in the call's input.
+    const { description: _why, ...own } = given as JsonObject;
+    return { ...read, tool: { ...read.tool, input: own } };
+  },
   tools: {
     Bash: { tool: "bash", strings: ["command"] },
+    view_image: { tool: "read", strings: ["path"] },
     apply_patch: { tool: "edit", rename: { command: "patch" }, strings: ["command"], patch: "patch" },
   },
+  bookkeeping: [
+    ...agentTools.flatMap((name) => [name, `multi_agent_v1${name}`]),
+    ...["update_plan", "request_user_input", "get_goal", "create_goal", "update_goal"],
+  ],
   readMcpName,
   write(verdict, event) {
-    // Codex fails the hook, and runs the tool, for an `ask`, an `allow` without `updatedInput` and a refusal without a reason.
-    if (verdict.kind === "pass") return undefined;
+    if (event === "PermissionRequest") return permissionAnswer(verdict);
+    // Codex fails the hook, and runs the tool, for an `ask`, an `allow` without `updatedInput` and a refusal without a reason. What is
+    // allowed is said when Codex asks for its user's permission.
+    if (verdict.kind === "pass" || verdict.kind === "allow") return undefined;
     if (verdict.kind !== "modify" && event === "UserPromptSubmit")
       return { decision: "block", reason: verdict.reason };
     const decided =
@@ -64,6 +93,12 @@ export const codex: Host = {
     return { hookSpecificOutput: { hookEventName: event, ...decided } };
   },
   timing: { defaultMs: 600_000, field: "timeout", unit: "s" },
+  gaps: [
+    "what is typed into a running program (write_stdin) has no hook: an approved bash, python3 or ssh is a shell that nobody supervises",
+    "a command that still runs when its tool returns, and a view_image that fails, are not reported",
+    "whether a command has failed is not reported: its output is",
+  ],
+  refusesBy: "exit",
   failures: alike({ documented: "runs", observed: { effect: "runs", version } }),
   settings: {
     kind: "json",

@@ -1,6 +1,6 @@
 import { type JsonObject, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import type { Resolved } from "@harnesskit/wire";
-import { defined } from "@harnesskit/wire/json";
+import { defined, isObject } from "@harnesskit/wire/json";
 import * as z from "zod";
 import type { HookInput, Host } from "../host.ts";
 import { alike, type FailureEffect, type FailureFact } from "../protection.ts";
@@ -18,19 +18,46 @@ const CopilotInputSchema = z.object({
   toolName: z.string().min(1).nullish(),
   toolArgs: JsonValueSchema.optional(),
   toolResult: JsonValueSchema.optional(),
+  error: JsonValueSchema.optional(),
+  hookName: text,
   prompt: text,
   source: text,
   reason: text,
+  agentId: text,
+  agentType: text,
 });
 type CopilotInput = z.infer<typeof CopilotInputSchema>;
 
 /** The event by its fields; `toolResult` is a field of the host's, beside the arguments that a model writes. */
-const eventOf = ({ toolName, toolResult, prompt, reason, source }: CopilotInput): string => {
+const eventOf = ({ hookName, toolName, toolResult, error, prompt, reason, source }: CopilotInput): string => {
+  if (hookName) return hookName;
+  if (toolName && error !== undefined && error !== null) return "postToolUseFailure";
   if (toolName) return toolResult === undefined || toolResult === null ? "preToolUse" : "postToolUse";
   if (typeof prompt === "string" && typeof source !== "string") return "userPromptSubmitted";
   if (typeof reason === "string") return "sessionEnd";
   return typeof source === "string" ? "sessionStart" : "unknown";
 };
+
+/** What the host says behind the output of a command. */
+const exitCodeNote = /<[^<>\n]* exit code (-?\d{1,10})>\s*$/;
+
+/** How a tool has ended, by the fields of its result in either spelling. */
+const resultFacts = (result: unknown): Pick<HookInput, "failed" | "refused" | "exitCode"> => {
+  if (!isObject(result)) return {};
+  const type = result.resultType ?? result.result_type;
+  const words = result.textResultForLlm ?? result.text_result_for_llm;
+  const code = typeof words === "string" ? exitCodeNote.exec(words)?.[1] : undefined;
+  return {
+    failed: type === "failure" || type === "timeout" ? true : undefined,
+    refused: type === "denied" || type === "rejected" ? true : undefined,
+    exitCode: code === undefined ? undefined : Number(code),
+  };
+};
+
+const readPascalCase = (input: JsonObject): HookInput => ({
+  ...readSnakeCase(input),
+  ...resultFacts(input.tool_result),
+});
 
 const readCamelCase = (value: JsonObject, event: string | undefined): HookInput => {
   const input = CopilotInputSchema.parse(value);
@@ -42,12 +69,24 @@ const readCamelCase = (value: JsonObject, event: string | undefined): HookInput 
     tool: name ? { name, input: parseObjectText(input.toolArgs ?? {}) } : undefined,
     prompt: input.prompt ?? undefined,
     result: input.toolResult ?? undefined,
+    error: input.error ?? undefined,
+    subagent: input.agentId ? { id: input.agentId, type: input.agentType ?? undefined } : undefined,
+    ...resultFacts(input.toolResult),
     details: defined({ source: source || undefined, reason: reason || undefined }),
   };
 };
 
+const registered = [
+  "preToolUse",
+  "postToolUse",
+  "postToolUseFailure",
+  "userPromptSubmitted",
+  "sessionStart",
+  "sessionEnd",
+] as const;
+
 const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
-  plainEntries(["preToolUse", "postToolUse", "userPromptSubmitted", "sessionStart", "sessionEnd"], {
+  plainEntries(registered, {
     type: "command",
     bash: command,
     powershell: command,
@@ -66,11 +105,14 @@ export const copilotCli: Host = {
   id: "copilot-cli",
   name: "Copilot CLI",
   checked: "runs of 1.0.102 against a scripted model, and the documentation at github/docs 05da5bc",
+  minimum: { version: "1.0.102", reason: "hooks of older versions were not checked" },
   events: {
     preToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },
     PreToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },
     postToolUse: { ahp: "post_action" },
     PostToolUse: { ahp: "post_action" },
+    postToolUseFailure: { ahp: "post_action" },
+    PostToolUseFailure: { ahp: "post_action" },
     userPromptSubmitted: { ahp: "pre_prompt" },
     UserPromptSubmit: { ahp: "pre_prompt" },
     sessionStart: { ahp: "session_start" },
@@ -79,7 +121,7 @@ export const copilotCli: Host = {
     SessionEnd: { ahp: "session_end" },
   },
   read: (input, event) =>
-    typeof input.hook_event_name === "string" ? readSnakeCase(input) : readCamelCase(input, event),
+    typeof input.hook_event_name === "string" ? readPascalCase(input) : readCamelCase(input, event),
   tools: {
     bash: { tool: "bash", strings: ["command"] },
     powershell: { tool: "powershell", strings: ["command"] },
@@ -95,11 +137,34 @@ export const copilotCli: Host = {
     Write: { tool: "write", rename: { file_path: "path" }, strings: ["file_path"] },
     Edit: { tool: "edit", rename: { file_path: "path" }, strings: ["file_path"] },
   },
+  bookkeeping: [
+    ...[
+      "ask_user",
+      "exit_plan_mode",
+      "fetch_copilot_cli_documentation",
+      "list_agents",
+      "list_bash",
+      "read_agent",
+    ],
+    ...[
+      "read_bash",
+      "report_intent",
+      "skill",
+      "stop_bash",
+      "task",
+      "task_complete",
+      "update_todo",
+      "write_agent",
+    ],
+  ],
+  unclearMcpNames: /-/,
   // Its names `SERVER-TOOL` do not say where the server's name ends.
   write(verdict) {
     switch (verdict.kind) {
       case "pass":
         return undefined;
+      case "allow":
+        return { permissionDecision: "allow", permissionDecisionReason: verdict.reason };
       case "modify":
         return { permissionDecision: "allow", modifiedArgs: verdict.input };
       default:
@@ -110,6 +175,8 @@ export const copilotCli: Host = {
     }
   },
   timing: { defaultMs: 30_000, field: "timeoutSec", unit: "s" },
+  gaps: [],
+  refusesBy: "answer",
   failures: {
     ...alike(fact("runs")),
     crash: fact("blocked"),

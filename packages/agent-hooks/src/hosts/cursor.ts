@@ -22,6 +22,8 @@ const CursorInputSchema = z.object({
   tool_input: JsonValueSchema.optional(),
   tool_use_id: text,
   tool_output: JsonValueSchema.optional(),
+  error_message: text,
+  failure_type: text,
   command: text,
   url: text,
   prompt: text,
@@ -42,11 +44,10 @@ const cursorCall = (input: CursorInput): HostToolCall | undefined => {
 };
 
 const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
-  plainEntries(["preToolUse", "postToolUse", "beforeSubmitPrompt", "sessionStart", "sessionEnd"], {
-    command,
-    timeout: toSeconds(timeoutMs),
-    failClosed: true,
-  });
+  plainEntries(
+    ["preToolUse", "postToolUse", "postToolUseFailure", "beforeSubmitPrompt", "sessionStart", "sessionEnd"],
+    { command, timeout: toSeconds(timeoutMs), failClosed: true },
+  );
 
 const header = { version: 1 };
 
@@ -60,6 +61,7 @@ export const cursor: Host = {
     beforeShellExecution: { ahp: "pre_action", blocks: true, asks: true },
     beforeMCPExecution: { ahp: "pre_action", blocks: true, asks: true },
     postToolUse: { ahp: "post_action" },
+    postToolUseFailure: { ahp: "post_action" },
     beforeSubmitPrompt: { ahp: "pre_prompt", blocks: true },
     sessionStart: { ahp: "session_start" },
     sessionEnd: { ahp: "session_end" },
@@ -75,6 +77,8 @@ export const cursor: Host = {
       tool: cursorCall(input),
       prompt: input.prompt ?? undefined,
       result: input.tool_output ?? undefined,
+      error: input.error_message ?? undefined,
+      refused: input.failure_type === "permission_denied" ? true : undefined,
       details: defined({
         model: model || undefined,
         host_version: version || undefined,
@@ -89,6 +93,8 @@ export const cursor: Host = {
     Write: { tool: "write", rename: { file_path: "path" }, strings: ["file_path"] },
     Grep: { tool: "grep", strings: ["pattern"] },
   },
+  bookkeeping: ["AskQuestion", "SwitchMode", "Task", "TodoWrite"],
+  unclearMcpNames: /^MCP:/,
   // Its names `MCP:TOOL` do not name the server.
   write(verdict, event) {
     if (event === "beforeSubmitPrompt") {
@@ -99,6 +105,7 @@ export const cursor: Host = {
     const gates = event === "preToolUse" || event.startsWith("before");
     switch (verdict.kind) {
       case "pass":
+      case "allow":
         return gates ? { permission: "allow" } : {};
       case "modify":
         return { permission: "allow", updated_input: verdict.input };
@@ -109,6 +116,8 @@ export const cursor: Host = {
     }
   },
   timing: { defaultMs: 30_000, field: "timeout", unit: "s" },
+  gaps: [],
+  refusesBy: "exit",
   failures: {
     ...alike({ documented: "runs", withSettings: "blocked" }),
     silent_exit: { documented: "blocked" },

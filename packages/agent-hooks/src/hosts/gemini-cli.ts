@@ -1,3 +1,4 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Resolved } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { Host } from "../host.ts";
@@ -24,6 +25,10 @@ const fact = (documented: FailureEffect, effect: FailureEffect = documented): Fa
   observed: { effect, version: "0.61.0" },
 });
 
+/** The line behind the output of a command that failed. */
+const exitCodeLine =
+  /(?:^|\n)Exit Code: (-?\d{1,10})(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*)*(?:\n<\/untrusted_context>)?\s*$/;
+
 const path = { file_path: "path" };
 
 /** Gemini CLI. Its own words: docs/hooks/reference.md in its package. */
@@ -31,6 +36,7 @@ export const geminiCli: Host = {
   id: "gemini-cli",
   name: "Gemini CLI",
   checked: "runs of 0.61.0 against a scripted model, and the documentation in its package",
+  minimum: { version: "0.61.0", reason: "hooks of older versions were not checked" },
   events: {
     BeforeTool: { ahp: "pre_action", blocks: true, modifies: "whole" },
     AfterTool: { ahp: "post_action" },
@@ -39,7 +45,14 @@ export const geminiCli: Host = {
     SessionStart: { ahp: "session_start" },
     SessionEnd: { ahp: "session_end" },
   },
-  read: readSnakeCase,
+  read(input) {
+    const read = readSnakeCase(input);
+    const { tool_response: response } = input;
+    if (!isObject(response)) return read;
+    const { error, llmContent: output } = response as JsonObject;
+    const code = typeof output === "string" ? exitCodeLine.exec(output)?.[1] : undefined;
+    return { ...read, error: error ?? undefined, exitCode: code === undefined ? undefined : Number(code) };
+  },
   tools: {
     run_shell_command: { tool: "bash", rename: { dir_path: "cwd" }, strings: ["command"] },
     read_file: { tool: "read", rename: path, strings: ["file_path"] },
@@ -51,10 +64,17 @@ export const geminiCli: Host = {
     search_file_content: { tool: "grep", rename: { dir_path: "path" }, strings: ["pattern"] },
     google_web_search: { tool: "web_search", strings: ["query"] },
   },
+  bookkeeping: [
+    ...["activate_skill", "ask_user", "complete_task", "enter_plan_mode", "exit_plan_mode", "invoke_agent"],
+    ...["list_background_processes", "tracker_add_dependency", "tracker_create_task", "tracker_get_task"],
+    ...["tracker_list_tasks", "tracker_update_task", "tracker_visualize", "update_topic", "write_todos"],
+  ],
+  unclearMcpNames: /^mcp_/,
   // Its names `mcp_SERVER_TOOL` do not say where the server's name ends: `mcp_context` does.
   write(verdict, event) {
     switch (verdict.kind) {
       case "pass":
+      case "allow":
         return undefined;
       case "modify":
         // One path of the program merges this with the arguments and another replaces them: it has all arguments.
@@ -64,6 +84,11 @@ export const geminiCli: Host = {
     }
   },
   timing: { defaultMs: 60_000, field: "timeout", unit: "ms" },
+  gaps: [
+    "in -p without --yolo it does not offer tools that its user must confirm, and a hook cannot change that",
+    "a file that a prompt mentions with @ is read without a hook",
+  ],
+  refusesBy: "exit",
   failures: {
     ...alike(fact("runs")),
     silent_exit: fact("blocked", "runs"),

@@ -52,16 +52,34 @@ const ask = (input) =>
     child.stdin.end(JSON.stringify(input));
   });
 
+// Calls that were let pass and have not ended: a tool that throws has no "after".
+const running = new Map();
+const maxRunning = 1000;
+
+const report = (input) => ask(input).catch(() => {});
+
 export const Harnesskit = async ({ directory }) => ({
   "tool.execute.before": async ({ tool, sessionID, callID }, output) => {
     const answer = await ask({ event: "tool.execute.before", tool, sessionID, callID, directory, args: output.args });
-    if (answer.args === undefined) return;
-    for (const name of Object.keys(output.args)) delete output.args[name];
-    Object.assign(output.args, answer.args);
+    if (answer.args !== undefined) {
+      for (const name of Object.keys(output.args)) delete output.args[name];
+      Object.assign(output.args, answer.args);
+    }
+    running.set(callID, { tool, sessionID, callID, directory, args: { ...output.args } });
+    if (running.size > maxRunning) running.delete(running.keys().next().value);
   },
   "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
-    const result = output.output;
-    await ask({ event: "tool.execute.after", tool, sessionID, callID, directory, args, output: result }).catch(() => {});
+    running.delete(callID);
+    const { output: result, metadata } = output;
+    const exit = typeof metadata?.exit === "number" ? metadata.exit : undefined;
+    await report({ event: "tool.execute.after", tool, sessionID, callID, directory, args, output: result, exit });
+  },
+  event: async ({ event }) => {
+    const part = event.type === "message.part.updated" ? event.properties?.part : undefined;
+    const call = part?.type === "tool" && part.state?.status === "error" ? running.get(part.callID) : undefined;
+    if (call === undefined) return;
+    running.delete(call.callID);
+    await report({ event: "tool.execute.failed", ...call, error: String(part.state.error) });
   },
 });
 `;

@@ -14,6 +14,8 @@ const OpencodeInputSchema = z.object({
   callID: text,
   args: JsonValueSchema.optional(),
   output: JsonValueSchema.optional(),
+  error: text,
+  exit: z.number().nullish(),
   directory: text,
 });
 
@@ -23,10 +25,12 @@ const path = { filePath: "path" };
 export const opencode: Host = {
   id: "opencode",
   name: "opencode",
-  checked: "documentation; the plugin file in a scripted opencode, and by hand in 1.18.33",
+  checked: "runs of 1.18.33 against a scripted model, and the documentation",
+  minimum: { version: "1.18.33", reason: "plugins in older versions were not checked" },
   events: {
     "tool.execute.before": { ahp: "pre_action", blocks: true, modifies: "whole" },
     "tool.execute.after": { ahp: "post_action" },
+    "tool.execute.failed": { ahp: "post_action" },
   },
   read(value) {
     const input = OpencodeInputSchema.parse(value);
@@ -38,6 +42,8 @@ export const opencode: Host = {
         ? { name: input.tool, input: input.args ?? {}, id: input.callID ?? undefined }
         : undefined,
       result: input.output ?? undefined,
+      error: input.error ?? undefined,
+      exitCode: input.exit ?? undefined,
       details: {},
     };
   },
@@ -49,11 +55,14 @@ export const opencode: Host = {
     glob: { tool: "glob", strings: ["pattern"] },
     grep: { tool: "grep", strings: ["pattern"] },
     list: { tool: "read", strings: ["path"] },
+    apply_patch: { tool: "edit", rename: { patchText: "patch" }, strings: ["patchText"], patch: "patch" },
     webfetch: { tool: "fetch", strings: ["url"] },
   },
+  bookkeeping: ["invalid", "plan_enter", "plan_exit", "question", "skill", "task", "todoread", "todowrite"],
   write(verdict) {
     switch (verdict.kind) {
       case "pass":
+      case "allow":
         return { decision: "allow" };
       case "modify":
         return { decision: "allow", args: verdict.input };
@@ -62,6 +71,8 @@ export const opencode: Host = {
     }
   },
   timing: { defaultMs: 30_000, field: "timeoutMs in the plugin file", unit: "ms" },
+  gaps: ["where its own settings ask for a tool, its user is asked besides: a plugin cannot answer that"],
+  refusesBy: "exit",
   // The plugin refuses the call for every failure of its command.
   failures: {
     ...alike({ documented: "unknown", withSettings: "blocked" }),

@@ -1,4 +1,5 @@
 import { type JsonObject, JsonValueSchema } from "@harnesskit/protocol/envelope";
+import { isObject } from "@harnesskit/wire/json";
 import * as z from "zod";
 import { withoutAbsent } from "../fields.ts";
 import type { HookInput } from "../host.ts";
@@ -30,6 +31,7 @@ const DetailsSchema = z.object({
   model: JsonValueSchema.optional(),
   permission_mode: text,
   turn_id: text,
+  prompt_id: text,
   agent_id: text,
   agent_type: text,
   source: text,
@@ -42,11 +44,7 @@ export const readSnakeCase = (value: JsonObject): HookInput => {
   const details = DetailsSchema.parse(value);
   const { tool_name: name, mcp_context: mcp } = input;
   const result =
-    input.tool_response ??
-    input.tool_result ??
-    input.error ??
-    input.prompt_response ??
-    input.last_assistant_message;
+    input.tool_response ?? input.tool_result ?? input.prompt_response ?? input.last_assistant_message;
   return {
     event: input.hook_event_name,
     session: input.session_id,
@@ -61,7 +59,10 @@ export const readSnakeCase = (value: JsonObject): HookInput => {
       : undefined,
     prompt: input.prompt ?? undefined,
     result: result ?? undefined,
-    failed: input.error !== undefined && input.error !== null ? true : undefined,
+    error: input.error ?? undefined,
+    // An MCP server's own word that its tool failed.
+    failed: isObject(result) && result.isError === true ? true : undefined,
+    subagent: details.agent_id ? { id: details.agent_id, type: details.agent_type ?? undefined } : undefined,
     details: withoutAbsent(details),
   };
 };

@@ -1,4 +1,12 @@
-import { answerHook, deadlineMs, type HookAnswer, type Host, hookFailures, hosts } from "../../src/index.ts";
+import {
+  answerHook,
+  deadlineMs,
+  type HookAnswer,
+  type Host,
+  hookFailures,
+  hosts,
+  skipHostPromptField,
+} from "../../src/index.ts";
 import { examplesOf, readExample } from "./examples.ts";
 
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
@@ -13,6 +21,7 @@ const shown = ({ effect, stdout }: HookAnswer): string =>
 
 const decisions = [
   ["allow", { decision: "allow" }, {}],
+  ["allow, approved by a human", { decision: "allow", metadata: { [skipHostPromptField]: true } }, {}],
   ["block", { decision: "block", reason: "R" }, {}],
   ["modify", { decision: "modify", modified_payload: { arguments: { command: "new" } } }, {}],
   ["defer", { decision: "defer", retry_after_ms: 5000 }, {}],
@@ -38,10 +47,13 @@ const gateOf = (host: Host): string =>
 
 const decisionTable = (host: Host): string => {
   const event = gateOf(host);
-  const rows = decisions.map(([name, decision, options]) => [
-    name,
-    shown(answerHook(commandCall(host, event), decision, options)),
-  ]);
+  const asked = Object.keys(host.events).find((name) => host.events[name]?.asksUser);
+  const rows = decisions.map(([name, decision, options]) => {
+    const answer = shown(answerHook(commandCall(host, event), decision, options));
+    const isApproved = decision.decision === "allow" && "metadata" in decision;
+    if (asked === undefined || !isApproved) return [name, answer];
+    return [name, `${answer}; to ${code(asked)}: ${shown(answerHook(commandCall(host, asked), decision))}`];
+  });
   return `### ${host.name}\n\n${table(["decision", `answer to ${code(event)}`], rows)}`;
 };
 
@@ -76,8 +88,13 @@ const eventTable = (): string => {
       Object.keys(events)
         .filter((name) => events[name]?.ahp === type)
         .map((name) => {
-          const { blocks, asks, modifies } = events[name] ?? {};
-          const marks = [blocks ? "" : "reported", asks ? "asks" : "", modifies ? `changes ${modifies}` : ""];
+          const { blocks, asks, modifies, asksUser } = events[name] ?? {};
+          const marks = [
+            blocks ? "" : "reported",
+            asksUser ? "answers for the user" : "",
+            asks ? "asks" : "",
+            modifies ? `changes ${modifies}` : "",
+          ];
           const text = marks.filter(Boolean).join(", ");
           return `${code(name)}${text && type.startsWith("pre") ? ` (${text})` : ""}`;
         })
@@ -98,13 +115,25 @@ const toolTable = (): string => {
         .join(", "),
     ),
   ]);
-  return table(["policy's name", ...names], rows);
+  const own = ["`bookkeeping:NAME`", ...hosts.map((host) => host.bookkeeping.map(code).join(", "))];
+  return table(["policy's name", ...names], [...rows, own]);
 };
 
 const sourceTable = (): string =>
   table(
-    ["host", "checked against", "settings files"],
-    hosts.map(({ name, checked, settings }) => [name, checked, settings.files.map(code).join(", ")]),
+    ["host", "oldest version", "checked against", "settings files"],
+    hosts.map(({ name, minimum, checked, settings }) => [
+      name,
+      minimum?.version ?? "not known",
+      checked,
+      settings.files.map(code).join(", "),
+    ]),
+  );
+
+const gapTable = (): string =>
+  table(
+    ["host", "what its hooks do not show"],
+    hosts.map(({ name, gaps }) => [name, gaps.length === 0 ? "nothing is known" : gaps.join("; ")]),
   );
 
 /** The tables of the guide, by the name of their place in it. */
@@ -114,5 +143,6 @@ export const tables = (): Readonly<Record<string, string>> => ({
   tools: toolTable(),
   decisions: hosts.map(decisionTable).join("\n\n"),
   failures: failureTable(),
+  gaps: gapTable(),
   times: timeTable(),
 });

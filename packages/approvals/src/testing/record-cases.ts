@@ -48,6 +48,18 @@ export const recordCases: Readonly<Record<string, ApprovalCase>> = {
       }
     },
   },
+  "a question that is the same as one for which another call waits is a new one": {
+    async run({ store, other }) {
+      const question = sampleQuestion({ origin: { callId: "c1" } });
+      const { record } = await store.ask(question);
+      const repeated = { ...question, origin: { ...question.origin, callId: "c2" } };
+      const { record: next, how } = await (await other()).ask(repeated, { others: [record.id] });
+      checkEqual([how, next.id === record.id], ["created", false], "the same question of another call");
+      const third = { ...question, origin: { ...question.origin, callId: "c3" } };
+      const found = await store.ask(third, { others: [next.id] });
+      checkEqual([found.how, found.record.id], ["found", record.id], "the repeated question");
+    },
+  },
   "late, withdrawn, unknown answers and those to another subject are refused": {
     async run({ store, clock }) {
       const { record } = await store.ask(sampleQuestion({ answerWithinMs: 1000 }));

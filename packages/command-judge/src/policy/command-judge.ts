@@ -48,30 +48,43 @@ const notACommand = (text: string) =>
     verdict: "unknown",
     reasons: [{ code: "not-a-command", text, verdict: "unknown" }],
     programs: [],
+    readsCommands: [],
     paths: [],
     secrets: false,
     network: false,
   });
 
-const judgeArguments = (args: unknown, { workspace, lists }: JudgeContext, home: string | undefined) => {
+/** What the command in a tool's arguments would do, or why that cannot be judged. */
+const judgeArguments = (
+  args: unknown,
+  { workspace, lists }: JudgeContext,
+  home: string | undefined,
+): CommandJudgement | string => {
   const command = ownOf(args, "command");
-  if (typeof command !== "string") return notACommand("the argument command is not a string");
+  if (typeof command !== "string") return "the argument command is not a string";
   const cwd = ownOf(args, "cwd") ?? ".";
   const directory = typeof cwd === "string" ? joinPath(workspace, cwd) : undefined;
-  if (directory === undefined) return notACommand("the argument cwd is not a path");
-  const places = {
-    workspace,
-    directory,
-    lists: toJudgeLists(lists),
-    home,
-  };
-  return toMap(judgeCommand(command, places));
+  if (directory === undefined) return "the argument cwd is not a path";
+  const places = { workspace, directory, lists: toJudgeLists(lists), home };
+  return judgeCommand(command, places);
 };
 
 /** `command(map): map`: what the command in a tool's arguments would do. */
 const commandFunction = (home: string | undefined): JudgeFunction => ({
   signature: "command(map): map",
-  call: ([args], context) => judgeArguments(args, context, home),
+  call([args], context) {
+    const judged = judgeArguments(args, context, home);
+    return typeof judged === "string" ? notACommand(judged) : toMap(judged);
+  },
+});
+
+/** `readsCommands(map): string`: the program of a command that reads further commands from its input; empty without one. */
+const readsCommandsFunction = (home: string | undefined): JudgeFunction => ({
+  signature: "readsCommands(map): string",
+  call([args], context) {
+    const judged = judgeArguments(args, context, home);
+    return typeof judged === "string" ? "" : (judged.readsCommands[0] ?? "");
+  },
 });
 
 /** Arguments that are globs below `path`, by the tool that has them; the pattern of another tool may be anything. */
@@ -123,12 +136,14 @@ const filesFunction = (home: string | undefined): JudgeFunction => ({
  * The judge as options of a policy engine, such as `loadPolicy(file, commandJudge({ home }))`:
  * - the function `command(args)` judges the shell command in a tool's `command` (and `cwd`): `verdict`, `why`, `codes`,
  *   `programs`, `outside`, `secret`, `network`;
+ * - the function `readsCommands(args)` names the program in it that reads further commands from its input, such as `bash` without
+ *   a script; "" where there is none;
  * - the function `files(args)` says where a tool's `path` leads, and the pattern of glob and the include of grep:
  *   `outside`, `secret`, `unknown`, `why`;
  * - `changesFiles` says whether an action may change some files.
  */
 export const commandJudge = ({ home }: CommandJudgeOptions = {}): CommandJudge => ({
-  functions: [commandFunction(home), filesFunction(home)],
+  functions: [commandFunction(home), readsCommandsFunction(home), filesFunction(home)],
   changesFiles,
 });
 

@@ -3,6 +3,7 @@ import { isPlainCode } from "../languages/plain-code.ts";
 import { hasMark, unknownMark } from "../marks.ts";
 import { isSecretPath } from "../paths/secret-paths.ts";
 import type { Parsed } from "./parse-arguments.ts";
+import { isOpenInput } from "./reads-commands.ts";
 import { type Call, type Family, noteEffect, type Spec } from "./spec.ts";
 import { suspectArguments } from "./suspect-arguments.ts";
 
@@ -12,6 +13,7 @@ const shell = (call: Call, parsed: Parsed): string | undefined => {
   const [first, ...rest] = parsed.operands;
   // Other shells read some of the syntax in another way.
   const text = parsed.has("-c") ? (first ?? "") : (stdin ?? "");
+  if (parsed.has("-i") && isOpenInput(stdin)) walk.readsCommands(name);
   if (!/^bash$/.test(name) && (/\$['"]|\(\(|\\\n/.test(text) || /^(?:zsh|fish|ksh)$/.test(name)))
     walk.unknown("other-shell", `${name} may read its text in another way than bash`);
   if (parsed.has("-c")) {
@@ -28,6 +30,7 @@ const shell = (call: Call, parsed: Parsed): string | undefined => {
     walk.unknown("unknown-script", `${name} runs ${first}, a file whose content is not checked`);
   }
   if (stdin !== undefined && !hasMark(stdin)) return walk.script(stdin, scope.fresh(), undefined);
+  if (first === undefined || parsed.has("-s")) walk.readsCommands(name);
   walk.unknown("unknown-script", `the policy cannot tell what ${name} runs`);
   if (stdin !== undefined) walk.suspect(() => walk.script(stdin, scope.fresh(), undefined));
 };
@@ -52,6 +55,9 @@ const interpreter =
     const { walk, scope, name, stdin } = call;
     const code = parsed.values(...codeOptions);
     for (const each of code) judgeCode(call, each);
+    // They go on with their input; to others it edits files.
+    if (/^(?:python|pypy|node)/.test(name) && parsed.has("-i", "--interactive") && isOpenInput(stdin))
+      walk.readsCommands(name);
     // To perl, `x|` is a program whose output is read, and `>x` a file that is written; a pattern may stand for such a name.
     if (name === "perl" && !parsed.operands.every((each) => /^[\w./@:,-]+$/.test(each)))
       walk.unknown("runs-code", "perl may run or write what is not the name of a file");
@@ -69,7 +75,10 @@ const interpreter =
     if (file !== undefined)
       walk.unknown("runs-file", `${name} runs ${file}, a file whose content is not checked`);
     else if (stdin !== undefined && !hasMark(stdin)) judgeCode(call, stdin);
-    else walk.unknown("unknown-code", `the policy cannot tell what ${name} runs`);
+    else {
+      walk.readsCommands(name);
+      walk.unknown("unknown-code", `the policy cannot tell what ${name} runs`);
+    }
   };
 
 const python = (call: Call, parsed: Parsed): void => {
@@ -121,11 +130,14 @@ export const interpreters: Family = {
   },
   "python python2 python3 pypy pypy3": {
     style: "posix",
-    usage: "-[BEsSuIPOqVv] -c=text -m=text -W=text -X=unknown --version text...",
+    usage: "-[BEsSuIPOqViv] -c=text -m=text -W=text -X=unknown --version text...",
     judge: python,
   },
   "node nodejs": {
-    ...codeFirst("-[vhp] -e=text --eval=text --print --version --no-warnings --no-deprecation --check", []),
+    ...codeFirst(
+      "-[vhpi] --interactive -e=text --eval=text --print --version --no-warnings --no-deprecation --check",
+      [],
+    ),
     judge: node,
   },
   "deno bunjs": "=> unknown runs-file runs code",

@@ -1,6 +1,7 @@
 import { isUnknown } from "../marks.ts";
 import { isLocal, noteHost } from "./hosts.ts";
 import type { Parsed } from "./parse-arguments.ts";
+import { isOpenInput } from "./reads-commands.ts";
 import { acts, type Call, type Family, type Spec } from "./spec.ts";
 
 const sends = ({ walk, name }: Call, what: string): void => {
@@ -70,7 +71,10 @@ const ssh = (call: Call, parsed: Parsed): void => {
   const [host = "", ...words] = parsed.operands;
   noteHost(call, host);
   if (words.length > 0) walk.script(words.join(" "), scope.elsewhere(), undefined);
-  else walk.unknown("remote-shell", `${name} opens a shell on another machine`);
+  else {
+    if (isOpenInput(stdin)) walk.readsCommands(name);
+    walk.unknown("remote-shell", `${name} opens a shell on another machine`);
+  }
   if (stdin !== undefined) sends(call, "its input");
 };
 

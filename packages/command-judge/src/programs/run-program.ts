@@ -2,6 +2,7 @@ import { hasMark, unknownMark } from "../marks.ts";
 import type { Scope } from "../walk/scope.ts";
 import type { Walk } from "../walk/walk.ts";
 import { applySpec } from "./apply-spec.ts";
+import { noteCommandReader } from "./reads-commands.ts";
 import type { Call, Spec } from "./spec.ts";
 import { suspectArguments } from "./suspect-arguments.ts";
 import { programTable } from "./table.ts";
@@ -34,6 +35,7 @@ export const runProgram = (
   const name = word.replace(systemFolder, "");
   const call: Call = { name, args, stdin, scope, walk };
   walk.program(name);
+  noteCommandReader(call);
   if (hasMark(name)) {
     walk.unknown("unknown-program", `the name of a program is not known before it runs: ${words.join(" ")}`);
     suspectArguments({ ...call, args: words });

@@ -43,11 +43,17 @@ const previewMs = 1000;
 /** As `deadlineMs` of agent-hooks, which would load all that it imports. */
 const deadlineOf = (timeoutMs: number): number => Math.max(timeoutMs - marginMs, Math.floor(timeoutMs / 2));
 
-const refusal = (host: string, reason: string): HookReply => ({
-  exitCode: 2,
-  stdout: "",
-  stderr: `harness guard (${host}): ${reason}\n`,
-});
+/** As `failClosed` of agent-hooks: of exit code 2, Copilot CLI does not hand the reason to its model. */
+const refusal = (host: string, reason: string): HookReply => {
+  const text = `harness guard (${host}): ${reason}`;
+  if (host !== "copilot-cli") return { exitCode: 2, stdout: "", stderr: `${text}\n` };
+  const decided = { permissionDecision: "deny", permissionDecisionReason: text };
+  return { exitCode: 0, stdout: JSON.stringify(decided), stderr: "" };
+};
+
+/** The root of the agent's work: Claude Code starts a hook in the directory to which its model has changed. */
+const workspaceOf = (host: string): string =>
+  (host === "claude-code" && process.env.CLAUDE_PROJECT_DIR) || process.cwd();
 
 const readInput = (stdin: NodeJS.ReadableStream): Promise<string | undefined> =>
   new Promise((resolve, reject) => {
@@ -183,7 +189,7 @@ export const runHook = async (
     if (input === undefined) return refusal(host, `the hook's input exceeds ${maxHookInputBytes} bytes`);
     const problem = await whyNotBelieved(path);
     if (problem !== undefined) return refusal(host, problem);
-    const cwd = process.cwd();
+    const cwd = workspaceOf(host);
     const preview = await previewWithin(previewOf?.(input, cwd), Math.min(previewMs, timeoutMs / 10));
     const leftMs = Math.max(1, Math.floor(timeoutMs - (performance.now() - startedAt)));
     const frame: HookFrame = {

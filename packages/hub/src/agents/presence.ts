@@ -13,6 +13,14 @@ export interface AgentLink {
   readonly sessions: Map<string, { readonly agent: string; readonly session: string }>;
 }
 
+/** What was heard of an agent with one event. */
+export interface Heard {
+  readonly agent: string;
+  readonly session: string;
+  readonly isHook: boolean;
+  readonly unknownTool: string | undefined;
+}
+
 interface Known {
   readonly agent: string;
   framework: string;
@@ -23,11 +31,14 @@ interface Known {
   asks: boolean;
   isHook: boolean;
   reports: boolean;
+  readonly unknownTools: BoundedMap<string, number>;
 }
 
 const exchangeMs = 60_000;
 /** Sessions of one connection that are remembered. */
 const maxSessionsPerLink = 1000;
+/** Tools of an agent that no table has and that are remembered. */
+const maxUnknownTools = 50;
 
 /** Which agents are here, and which were. */
 export class Presence {
@@ -79,12 +90,10 @@ export class Presence {
     this.#remember(link, agent, session);
   }
 
-  heard(
-    link: AgentLink,
-    { agent, session, isHook }: { agent: string; session: string; isHook: boolean },
-    asks: boolean,
-  ): void {
+  heard(link: AgentLink, { agent, session, isHook, unknownTool }: Heard, asks: boolean): void {
     const known = this.#of(agent, link);
+    if (unknownTool !== undefined)
+      known.unknownTools.set(unknownTool, (known.unknownTools.get(unknownTool) ?? 0) + 1);
     if (asks) known.asks = true;
     else known.reports = true;
     if (isHook) known.isHook = true;
@@ -117,6 +126,7 @@ export class Presence {
         asks: false,
         isHook: false,
         reports: false,
+        unknownTools: new BoundedMap({ maxSize: maxUnknownTools }),
       };
       this.#known.set(agent, known);
     }
@@ -158,6 +168,7 @@ export class Presence {
       sessions: tallies.length,
       ...{ actions, unjudged },
       waiting: sum((tally) => tally.waiting),
+      unknownTools: [...(known?.unknownTools ?? [])].map(([tool, calls]) => ({ tool, calls })),
     };
   }
 }

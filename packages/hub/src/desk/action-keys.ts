@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { BoundedMap, BoundedSet, canonicalJson, joinKey } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { EventFacts } from "./read-event.ts";
@@ -28,8 +28,16 @@ export interface EndedAction {
 
 const jsonHash = (value: unknown): string => hash("sha256", canonicalJson(value), "base64url");
 
+/** The input without the directory in which it is done: after a call, an agent may state the one to which the call has changed. */
+const placeless = (input: JsonValue): JsonValue => {
+  if (!isObject(input) || !Object.hasOwn(input, "cwd")) return input;
+  const { cwd: _cwd, ...rest } = input as JsonObject;
+  return rest;
+};
+
 /** What is done: tool and input as JSON, or the digest of a long one. */
-const actionText = ({ tool_name: tool = "", arguments: input = null }: JsonObject): string => {
+const actionText = ({ tool_name: tool = "", arguments: given = null }: JsonObject): string => {
+  const input = placeless(given);
   const text = JSON.stringify([tool, input]);
   return text.length <= maxTextLength ? text : jsonHash([tool, input]);
 };
@@ -127,4 +135,4 @@ const only = (known: readonly Known[]): Known | undefined =>
   known.every(({ key }) => key === known[0]?.key) ? known[0] : undefined;
 
 const doesKey = (place: string, { tool_name: tool = "", arguments: input = null }: JsonObject): string =>
-  joinKey(place, `does ${jsonHash([tool, input])}`);
+  joinKey(place, `does ${jsonHash([tool, placeless(input)])}`);

@@ -61,9 +61,9 @@ export class ApprovalDesk {
     await this.#following;
   }
 
-  /** Puts a question, or finds it. Rejects with the errors of the store. */
-  async ask(question: ApprovalQuestion): Promise<ApprovalRecord> {
-    return (await this.#options.approvals.ask(question)).record;
+  /** Puts a question, or finds it; `others` are records that other calls wait for. Rejects with the errors of the store. */
+  async ask(question: ApprovalQuestion, others: readonly string[]): Promise<ApprovalRecord> {
+    return (await this.#options.approvals.ask(question, { others })).record;
   }
 
   /**

@@ -28,6 +28,8 @@ export const approvedDecision = (
   const metadata = {
     policy: { name: policy, rule, why },
     approval: approvalOf(record),
+    // A human's yes: an agent of another vendor need not ask its own user again.
+    skip_host_prompt: true,
   };
   return { decision: "allow", metadata };
 };

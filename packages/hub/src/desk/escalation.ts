@@ -3,6 +3,7 @@ import {
   ApprovalOriginSchema,
   type ApprovalRecord,
   type ApprovalRisk,
+  type ApprovalSubject,
 } from "@harnesskit/approvals";
 import type { Explanation, PolicyHarness } from "@harnesskit/policy";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
@@ -13,6 +14,7 @@ import type { Askers } from "./askers.ts";
 import { approvedDecision, deferredDecision, refusedDecision, ticketText } from "./decisions.ts";
 import { type EventLog, hasOutcome } from "./event-log.ts";
 import { reasonOf, type Word } from "./event-row.ts";
+import { HeldQuestions } from "./held-questions.ts";
 import type { Asker, QuestionBudget } from "./question-budget.ts";
 import type { AnyEvent, EventFacts } from "./read-event.ts";
 import { subjectOf } from "./subject.ts";
@@ -60,9 +62,20 @@ const whyNotAsked = (error: unknown): string => {
     : `the approval could not be kept (${error.code})`;
 };
 
+/** A question on its way to the store. */
+interface Question {
+  readonly asker: Asker;
+  readonly subject: ApprovalSubject;
+  /** Names the same question of one session. */
+  readonly question: string;
+  /** Records of the same question for which other calls wait now. */
+  readonly others: readonly string[];
+}
+
 /** Asks a human about an event, waits for the answer as long as the agent does, and hands it over once. */
 export class Escalation {
   readonly #options: EscalationOptions;
+  readonly #held = new HeldQuestions();
 
   constructor(options: EscalationOptions) {
     this.#options = options;
@@ -97,25 +110,29 @@ export class Escalation {
     const type = event.event_type;
     const startedMs = clock.elapsedMs();
     const asked = policy.policy;
-    const record = await this.#ask(event, facts, explanation, call.asker());
-    await log.asked(event, facts, explanation, record);
-    const waitMs = this.#holdMs(facts, call) - (clock.elapsedMs() - startedMs);
-    const signals = call.signals();
-    askers.watch(record, signals);
-    const ruling = await desk.settle(record, waitMs, signals);
-    // Who was told to ask again is there as long as its connection.
-    if (!signals.some(({ aborted }) => aborted)) askers.watch(ruling.record, signals.slice(1));
-    if (ruling.ruling === "approved" && policy.policy !== asked) {
-      // An answer does not outlive its policy.
-      const again = policy.decide(event as Parameters<PolicyHarness["decide"]>[0]).decision as
-        | Word
-        | undefined;
-      if (again?.decision !== "escalate" && again?.decision !== "allow") {
-        await desk.report(ruling.record.id, "failed", "the policy changed and refuses it now");
-        return again ?? refusedDecision(type, "the policy changed and does not decide this any more");
+    const { record, release } = await this.#ask(event, facts, explanation, call.asker());
+    try {
+      await log.asked(event, facts, explanation, record);
+      const waitMs = this.#holdMs(facts, call) - (clock.elapsedMs() - startedMs);
+      const signals = call.signals();
+      askers.watch(record, signals);
+      const ruling = await desk.settle(record, waitMs, signals);
+      // Who was told to ask again is there as long as its connection.
+      if (!signals.some(({ aborted }) => aborted)) askers.watch(ruling.record, signals.slice(1));
+      if (ruling.ruling === "approved" && policy.policy !== asked) {
+        // An answer does not outlive its policy.
+        const again = policy.decide(event as Parameters<PolicyHarness["decide"]>[0]).decision as
+          | Word
+          | undefined;
+        if (again?.decision !== "escalate" && again?.decision !== "allow") {
+          await desk.report(ruling.record.id, "failed", "the policy changed and refuses it now");
+          return again ?? refusedDecision(type, "the policy changed and does not decide this any more");
+        }
       }
+      return this.#answer(type, facts, ruling, explanation);
+    } finally {
+      release();
     }
-    return this.#answer(type, facts, ruling, explanation);
   }
 
   async #ask(
@@ -123,32 +140,44 @@ export class Escalation {
     facts: EventFacts,
     explanation: Explanation,
     asker: Asker,
-  ): Promise<ApprovalRecord> {
-    const { desk, budget, riskOf } = this.#options;
-    const { agent, session, callId, turn } = facts;
+  ): Promise<{ readonly record: ApprovalRecord; readonly release: () => void }> {
+    const { agent, session, callId } = facts;
     const subject = subjectOf(event.event_type, facts);
     const question = joinKey(agent, session, await digest(subject));
-    const isNew = budget.take(asker, question);
+    return this.#held.hold(question, callId, (others) =>
+      this.#put(event, facts, explanation, { asker, subject, question, others }),
+    );
+  }
+
+  async #put(
+    event: AnyEvent,
+    facts: EventFacts,
+    explanation: Explanation,
+    { asker, subject, question, others }: Question,
+  ): Promise<ApprovalRecord> {
+    const { desk, budget, riskOf } = this.#options;
+    const { agent, session, callId, turn, subagent } = facts;
+    // The same calls at one time have a place each.
+    const place = joinKey(question, String(others.length));
+    const isNew = budget.take(asker, place);
+    const origin = {
+      agent,
+      session,
+      callId,
+      correlationId: turn,
+      subagent,
+      ...directoryOf(facts),
+    };
+    const rule = {
+      id: explanation.rule ?? explanation.source,
+      reason: reasonOf(explanation) || "the policy asks a human",
+    };
     try {
-      const record = await desk.ask({
-        origin: {
-          agent,
-          session,
-          callId,
-          correlationId: turn,
-          ...directoryOf(facts),
-        },
-        subject,
-        risk: riskOf(event, explanation),
-        rule: {
-          id: explanation.rule ?? explanation.source,
-          reason: reasonOf(explanation) || "the policy asks a human",
-        },
-      });
-      budget.asked(question, record);
+      const record = await desk.ask({ origin, subject, risk: riskOf(event, explanation), rule }, others);
+      budget.asked(place, record);
       return record;
     } catch (error) {
-      if (isNew) budget.release(question);
+      if (isNew) budget.release(place);
       throw error;
     }
   }

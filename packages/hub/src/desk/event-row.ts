@@ -21,7 +21,7 @@ export const reasonOf = ({ decided, rule, source, why }: Explanation, made?: Wor
 };
 
 export const rowOf = (event: AnyEvent, facts: EventFacts, state: RowState, atMs: number): NewRow => {
-  const { agent, session, turn, callId, tool, summary } = facts;
+  const { agent, session, turn, callId, subagent, tool, summary } = facts;
   return {
     type: event.event_type,
     atMs,
@@ -30,6 +30,7 @@ export const rowOf = (event: AnyEvent, facts: EventFacts, state: RowState, atMs:
     turn,
     callId,
     depth: event.depth,
+    subagent,
     tool,
     summary: redactedLine(summary),
     state,

@@ -13,6 +13,7 @@ export interface EventFacts {
   readonly session: string;
   readonly turn: string | undefined;
   readonly callId: string | undefined;
+  readonly subagent: string | undefined;
   /** As rows show it: a long name is shortened. */
   readonly tool: string | undefined;
   readonly summary: string;
@@ -46,6 +47,12 @@ export const originOf = (event: AnyEvent): Pick<EventFacts, "agent" | "session">
 export const isHookEvent = ({ metadata }: AnyEvent): boolean =>
   typeof (metadata as { hook_event?: unknown } | undefined)?.hook_event === "string";
 
+/** The tool of a hook's call that no table of its host has. */
+export const unknownToolOf = ({ event_type: type, metadata }: AnyEvent): string | undefined => {
+  const { unknown_tool: isUnknown, host_tool: tool } = objectOf(metadata);
+  return type === "pre_action" && isUnknown === true ? shortId(tool) : undefined;
+};
+
 /** Reads what agents say by convention: the tool, its call, the turn. */
 export const readEvent = (event: AnyEvent): EventFacts => {
   const payload = objectOf(event.payload);
@@ -59,6 +66,7 @@ export const readEvent = (event: AnyEvent): EventFacts => {
     session,
     turn: shortId(metadata.turn_id ?? metadata.run_id ?? payload.run_id ?? metadata.prompt_id),
     callId: shortId(payload.tool_call_id ?? metadata.call_id ?? payload.call_id),
+    subagent: shortId(metadata.subagent),
     tool,
     summary: summaryOf(event.event_type, payload, tool),
     waitMs: typeof wait === "number" && wait >= 0 ? wait : undefined,

@@ -1,5 +1,15 @@
 /** What a call of a tool does, by the tool's name; `other`: the name does not say it. */
-export const actionKinds = ["run", "write", "edit", "read", "search", "fetch", "mcp", "other"] as const;
+export const actionKinds = [
+  "run",
+  "write",
+  "edit",
+  "read",
+  "search",
+  "fetch",
+  "mcp",
+  "bookkeeping",
+  "other",
+] as const;
 export type ActionKind = (typeof actionKinds)[number];
 
 /** The names under which agents of this SDK, and `@harnesskit/agent-hooks` for agents of other vendors, call their tools. */
@@ -17,4 +27,5 @@ const tools = new Map<string, ActionKind>([
 
 /** The kind of a tool. It goes by the name alone: what an agent says besides could be untrue. */
 export const actionKind = (tool: string): ActionKind =>
-  tools.get(tool) ?? (/^mcp__[^_].*__/.test(tool) ? "mcp" : "other");
+  tools.get(tool) ??
+  (/^mcp__[^_].*__/.test(tool) ? "mcp" : tool.startsWith("bookkeeping:") ? "bookkeeping" : "other");

@@ -24,7 +24,7 @@ export const WhenSchema = z
       .optional(),
     action: oneOrMore(z.enum(actionKinds))
       .describe(
-        "What the tool does, whatever it is called: run a command, write or edit a file, read, search, fetch from the network, call a tool of an MCP server, or other.",
+        "What the tool does, whatever it is called: run a command, write or edit a file, read, search, fetch from the network, call a tool of an MCP server, keep the agent's own notes and plans (bookkeeping), or other.",
       )
       .optional(),
     tool: globs("the tool's name"),
@@ -66,6 +66,12 @@ const DecisionSchema = z.strictObject({
   escalation_target: template.optional(),
   retry_after_ms: z.int().nonnegative().optional(),
   modified_payload: json.optional(),
+  skipHostPrompt: z
+    .literal(true)
+    .describe(
+      "With allow of pre_action: a coding agent of another vendor runs the call without asking its own user. Without it, that agent's own rules and prompts hold.",
+    )
+    .optional(),
   set: z
     .record(z.string(), json)
     .describe("With modify: values of the payload to replace, by their place, such as `arguments.command`.")

@@ -8,6 +8,9 @@ import { keysOfDecision, roomFor } from "./decision-form.ts";
 import { misplacedIn } from "./payload-places.ts";
 import { compileJson, compileTemplate, type JsonTemplate, type Template } from "./template.ts";
 
+/** In the metadata of a decision: the host of a hook need not ask its own user. */
+const skipHostPromptField = "skip_host_prompt";
+
 /** Words whose decision states a reason, in every type that has them. */
 const withReason: ReadonlySet<string> = new Set(["block", "defer", "escalate", "reject", "skip"]);
 
@@ -33,7 +36,10 @@ export class DecisionMaker {
   constructor(options: DecisionMakerOptions) {
     const { source: then, path, expressions, problems } = options;
     const source: ThenObject = typeof then === "string" ? { decision: then } : then;
-    const { decision, reason = options.reason, set = {}, ...rest } = source;
+    const { decision, reason = options.reason, set = {}, skipHostPrompt, ...others } = source;
+    const rest = skipHostPrompt
+      ? { ...others, metadata: { ...others.metadata, [skipHostPromptField]: true } }
+      : others;
     const template = (text: string, inner: YamlPath): Template | undefined => {
       const made = compileTemplate(text, (expression) => expressions.compile(expression, "any"));
       if (!("offset" in made)) return made;
@@ -53,6 +59,8 @@ export class DecisionMaker {
     this.#isFixed = open.length === 0 && decision !== "modify";
     if (source.set && (decision !== "modify" || source.modified_payload !== undefined))
       problems.add([...path, "set"], "set goes with modify, instead of modified_payload");
+    if (skipHostPrompt && (decision !== "allow" || options.types.some((type) => type !== "pre_action")))
+      problems.add([...path, "skipHostPrompt"], "skipHostPrompt goes with allow of pre_action");
     if (options.isChecked) return;
     warnOfPlaces(source, options);
     const sample: Record<string, unknown> = { ...rest, decision };

@@ -32,6 +32,8 @@ export const AgentStateSchema = z.object({
   actions: z.int().nonnegative(),
   unjudged: z.int().nonnegative(),
   waiting: z.int().nonnegative(),
+  /** Tools of it that no table of `@harnesskit/agent-hooks` has, as its hooks name them, with their calls since the hub has started. */
+  unknownTools: z.array(z.object({ tool: z.string(), calls: z.int().positive() })),
 });
 export type AgentState = z.infer<typeof AgentStateSchema>;
 

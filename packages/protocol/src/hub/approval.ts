@@ -17,6 +17,8 @@ export const ApprovalOriginSchema = z.object({
   callId: IdSchema.optional(),
   /** What the agent calls the work that the call belongs to. */
   correlationId: IdSchema.optional(),
+  /** Which of the agent's subagents asks, as it says: its kind and its id. Absent: the session's main agent. */
+  subagent: IdSchema.optional(),
   /** Where the agent works, as it says. */
   directory: WordsSchema.optional(),
 });

@@ -54,6 +54,8 @@ export const TimelineRowSchema = z.object({
   turn: z.string().optional(),
   callId: z.string().optional(),
   depth: z.int().nonnegative(),
+  /** Which of the agent's subagents did it, as the agent says: its kind and its id. Absent: the session's main agent. */
+  subagent: z.string().optional(),
   tool: z.string().optional(),
   /** In words, one safe line. */
   summary: z.string(),
