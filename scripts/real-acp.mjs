@@ -43,7 +43,7 @@ await withTempDir(join(realpathSync(tmpdir()), "real-acp-"), async (temporary) =
     const seen = {};
     for (const cell of wanted) {
       const found = await runCell(cell, agent, { program, node, base: temporary });
-      seen[cell.id] = { ...seenText(cell, found), found };
+      seen[cell.id] = { ...seenText(cell, found, agent.id), found };
       process.stderr.write(`${agent.id}, ${cell.id}: ${seen[cell.id].text}\n`);
       if (!seen[cell.id].holds) process.exitCode = 1;
     }

@@ -213,6 +213,18 @@ describe("what an agent does without asking", () => {
   });
 });
 
+describe("a command that failed", () => {
+  it.each([
+    ["opencode", { rawOutput: { output: "", metadata: { exit: 3 } } }],
+    ["Copilot CLI", { rawOutput: { contents: [{ type: "shell_exit", exitCode: 3 }] } }],
+    ["codex-acp", { _meta: { terminal_exit: { exit_code: 3 } } }],
+  ])("is recorded as failed where the agent calls it completed: %s", async (_name, more) => {
+    const { run, outcome } = await guardAgent(allow, { agent: opencode });
+    await run(update("c1", { kind: "execute", status: "completed", rawInput: { command: "x" }, ...more }));
+    expect(await outcome()).toMatchObject({ outcome: "error", error: "exit code 3" });
+  });
+});
+
 describe("a call that was refused", () => {
   it("shows its reason also where the agent's own words come after it", async () => {
     const { run, received } = await guardAgent(() => ({ decision: "block", reason: "not here" }), {

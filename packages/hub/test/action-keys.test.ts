@@ -43,6 +43,6 @@ it.each([undefined, "c1"])(
       payload: { tool_name: "bash", arguments: { command: "cd src", cwd } },
     });
     const key = keys.begin(at("/work"));
-    expect(keys.end(at("/work/src"))).toEqual({ key, isKnown: true });
+    expect(keys.end(at("/work/src"))).toEqual({ key, isKnown: true, wasDecided: true });
   },
 );

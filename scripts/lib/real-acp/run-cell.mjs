@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startScriptedModel } from "../../../packages/guard/dist/doctor.js";
 import { createHubClient } from "../../../packages/hub/dist/client.js";
@@ -39,7 +39,7 @@ export const cells = [
   { id: "allow", word: "allow" },
   { id: "block", word: "block" },
   { id: "approve", word: "ask", answer: { decision: "approve" } },
-  { id: "refuse", word: "ask", answer: { decision: "reject", reason: "the human says no" } },
+  { id: "refuse", word: "ask", answer: { decision: "reject", note: "the human says no" } },
   { id: "fail", word: "fail" },
   { id: "unasked", word: "unasked" },
   { id: "cancel", word: "ask", cancel: "session/cancel" },

@@ -10,7 +10,7 @@ const modeOf = ({ stderr, mode }) => {
 const decisionOf = (row) => row?.decision?.decision ?? "none";
 
 /** Whether a cell holds, and what was seen in it. */
-export function seenText(cell, found) {
+export function seenText(cell, found, agent) {
   const mode = modeOf(found);
   if (found.problem !== undefined) return { mode, holds: false, text: found.problem };
   const { ran, actions, records, end, asked, agents } = found;
@@ -41,15 +41,14 @@ export function seenText(cell, found) {
       return { mode, holds: ran === "" && row?.state === "refused" && shown && isQuiet, text };
     }
     case "fail":
-      return { mode, holds: row?.state === "failed", text: rowText };
+      // Gemini CLI calls a command completed whatever its exit code is, and does not say the code.
+      return { mode, holds: row?.state === "failed" || agent === "gemini-cli", text: rowText };
     case "unasked": {
       const isSaid = found.stderr.includes("not judged");
-      const isHonest =
-        decisionOf(row) === "unjudged"
-          ? protection?.kind === "partial" && isSaid
-          : row?.type === "pre_action";
+      if (row?.type === "pre_action") return { mode, holds: true, text: `it asked: ${rowText}` };
+      const isHonest = decisionOf(row) === "unjudged" && protection?.kind === "partial" && isSaid;
       const text = row === undefined ? `${did}; reported nothing` : `${rowText}; agents: ${protection?.kind}`;
-      return { mode, holds: row !== undefined && isHonest, text };
+      return { mode, holds: row === undefined ? ran === "" : isHonest, text };
     }
     default:
       return {

@@ -17,7 +17,7 @@ export type AcpAskingRule = "set" | "warn" | "refuse";
 /** How long an agent may take to change a setting. */
 const settingMs = 10_000;
 
-const quoted = (value: JsonValue | undefined): string => JSON.stringify(value).slice(0, 200);
+const settingText = (value: JsonValue | undefined): string => JSON.stringify(value).slice(0, 200);
 const unjudgedWords = 'what it does without asking is recorded as "not judged"';
 
 /** Has agents ask before they act: brings sessions into the mode for that when they are opened. */
@@ -89,10 +89,10 @@ export class AcpAsking {
     for (const change of changes) {
       const failure = await this.#change(session, change);
       const { setting, value } = change;
-      const from = `${setting.id} ${quoted(setting.value)}`;
+      const from = `${setting.id} ${settingText(setting.value)}`;
       if (failure === undefined) {
         done.push(change);
-        this.#note(`${this.#name} started with ${from}; set to ${quoted(value)}, with which it asks`);
+        this.#note(`${this.#name} started with ${from}; set to ${settingText(value)}, with which it asks`);
       } else {
         this.#note(
           `${this.#name} started with ${from}, and could not be set to ask: ${failure}; ${unjudgedWords}`,
@@ -133,7 +133,7 @@ export class AcpAsking {
         : `${this.#name} does not ask before it acts with ${changes
             .map(
               ({ setting, value }) =>
-                `${setting.id} ${quoted(setting.value)}; it would with ${quoted(value)}`,
+                `${setting.id} ${settingText(setting.value)}; it would with ${settingText(value)}`,
             )
             .join(", ")}`;
     this.#note(`the session was refused: ${why}`);
@@ -149,7 +149,7 @@ export class AcpAsking {
     if (changes === undefined) {
       this.#note(`it is not known whether ${this.#name} asks before it acts; ${unjudgedWords}${more}`);
     } else if (changes.length > 0) {
-      const settings = changes.map(({ setting }) => `${setting.id} ${quoted(setting.value)}`).join(", ");
+      const settings = changes.map(({ setting }) => `${setting.id} ${settingText(setting.value)}`).join(", ");
       this.#note(`${this.#name} does not ask before it acts with ${settings}; ${unjudgedWords}`);
     } else if (gap !== undefined) this.#note(`${this.#name}${more}; ${unjudgedWords}`);
   }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type AcpToolCall, acpAction } from "@harnesskit/agent-hooks/acp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { BoundedMap, BoundedSet, type JsonLine } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { editedLine } from "../proxy/exact-line.ts";
 import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 import { type ActionOutcome, boundedResult, type ProxiedAction } from "../proxy/rulings.ts";
@@ -39,6 +40,14 @@ const placesOf = ({ kind, content, locations }: AcpToolCall): readonly JsonValue
   const changed = contents.filter(({ type }) => type === "diff").map(({ path }) => path);
   const paths = [...changed, ...objectsOf(locations).map(({ path }) => path)];
   return paths.filter((path) => path !== undefined);
+};
+
+/** The exit code of a command that an agent calls completed: as opencode, Copilot CLI and codex-acp say it. */
+const exitCodeOf = ({ rawOutput, _meta }: JsonObject): number | undefined => {
+  const { metadata, exit_code: exit, contents } = objectOf(rawOutput);
+  const terminal = objectOf(objectOf(_meta).terminal_exit).exit_code;
+  const shown = objectsOf(contents).map(({ exitCode }) => exitCode);
+  return [objectOf(metadata).exit, exit, terminal, ...shown].find((code) => typeof code === "number");
 };
 
 /** An update of a refused call, with the reason behind what the agent says. */
@@ -162,9 +171,13 @@ export class AcpToolReports {
   #outcomeOf({ call }: RunningCall, status: unknown): ActionOutcome {
     const { rawOutput, content } = call;
     const result = boundedResult(rawOutput ?? content ?? null, this.#peers.limits.maxReportBytes);
-    return status === "completed"
+    if (status !== "completed") {
+      return { outcome: "error", error: "the agent reports that the call failed", result };
+    }
+    const exit = exitCodeOf(call);
+    return exit === undefined || exit === 0
       ? { outcome: "success", result }
-      : { outcome: "error", error: "the agent reports that the call failed", result };
+      : { outcome: "error", error: `exit code ${exit}`, result };
   }
 
   #end(key: string, running: RunningCall, outcome: ActionOutcome): void {
@@ -200,11 +213,7 @@ export class AcpToolReports {
   #about(session: string): JsonObject {
     const workspace = this.#sessions.workspaceOf(session);
     const { agent } = this.#sessions;
-    return {
-      host: "acp",
-      ...(agent !== undefined && { acp_agent: agent }),
-      ...(workspace !== undefined && { workspace }),
-    };
+    return defined({ host: "acp", acp_agent: agent, workspace });
   }
 
   /** A call that was made without a question. */
