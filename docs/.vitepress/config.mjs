@@ -115,6 +115,7 @@ export default defineConfig({
             "conformance",
             "chat-adapter",
             "conformance-shells",
+            "real-hosts",
             "benchmarks",
             "compatibility",
             "sizes",

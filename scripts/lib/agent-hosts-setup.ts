@@ -13,14 +13,19 @@ declare module "vitest" {
   }
 }
 
+/** Claude Code's package has its program in one of its own for each system. */
+const claudePackage = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`;
+
 /**
  * From npm, without their install scripts, which they do not need. Codex and Gemini CLI are under the Apache License 2.0; the licence of Copilot CLI
- * permits to install and run it, and it needs no account with a model provider of its user's own.
+ * permits to install and run it, and it needs no account with a model provider of its user's own; Claude Code is under Anthropic's own terms, which
+ * its LICENSE.md names. `program` is below `node_modules`.
  */
 const pinned = [
-  { id: "codex", name: "@openai/codex", version: "0.169.0", bin: "codex" },
-  { id: "gemini-cli", name: "@google/gemini-cli", version: "0.61.0", bin: "gemini" },
-  { id: "copilot-cli", name: "@github/copilot", version: "1.0.102", bin: "copilot" },
+  { id: "claude-code", name: claudePackage, version: "2.1.332", program: join(claudePackage, "claude") },
+  { id: "codex", name: "@openai/codex", version: "0.171.0", program: ".bin/codex" },
+  { id: "gemini-cli", name: "@google/gemini-cli", version: "0.61.0", program: ".bin/gemini" },
+  { id: "copilot-cli", name: "@github/copilot", version: "1.0.102", program: ".bin/copilot" },
 ] as const;
 
 type Pinned = (typeof pinned)[number];
@@ -60,7 +65,7 @@ export default async function setUp(project: TestProject): Promise<void> {
   for (const host of pinned) {
     const directory = join(cache, `${host.id}-${host.version}`);
     if (!existsSync(directory) && mayInstall) await install(host, directory, cache);
-    const program = join(directory, "node_modules", ".bin", host.bin);
+    const program = join(directory, "node_modules", host.program);
     if (existsSync(program)) found[host.id] = program;
   }
   project.provide("agentHosts", found);

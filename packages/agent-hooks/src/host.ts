@@ -84,6 +84,8 @@ export interface Host extends ToolTables {
   readonly name: string;
   /** The version and the source of what is stated about it. */
   readonly checked: string;
+  /** The oldest version whose hooks protect as is stated here, and what an older one does. @default undefined, none is known */
+  readonly minimum?: { readonly version: string; readonly reason: string } | undefined;
   readonly events: Readonly<Record<string, HookEventRule>>;
   /**
    * The input in shared words. `event` is the name that the caller knows, for hosts whose input has none.

@@ -37,3 +37,4 @@ export type {
 } from "./settings/host-settings.ts";
 export { hookCommands, managedSettings, planSettings, removeSettings } from "./settings/plan-settings.ts";
 export { deadlineMs } from "./timing.ts";
+export { versionProblem } from "./version.ts";

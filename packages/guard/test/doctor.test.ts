@@ -19,7 +19,7 @@ const scripted = (id: string): RunnableHost => ({
   id,
   async prepare({ home, modelUrl, hooks }) {
     const settings = join(home, "hooks.json");
-    await writeFile(settings, JSON.stringify(hooks));
+    await writeFile(settings, hooks ?? "");
     return { args: [modelUrl, settings], env: { HOME: home, NODE: process.execPath } };
   },
 });
@@ -31,7 +31,7 @@ const agentProgram = async (behaviour: "obeys" | "ignores" | "idle"): Promise<st
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 const [, , url, file] = process.argv;
-if (url === "--version") { console.log("agent 1.2.3"); process.exit(); }
+if (url === "--version") { console.log("agent 9.2.3"); process.exit(); }
 if (${behaviour === "idle"}) { console.log("no model today"); process.exit(1); }
 const body = JSON.stringify({ input: [], tools: [{ type: "function", name: "exec_command" }] });
 const text = await (await fetch(url + "/v1/responses", { method: "POST", body })).text();
@@ -58,7 +58,7 @@ const prove = async (behaviour: "obeys" | "ignores" | "idle") =>
 describe("the doctor", () => {
   it("reports what an agent did, beside what is documented, and one line about it", async () => {
     const agent = await prove("obeys");
-    expect(agent).toMatchObject({ agent: "codex", version: "1.2.3", isProved: true });
+    expect(agent).toMatchObject({ agent: "codex", version: "9.2.3", isProved: true });
     expect(Object.fromEntries(agent.rows.map(({ probe, observed }) => [probe, observed]))).toEqual({
       allow: "runs",
       deny: "blocked",
@@ -102,7 +102,24 @@ describe("the doctor", () => {
     expect(documentedHost(findHost("copilot-cli")).protection).toContain(
       "it runs the tool if its hook answers garbage, its hook does not answer in time or it does not trust its hooks",
     );
-    expect(runnableHosts.map(({ id }) => id)).toEqual(["codex", "gemini-cli", "copilot-cli"]);
+    expect(runnableHosts.map(({ id }) => id)).toEqual([
+      "claude-code",
+      "codex",
+      "gemini-cli",
+      "copilot-cli",
+    ]);
+  });
+
+  it("says first that a version is too old", async () => {
+    const agent = await proveHost({
+      host: { ...findHost("codex"), minimum: { version: "10.0.0", reason: "its hooks do nothing" } },
+      runnable: scripted("codex"),
+      program: await agentProgram("obeys"),
+      probes: ["allow", "deny"],
+    });
+    expect(agent.protection).toBe(
+      "NOT PROTECTED: Codex 9.2.3 is older than 10.0.0: its hooks do nothing. Update it",
+    );
   });
 });
 

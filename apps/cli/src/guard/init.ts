@@ -32,6 +32,7 @@ import {
   isFound,
   settingsProblem,
 } from "./guard-context.ts";
+import { readHostVersion } from "./host-version.ts";
 
 export interface GuardInitOptions extends GuardCommandOptions, ApplyOptions {
   readonly wait: number;
@@ -69,7 +70,7 @@ const planFor = async (host: Host, commandOf: CommandOf, context: GuardContext):
     const planned = await commandOf(host);
     const state = await readHookState(host, context.scope, context);
     const change = await planInstallation(state, planned, context);
-    return { ...about, path: state.file.path, ...(change && { change }) };
+    return { ...about, path: state.file.path, change };
   } catch (error) {
     return { ...about, problem: settingsProblem(error) };
   }
@@ -112,7 +113,23 @@ const showManaged = async (
   return ExitCode.done;
 };
 
-const reportText = (applied: readonly Applied[], isHubRunning: boolean): string => {
+/** What is said of the version of each agent that was named or found. */
+const versionSteps = async (hosts: readonly Host[], { places }: GuardContext): Promise<readonly string[]> => {
+  const found = (await findAgents(places)).filter(({ host }) => hosts.includes(host));
+  const lines = found.map(async (agent) => {
+    const { version, problem } = await readHostVersion(agent);
+    const { name, minimum } = agent.host;
+    if (problem !== undefined) return [problem];
+    return minimum && version === undefined ? [`${name} must be ${minimum.version} or newer`] : [];
+  });
+  return (await Promise.all(lines)).flat();
+};
+
+const reportText = (
+  applied: readonly Applied[],
+  isHubRunning: boolean,
+  versions: readonly string[],
+): string => {
   const steps = applied
     .filter(({ isWritten }) => isWritten)
     .flatMap(({ id }) => {
@@ -129,6 +146,7 @@ const reportText = (applied: readonly Applied[], isHubRunning: boolean): string 
           ...(isHubRunning
             ? []
             : ["- Start the hub: harness hub. Without it every tool call of these agents is refused."]),
+          ...versions.map((line) => `- ${line}.`),
           ...steps,
           "- See what each agent does when a hook fails: harness guard doctor",
           "- What an administrator would put where users cannot remove it: harness guard init --managed",
@@ -168,7 +186,7 @@ export const guardInit = async (
   if (options.json) terminal.write(appliedJson(applied));
   else {
     const isHubRunning = await listensAt(options.socket ?? hubPlace().guardSocket);
-    terminal.write(wrapText(`${reportText(applied, isHubRunning)}\n`, terminal.columns));
+    terminal.write(wrapText(`${reportText(applied, isHubRunning, await versionSteps(hosts, context))}\n`, terminal.columns));
   }
   return exitCodeOf(applied);
 };

@@ -24,6 +24,7 @@ import {
   settingsProblem,
 } from "./guard-context.ts";
 import { hookProgramProblem } from "./hook-answers.ts";
+import { readHostVersion } from "./host-version.ts";
 import { unknownToolLines } from "./unknown-tools.ts";
 
 /** What is known of one agent. */
@@ -31,6 +32,7 @@ interface AgentStatus {
   readonly id: string;
   readonly name: string;
   readonly program: string | undefined;
+  readonly version: string | undefined;
   readonly file: string | undefined;
   readonly commands: readonly string[];
   readonly problems: readonly string[];
@@ -79,7 +81,9 @@ const statusOf = async (
   known: Pick<AgentStatus, "proved" | "drift">,
 ): Promise<AgentStatus> => {
   const { host, program } = found;
-  const about = { id: host.id, name: host.name, program, gaps: host.gaps, ...known };
+  const { version, problem } = await readHostVersion(found);
+  const about = { id: host.id, name: host.name, program, version, gaps: host.gaps, ...known };
+  const old = problem === undefined ? [] : [problem];
   try {
     const state = await readHookState(host, context.scope, context);
     const { file, commands } = state;
@@ -95,29 +99,20 @@ const statusOf = async (
         : [];
     const trust = host.id === "codex" ? await trustProblem(found, commands, context) : [];
     const silent = missing.length > 0 ? [] : await answerProblem(state, context);
-    return { ...about, file: file.path, commands, problems: [...missing, ...silent, ...several, ...trust] };
+    return { ...about, file: file.path, commands, problems: [...old, ...missing, ...silent, ...several, ...trust] };
   } catch (error) {
-    return { ...about, file: undefined, commands: [], problems: [settingsProblem(error)] };
+    return { ...about, file: undefined, commands: [], problems: [...old, settingsProblem(error)] };
   }
 };
 
-const statusLines = ({
-  id,
-  name,
-  program,
-  commands,
-  file,
-  problems,
-  proved,
-  gaps,
-  drift,
-}: AgentStatus): string[] => {
+const statusLines = (status: AgentStatus): string[] => {
+  const { id, name, program, version, commands, file, problems, proved, gaps, drift } = status;
   const state =
     commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${oneLine(file ?? "", 500)}`;
   const absent =
     program === undefined ? ` (${hostProgramNames({ id }).join(" or ")} is not on your PATH)` : "";
   return [
-    `${name}: ${state}${absent}`,
+    `${name}${version === undefined ? "" : ` ${version}`}: ${state}${absent}`,
     ...problems.map((problem) => `  ${problem}`),
     ...(proved === undefined ? [] : [`  ${proved}`]),
     ...gaps.map((gap) => `  not seen by its hooks: ${gap}`),
@@ -144,9 +139,10 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
   const isGuarded = agents.every(({ commands, problems }) => commands.length > 0 && problems.length === 0);
   const terminal = createTerminal();
   if (options.json) {
-    const shown = agents.map(({ id, program, file, commands, problems, proved, gaps, drift }) => ({
+    const shown = agents.map(({ id, program, version, file, commands, problems, proved, gaps, drift }) => ({
       agent: id,
       program: program ?? null,
+      version: version ?? null,
       file: file ?? null,
       hooks: commands,
       problems,

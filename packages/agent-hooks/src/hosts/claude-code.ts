@@ -1,3 +1,4 @@
+import type { Resolved } from "@harnesskit/wire";
 import { readMcpName } from "../actions.ts";
 import type { Host } from "../host.ts";
 import { alike } from "../protection.ts";
@@ -7,7 +8,7 @@ import { readSnakeCase } from "./snake-case-input.ts";
 
 const path = { file_path: "path" };
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   matcherEntries(
     {
       PreToolUse: "*",
@@ -22,13 +23,18 @@ const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
     { type: "command", command, timeout: toSeconds(timeoutMs), onFailure: "block" },
   );
 
+const version = "2.1.332";
 const decisionWords = { allow: "allow", ask: "ask", block: "deny" } as const;
 
 /** Claude Code. Its own words: https://code.claude.com/docs/en/hooks */
 export const claudeCode: Host = {
   id: "claude-code",
   name: "Claude Code",
-  checked: "runs of 2.1.332 against a scripted model, and the documentation of 2.1.240",
+  checked: `runs of ${version} against a scripted model, and the documentation of 2.1.240`,
+  minimum: {
+    version: "2.1.295",
+    reason: "it ignores `onFailure`, and runs the tool when a hook crashes, is missing or takes too long",
+  },
   events: {
     PreToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },
     PostToolUse: { ahp: "post_action" },
@@ -99,9 +105,12 @@ export const claudeCode: Host = {
   ],
   refusesBy: "exit",
   failures: {
-    ...alike({ documented: "runs", withSettings: "blocked" }),
-    silent_exit: { documented: "blocked", withSettings: "blocked" },
-    untrusted: { documented: "runs" },
+    ...alike({ documented: "runs", withSettings: "blocked", observed: { effect: "blocked", version } }),
+    silent_exit: { documented: "blocked", observed: { effect: "blocked", version } },
+    // `onFailure` does not see it: a hook that ends with 0 has not failed.
+    garbage: { documented: "runs", observed: { effect: "runs", version } },
+    // With `-p` it runs the hooks of a project that its user has not trusted.
+    untrusted: { documented: "runs", observed: { effect: "blocked", version } },
   },
   settings: {
     kind: "json",

@@ -1,5 +1,6 @@
 import { type JsonObject, JsonValueSchema } from "@harnesskit/protocol/envelope";
-import { isObject } from "@harnesskit/wire/json";
+import type { Resolved } from "@harnesskit/wire";
+import { defined, isObject } from "@harnesskit/wire/json";
 import * as z from "zod";
 import type { HookInput, Host } from "../host.ts";
 import { alike, type FailureEffect, type FailureFact } from "../protection.ts";
@@ -22,6 +23,8 @@ const CopilotInputSchema = z.object({
   prompt: text,
   source: text,
   reason: text,
+  agentId: text,
+  agentType: text,
 });
 type CopilotInput = z.infer<typeof CopilotInputSchema>;
 
@@ -67,8 +70,9 @@ const readCamelCase = (value: JsonObject, event: string | undefined): HookInput 
     prompt: input.prompt ?? undefined,
     result: input.toolResult ?? undefined,
     error: input.error ?? undefined,
+    subagent: input.agentId ? { id: input.agentId, type: input.agentType ?? undefined } : undefined,
     ...resultFacts(input.toolResult),
-    details: { ...(source && { source }), ...(reason && { reason }) },
+    details: defined({ source: source || undefined, reason: reason || undefined }),
   };
 };
 
@@ -81,7 +85,7 @@ const registered = [
   "sessionEnd",
 ] as const;
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   plainEntries(registered, {
     type: "command",
     bash: command,
@@ -101,6 +105,7 @@ export const copilotCli: Host = {
   id: "copilot-cli",
   name: "Copilot CLI",
   checked: "runs of 1.0.102 against a scripted model, and the documentation at github/docs 05da5bc",
+  minimum: { version: "1.0.102", reason: "hooks of older versions were not checked" },
   events: {
     preToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },
     PreToolUse: { ahp: "pre_action", blocks: true, asks: true, modifies: "whole" },

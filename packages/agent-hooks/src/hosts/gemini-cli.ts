@@ -1,4 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Resolved } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { Host } from "../host.ts";
 import { alike, type FailureEffect, type FailureFact } from "../protection.ts";
@@ -7,7 +8,7 @@ import { readSnakeCase } from "./snake-case-input.ts";
 
 const hookName = "harnesskit";
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   matcherEntries(
     {
       BeforeTool: ".*",
@@ -35,6 +36,7 @@ export const geminiCli: Host = {
   id: "gemini-cli",
   name: "Gemini CLI",
   checked: "runs of 0.61.0 against a scripted model, and the documentation in its package",
+  minimum: { version: "0.61.0", reason: "hooks of older versions were not checked" },
   events: {
     BeforeTool: { ahp: "pre_action", blocks: true, modifies: "whole" },
     AfterTool: { ahp: "post_action" },

@@ -25,7 +25,8 @@ const path = { filePath: "path" };
 export const opencode: Host = {
   id: "opencode",
   name: "opencode",
-  checked: "documentation; the plugin file in a scripted opencode, and by hand in 1.18.33",
+  checked: "runs of 1.18.33 against a scripted model, and the documentation",
+  minimum: { version: "1.18.33", reason: "plugins in older versions were not checked" },
   events: {
     "tool.execute.before": { ahp: "pre_action", blocks: true, modifies: "whole" },
     "tool.execute.after": { ahp: "post_action" },

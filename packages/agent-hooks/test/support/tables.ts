@@ -121,8 +121,13 @@ const toolTable = (): string => {
 
 const sourceTable = (): string =>
   table(
-    ["host", "checked against", "settings files"],
-    hosts.map(({ name, checked, settings }) => [name, checked, settings.files.map(code).join(", ")]),
+    ["host", "oldest version", "checked against", "settings files"],
+    hosts.map(({ name, minimum, checked, settings }) => [
+      name,
+      minimum?.version ?? "not known",
+      checked,
+      settings.files.map(code).join(", "),
+    ]),
   );
 
 const gapTable = (): string =>

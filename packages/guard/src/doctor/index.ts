@@ -1,5 +1,6 @@
 export type { ModelCall, ModelStep } from "./model-apis.ts";
 export { type Probe, probes } from "./probes.ts";
+export { type ProgramVersionOptions, programVersion } from "./program-version.ts";
 export { type ProveAgentsOptions, proveAgents } from "./prove-agents.ts";
 export { documentedHost, type ProveHostOptions, proveHost } from "./prove-host.ts";
 export {

@@ -4,6 +4,8 @@ import { isObject } from "@harnesskit/wire/json";
 export interface ModelCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
+  /** Of a tool that Codex offers in a group, the group's name. @default undefined */
+  readonly namespace?: string | undefined;
 }
 
 /** What the model does next: run a shell command by the agent's own tool, call tools at one time, or end its turn with a message. */
@@ -70,13 +72,18 @@ const responsesApi: ModelApi = {
     list(field(body, "input"))
       .filter(({ type, role }) => type === "message" && role === "user")
       .map(({ content }) => contentText(content)),
-  tools: (body) => names(field(body, "tools")),
+  tools: (body) =>
+    list(field(body, "tools")).flatMap((tool) =>
+      tool.type === "namespace"
+        ? names(tool.tools).map((name) => `${textOf(tool.name)}.${name}`)
+        : names([tool]),
+    ),
   stream: ({ calls, say, number }) => {
-    const items = calls.map(({ name, input }, index) => ({
-      ...(typeof input.input === "string" && Object.keys(input).length === 1
-        ? { type: "custom_tool_call", input: input.input }
-        : { type: "function_call", arguments: JSON.stringify(input) }),
+    const items = calls.map(({ name, namespace, input }, index) => ({
+      type: "function_call",
       name,
+      namespace,
+      arguments: JSON.stringify(input),
       call_id: `call_${number}_${index}`,
     }));
     const message = {

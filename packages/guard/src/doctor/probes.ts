@@ -1,5 +1,4 @@
 import { type Host, hookFailures } from "@harnesskit/agent-hooks";
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { shellWord } from "@harnesskit/wire";
 
 /**
@@ -61,14 +60,18 @@ const commandOf = (
 const shortMs = 1000;
 const longMs = 30_000;
 
-/** The settings with one hook, before each tool, as `guard init` would write it; undefined where the probe cannot be made. */
-export const probeSettings = (host: Host, probe: Probe, parts: ProbeParts): JsonObject | undefined => {
+/**
+ * The text of a settings file with one hook, before each tool, as `guard init` would write it, or of the plugin file; undefined where the probe
+ * cannot be made.
+ */
+export const probeSettings = (host: Host, probe: Probe, parts: ProbeParts): string | undefined => {
   const { settings } = host;
   const command = commandOf(host, probe, parts);
-  if (settings.kind !== "json" || command === undefined) return undefined;
-  const timeoutMs = probe === "timeout" ? shortMs : longMs;
-  const entries = Object.entries(settings.entries({ command, timeoutMs })).filter(
-    ([event]) => host.events[event]?.ahp === "pre_action",
-  );
-  return { ...settings.header, hooks: Object.fromEntries(entries.map(([event, entry]) => [event, [entry]])) };
+  if (command === undefined) return undefined;
+  const hook = { command, timeoutMs: probe === "timeout" ? shortMs : longMs };
+  if (settings.kind === "plugin") return settings.plugin(hook);
+  const gate = gateOf(host);
+  const entries = Object.entries(settings.entries(hook)).filter(([event]) => event === gate);
+  const hooks = Object.fromEntries(entries.map(([event, entry]) => [event, [entry]]));
+  return JSON.stringify({ ...settings.header, hooks });
 };

@@ -1,15 +1,16 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { HookFailure, Host } from "@harnesskit/agent-hooks";
+import { type HookFailure, type Host, versionProblem } from "@harnesskit/agent-hooks";
 import { shellWord } from "@harnesskit/wire";
 import { type Probe, probeSettings, probes } from "./probes.ts";
+import { programVersion } from "./program-version.ts";
 import { protectionText } from "./protection-text.ts";
 import type { DoctorAgent, DoctorRow } from "./report.ts";
 import { runProgram } from "./run-program.ts";
 import type { RunnableHost } from "./runnable-hosts.ts";
 import { startScriptedModel } from "./scripted-model.ts";
+import { withDirectory } from "./with-directory.ts";
 
 export interface ProveHostOptions {
   readonly host: Host;
@@ -19,14 +20,14 @@ export interface ProveHostOptions {
   /** The words that start the hook's own program. @default none; `no_hub` is not run */
   readonly hookProgram?: readonly string[] | undefined;
   /** @default all */
-  readonly probes?: readonly Probe[];
+  readonly probes?: readonly Probe[] | undefined;
   /** How long one run may take, in milliseconds. @default 60000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Runs at one time. @default 2 */
-  readonly parallel?: number;
+  readonly parallel?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called after each run. */
-  readonly onRow?: (row: DoctorRow) => void;
+  readonly onRow?: ((row: DoctorRow) => void) | undefined;
 }
 
 const defaultTimeoutMs = 60_000;
@@ -37,32 +38,6 @@ const documentedEffect = (host: Host, probe: Probe): DoctorRow["documented"] => 
   if (probe === "deny" || probe === "no_hub") return "blocked";
   const fact = host.failures[probe satisfies HookFailure];
   return fact.withSettings ?? fact.documented;
-};
-
-const versionPattern = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/;
-
-const versionOf = async (
-  { program, timeoutMs = defaultTimeoutMs, signal }: ProveHostOptions,
-  home: string,
-) => {
-  const { output } = await runProgram({
-    program,
-    args: ["--version"],
-    env: { HOME: home },
-    cwd: home,
-    timeoutMs,
-    signal,
-  });
-  return versionPattern.exec(output)?.[0];
-};
-
-const withDirectory = async <T>(work: (directory: string) => Promise<T>): Promise<T> => {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), "harness-guard-")));
-  try {
-    return await work(directory);
-  } finally {
-    await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  }
 };
 
 /** The end of what the program has said, as a reason. */
@@ -111,7 +86,8 @@ const runProbe = (options: ProveHostOptions, probe: Probe): Promise<DoctorRow> =
 export const proveHost = async (options: ProveHostOptions): Promise<DoctorAgent> => {
   const { host, parallel = 2, onRow } = options;
   const wanted = options.probes ?? probes;
-  const version = await withDirectory((home) => versionOf(options, home));
+  const version = await programVersion(options);
+  const problem = version === undefined ? undefined : versionProblem(host, version);
   const rows = new Map<Probe, DoctorRow>();
   const left = [...wanted];
   const work = async (): Promise<void> => {
@@ -131,10 +107,10 @@ export const proveHost = async (options: ProveHostOptions): Promise<DoctorAgent>
   return {
     agent: host.id,
     name: host.name,
-    ...(version !== undefined && { version }),
+    version,
     isProved,
     rows: shown,
-    protection: protectionText(shown, isProved),
+    protection: problem ?? protectionText(shown, isProved),
   };
 };
 

@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 
 /** What a run of a host is made of: a home and a project of its own, a model, and hooks. */
 export interface HostRunParts {
@@ -10,10 +9,12 @@ export interface HostRunParts {
   readonly project: string;
   /** Of a scripted model. */
   readonly modelUrl: string;
-  /** The settings with the hooks; undefined: none. */
-  readonly hooks: JsonObject | undefined;
+  /** The text of a settings or plugin file with the hooks. @default undefined, none is written */
+  readonly hooks?: string | undefined;
   /** Whether the host is made to trust the hooks. */
   readonly isTrusted: boolean;
+  /** Whether the host asks its user as it does by itself, and not at all otherwise: then what its hooks do not stop runs. @default false */
+  readonly asksUser?: boolean | undefined;
   readonly prompt: string;
 }
 
@@ -45,19 +46,19 @@ request_max_retries = 0
 stream_max_retries = 0
 `;
 
-/** Codex, without approvals and sandbox of its own: what its hooks do not stop runs. */
+/** Codex. By itself it does not ask in `exec`, and its sandbox lets commands write in the project. */
 const codexRun: RunnableHost = {
   id: "codex",
-  async prepare({ home, modelUrl, hooks, isTrusted, prompt }) {
+  async prepare({ home, modelUrl, hooks, isTrusted, asksUser, prompt }) {
     const directory = join(home, ".codex");
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, "config.toml"), codexConfig(modelUrl));
-    if (hooks) await writeFile(join(directory, "hooks.json"), JSON.stringify(hooks));
+    if (hooks) await writeFile(join(directory, "hooks.json"), hooks);
     return {
       args: [
         "exec",
         "--skip-git-repo-check",
-        "--dangerously-bypass-approvals-and-sandbox",
+        ...(asksUser ? ["--sandbox", "workspace-write"] : ["--dangerously-bypass-approvals-and-sandbox"]),
         ...(isTrusted ? ["--dangerously-bypass-hook-trust"] : []),
         prompt,
       ],
@@ -72,18 +73,23 @@ const geminiSettings = {
   general: { disableAutoUpdate: true },
 };
 
-/** Gemini CLI, without approvals of its own. Hooks that it does not trust are those of the project. */
+/** What it needs in order to offer a command without a terminal at which it can ask. */
+const geminiAllowed = { tools: { allowed: ["run_shell_command"] } };
+
+/** Gemini CLI. Hooks that it does not trust are those of the project. */
 const geminiRun: RunnableHost = {
   id: "gemini-cli",
-  async prepare({ home, project, modelUrl, hooks, isTrusted, prompt }) {
+  async prepare({ home, project, modelUrl, hooks, isTrusted, asksUser, prompt }) {
     const write = async (root: string, content: object) => {
       await mkdir(join(root, ".gemini"), { recursive: true });
       await writeFile(join(root, ".gemini", "settings.json"), JSON.stringify(content));
     };
-    await write(home, isTrusted ? { ...geminiSettings, ...hooks } : geminiSettings);
-    if (!isTrusted && hooks) await write(project, hooks);
+    const parsed = hooks === undefined ? {} : (JSON.parse(hooks) as object);
+    const settings = { ...geminiSettings, ...(asksUser && geminiAllowed) };
+    await write(home, isTrusted ? { ...settings, ...parsed } : settings);
+    if (!isTrusted) await write(project, parsed);
     return {
-      args: ["-p", prompt, "--yolo", "--skip-trust", "-m", "gemini-2.5-flash"],
+      args: ["-p", prompt, ...(asksUser ? [] : ["--yolo"]), "--skip-trust", "-m", "gemini-2.5-flash"],
       env: {
         HOME: home,
         GEMINI_API_KEY: "none",
@@ -95,15 +101,15 @@ const geminiRun: RunnableHost = {
   },
 };
 
-/** Copilot CLI with a model provider of its user's own, offline, without approvals of its own. Hooks that it does not trust are the project's. */
+/** Copilot CLI with a model provider of its user's own, offline. Hooks that it does not trust are the project's. */
 const copilotRun: RunnableHost = {
   id: "copilot-cli",
-  async prepare({ home, project, modelUrl, hooks, isTrusted, prompt }) {
+  async prepare({ home, project, modelUrl, hooks, isTrusted, asksUser, prompt }) {
     const directory = isTrusted ? join(home, ".copilot", "hooks") : join(project, ".github", "hooks");
     await mkdir(directory, { recursive: true });
-    if (hooks) await writeFile(join(directory, "probe.json"), JSON.stringify(hooks));
+    if (hooks) await writeFile(join(directory, "probe.json"), hooks);
     return {
-      args: ["-p", prompt, "--allow-all-tools", "--no-color"],
+      args: ["-p", prompt, ...(asksUser ? [] : ["--allow-all-tools"]), "--no-color"],
       env: {
         HOME: home,
         COPILOT_HOME: join(home, ".copilot"),
@@ -117,5 +123,27 @@ const copilotRun: RunnableHost = {
   },
 };
 
-/** The hosts that run offline, without a key and against a model of ours. */
-export const runnableHosts: readonly RunnableHost[] = [codexRun, geminiRun, copilotRun];
+/** Claude Code. Hooks that it does not trust are those of the project. */
+const claudeRun: RunnableHost = {
+  id: "claude-code",
+  async prepare({ home, project, modelUrl, hooks, isTrusted, asksUser, prompt }) {
+    const directory = join(isTrusted ? home : project, ".claude");
+    await mkdir(directory, { recursive: true });
+    if (hooks) await writeFile(join(directory, "settings.json"), hooks);
+    return {
+      args: ["-p", prompt, ...(asksUser ? [] : ["--dangerously-skip-permissions"])],
+      env: {
+        HOME: home,
+        ANTHROPIC_BASE_URL: modelUrl,
+        ANTHROPIC_API_KEY: "none",
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        DISABLE_AUTOUPDATER: "1",
+        // Root may skip its permissions only where it is told that it is in a sandbox.
+        IS_SANDBOX: "1",
+      },
+    };
+  },
+};
+
+/** The hosts that run offline, without a key and against a model of ours. opencode does not: it fetches a package of its own before it loads a plugin. */
+export const runnableHosts: readonly RunnableHost[] = [claudeRun, codexRun, geminiRun, copilotRun];

@@ -1,0 +1,189 @@
+import { join } from "node:path";
+
+/** What the model gives its subagent to do. */
+const part = "run the part";
+
+/** The policy of all cells. */
+export const policy = `version: 1
+name: real-hosts
+defaults: { gate: allow, pre_prompt: allow }
+rules:
+  - name: no
+    when: { tool: bash, cel: 'args.command.contains("leave.sh block")' }
+    then: { decision: block, reason: history is not rewritten }
+  - name: ask
+    when: { tool: bash, cel: 'args.command.contains("leave.sh ask")' }
+    then: { decision: escalate, reason: a human publishes }
+  - name: dry
+    when: { tool: bash, cel: 'args.command.contains("leave.sh before")' }
+    then: { decision: modify, set: { arguments.command: ./leave.sh after } }
+  - name: silent
+    when: { tool: bash, cel: 'args.command.contains("leave.sh allow")' }
+    then: allow
+  - name: go
+    when: { event: pre_action }
+    then: { decision: allow, skipHostPrompt: true }
+`;
+
+const hasRun = (ran, ...words) =>
+  ran.length === words.length && words.every((word, index) => ran[index] === word);
+const states = (rows) => rows.map(({ state }) => state).join(", ") || "no row";
+const count = (ran) =>
+  ran.length === 0 ? "did not run" : ran.length === 1 ? "ran" : `ran ${ran.length} times`;
+/** What was seen on the disk and in the timeline, in words. */
+const seen = ({ ran, rows }) => `${count(ran)}; timeline: ${states(rows)}`;
+const heard = (outputs, text) =>
+  outputs.some((output) => output.includes(text))
+    ? "the model reads the reason"
+    : "the model does not read the reason";
+
+const oneCommand = (command) => (host, outputs) =>
+  outputs.length === 0 ? { calls: [host.bash(command)] } : { say: "done" };
+
+/**
+ * The cells. Each has the model's `script(host, outputs, request, project)`, what the human answers (`human`), and `judge(seen)`, which
+ * returns `{ holds, text }` from `{ ran, rows, outputs, records, said, project, tools }`; `without(host)` says why a cell cannot be run.
+ */
+export const cells = [
+  {
+    id: "allow",
+    name: "the policy allows",
+    script: oneCommand("./leave.sh allow"),
+    // Whether it runs is the host's own affair; that it is recorded as what it was is the guard's.
+    judge: (run) => {
+      const isDone = states(run.rows) === "done";
+      return { holds: hasRun(run.ran, "allow") ? isDone : !isDone, text: seen(run) };
+    },
+  },
+  {
+    id: "skip",
+    name: "the policy allows, with `skipHostPrompt`",
+    script: oneCommand("./leave.sh go"),
+    judge: (run) => ({ holds: hasRun(run.ran, "go") && states(run.rows) === "done", text: seen(run) }),
+  },
+  {
+    id: "block",
+    name: "the policy blocks",
+    script: oneCommand("./leave.sh block"),
+    judge: (run) => {
+      const why = heard(run.outputs, "history is not rewritten");
+      return { holds: run.ran.length === 0 && states(run.rows) === "refused", text: `${seen(run)}; ${why}` };
+    },
+  },
+  {
+    id: "approve",
+    name: "approved in the inbox",
+    human: "approve",
+    script: oneCommand("./leave.sh ask"),
+    judge: (run) => {
+      const effect = run.records.map(({ status, effect }) => `${status}/${effect ?? "no effect"}`).join(", ");
+      const holds = hasRun(run.ran, "ask") && states(run.rows) === "done" && effect === "approved/done";
+      return { holds, text: `${seen(run)}; inbox: ${effect || "nothing asked"}` };
+    },
+  },
+  {
+    id: "refuse",
+    name: "refused in the inbox",
+    human: "reject",
+    script: oneCommand("./leave.sh ask"),
+    judge: (run) => {
+      const status = run.records.map((record) => record.status).join(", ");
+      const holds = run.ran.length === 0 && states(run.rows) === "refused" && status === "rejected";
+      return { holds, text: `${seen(run)}; inbox: ${status || "nothing asked"}` };
+    },
+  },
+  {
+    id: "modify",
+    name: "changed by the policy",
+    script: oneCommand("./leave.sh before"),
+    judge: (run) => {
+      const what = run.ran.length === 0 ? "" : ` as \`${run.ran.join(", ")}\``;
+      return {
+        holds: hasRun(run.ran, "after") && states(run.rows) === "done",
+        text: `${count(run.ran)}${what}; timeline: ${states(run.rows)}`,
+      };
+    },
+  },
+  {
+    id: "fail",
+    name: "the tool fails (exit code 3)",
+    human: "approve",
+    script: oneCommand("./leave.sh ask; exit 3"),
+    judge: (run) => ({ holds: hasRun(run.ran, "ask") && states(run.rows) === "failed", text: seen(run) }),
+  },
+  {
+    id: "down",
+    name: "the hub is killed before the call",
+    script: async (host, outputs, _request, machine) => {
+      if (outputs.length === 0) await machine.killHub();
+      return oneCommand("./leave.sh down")(host, outputs);
+    },
+    judge: (run) => {
+      const why = heard(run.outputs, "the hub does not run");
+      const holds = run.ran.length === 0 && !why.includes("not read");
+      return { holds, text: `${count(run.ran)}; ${why}` };
+    },
+  },
+  {
+    id: "cd",
+    name: "the model changes its directory",
+    script: (host, outputs, _request, { project }) =>
+      outputs.length < 2
+        ? { calls: [host.bash(outputs.length === 0 ? "cd below" : `${join(project, "leave.sh")} cd`)] }
+        : { say: "done" },
+    judge: (run) => {
+      const places = new Set(run.rows.map((row) => row.workspace));
+      const isOne = places.size === 1 && places.has(run.project);
+      const holds = hasRun(run.ran, "cd") && isOne && states(run.rows) === "done, done";
+      return { holds, text: `${seen(run)}; ${isOne ? "one workspace" : `workspaces: ${places.size}`}` };
+    },
+  },
+  {
+    id: "subagent",
+    name: "a subagent",
+    script: (host, outputs, { prompts }) => {
+      const isSubagent =
+        prompts.some((prompt) => prompt.includes(part)) &&
+        !prompts.some((prompt) => prompt.includes("go on"));
+      if (isSubagent)
+        return outputs.length === 0 ? { calls: [host.bash("./leave.sh sub")] } : { say: "part done" };
+      if (outputs.length === 0) return { calls: [host.subagent(part)] };
+      const after = outputs.length === 1 ? host.afterSubagent?.(outputs) : undefined;
+      return after === undefined ? { say: "done" } : { calls: [after] };
+    },
+    judge: (run) => {
+      const [row, ...more] = run.rows.filter(({ command }) => command?.includes("leave.sh sub"));
+      const text = row === undefined ? "no row of its own" : `a row with depth ${row.depth}, ${row.state}`;
+      const holds = hasRun(run.ran, "sub") && more.length === 0 && row?.depth > 0 && row.state === "done";
+      return { holds, text: `${count(run.ran)}; ${text}` };
+    },
+  },
+  {
+    id: "typed",
+    name: "typed into a shell that runs (no hook is asked)",
+    without: (host) => (host.type === undefined ? "it offers no tool for this" : undefined),
+    script: (host, outputs, _request, { project }) => {
+      const step = host.type[outputs.length];
+      return step === undefined
+        ? { say: "done" }
+        : { calls: [step(`${join(project, "leave.sh")} block typed\n`, outputs)] };
+    },
+    judge: (run) => {
+      const row =
+        run.rows.length > 1 ? `${run.rows.length} rows: ${states(run.rows)}` : `one row: ${states(run.rows)}`;
+      return { holds: run.ran.length === 0, text: `${count(run.ran)}; ${row}` };
+    },
+  },
+  {
+    id: "parallel",
+    name: "two identical calls at one time",
+    script: (host, outputs) =>
+      outputs.length === 0
+        ? { calls: [host.bash("./leave.sh twin"), host.bash("./leave.sh twin")] }
+        : { say: "done" },
+    judge: (run) => ({
+      holds: hasRun(run.ran, "twin", "twin") && states(run.rows) === "done, done",
+      text: seen(run),
+    }),
+  },
+];

@@ -1,0 +1,113 @@
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runnableHosts } from "../../../packages/guard/dist/doctor.js";
+
+const call = (name, input) => ({ name, input });
+
+/** Of opencode, which the doctor does not run: it fetches a package before it loads a plugin, and here `seed` has it already. */
+const prepareOpencode = async ({ home, modelUrl, prompt, seed }) => {
+  const directory = join(home, ".config", "opencode");
+  mkdirSync(directory, { recursive: true });
+  cpSync(seed, directory, { recursive: true });
+  const config = {
+    model: "scripted/scripted",
+    autoupdate: false,
+    share: "disabled",
+    provider: {
+      scripted: {
+        npm: "@ai-sdk/openai-compatible",
+        options: { baseURL: `${modelUrl}/v1`, apiKey: "none" },
+        models: { scripted: { tool_call: true } },
+      },
+    },
+  };
+  writeFileSync(join(directory, "opencode.json"), JSON.stringify(config));
+  const env = { HOME: home, OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" };
+  return { args: ["run", prompt], env };
+};
+
+/** As the doctor starts it, but with the permissions that the host has by itself. */
+const prepareBy = (id) => (parts) =>
+  runnableHosts.find((one) => one.id === id).prepare({ ...parts, isTrusted: true, asksUser: true });
+
+/**
+ * The hosts: their npm package, how each is started, and the calls that its model makes: `bash(command)`, `subagent(prompt)`, and `type(text)`, the
+ * steps that write into the input of a shell that runs, where the host has a tool for that.
+ */
+export const hosts = [
+  {
+    id: "claude-code",
+    name: "Claude Code",
+    npm: "@anthropic-ai/claude-code",
+    bin: "claude",
+    mode: "`claude -p`",
+    prepare: prepareBy("claude-code"),
+    bash: (command) => call("Bash", { command, description: "a step" }),
+    subagent: (prompt) =>
+      call("Agent", {
+        description: "a part",
+        prompt,
+        subagent_type: "general-purpose",
+        run_in_background: false,
+      }),
+  },
+  {
+    id: "codex",
+    name: "Codex",
+    npm: "@openai/codex",
+    bin: "codex",
+    mode: "`codex exec --sandbox workspace-write`; the trust in the new hooks is given by `--dangerously-bypass-hook-trust`",
+    prepare: prepareBy("codex"),
+    bash: (command) => call("exec_command", { cmd: command }),
+    subagent: (prompt) => ({ ...call("spawn_agent", { message: prompt }), namespace: "multi_agent_v1" }),
+    afterSubagent: (outputs) => {
+      const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(outputs.at(-1) ?? "")?.[0];
+      const wait = call("wait_agent", { targets: [id], timeout_ms: 30_000 });
+      return id === undefined ? undefined : { ...wait, namespace: "multi_agent_v1" };
+    },
+    type: [
+      () => call("exec_command", { cmd: "sh", tty: true, yield_time_ms: 1000 }),
+      (text, outputs) => {
+        const id = Number(/session ID (\d+)/i.exec(outputs.at(-1) ?? "")?.[1]);
+        return call("write_stdin", { session_id: id, chars: text, yield_time_ms: 2000 });
+      },
+    ],
+  },
+  {
+    id: "gemini-cli",
+    name: "Gemini CLI",
+    npm: "@google/gemini-cli",
+    bin: "gemini",
+    mode: "`gemini -p` with `run_shell_command` in the setting `tools.allowed`: without it no command is offered there",
+    prepare: prepareBy("gemini-cli"),
+    bash: (command) => call("run_shell_command", { command, description: "a step" }),
+    subagent: (prompt) => call("invoke_agent", { agent_name: "generalist", prompt }),
+  },
+  {
+    id: "copilot-cli",
+    name: "Copilot CLI",
+    npm: "@github/copilot",
+    bin: "copilot",
+    mode: "`copilot -p`",
+    prepare: prepareBy("copilot-cli"),
+    bash: (command) => call("bash", { command, description: "a step" }),
+    subagent: (prompt) =>
+      call("task", {
+        name: "part",
+        description: "a part",
+        agent_type: "general-purpose",
+        prompt,
+        mode: "sync",
+      }),
+  },
+  {
+    id: "opencode",
+    name: "opencode",
+    npm: "opencode-ai",
+    bin: "opencode",
+    mode: "`opencode run`",
+    prepare: prepareOpencode,
+    bash: (command) => call("bash", { command, description: "a step" }),
+    subagent: (prompt) => call("task", { description: "a part", prompt, subagent_type: "general" }),
+  },
+];

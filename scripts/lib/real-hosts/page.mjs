@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { toTable, writeMarked } from "../marked-table.mjs";
+import { repositoryRoot } from "../root.mjs";
+import { cells } from "./cells.mjs";
+import { hosts } from "./hosts.mjs";
+
+const shown = (cell) =>
+  cell === undefined ? "not run" : cell.holds === false ? `**✗** ${cell.text}` : cell.text;
+
+const titles = (seen) =>
+  hosts.filter(({ id }) => seen[id]).map(({ id, name }) => ({ id, title: `${name} ${seen[id].version}` }));
+
+/** What was seen in each cell, as Markdown. */
+export const cellTable = (seen) => {
+  const columns = titles(seen);
+  return toTable(
+    ["", ...columns.map(({ title }) => title)],
+    cells.map(({ id, name }) => [name, ...columns.map((column) => shown(seen[column.id].cells[id]))]),
+  );
+};
+
+const probeNames = {
+  allow: "allows",
+  deny: "refuses",
+  no_hub: "the hub does not run",
+  crash: "crashes (exit 1)",
+  silent_exit: "exits with 2, silent",
+  garbage: "answers garbage (exit 0)",
+  timeout: "times out",
+  missing: "is missing",
+  untrusted: "is not trusted",
+};
+const effects = { runs: "tool **ran**", blocked: "blocked", unknown: "unknown" };
+
+/** What the doctor has found, as Markdown. */
+export const doctorTable = (seen) => {
+  const columns = titles(seen).filter(({ id }) => seen[id].doctor);
+  return toTable(
+    ["the hook", ...columns.map(({ title }) => title)],
+    Object.entries(probeNames).map(([probe, name]) => [
+      name,
+      ...columns.map(({ id }) => effects[seen[id].doctor[probe]] ?? "not run"),
+    ]),
+  );
+};
+
+const modeList = () => hosts.map(({ name, mode }) => `- ${name}: ${mode}.`).join("\n");
+
+const formatList = (seen) =>
+  hosts
+    .filter(({ id }) => seen[id])
+    .map(({ id, name }) => {
+      const { tools, unknown } = seen[id].formats;
+      const list = (values) => values.map((value) => `\`${value}\``).join(", ") || "none";
+      return `- ${name} offers ${list(tools)}. Not in our tables: ${list(unknown)}.`;
+    })
+    .join("\n");
+
+/** Writes what was seen into the pages. */
+export function writePages(seen) {
+  const page = join(repositoryRoot, "docs", "real-hosts.md");
+  writeMarked(page, "modes", modeList());
+  writeMarked(page, "cells", cellTable(seen));
+  writeMarked(page, "formats", formatList(seen));
+  writeMarked(join(repositoryRoot, "docs", "guard.md"), "doctor", doctorTable(seen));
+}
