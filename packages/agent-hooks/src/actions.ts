@@ -52,7 +52,7 @@ export interface Action {
   readonly arguments: JsonValue;
   readonly server?: string;
   /** No table of the host has the tool: the host may be newer than the tables. */
-  readonly isUnknown?: true;
+  readonly isUnknown?: true | undefined;
 }
 
 /** What is known of the tools of one host. */
@@ -153,6 +153,6 @@ export const toAction = (call: HostToolCall, host: ToolTables, place: ActionPlac
     kind: "other",
     tool: `${host.id}:${call.name}`,
     arguments: call.input,
-    ...(isUnknown && { isUnknown }),
+    isUnknown: isUnknown || undefined,
   };
 };

@@ -1,10 +1,9 @@
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { HarnessError, systemClock } from "@harnesskit/wire";
-import { copyJson, isObject, measureJson, utf8Length } from "@harnesskit/wire/json";
+import { copyJson, defined, isObject, measureJson, utf8Length } from "@harnesskit/wire/json";
 import * as z from "zod";
 import { type Action, toAction } from "./actions.ts";
-import { withoutUndefined } from "./fields.ts";
 import { HookError } from "./hook-error.ts";
 import type { HookEventRule, HookInput, Host } from "./host.ts";
 import { findHost } from "./hosts.ts";
@@ -12,7 +11,7 @@ import { type HookLimits, hookLimits } from "./limits.ts";
 
 export interface ReadHookOptions {
   /** The host's name of the event, for hosts whose input does not have it. @default undefined */
-  readonly event?: string;
+  readonly event?: string | undefined;
   /**
    * Absolute path of the directory by which policies judge paths, or a function of the session's id that returns it. It must not be
    * what the hook reports as `cwd`: an agent chooses that for each call. Without it the event has no workspace, and calls with
@@ -20,12 +19,12 @@ export interface ReadHookOptions {
    *
    * @default the root that the host states apart, if any
    */
-  readonly workspace?: string | ((session: string) => string | undefined);
+  readonly workspace?: string | ((session: string) => string | undefined) | undefined;
   /** The agent's id in events. @default the id of the host */
-  readonly agentId?: string;
+  readonly agentId?: string | undefined;
   /** @default the system's clock */
-  readonly clock?: { now(): number };
-  readonly limits?: Partial<HookLimits>;
+  readonly clock?: { now(): number } | undefined;
+  readonly limits?: Partial<HookLimits> | undefined;
 }
 
 /** A call of a hook, read. */
@@ -123,7 +122,7 @@ const eventPayload = (input: HookInput, action: Action | undefined, limits: Hook
     exit_code: exitCode,
     outcome: refused ? "refused" : undefined,
   };
-  return withoutUndefined({ ...call, prompt, ...output, ...ended });
+  return defined({ ...call, prompt, ...output, ...ended });
 };
 
 const needs = (host: Host, { event, tool, prompt }: HookInput, rule: HookEventRule): void => {
@@ -171,7 +170,7 @@ export const readHook = (settingsHost: Host, text: string, options: ReadHookOpti
     timestamp: new Date((options.clock ?? systemClock).now()).toISOString(),
     depth: subagent === undefined ? 0 : 1,
     payload: eventPayload(input, action, limits),
-    metadata: withoutUndefined({
+    metadata: defined({
       ...input.details,
       host: host.id,
       hook_event: input.event,

@@ -34,8 +34,11 @@ const heardOf = (event: AnyEvent) => ({
 });
 
 /** The audit log of a hub has the tool of an event besides. */
-const auditOf = (audit: Pick<AuditSink, "record">): AuditRecorder => ({
+const auditOf = (audit: Pick<AuditSink, "record" | "isFull">): AuditRecorder => ({
   record: (entry) => audit.record(entry),
+  get isFull() {
+    return audit.isFull;
+  },
   eventDetails: (event) => {
     const { tool, callId } = readEvent(event as AnyEvent);
     return { tool, call_id: callId };
@@ -110,8 +113,8 @@ export const createHub = (options: HubOptions): Hub => {
       presence.introduced(link, shortId(agent) ?? "unknown", shortId(session) ?? "unknown", info),
     onError,
     clock,
-    ...(options.stateStore && { stateStore: options.stateStore }),
-    ...(options.audit && { audit: auditOf(options.audit) }),
+    stateStore: options.stateStore,
+    audit: options.audit ? auditOf(options.audit) : undefined,
   });
   const api = new HubApi({
     approvals,
@@ -130,7 +133,7 @@ export const createHub = (options: HubOptions): Hub => {
     clock,
     about: {
       ...{ name, version, startedAtMs: clock.now() },
-      ...(options.commands && { commands: options.commands }),
+      commands: options.commands,
     },
     grantMs: options.grantMs ?? approvalLimits.defaults.grantMs,
     audit: (entry) => options.audit?.record(entry),

@@ -5,16 +5,16 @@ export interface ContinuationClaims {
   readonly id: string;
   readonly expiresAtMs: number;
   readonly session: string;
-  readonly conversation?: string;
+  readonly conversation?: string | undefined;
   readonly run?: string;
-  readonly sop?: string;
+  readonly sop?: string | undefined;
   /** Who goes on: `intent`, `sop:ID`, `plugin:ID` or `business:KEY`. Undefined for one that only leads back to a session. */
   readonly route?: string;
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** The digest of what the user was asked. */
-  readonly digest?: string;
+  readonly digest?: string | undefined;
   /** Whether data of the run wait in the store. */
-  readonly hasData?: true;
+  readonly hasData?: true | undefined;
 }
 
 const prefix = "hk1";

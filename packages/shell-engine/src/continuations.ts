@@ -108,12 +108,12 @@ export class Continuations {
     const expiresAtMs = clock.now() + expiresInMs;
     if (data !== undefined) await store.keep(id, data, expiresAtMs, owner);
     const token = await signer.sign(
-      { id, expiresAtMs, ...claims, ...(data !== undefined && { hasData: true as const }) },
+      { id, expiresAtMs, ...claims, hasData: data === undefined ? undefined : (true as const) },
       owner,
     );
     return {
-      ...(claims.run !== undefined && { run_id: claims.run }),
-      ...(claims.sop !== undefined && { sop_id: claims.sop }),
+      run_id: claims.run,
+      sop_id: claims.sop,
       continuation_token: token,
     };
   }

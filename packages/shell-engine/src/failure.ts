@@ -43,7 +43,7 @@ const thrownWords = (
     code,
     message: displayText(redact(message), { multiline: true, maxLength: maxMessageLength }),
     retryable,
-    ...(kept && { details: redact(kept) }),
+    details: kept ? redact(kept) : undefined,
   });
 };
 

@@ -64,10 +64,10 @@ const toNext = (given: unknown, maxIdLength: number): ContinueWith => {
     throw new HandlerFault("invalid_reply", `runId must be a string of 1 to ${maxIdLength} characters`);
   }
   return {
-    ...(step !== undefined && { step }),
-    ...(runId !== undefined && { runId }),
-    ...(data !== undefined && { data: handlerJson(data, "continueWith.data") }),
-    ...(expiresInMs !== undefined && { expiresInMs }),
+    step,
+    runId,
+    data: data === undefined ? undefined : handlerJson(data, "continueWith.data"),
+    expiresInMs,
   };
 };
 
@@ -98,12 +98,12 @@ const continueRun = async <Context>(
   const { conversationId } = conversation;
   const continuation = await continuations.issue(owner, {
     session: conversation.sessionId,
-    ...(conversationId !== undefined && { conversation: conversationId }),
+    conversation: conversationId,
     run: runId ?? parts.runId(),
-    ...(route.sop !== undefined && { sop: route.sop }),
+    sop: route.sop,
     route: route.key,
-    ...(step !== undefined && { step }),
-    ...(question && { digest: await digest(approvalSubject(question)) }),
+    step,
+    digest: question ? await digest(approvalSubject(question)) : undefined,
     data,
     expiresInMs: expiryOf(next, limits),
   });
@@ -190,7 +190,7 @@ const extensionOf = <Context>(
   continuation: Continuation,
 ): ResponseExtension => ({
   session_id: sessionId,
-  ...(conversationId !== undefined && { conversation_id: conversationId }),
+  conversation_id: conversationId,
   continuation,
 });
 
@@ -206,7 +206,7 @@ const withContinuation = async <Context>(
     ? await continueRun(finished.directives, toNext(continueWith, limits.maxIdLength), parts)
     : await continuations.issue(owner, {
         session: sessionId,
-        ...(conversationId !== undefined && { conversation: conversationId }),
+        conversation: conversationId,
         expiresInMs: limits.continuationMs,
       });
   return responsePayload(finished, extensionOf(parts, continuation), parts);

@@ -121,6 +121,6 @@ const writeLine = (log: ShellLog, subject: LogSubject, event: string, details?: 
   const isName = typeof event === "string" && eventPattern.test(event) && subject.redact(event) === event;
   const line = { event: isName ? event : "handler", level: "info" } as const;
   const write = () =>
-    log.write(subject, { ...line, ...(details && { details: copyJson<JsonObject>(details) }) });
+    log.write(subject, { ...line, details: details ? copyJson<JsonObject>(details) : undefined });
   callSafely(write, () => log.write(subject, line));
 };

@@ -15,13 +15,13 @@ import { checkWithReconnectOptions } from "./option-names.ts";
 
 export interface ReconnectingTransportOptions extends BackoffOptions {
   /** Attempts of one `connect`. @default Infinity */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
   /** The longest wait after the first attempt, in milliseconds. @default 200 */
-  readonly initialDelayMs?: number;
+  readonly initialDelayMs?: number | undefined;
   /** Called after each attempt that failed and before the wait. What it throws is ignored. @default none */
-  readonly onRetry?: (retry: { attempt: number; delayMs: number; error: unknown }) => void;
+  readonly onRetry?: ((retry: { attempt: number; delayMs: number; error: unknown }) => void) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type JsonObject, JsonValueSchema } from "@harnesskit/protocol/envelope";
-import { isObject } from "@harnesskit/wire/json";
+import type { Resolved } from "@harnesskit/wire";
+import { defined, isObject } from "@harnesskit/wire/json";
 import * as z from "zod";
 import type { HookInput, Host } from "../host.ts";
 import { alike, type FailureEffect, type FailureFact } from "../protection.ts";
@@ -71,7 +72,7 @@ const readCamelCase = (value: JsonObject, event: string | undefined): HookInput 
     error: input.error ?? undefined,
     subagent: input.agentId ? { id: input.agentId, type: input.agentType ?? undefined } : undefined,
     ...resultFacts(input.toolResult),
-    details: { ...(source && { source }), ...(reason && { reason }) },
+    details: defined({ source: source || undefined, reason: reason || undefined }),
   };
 };
 
@@ -84,7 +85,7 @@ const registered = [
   "sessionEnd",
 ] as const;
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   plainEntries(registered, {
     type: "command",
     bash: command,

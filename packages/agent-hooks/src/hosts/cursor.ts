@@ -1,4 +1,6 @@
 import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import type { Resolved } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import * as z from "zod";
 import type { Host, HostToolCall } from "../host.ts";
 import { alike } from "../protection.ts";
@@ -41,7 +43,7 @@ const cursorCall = (input: CursorInput): HostToolCall | undefined => {
   return { name: own, input: parseObjectText(input.tool_input ?? {}), id };
 };
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   plainEntries(
     ["preToolUse", "postToolUse", "postToolUseFailure", "beforeSubmitPrompt", "sessionStart", "sessionEnd"],
     { command, timeout: toSeconds(timeoutMs), failClosed: true },
@@ -77,12 +79,12 @@ export const cursor: Host = {
       result: input.tool_output ?? undefined,
       error: input.error_message ?? undefined,
       refused: input.failure_type === "permission_denied" ? true : undefined,
-      details: {
-        ...(model && { model }),
-        ...(version && { host_version: version }),
-        ...(reason && { reason }),
-        ...(turn && { turn_id: turn }),
-      },
+      details: defined({
+        model: model || undefined,
+        host_version: version || undefined,
+        reason: reason || undefined,
+        turn_id: turn || undefined,
+      }),
     };
   },
   tools: {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Resolved } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { Host } from "../host.ts";
 import { alike, type FailureEffect, type FailureFact } from "../protection.ts";
@@ -7,7 +8,7 @@ import { readSnakeCase } from "./snake-case-input.ts";
 
 const hookName = "harnesskit";
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   matcherEntries(
     {
       BeforeTool: ".*",

@@ -163,9 +163,9 @@ export class Escalation {
     const origin = {
       agent,
       session,
-      ...(callId !== undefined && { callId }),
-      ...(turn !== undefined && { correlationId: turn }),
-      ...(subagent !== undefined && { subagent }),
+      callId,
+      correlationId: turn,
+      subagent,
       ...directoryOf(facts),
     };
     const rule = {

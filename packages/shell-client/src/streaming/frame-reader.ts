@@ -30,9 +30,9 @@ const progressOf = ({ directive_id, state, message, action_type, fraction }: Str
   type: "progress",
   directiveId: directive_id,
   state,
-  ...(message !== undefined && { message }),
-  ...(action_type !== undefined && { actionType: action_type }),
-  ...(fraction !== undefined && { fraction }),
+  message,
+  actionType: action_type,
+  fraction,
 });
 
 /**

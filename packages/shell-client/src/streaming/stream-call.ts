@@ -37,8 +37,8 @@ export class ResumeAttempts {
 /** Names a stream to the engine, as the one of its request. */
 const ofStream = (streamId: string, { request: { context, auth } }: ShellRequest) => ({
   stream_id: streamId,
-  ...(context?.session_id !== undefined && { session_id: context.session_id }),
-  ...(auth && { auth }),
+  session_id: context?.session_id,
+  auth,
 });
 
 /** Asks for the frames that have not counted yet. Undefined before the stream is opened. */

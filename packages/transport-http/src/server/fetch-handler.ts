@@ -143,10 +143,10 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
     routes: {
       [path]: {
         handle,
-        ...(handleStream && { handleStream }),
-        ...(malformed && { malformed }),
-        ...(unsendable && { unsendable }),
-        ...(replyHeaders && { replyHeaders }),
+        handleStream,
+        malformed,
+        unsendable,
+        replyHeaders,
       },
     },
   });
