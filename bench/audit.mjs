@@ -70,7 +70,6 @@ const ours = async (path) => {
   const sink = await openFileAuditSink({
     path,
     limits: { maxFileBytes: 2 ** 40, maxQueuedBytes: 2 ** 28 },
-    sync: "never",
   });
   for (let index = 0; index < 20; index++) sink.addSecret(`${"s".repeat(40)}${index}`);
   return {

@@ -1,6 +1,6 @@
 // Kills hubs, their agents and the browser whose page answers at any moment between a question and its effect, and checks what is left:
 // every answered approval has at most one effect, no effect is without an approval, nothing acknowledged is lost,
-// what was not answered is still pending, and pages have seen every change. One hub with files, or three that share a database.
+// what was not answered is still pending, what was pressed in the page has counted or was too late, and pages have seen every change. One hub with files, or three that share a database.
 // Without a browser on the machine only the others are killed.
 // Usage: npm run crash -- --only hub,hub-postgres, or node scripts/crash/hub.mjs [--kills 1000] [--seed 1] [--engine postgres]
 import { spawn } from "node:child_process";
@@ -67,26 +67,33 @@ let browser;
 let opening = Promise.resolve();
 const reopen = () => {
   browser = undefined;
-  const onAcknowledged = (record) => humans.noteAcknowledged(record);
-  opening = startBrowser({ place: places[0], profile, random: () => random.next(), onAcknowledged }).then(
-    (opened) => {
-      browser = opened;
-    },
-  );
+  opening = startBrowser({
+    place: places[0],
+    profile,
+    random: () => random.next(),
+    onPressed: (id) => humans.pressed.add(id),
+    onAcknowledged: (record) => humans.noteAcknowledged(record),
+  }).then((opened) => {
+    browser = opened;
+  });
+  opening.catch(() => {});
 };
 if (hasBrowser) reopen();
 
 const startedMs = Date.now();
 const killed = { hub: 0, agent: 0, browser: 0 };
 let leftAlone = [];
+const killBrowser = async () => {
+  await browser.kill();
+  killed.browser++;
+  reopen();
+};
 try {
   for (let round = 0; round < kills; round++) {
-    // Some waits are long enough for a click.
-    await sleep(random.next() * (random.chance(0.1) ? 2000 : 60));
-    if (browser !== undefined && random.chance(0.2)) {
-      await browser.kill();
-      killed.browser++;
-      reopen();
+    // Most waits are long enough for a click.
+    await sleep(random.next() * (hasBrowser && random.chance(0.6) ? 2500 : 60));
+    if (browser !== undefined && random.chance(0.25)) {
+      await killBrowser();
       continue;
     }
     const [kind, all, again] = random.chance(isShared ? 0.7 : 0.5)
@@ -95,12 +102,21 @@ try {
     const index = random.between(0, all.length - 1);
     await kill(all[index]);
     killed[kind]++;
+    // What is pressed while the hub is away is kept by the page, also over the end of the browser.
+    if (kind === "hub" && browser !== undefined && random.chance(0.3)) {
+      await sleep(random.next() * 2000);
+      if (random.chance(0.5)) {
+        await killBrowser();
+        round++;
+      }
+    }
     all[index] = await again(index);
     if (round % 100 === 99)
       console.log(`${round + 1} kills, ${humans.acknowledged.size} answers, ${Date.now() - startedMs} ms`);
   }
   await sleep(500);
   await opening;
+  await sleep(browser === undefined ? 0 : 3000);
   await browser?.kill();
   const unsent = hasBrowser ? await unsentAnswers({ place: places[0], profile }) : [];
   humans.problems.push(...unsent.map((key) => `${key} was never sent`));
@@ -126,12 +142,12 @@ try {
 if (isShared) await sleep(1500);
 for (const index of hubs.keys()) await kill(await startHub(index));
 const stores = await openHubStores({ directory: states[0], url, schema });
-const { acknowledged, pages } = humans;
-const found = await check({ ...stores, directory, acknowledged, leftAlone, pages });
+const { acknowledged, pressed, pages } = humans;
+const found = await check({ ...stores, directory, acknowledged, pressed, leftAlone, pages });
 await stores.close();
 const problems = [...humans.problems, ...found.problems];
 console.log(
-  `killed: hub ${killed.hub}, agent ${killed.agent}, browser ${killed.browser}; approvals ${found.approvals}, rows ${found.rows}, answers acknowledged ${acknowledged.size}, in the page ${found.inPage}, effects ${found.effects}`,
+  `killed: hub ${killed.hub}, agent ${killed.agent}, browser ${killed.browser}; approvals ${found.approvals}, rows ${found.rows}, answers acknowledged ${acknowledged.size}, pressed in the page ${pressed.size}, in the page ${found.inPage}, effects ${found.effects}`,
 );
 console.log(`states: ${JSON.stringify(found.counts)}; pending and left alone: ${leftAlone.length}`);
 if (problems.length > 0) {

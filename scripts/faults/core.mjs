@@ -6,9 +6,22 @@ const { openFileAuditSink } = await import(built.audit);
 const { startCore } = await import(built.coreRuntime);
 const { auditPath, socketDirectory, directories } = JSON.parse(process.argv[2]);
 
-const audit = await openFileAuditSink({ path: auditPath, sync: "never" });
+const audit = await openFileAuditSink({ path: auditPath });
+/** Ids of calls with an entry, and what is called when one gets its first. */
+const recorded = new Set();
+const waiting = new Map();
 const core = await startCore({
-  audit,
+  audit: {
+    record(entry) {
+      audit.record(entry);
+      recorded.add(entry.call_id);
+      waiting.get(entry.call_id)?.();
+    },
+    flush: () => audit.flush(),
+    close: () => audit.close(),
+    addSecret: (value) => audit.addSecret(value),
+    removeSecret: (value) => audit.removeSecret(value),
+  },
   // The faults are about anything but permissions.
   authorize: () => ({ allowed: true }),
   socketDirectory,
@@ -40,6 +53,8 @@ const makeCall = async ({ requestId, toolId, input }) => {
   const call = core.call(toolId, input, { requestId, timeoutMs: 60_000 });
   const { callId } = call;
   calls.set(requestId, call);
+  if (!recorded.has(callId)) await new Promise((resolve) => waiting.set(callId, resolve));
+  waiting.delete(callId);
   void call.result.then(async ({ status, error }) => {
     calls.delete(requestId);
     await audit.flush();

@@ -1,3 +1,5 @@
+import { readlinkSync } from "node:fs";
+import { join } from "node:path";
 import {
   type Browser,
   type BrowserContext,
@@ -33,6 +35,24 @@ export const openContext = async (
   context.setDefaultTimeout(15_000);
   onTestFinished(() => context.close());
   return context;
+};
+
+/** A browser whose profile stays in a directory, and how it is killed with all of its processes. */
+export const launchProfile = async (profile: string) => {
+  const context = await chromium.launchPersistentContext(profile, found ?? {});
+  context.setDefaultTimeout(15_000);
+  const closed = new Promise((resolve) => context.once("close", resolve));
+  // The lock names the computer and the process.
+  const pid = Number(readlinkSync(join(profile, "SingletonLock")).split("-").at(-1));
+  let isKilled = false;
+  const kill = async (): Promise<void> => {
+    if (isKilled) return;
+    isKilled = true;
+    process.kill(-pid, "SIGKILL");
+    await closed;
+  };
+  onTestFinished(kill);
+  return { context, kill };
 };
 
 /** What the browser complains of from then on: errors of the console, of scripts, and of the page's policy. */

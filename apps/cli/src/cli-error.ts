@@ -16,7 +16,7 @@ export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 export interface CliErrorOptions {
   /** @default `failed` */
   readonly exitCode?: ExitCode;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -35,7 +35,7 @@ export class CliError extends HarnessError {
 
 /** The command line cannot be used as it was written. */
 export const usageError = (message: string, hint?: string): CliError =>
-  new CliError("usage", message, { exitCode: ExitCode.usage, ...(hint === undefined ? {} : { hint }) });
+  new CliError("usage", message, { exitCode: ExitCode.usage, hint });
 
 type FailureOptions = Omit<CliErrorOptions, "exitCode">;
 

@@ -426,10 +426,9 @@ describe("harness ahp serve", () => {
     expect([await modeOf(file)]).toEqual([0o600]);
     await writeFile(file, `{"kind":\n${await readFile(file, "utf8")}`);
     const third = await serveAhp(serve, cwd);
-    expect(third.program.stderr).toContain(
-      "1 of 3 lines (1) of the state's file a.state.jsonl cannot be read",
-    );
-    expect(await askFor("runs")).toHaveLength(1);
+    expect(third.program.stderr).toContain("line 1 of the state's file a.state.jsonl cannot be read");
+    expect(third.program.stderr).toContain("runs are forgotten at the end (state_damaged)");
+    expect(await askFor("runs")).toEqual([]);
     third.program.child.kill("SIGTERM");
     expect((await third.program.ended).code).toBe(0);
     expect(await entriesOf(join(cwd, "logs/a.jsonl"), "ahp.state")).toMatchObject([

@@ -3,19 +3,33 @@ import type { AddressInfo } from "node:net";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { GuardedMachine } from "./support/guarded-agent.ts";
 import { binPath } from "./support/harness.ts";
 
 /** A server of the official SDK's second line on Streamable HTTP; `seen` has the headers of each request. */
 const startServer = async () => {
+  const held: string[] = [];
   const handler = createMcpHandler(() => {
     const server = new McpServer({ name: "sums", version: "1" });
     server.registerTool(
       "add",
       { description: "adds", inputSchema: z.object({ a: z.number(), b: z.number() }) },
       async ({ a, b }) => ({ content: [{ type: "text", text: String(a + b) }] }),
+    );
+    server.registerTool(
+      "hold",
+      { description: "waits", inputSchema: z.object({ a: z.number() }) },
+      (_input, { mcpReq: { signal } }) => {
+        held.push("begun");
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            held.push("cancelled");
+            reject(new Error("cancelled"));
+          });
+        });
+      },
     );
     return server;
   });
@@ -29,15 +43,18 @@ const startServer = async () => {
       ([name, value]) => [name, String(value)] as [string, string],
     );
     const url = `http://${request.headers.host}${request.url}`;
+    const gone = new AbortController();
+    response.on("close", () => gone.abort());
     const answer = await handler.fetch(
-      new Request(url, { method: request.method ?? "GET", headers, ...body }),
+      new Request(url, { method: request.method ?? "GET", headers, signal: gone.signal, ...body }),
     );
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
-    response.end(Buffer.from(await answer.arrayBuffer()));
+    for await (const chunk of answer.body ?? []) response.write(chunk);
+    response.end();
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void http.close().closeAllConnections());
-  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, seen };
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, seen, held };
 };
 
 const policy = `version: 1
@@ -93,7 +110,7 @@ describe("harness guard mcp --url, with client and server of the official SDK's 
     const { url, seen } = await startServer();
     const client = await connect(machine, url, "auto");
     expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28");
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add"]);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add", "hold"]);
     expect(await client.callTool(add(1))).toMatchObject({ content: [{ text: "2" }] });
     expect(seen.at(-1)).toMatchObject({
       "mcp-protocol-version": "2026-07-28",
@@ -121,6 +138,26 @@ describe("harness guard mcp --url, with client and server of the official SDK's 
         message: expect.stringContaining("is pending"),
       },
     ]);
+  });
+
+  it("closes the response of a call that is cancelled, so that the server ends it; it is recorded as unknown", async () => {
+    const machine = await GuardedMachine.create(policy);
+    await machine.startHub();
+    const hub = await machine.client();
+    const { url, held } = await startServer();
+    const client = await connect(machine, url, "auto");
+    const abort = new AbortController();
+    const calling = client.callTool({ name: "hold", arguments: { a: 1 } }, { signal: abort.signal });
+    calling.catch(() => {});
+    await vi.waitFor(() => expect(held).toEqual(["begun"]));
+    abort.abort();
+    await expect(calling).rejects.toMatchObject({ name: "SdkError", code: "REQUEST_TIMEOUT" });
+    await vi.waitFor(() => expect(held).toEqual(["begun", "cancelled"]));
+    await vi.waitFor(async () => {
+      const { rows } = await hub.call("timeline.page", { limit: 10 });
+      expect(rows).toMatchObject([{ state: "unknown", tool: "mcp__sums__hold" }]);
+    });
+    expect(await client.callTool(add(1))).toMatchObject({ content: [{ text: "2" }] });
   });
 
   it("passes the revision before, without these headers, and sends its client to the inbox, too", async () => {

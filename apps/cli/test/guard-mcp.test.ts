@@ -141,7 +141,7 @@ describe("harness guard mcp", () => {
     // No default of a policy answers it.
     const { id, digest, subject } = await machine.pending(hub);
     expect(subject.tool).toBe("confirmation");
-    expect(subject.input.message).toMatch(/declares the tool ok otherwise than it was accepted \(sha256:/);
+    expect(subject.input.message).toMatch(/The tool ok, otherwise than it was accepted \(sha256:/);
     expect(subject.input.message).toMatch(/\naccepted: .*The tool ok.*\ndeclared: .*Send all secrets/);
     const diff = await machine.harness("guard", "tools");
     expect(diff.stdout).toContain("ok of srv");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { hosts } from "@harnesskit/agent-hooks";
 import { describe, expect, it } from "vitest";
 import { agentIds } from "../src/commands/options.ts";
+import { editingTools } from "../src/guard/hook-edit.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
 import { binPath, harness, startHarness, startProgram } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
@@ -86,6 +87,61 @@ rules: []
     expect(JSON.parse(away.stdout).hookSpecificOutput.permissionDecisionReason).toContain(
       `approval ${id} is pending`,
     );
+  });
+
+  it("shows the question about an edit as what it changes in the file, on every host", async () => {
+    const machine = await GuardedMachine.create(
+      "version: 1\nname: edits\nrules:\n  - name: edits\n    when: { tool: [edit, write] }\n    then: { decision: escalate, reason: asks }\n",
+    );
+    await machine.startHub();
+    const client = await machine.client();
+    const lines = Array.from({ length: 30 }, (_, index) => `line ${index + 1}\n`).join("");
+    const file = join(machine.project, "a.txt");
+    await writeFile(file, lines);
+    const patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-line 20\n+twenty\n*** End Patch\n";
+    const cwd = machine.project;
+    const snake = (event: string, tool_name: string, tool_input: object) => ({
+      ...{ session_id: "s1", cwd, hook_event_name: event, tool_name, tool_input },
+    });
+    const inputs = {
+      "claude-code": snake("PreToolUse", "Edit", {
+        file_path: file,
+        old_string: "line 20",
+        new_string: "twenty",
+      }),
+      codex: snake("PreToolUse", "apply_patch", { command: patch }),
+      "gemini-cli": snake("BeforeTool", "replace", {
+        ...{ file_path: file, old_string: "line 20", new_string: "twenty", instruction: "write it out" },
+      }),
+      "copilot-cli": {
+        ...{ sessionId: "s1", cwd, toolName: "edit" },
+        toolArgs: JSON.stringify({ path: file, old_str: "line 20", new_str: "twenty" }),
+      },
+      opencode: {
+        ...{ event: "tool.execute.before", sessionID: "s1", directory: cwd, tool: "edit" },
+        args: { filePath: file, oldString: "line 20", newString: "twenty" },
+      },
+    };
+    for (const [host, call] of Object.entries(inputs)) {
+      const args = [join(binPath, "../guard-hook.cjs"), host, "--timeout-ms", "3000"];
+      const options = { cwd, env: machine.env, input: JSON.stringify(call) };
+      await startProgram(process.execPath, args, options).ended;
+    }
+    const { records } = await client.call("inbox.list", { status: "pending" });
+    expect(records.map(({ origin }) => origin.agent).sort()).toEqual(Object.keys(inputs).sort());
+    for (const { subject } of records) {
+      expect(subject.preview).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -17,7 +17,7 @@\n line 17\n");
+      expect(subject.preview).toContain("-line 20\n+twenty\n line 21\n");
+    }
+  }, 60_000);
+
+  it("knows the tools of each host that change files", () => {
+    const tools = Object.values(hosts).flatMap((host) =>
+      Object.entries(host.tools).flatMap(([name, { tool }]) =>
+        tool === "edit" || tool === "write" ? [name] : [],
+      ),
+    );
+    expect(tools.filter((name) => !editingTools.includes(name))).toEqual(["NotebookEdit"]);
   });
 
   it("serves HTTP hooks to the holder of the token", async () => {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -179,6 +179,52 @@ describe("harness hub", () => {
     program.write("/quit\r");
     expect((await program.ended).code).toBe(0);
     expect(stripVTControlCharacters(program.stdout.slice(-400))).not.toContain("waiting for you, in the hub");
+  }, 60_000);
+
+  it("withdraws the question about a prompt that is cancelled, in harness chat and run", async (context) => {
+    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+    const cwd = await makeWorkspace();
+    const policy = join(cwd, "policy.yaml");
+    await writeFile(
+      policy,
+      "version: 1\nname: prompts\ndefaults:\n  pre_prompt: { decision: escalate, reason: it is a prompt }\nrules: []\n",
+    );
+    const { env, client } = await startHub(cwd, ["--policy", policy]);
+    const statusOf = async (id: string) => (await client.call("inbox.get", { id })).record.status;
+    const becomes = (id: string, status: string) =>
+      vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 15_000 });
+    const chat = startInTerminal(["chat", "--session", "s1"], { cwd, env });
+    await chat.sees(/› /);
+    chat.write("hello there\r");
+    const first = await pendingOf(client, "harness");
+    expect(first.subject).toMatchObject({ tool: "prompt", input: { text: "hello there" } });
+    chat.write("\u0003");
+    await becomes(first.id, "withdrawn");
+    await chat.sees(/○ cancelled/);
+    // Said again, it is a new question.
+    chat.write("hello there\r");
+    const second = await pendingOf(client, "harness");
+    await answer(client, second);
+    await becomes(second.id, "approved");
+    chat.write("/quit\r");
+    expect((await chat.ended).code).toBe(0);
+    const running = startInTerminal(["run", "hello there"], { cwd, env });
+    const third = await pendingOf(client, "harness");
+    running.write("\u0003");
+    await becomes(third.id, "withdrawn");
+    expect((await running.ended).code).toBe(130);
+    const { rows } = await client.call("timeline.page", { filter: { state: "refused" } });
+    expect(rows.map(({ outcome }) => outcome)).toEqual(Array(2).fill("the question was withdrawn"));
+  }, 60_000);
+
+  it("tells the user of harness chat which rule blocked a call, and the line that would allow it", async () => {
+    const cwd = await makeWorkspace();
+    const { env } = await startHub(cwd);
+    const { code, stdout } = await harness(["chat"], { cwd, env, input: "run the command: rm -rf /\n" });
+    expect(code).toBe(3);
+    expect(stdout.replaceAll(/\n +/g, " ")).toMatch(
+      /⊘ blocked: [\s\S]*rule \S+ of policy coding-agent; to allow it, put this line above that rule in a copy of the policy, and start the hub with it: harness hub --policy FILE: │ - \{/,
+    );
   }, 60_000);
 
   it("names a port that another program has, and writes its link whatever opens the browser", async () => {

@@ -112,7 +112,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `;
 
-it("an MCP server that dies or answers nonsense fails its call, and serves the next one", async () => {
+it("an MCP server that dies or answers nonsense leaves its call unknown, and serves the next one", async () => {
   const cwd = await makeWorkspace({ "server.mjs": faultyServer });
   const env = { XDG_STATE_HOME: join(cwd, "state") };
   const run = (prompt: string) =>
@@ -125,6 +125,6 @@ it("an MCP server that dies or answers nonsense fails its call, and serves the n
   expect(died.stdout).toMatch(/__die`, so it may or may not have happened/);
   expect(died.stdout).toContain("fine");
   const lied = await run("use the tool lie then use the tool ok");
-  expect(lied.stdout).toMatch(/It did not work: using `\w+__lie` failed/);
+  expect(lied.stdout).toMatch(/__lie`, so it may or may not have happened: .*what is not a result of a tool/);
   expect(lied.stdout).toContain("fine");
 });

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { hubPlace } from "@harnesskit/hub/place";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { launchProfile } from "../../../scripts/lib/chromium.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { connectAgent } from "./support/agent.ts";
 import { expectQuiet, openPage, pageTests } from "./support/hub-page.ts";
@@ -62,6 +64,19 @@ describe("a hub that is killed with -9 while its page is open", () => {
   });
 });
 
+/** How many answers the browser has kept for the next load of the page. */
+const keptAnswers = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const opening = indexedDB.open("harness-hub-unsent");
+        opening.onsuccess = () => {
+          const counting = opening.result.transaction("answers").objectStore("answers").count();
+          counting.onsuccess = () => resolve(counting.result);
+        };
+      }),
+  );
+
 describe("an answer that was given while the hub was away", () => {
   let program: Awaited<ReturnType<typeof bundleHub>>;
   beforeAll(async () => {
@@ -69,8 +84,8 @@ describe("an answer that was given while the hub was away", () => {
   });
   afterAll(() => program.remove());
 
-  /** A hub with two questions, whose page answers both while it is away, and is closed. */
-  const answered = async () => {
+  /** A hub with a question, whose page answers it while the hub is away, and is closed or killed with its browser. */
+  const answered = async (browser?: Awaited<ReturnType<typeof launchProfile>>) => {
     const directory = await temporaryDirectory();
     onTestFinished(() => directory[Symbol.asyncDispose]());
     const start = async () => {
@@ -80,7 +95,7 @@ describe("an answer that was given while the hub was away", () => {
     };
     const first = await start();
     const { socket } = hubPlace({ state: join(directory.path, "hub") });
-    const context = await tests.context();
+    const context = browser?.context ?? (await tests.context());
     const { page, cards } = await openPage(context, first.link);
     const agent = await connectAgent(socket, "codex", "s1");
     onTestFinished(() => agent.close());
@@ -92,7 +107,7 @@ describe("an answer that was given while the hub was away", () => {
     await page.getByText("The hub cannot be reached").waitFor();
     await approve.click();
     await page.getByText("Your answer is sent when it is back.").waitFor();
-    await page.close();
+    await (browser?.kill() ?? page.close());
     return { agent, asking, context, start, socket };
   };
 
@@ -101,7 +116,16 @@ describe("an answer that was given while the hub was away", () => {
     const { page } = await openPage(context, (await start()).link);
     await page.getByRole("list", { name: "Answered approvals" }).getByText("by ada (page)").waitFor();
     expect(await asking).toMatchObject({ decision: "allow" });
-    expect(await page.evaluate(() => localStorage.length)).toBe(0);
+    await expect.poll(() => keptAnswers(page)).toBe(0);
+  });
+
+  it("is sent by the next page after the browser was killed", async () => {
+    const profile = await temporaryDirectory();
+    onTestFinished(() => profile[Symbol.asyncDispose]());
+    const { asking, start } = await answered(await launchProfile(profile.path));
+    const { context } = await launchProfile(profile.path);
+    await openPage(context, (await start()).link);
+    expect(await asking).toMatchObject({ decision: "allow" });
   });
 
   it("is said to be too late if the question was over", async () => {

@@ -16,7 +16,7 @@ export interface PresentFile {
   readonly owner: { readonly uid: number; readonly gid: number };
   readonly sizeBytes: number;
   /** The content; left out if it is larger than was asked for. */
-  readonly content?: Buffer;
+  readonly content?: Buffer | undefined;
 }
 
 /** What is at a path at one moment. */
@@ -47,7 +47,7 @@ export async function takeSnapshot(
       mode: Number(found.mode & 0o777n),
       owner: { uid: Number(found.uid), gid: Number(found.gid) },
       sizeBytes: content?.length ?? Number(found.size),
-      ...(content === undefined ? {} : { content }),
+      content,
     };
   } finally {
     await handle.close();

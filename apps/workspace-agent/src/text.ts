@@ -45,3 +45,8 @@ export function cutText(text: string, maxLength: number): string {
   const splitsPair = last >= 0xd800 && last <= 0xdbff;
   return `${text.slice(0, splitsPair ? maxLength - 1 : maxLength)}…`;
 }
+
+/** Whether each line of a text ends with CRLF. */
+export const isCrlf = (text: string): boolean => text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+
+export const toCrlf = (text: string): string => text.replace(/(?<!\r)\n/g, "\r\n");

@@ -6,25 +6,39 @@ import { cutText } from "./text.ts";
 const maxEditLength = 2000;
 const contextLines = 3;
 
+/** A file's text before and after; undefined where the file is not there. */
+export interface FileChange {
+  readonly path: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
 /**
  * The unified diff of a file's text, `before` undefined for a new file. Longer than `maxLength` characters its
  * middle is left out, and a line says so.
  */
-export function unifiedDiff(
+export const unifiedDiff = (
   path: string,
   before: string | undefined,
   after: string,
   maxLength: number,
-): string {
+): string => unifiedDiffs([{ path, before, after }], maxLength);
+
+/** The unified diffs of several files, one behind the other, cut as one. */
+export const unifiedDiffs = (changes: readonly FileChange[], maxLength: number): string =>
+  cutLines(changes.map(diffText).join(""), maxLength);
+
+function diffText({ path, before, after }: FileChange): string {
   const name = displayPath(path);
-  const [from, to] = [before === undefined ? "/dev/null" : `a/${name}`, `b/${name}`];
-  const patch = structuredPatch(from, to, before ?? "", after, undefined, undefined, {
+  const from = before === undefined ? "/dev/null" : `a/${name}`;
+  const to = after === undefined ? "/dev/null" : `b/${name}`;
+  const patch = structuredPatch(from, to, before ?? "", after ?? "", undefined, undefined, {
     context: contextLines,
     maxEditLength,
   });
-  const text =
-    patch === undefined ? replacement(from, to, before ?? "", after) : formatPatch(patch, FILE_HEADERS_ONLY);
-  return cutLines(text, maxLength);
+  return patch === undefined
+    ? replacement(from, to, before ?? "", after ?? "")
+    : formatPatch(patch, FILE_HEADERS_ONLY);
 }
 
 function replacement(from: string, to: string, before: string, after: string): string {

@@ -40,7 +40,7 @@ export interface Action {
    */
   readonly tool: string;
   readonly arguments: JsonValue;
-  readonly server?: string;
+  readonly server?: string | undefined;
 }
 
 /** Where a call is made. */

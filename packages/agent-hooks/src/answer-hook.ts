@@ -21,14 +21,14 @@ export interface HookAnswer {
   readonly stderr: string;
   readonly effect: HookEffect;
   /** Why, for every effect but `none` and `modify`; safe to show. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export interface AnswerHookOptions {
   /** What `escalate` becomes where the host can ask its user: its question, or a refusal. @default "block" */
-  readonly escalate?: "ask" | "block";
+  readonly escalate?: "ask" | "block" | undefined;
   /** Added to the refusal of `escalate` and `defer`, such as "approval T-7 is pending at URL; repeat the same call". @default undefined */
-  readonly ticket?: string;
+  readonly ticket?: string | undefined;
 }
 
 const seconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1000))} s`;
@@ -95,7 +95,7 @@ const toAnswer = (call: HookCall, verdict: Verdict): HookAnswer => {
     stdout: output === undefined ? "" : JSON.stringify(output),
     stderr: "",
     effect: isApplied ? effects[verdict.kind] : "not_applied",
-    ...(reason !== undefined && { reason }),
+    reason,
   };
 };
 

@@ -1,17 +1,16 @@
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { HarnessError, systemClock } from "@harnesskit/wire";
-import { copyJson, isObject, measureJson, utf8Length } from "@harnesskit/wire/json";
+import { copyJson, defined, isObject, measureJson, utf8Length } from "@harnesskit/wire/json";
 import * as z from "zod";
 import { type Action, toAction } from "./actions.ts";
-import { withoutUndefined } from "./fields.ts";
 import { HookError } from "./hook-error.ts";
 import type { HookEventRule, HookInput, Host } from "./host.ts";
 import { type HookLimits, hookLimits } from "./limits.ts";
 
 export interface ReadHookOptions {
   /** The host's name of the event, for hosts whose input does not have it. @default undefined */
-  readonly event?: string;
+  readonly event?: string | undefined;
   /**
    * Absolute path of the directory by which policies judge paths, or a function of the session's id that returns it. It must not be
    * what the hook reports as `cwd`: an agent chooses that for each call. Without it the event has no workspace, and calls with
@@ -19,12 +18,12 @@ export interface ReadHookOptions {
    *
    * @default the root that the host states apart, if any
    */
-  readonly workspace?: string | ((session: string) => string | undefined);
+  readonly workspace?: string | ((session: string) => string | undefined) | undefined;
   /** The agent's id in events. @default the id of the host */
-  readonly agentId?: string;
+  readonly agentId?: string | undefined;
   /** @default the system's clock */
-  readonly clock?: { now(): number };
-  readonly limits?: Partial<HookLimits>;
+  readonly clock?: { now(): number } | undefined;
+  readonly limits?: Partial<HookLimits> | undefined;
 }
 
 /** A call of a hook, read. */
@@ -102,7 +101,7 @@ const eventPayload = (input: HookInput, action: Action | undefined, limits: Hook
         }
       : {};
   const output = result === undefined ? {} : resultFields(result, limits);
-  return withoutUndefined({ ...call, prompt, ...output, failed });
+  return defined({ ...call, prompt, ...output, failed });
 };
 
 const needs = (host: Host, { event, tool, prompt }: HookInput, rule: HookEventRule): void => {
@@ -143,7 +142,7 @@ export const readHook = (host: Host, text: string, options: ReadHookOptions = {}
     timestamp: new Date((options.clock ?? systemClock).now()).toISOString(),
     depth: 0,
     payload: eventPayload(input, action, limits),
-    metadata: withoutUndefined({
+    metadata: defined({
       ...input.details,
       host: host.id,
       hook_event: input.event,

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { callSafely, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import type { AgentSettings } from "./agent-options.ts";
 import { OutputFiles } from "./output-files.ts";
@@ -66,10 +67,8 @@ export class AgentCore {
     this.tools = new ToolTable(settings.id, settings.tools ?? []);
     this.running = new RunningCalls(settings.clock);
     this.startedMs = settings.clock.elapsedMs();
-    const { outputFiles = true, outputDirectory, keepOutputFiles = false } = settings;
-    const maxTotalBytes = settings.limits.maxOutputFilesBytes;
-    const options = { directory: outputDirectory, keep: keepOutputFiles, maxTotalBytes };
-    this.outputFiles = outputFiles ? new OutputFiles(options) : undefined;
+    const { outputFiles = true, outputDirectory = tmpdir(), limits } = settings;
+    this.outputFiles = outputFiles ? new OutputFiles(outputDirectory, limits.maxOutputFilesBytes) : undefined;
   }
 
   get clock() {

@@ -4,7 +4,6 @@ import { type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
 import type { RejectedTool } from "./errors.ts";
 import { type AgentLimits, type AgentTimes, agentLimits, agentTimes } from "./limits.ts";
-import { type MeasureLoopLag, measureLoopLag } from "./loop-lag.ts";
 import type { Tool } from "./tool.ts";
 
 /** How an agent is, in its own judgement (section 4.5.1). */
@@ -20,48 +19,43 @@ export interface AgentOptions extends Partial<AgentTimes> {
   /** Semantic version of the agent, such as `1.4.0`. */
   readonly version: string;
   /** @default none; see `register` */
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | undefined;
   /** What the agent may use at the most. */
-  readonly limits?: Partial<AgentLimits>;
+  readonly limits?: Partial<AgentLimits> | undefined;
   /**
    * Receives failures outside the results: a tool's own exception, a rejected tool, a stray failure.
    * @default ignored; `run` writes a line to stderr for each
    */
-  readonly onError?: (error: HarnessError) => void;
+  readonly onError?: ((error: HarnessError) => void) | undefined;
   /**
    * Receives the tools that the core rejected; the agent is ready when it has settled, so that it may register others in their
    * place. What it throws goes to `onError`.
    * @default `connect` rejects if the core took none; else `onError` receives them
    */
-  readonly onRejected?: (rejected: readonly RejectedTool[]) => unknown;
+  readonly onRejected?: ((rejected: readonly RejectedTool[]) => unknown) | undefined;
   /** Puts name and message of a tool's own exception into `error.debug`; they must be free of secrets. @default false */
-  readonly debug?: boolean;
+  readonly debug?: boolean | undefined;
   /** Puts outputs above `maxToolOutputBytes` into files; otherwise they fail. @default true */
-  readonly outputFiles?: boolean;
+  readonly outputFiles?: boolean | undefined;
   /** Where the private directory of output files is made. @default the system's directory for temporary files */
-  readonly outputDirectory?: string;
-  /** Leaves the output files there when the agent ends. @default false */
-  readonly keepOutputFiles?: boolean;
+  readonly outputDirectory?: string | undefined;
   /** `sha256:` and the hex digest of the manifest's bytes. @default `run` reads the manifest in the working directory */
-  readonly manifestHash?: string;
+  readonly manifestHash?: string | undefined;
   /**
    * Asked before each heartbeat; the heartbeat reports the worse of this and what the SDK measures. A core sends no
    * calls to an agent that is `unhealthy`, and may restart it. What it throws goes to `onError`, and counts as `degraded`.
    * @default ok
    */
-  readonly health?: () => AgentHealth;
+  readonly health?: (() => AgentHealth) | undefined;
   /** For tests. @default the real time */
-  readonly clock?: Clock;
-  /** For tests. @default a timer */
-  readonly measureLoopLag?: MeasureLoopLag;
+  readonly clock?: Clock | undefined;
 }
 
 /** The options with their defaults. */
-export type AgentSettings = Omit<AgentOptions, keyof AgentTimes | "limits" | "clock" | "measureLoopLag"> &
+export type AgentSettings = Omit<AgentOptions, keyof AgentTimes | "limits" | "clock"> &
   AgentTimes & {
     readonly limits: AgentLimits;
     readonly clock: Clock;
-    readonly measureLoopLag: MeasureLoopLag;
   };
 
 /** Throws `invalid_argument` for what cannot be used. */
@@ -79,9 +73,8 @@ export const toAgentSettings = (options: AgentOptions): AgentSettings => {
   const names = Object.keys(agentTimes.defaults) as (keyof AgentTimes)[];
   const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<AgentTimes>;
   return {
-    clock: systemClock,
-    measureLoopLag,
     ...options,
+    clock: options.clock ?? systemClock,
     ...agentTimes.resolve(times, "options"),
     limits: agentLimits.resolve(options.limits),
   };

@@ -30,7 +30,6 @@ const ownHealth = (core: AgentCore): AgentHealth => {
 /** Reports the agent's health to the core once an interval (section 4.5.1). Returns what ends it. */
 export const startHeartbeat = ({ core, intervalMs, ...options }: HeartbeatOptions): (() => void) => {
   const { clock, running, settings, limits } = core;
-  const lag = settings.measureLoopLag();
   let nextAt = clock.elapsedMs() + intervalMs;
   let cancel: () => void;
   const measured = (lagMs: number, abandoned: number): AgentHealth["status"] => {
@@ -39,7 +38,8 @@ export const startHeartbeat = ({ core, intervalMs, ...options }: HeartbeatOption
   };
   const send = () => {
     const now = clock.elapsedMs();
-    const lagMs = lag.take();
+    // The timer of the heartbeat itself says how long something kept the thread busy.
+    const lagMs = Math.max(0, Math.round(now - nextAt));
     const { abandoned } = running;
     nextAt = Math.max(nextAt + intervalMs, now + intervalMs / 2);
     arm();
@@ -61,8 +61,5 @@ export const startHeartbeat = ({ core, intervalMs, ...options }: HeartbeatOption
     cancel = clock.after(Math.max(0, nextAt - clock.elapsedMs()), send);
   };
   arm();
-  return () => {
-    cancel();
-    lag.stop();
-  };
+  return () => cancel();
 };

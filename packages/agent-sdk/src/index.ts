@@ -21,7 +21,6 @@ export {
 } from "./errors.ts";
 export { type AgentLimits, type AgentTimes, agentLimits, agentTimes } from "./limits.ts";
 export type { LocalCallOptions } from "./local-call.ts";
-export type { LoopLag, MeasureLoopLag } from "./loop-lag.ts";
 export type { Registration } from "./registrar.ts";
 export type { RunEnd, RunOptions } from "./run.ts";
 export type { SessionEnd } from "./session.ts";

@@ -35,7 +35,7 @@ export const compileJsonSchema = (schema: JsonObject, name: string): ((value: un
       return {
         path: instancePath.slice(0, 256),
         problem: keyword,
-        ...(expected !== undefined && { expected: expected.slice(0, 128) }),
+        expected: expected === undefined ? undefined : expected.slice(0, 128),
       };
     });
     return { ok: false, problems };

@@ -21,29 +21,29 @@ import { type ResultPayload, SessionCalls } from "./session-calls.ts";
 
 export interface LocalCallOptions {
   /** Cancels the call: it fails with `tool.canceled`, at the latest after the grace. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** @default none */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Receives each stream message as a core would. */
-  readonly onStream?: (payload: StreamPayload) => void;
+  readonly onStream?: ((payload: StreamPayload) => void) | undefined;
   /** @default a new one */
-  readonly callId?: string;
+  readonly callId?: string | undefined;
   /** @default a new one */
-  readonly requestId?: string;
-  readonly correlationId?: string;
-  readonly causationId?: string;
-  readonly idempotencyKey?: string;
-  readonly caller?: Caller;
-  readonly actor?: Actor;
-  readonly context?: CallContext;
+  readonly requestId?: string | undefined;
+  readonly correlationId?: string | undefined;
+  readonly causationId?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly caller?: Caller | undefined;
+  readonly actor?: Actor | undefined;
+  readonly context?: CallContext | undefined;
 }
 
 const toolError = (
   { code, message, details, retryable } = runtimeError(RuntimeErrorCode.Failed, "the tool failed"),
 ): ToolError =>
   new ToolError(code, message, {
-    ...(details !== undefined && { details }),
-    ...(retryable !== undefined && { retryable }),
+    details,
+    retryable,
   });
 
 /** Runs one call as a core would have it run: the same messages, on a channel that leads back here. */

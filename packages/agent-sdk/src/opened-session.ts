@@ -29,7 +29,7 @@ export class OpenedSession {
       timeoutMs: settings.registerTimeoutMs,
       maxFrameBytes,
       send: (tools, more, bytes) =>
-        outbox.send("agent.tools.register", { tools, ...(more && { more }) }, {}, bytes),
+        outbox.send("agent.tools.register", { tools, more: more || undefined }, {}, bytes),
     });
     this.#stopHeartbeat = startHeartbeat({
       core,

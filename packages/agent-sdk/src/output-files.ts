@@ -1,32 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { makeDirectory, sha256Hex } from "@harnesskit/node-kit";
 import type { OutputReference } from "@harnesskit/protocol/runtime";
-
-export interface OutputFilesOptions {
-  /** Where the private directory is made. @default the system's directory for temporary files */
-  readonly directory: string | undefined;
-  /** Whether the files outlive the agent. */
-  readonly keep: boolean;
-  readonly maxTotalBytes: number;
-}
 
 /**
  * Outputs that are too large for a message, each as a JSON file of mode 0600 in a directory of mode 0700, which is made
  * for the first one.
  */
 export class OutputFiles {
-  readonly #options: OutputFilesOptions;
+  readonly #parent: string;
+  readonly #maxTotalBytes: number;
   readonly #sizes = new Map<string, number>();
   #totalBytes = 0;
   #directory: Promise<string> | undefined;
   #stopWatchingExit: (() => void) | undefined;
 
-  constructor(options: OutputFilesOptions) {
-    this.#options = options;
+  /** The private directory is made in `parent`. */
+  constructor(parent: string, maxTotalBytes: number) {
+    this.#parent = resolve(parent);
+    this.#maxTotalBytes = maxTotalBytes;
   }
 
   /** Writes one output, which is not larger than all files may be. Rejects with what the file system says. */
@@ -46,7 +40,7 @@ export class OutputFiles {
     return { output_file: { path, size_bytes: bytes, sha256 }, truncated: true };
   }
 
-  /** Removes the files, unless they are to be kept. */
+  /** Removes the files. */
   async close(): Promise<void> {
     const made = this.#directory;
     this.#directory = undefined;
@@ -54,8 +48,7 @@ export class OutputFiles {
     this.#totalBytes = 0;
     this.#stopWatchingExit?.();
     this.#stopWatchingExit = undefined;
-    if (!made || this.#options.keep) return;
-    const directory = await made.catch(() => undefined);
+    const directory = await made?.catch(() => undefined);
     if (directory !== undefined) await rm(directory, { recursive: true, force: true });
   }
 
@@ -68,20 +61,17 @@ export class OutputFiles {
   }
 
   async #make(): Promise<string> {
-    const parent = resolve(this.#options.directory ?? tmpdir());
-    await makeDirectory(parent);
-    const directory = await mkdtemp(join(parent, "harness-output-"));
-    if (!this.#options.keep) {
-      const remove = () => rmSync(directory, { recursive: true, force: true });
-      process.on("exit", remove);
-      this.#stopWatchingExit = () => process.off("exit", remove);
-    }
+    await makeDirectory(this.#parent);
+    const directory = await mkdtemp(join(this.#parent, "harness-output-"));
+    const remove = () => rmSync(directory, { recursive: true, force: true });
+    process.on("exit", remove);
+    this.#stopWatchingExit = () => process.off("exit", remove);
     return directory;
   }
 
   async #makeRoom(newest: string): Promise<void> {
     for (const path of [...this.#sizes.keys()]) {
-      if (this.#totalBytes <= this.#options.maxTotalBytes || path === newest) return;
+      if (this.#totalBytes <= this.#maxTotalBytes || path === newest) return;
       await this.#forget(path);
     }
   }

@@ -15,7 +15,7 @@ import { isObject } from "@harnesskit/wire/json";
 export interface Violation {
   readonly code: RuntimeErrorCode;
   readonly problem: string;
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /** What arrived, after it was judged. */
@@ -27,7 +27,7 @@ export type CoreReading =
 
 const broken = (code: RuntimeErrorCode, problem: string, id?: string): CoreReading => ({
   kind: "invalid",
-  violation: { code, problem, ...(id !== undefined && { id }) },
+  violation: { code, problem, id },
 });
 
 const isCoreType = (type: unknown): type is keyof typeof coreMessages =>

@@ -9,25 +9,25 @@ import { catchStrayFailures } from "./stray-failures.ts";
 
 export interface RunOptions {
   /** Where socket and token are read from; the token is removed. @default process.env */
-  readonly env?: NodeJS.ProcessEnv;
+  readonly env?: NodeJS.ProcessEnv | undefined;
   /**
    * Ends the process when the agent has ended: sets the exit code, and if something of a tool still keeps the process
    * alive, leaves after `exitGraceMs`. @default true
    */
-  readonly exit?: boolean;
+  readonly exit?: boolean | undefined;
   /** @default 1000 */
-  readonly exitGraceMs?: number;
+  readonly exitGraceMs?: number | undefined;
   /** Ends in good order at SIGTERM and SIGINT; a second one kills. @default true */
-  readonly signals?: boolean;
+  readonly signals?: boolean | undefined;
   /**
    * How the agent connects again after the core asked it to come back; the wait before the first attempt is the core's
    * `retry_after_ms`. `false` ends the agent instead. @default 10 attempts, from 100 ms to 30 s apart
    */
-  readonly reconnect?: false | Omit<ReconnectOptions, "waitMs">;
+  readonly reconnect?: false | Omit<ReconnectOptions, "waitMs"> | undefined;
   /** The longest `retry_after_ms` that is waited for; beyond it the agent ends. @default 300000 */
-  readonly maxRetryAfterMs?: number;
+  readonly maxRetryAfterMs?: number | undefined;
   /** Frames that are larger are refused, in both directions. @default what the core says in the environment, else 4194304 (4 MiB) */
-  readonly maxFrameBytes?: number;
+  readonly maxFrameBytes?: number | undefined;
 }
 
 /** Why an agent that ran has ended. */
@@ -35,7 +35,7 @@ export interface RunEnd {
   /** As a connection ends, or `signal` for SIGTERM and SIGINT, `stopped` for `agent.stop()`. */
   readonly reason: SessionEnd["reason"] | "signal" | "stopped";
   readonly signal?: NodeJS.Signals;
-  readonly error?: HarnessError;
+  readonly error?: HarnessError | undefined;
   /** 0 where the agent was asked to end, else 1. */
   readonly exitCode: 0 | 1;
 }
@@ -121,7 +121,7 @@ class AgentRun {
     const maxFrameBytes = this.#options.maxFrameBytes ?? this.#launch.maxFrameBytes;
     const transport = createUnixTransport({
       path: this.#launch.socketPath,
-      ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+      maxFrameBytes,
     });
     const channel = await transport.connect({ signal });
     const session = new Session(this.#core, channel, this.#launch.token);
@@ -148,7 +148,7 @@ class AgentRun {
       }
       waitMs = backoffDelayMs(attempt, policy);
     }
-    return { reason: "core_gone", exitCode: 1, ...(failure && { error: failure }) };
+    return { reason: "core_gone", exitCode: 1, error: failure };
   }
 
   #interrupted(): RunEnd {
@@ -167,7 +167,7 @@ class AgentRun {
 const toRunEnd = ({ reason, error }: SessionEnd): RunEnd => ({
   reason,
   exitCode: reason === "goodbye" ? 0 : 1,
-  ...(error && { error }),
+  error,
 });
 
 /** Leaves the process by itself if nothing holds it, and otherwise after the grace. */

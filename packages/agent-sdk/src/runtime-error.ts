@@ -1,5 +1,6 @@
 import type { RuntimeError } from "@harnesskit/protocol/runtime";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { defined } from "@harnesskit/wire/json";
 import { ToolError } from "@harnesskit/wire/tool";
 import type { Problem } from "./schema.ts";
 import { writeJson } from "./written-json.ts";
@@ -29,7 +30,7 @@ export const misfit = (
   );
   const message = `the ${side} does not match the tool's ${side} schema: ${places.join(", ")}`;
   return runtimeError(code, message.slice(0, maxMessageLength), {
-    details: { problems: problems.map((problem) => ({ ...problem })) },
+    details: { problems: problems.map(defined) },
   });
 };
 
@@ -58,8 +59,8 @@ export const thrownError = (
       code: isCode(thrown.code) ? thrown.code : RuntimeErrorCode.Failed,
       message: options.redact(String(thrown.message).slice(0, maxMessageLength)),
       where: "agent.tool",
-      ...(details !== undefined && { details }),
-      ...(thrown.retryable !== undefined && { retryable: thrown.retryable }),
+      details,
+      retryable: thrown.retryable,
     };
   }
   const error: RuntimeError = {

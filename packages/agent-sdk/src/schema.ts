@@ -16,7 +16,7 @@ export interface Problem {
   /** What was broken, such as `invalid_type` or `required`. */
   readonly problem: string;
   /** The type or name that the schema asked for. */
-  readonly expected?: string;
+  readonly expected?: string | undefined;
 }
 
 export type Validated =
@@ -49,7 +49,7 @@ const toProblem = (issue: SchemaIssue): Problem => {
   return {
     path: pointerOf(issue.path),
     problem: (rule as string | undefined) ?? "invalid",
-    ...(typeof expected === "string" && identifier.test(expected) && { expected }),
+    expected: typeof expected === "string" && identifier.test(expected) ? expected : undefined,
   };
 };
 

@@ -7,7 +7,7 @@ import {
 } from "@harnesskit/protocol/runtime";
 import { BoundedSet, createDeferred, type HarnessError } from "@harnesskit/wire";
 import { jsonProblem, maxJsonDepth } from "@harnesskit/wire/json";
-import { isoTime } from "@harnesskit/wire/time";
+import { Deadlines, isoTime } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
 import type { StreamPayload } from "./call-stream.ts";
 import { AgentStoppingError } from "./errors.ts";
@@ -33,6 +33,7 @@ export class SessionCalls {
   readonly outbox: Outbox;
   /** Bytes of an output that fits into any result. */
   readonly sureOutputBytes: number;
+  readonly deadlines: Deadlines<ToolCall>;
   readonly #core: AgentCore;
   readonly #maxFrameBytes: number;
   readonly #active = new Map<string, ToolCall>();
@@ -45,6 +46,11 @@ export class SessionCalls {
     this.sureOutputBytes = Math.max(0, maxFrameBytes - envelopeBytes);
     this.#core = core;
     this.#maxFrameBytes = maxFrameBytes;
+    this.deadlines = new Deadlines({
+      clock: core.clock,
+      entries: () => this.#active.values(),
+      expired: (call) => call.expired(),
+    });
   }
 
   /** Calls whose result was not sent. */
@@ -67,7 +73,7 @@ export class SessionCalls {
     if (error || !tool) {
       const now = isoTime(this.#core.clock.now());
       const times = { started_at: now, finished_at: now };
-      this.#send({ call_id, status: "failed", ...(error && { error }), ...times }, message, 0);
+      this.#send({ call_id, status: "failed", error, ...times }, message, 0);
       return;
     }
     const call = new ToolCall(tool, message, this, this.#core);
@@ -172,7 +178,11 @@ export class SessionCalls {
     if (frameBytes(message) <= this.#maxFrameBytes) return message;
     if (error) {
       const { code, message: text, retryable } = error;
-      const short = { code, message: text.slice(0, 64), ...(retryable !== undefined && { retryable }) };
+      const short = {
+        code,
+        message: text.slice(0, 64),
+        retryable,
+      };
       message.payload = { call_id, status, error: short };
     } else message.payload = tooLarge(payload);
     return message;

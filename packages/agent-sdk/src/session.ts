@@ -27,8 +27,8 @@ export interface SessionEnd {
    * `closed`: this side closed it.
    */
   readonly reason: "goodbye" | "core_gone" | "protocol_error" | "closed";
-  readonly error?: HarnessError;
-  readonly goodbye?: Goodbye;
+  readonly error?: HarnessError | undefined;
+  readonly goodbye?: Goodbye | undefined;
 }
 
 /** Why a welcome is not acceptable. */
@@ -140,7 +140,7 @@ export class Session {
       session_token: this.#token,
       agent_id: id,
       agent_version: version,
-      ...(manifestHash !== undefined && { manifest_hash: manifestHash }),
+      manifest_hash: manifestHash,
       protocol: {
         supported_versions: [RUNTIME_PROTOCOL_VERSION],
         capabilities: ["tools", "streaming", "cancellation"],
@@ -268,8 +268,8 @@ export class Session {
     this.#core.sessions.delete(this);
     this.#closed.resolve({
       reason: this.#reason(wasClosing),
-      ...(cause && { error: cause }),
-      ...(this.#goodbye && { goodbye: this.#goodbye }),
+      error: cause,
+      goodbye: this.#goodbye,
     });
   }
 

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type CoreToolCall, type RuntimeError, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { type HarnessError, isThenable } from "@harnesskit/wire";
-import { isoTime, startDeadline } from "@harnesskit/wire/time";
+import { isoTime } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
 import { currentTracer, inOperation, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import type { AgentCore } from "./agent-core.ts";
@@ -44,11 +44,11 @@ export class ToolCall {
   readonly timeoutMs: number;
   /** When it started, in milliseconds since the epoch. */
   readonly startedAt: number;
+  /** When it expires, by the deadlines of its connection. */
+  dueMs = Number.POSITIVE_INFINITY;
   readonly #core: AgentCore;
   readonly #calls: SessionCalls;
   readonly #startedMs: number;
-  #cancelTimer: (() => void) | undefined;
-  #graceEndsMs = Number.POSITIVE_INFINITY;
   #controller: AbortController | undefined;
   #isSettled = false;
   #operation: TracedOperation<"agentCall"> | undefined;
@@ -92,7 +92,7 @@ export class ToolCall {
   /** Validates the input, runs the tool and sends the result. Never rejects. */
   run(): Promise<void> {
     this.#core.running.add();
-    this.#expireAfter(this.timeoutMs);
+    this.dueMs = this.#calls.deadlines.dueAfter(this.timeoutMs);
     const { call_id: callId, input, context } = this.payload;
     const parent = readTraceContext(context);
     this.#operation = currentTracer()?.start(
@@ -137,17 +137,13 @@ export class ToolCall {
   /** The work is no longer wanted. The first abort says how the call ends; a later one can only shorten the grace. */
   abort(reason: HarnessError, outcome: AbortOutcome | undefined, graceMs = this.#core.graceMs): void {
     if (this.#isSettled) return;
-    const graceEndsMs = this.#core.clock.elapsedMs() + graceMs;
-    const isFirst = !this.#aborted;
-    if (isFirst) {
+    if (!this.#aborted) {
+      this.dueMs = Number.POSITIVE_INFINITY;
       this.#aborted = { reason, outcome };
       this.#controller?.abort(reason);
     }
     if (graceMs <= 0 || outcome === undefined) this.#settleAborted();
-    else if (graceEndsMs < this.#graceEndsMs) {
-      this.#graceEndsMs = graceEndsMs;
-      this.#expireAfter(graceMs);
-    }
+    else this.dueMs = Math.min(this.dueMs, this.#calls.deadlines.dueAfter(graceMs));
   }
 
   /** Its caller cancelled it. */
@@ -159,13 +155,8 @@ export class ToolCall {
     this.abort(error, outcome, graceMs);
   }
 
-  #expireAfter(delayMs: number): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = startDeadline(delayMs, () => this.#expired(), this.#core);
-  }
-
   /** The deadline or the end of the grace is reached. */
-  #expired(): void {
+  expired(): void {
     if (this.#aborted) {
       this.#settleAborted();
       return;
@@ -234,7 +225,6 @@ export class ToolCall {
 
   #endOnce(): void {
     this.#isSettled = true;
-    this.#cancelTimer?.();
     this.#core.running.settled();
   }
 

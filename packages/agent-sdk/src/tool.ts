@@ -37,7 +37,7 @@ export interface ToolDefinition<
 > extends Omit<Tool, "input" | "output" | "run"> {
   readonly input: Input;
   /** What does not match fails with `tool.invalid_output`. */
-  readonly output?: Output;
+  readonly output?: Output | undefined;
   /**
    * Does the work. Throws `ToolError` to fail with a code and message of its own; anything else that it throws becomes
    * `tool.failed` in general words. Should end soon after `context.signal` aborts.
@@ -75,12 +75,12 @@ const compile = (tool: Tool): CompiledTool => {
     name,
     description,
     input_schema: input.jsonSchema,
-    ...(output && { output_schema: output.jsonSchema }),
-    ...(capabilities && { capabilities: [...capabilities] }),
-    ...(effects && { side_effects: effects !== "read" }),
-    ...(requiresDirective !== undefined && { requires_directive: requiresDirective }),
-    ...(permissions && { permissions: [...permissions] }),
-    ...(tags && { tags: [...tags] }),
+    output_schema: output ? output.jsonSchema : undefined,
+    capabilities: capabilities ? [...capabilities] : undefined,
+    side_effects: effects ? effects !== "read" : undefined,
+    requires_directive: requiresDirective,
+    permissions: permissions ? [...permissions] : undefined,
+    tags: tags ? [...tags] : undefined,
   };
   return {
     name,

@@ -423,14 +423,14 @@ describe("an output", () => {
     await using directory = await temporaryDirectory();
     const give = toolOf("give", () => ({ t: "x".repeat(1000) }));
     const limits = { maxToolOutputBytes: 100, maxOutputFilesBytes: 2500 };
-    const agent = agentOf([give], { outputDirectory: directory.path, keepOutputFiles: true, limits });
+    const agent = agentOf([give], { outputDirectory: directory.path, limits });
     const paths: string[] = [];
     for (let round = 0; round < 3; round++)
       paths.push(((await agent.call("give", {})) as any).output_file.path);
     await expect(stat(paths[0] as string)).rejects.toMatchObject({ code: "ENOENT" });
-    await agent.stop();
     expect((await stat(paths[1] as string)).size).toBe(1008);
     expect((await stat(paths[2] as string)).size).toBe(1008);
+    await agent.stop();
   });
 });
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { type AgentOptions, defineAgent, type ToolContext, ToolError, tool } from "../src/index.ts";
-import { agentId, connected, fixedLag } from "./support.ts";
+import { agentId, connected } from "./support.ts";
 
 /** An agent on a clock of its own, whose tool ends when the test says so. */
 const held = (options: Partial<AgentOptions> = {}, definition: { timeoutMs?: number } = {}) => {
@@ -23,13 +23,11 @@ const held = (options: Partial<AgentOptions> = {}, definition: { timeoutMs?: num
       return run.end.promise;
     },
   });
-  const measureLoopLag = fixedLag({ ms: 0 });
   const agent = defineAgent({
     id: agentId,
     version: "1.0.0",
     tools: [wait],
     clock,
-    measureLoopLag,
     ...options,
   });
   return { clock, runs, agent };

@@ -7,8 +7,8 @@ import { type AgentHealth, type AgentOptions, defineAgent, tool } from "../src/i
 import {
   agentId,
   connected,
+  createBusyClock,
   envelope,
-  fixedLag,
   linked,
   rejection,
   ScriptedCore,
@@ -27,7 +27,7 @@ const silent = (options: Partial<AgentOptions> = {}) => {
   const clock = createManualClock();
   const pair = linked();
   const core = new ScriptedCore(pair.server, { isSilent: true });
-  const agent = agentOf(["a"], { clock, measureLoopLag: fixedLag({ ms: 0 }), ...options });
+  const agent = agentOf(["a"], { clock, ...options });
   const connecting = agent.connect(pair.client, { token });
   connecting.catch(() => {});
   return { agent, clock, core, pair, connecting };
@@ -272,20 +272,18 @@ describe("the tools", () => {
 
 describe("heartbeats", () => {
   it("report the worse of what the agent says of itself and what is measured", async () => {
-    const clock = createManualClock();
-    const lag = { ms: 0, isStopped: false };
+    const clock = createBusyClock();
     const own: { health: () => AgentHealth } = { health: () => ({ status: "ok" }) };
     const errors: string[] = [];
     const agent = agentOf(["a"], {
       clock,
-      measureLoopLag: fixedLag(lag),
       health: () => own.health(),
       onError: ({ code }) => errors.push(code),
     });
     const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
     const next = async (health: () => AgentHealth, ms = 0) => {
       own.health = health;
-      lag.ms = ms;
+      clock.beBusy(ms);
       const count = core.all("agent.heartbeat").length + 1;
       clock.advance(1000);
       await core.count("agent.heartbeat", count);
@@ -308,16 +306,15 @@ describe("heartbeats", () => {
 
   it("come once an interval and say how the agent is", async () => {
     verifies("RUN-103", "RUN-104");
-    const clock = createManualClock();
-    const lag = { ms: 3, isStopped: false };
-    const agent = agentOf(["a"], { clock, measureLoopLag: fixedLag(lag) });
+    const clock = createBusyClock();
+    const agent = agentOf(["a"], { clock });
     const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
     expect(core.all("agent.heartbeat")).toEqual([]);
     clock.advance(999);
     await core.settled();
     expect(core.all("agent.heartbeat")).toEqual([]);
     clock.advance(1);
-    lag.ms = 500;
+    clock.beBusy(500);
     clock.advance(1000);
     clock.advance(3000);
     await core.count("agent.heartbeat", 5);
@@ -327,17 +324,17 @@ describe("heartbeats", () => {
       uptime_ms: 1000,
       inflight_calls: 0,
       status: "ok",
-      details: { event_loop_lag_ms: 3, abandoned_calls: 0, waiting_messages: 0 },
+      details: { event_loop_lag_ms: 0, abandoned_calls: 0, waiting_messages: 0 },
     });
     expect(beats[1]).toMatchObject({
       status: "degraded",
-      uptime_ms: 2000,
+      uptime_ms: 2500,
       details: { event_loop_lag_ms: 500 },
     });
+    expect(beats[2]).toMatchObject({ status: "ok", uptime_ms: 3000 });
     expect(beats[4]).toMatchObject({ uptime_ms: 5000 });
     await session.close();
     clock.advance(5000);
-    expect(lag.isStopped).toBe(true);
     expect(core.all("agent.heartbeat")).toHaveLength(5);
   });
 
@@ -432,7 +429,7 @@ describe("what a core sends", () => {
 describe("a goodbye", () => {
   it("is how the connection ended, and the agent closes if the core does not", async () => {
     const clock = createManualClock();
-    const agent = agentOf(["a"], { clock, measureLoopLag: fixedLag({ ms: 0 }) });
+    const agent = agentOf(["a"], { clock });
     const { core, session } = await connected(agent);
     core.send("core.goodbye", { reason: "restart", retry_after_ms: 5 });
     expect((await core.result(core.call("a"))).payload.status).toBe("succeeded");

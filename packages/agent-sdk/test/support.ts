@@ -4,9 +4,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { agentMessages } from "@harnesskit/protocol/runtime";
 import { type Channel, lengthPrefixCodec } from "@harnesskit/wire";
-import { createMemoryPair, type MemoryPairOptions } from "@harnesskit/wire/testing";
+import { createManualClock, createMemoryPair, type MemoryPairOptions } from "@harnesskit/wire/testing";
 import { expect } from "vitest";
-import type { Agent, LoopLag } from "../src/index.ts";
+import type { Agent } from "../src/index.ts";
 
 /** A message as a core sees it. */
 export interface Seen {
@@ -181,13 +181,16 @@ export const connected = async (agent: Agent, options: CoreOptions & { pair?: Me
   return { core, session, pair };
 };
 
-/** A loop lag that the test sets. */
-export const fixedLag = (lag: { ms: number; isStopped?: boolean }) => (): LoopLag => ({
-  take: () => lag.ms,
-  stop: () => {
-    lag.isStopped = true;
-  },
-});
+/** A clock in whose process something keeps the thread busy: time passes, and timers are called late. */
+export const createBusyClock = () => {
+  const manual = createManualClock();
+  let busyMs = 0;
+  const elapsedMs = () => manual.elapsedMs() + busyMs;
+  const beBusy = (ms: number) => {
+    busyMs += ms;
+  };
+  return { ...manual, elapsedMs, beBusy };
+};
 
 /** What a promise was rejected with; fails when it was not. */
 export const rejection = async (promise: Promise<unknown>): Promise<any> => {

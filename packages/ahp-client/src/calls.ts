@@ -20,7 +20,7 @@ export interface SendOptions {
   /** Throws an {@link AhpFailure} for what this harness does not take. Called before each time that it is sent. */
   check?(harness: HandshakeResult): void;
   /** The events that the call is about. @default none */
-  readonly events?: readonly Origin[];
+  readonly events?: readonly Origin[] | undefined;
 }
 
 /** The calls that wait for answers: each until its deadline, over the current line or the next one. */

@@ -46,18 +46,30 @@ export type AhpClientLimits = LimitsOf<typeof ahpClientLimits>;
 /** The way to the harness; exactly one of the three. */
 export type HarnessEndpoint =
   /** Opens channels: one, and another one after each loss. */
-  | { readonly transport: Transport; readonly channel?: never; readonly exchange?: never }
+  | {
+      readonly transport: Transport;
+      readonly channel?: never | undefined;
+      readonly exchange?: never | undefined;
+    }
   /** A channel that is open and not started. Its loss is the end. */
-  | { readonly channel: Channel; readonly transport?: never; readonly exchange?: never }
+  | {
+      readonly channel: Channel;
+      readonly transport?: never | undefined;
+      readonly exchange?: never | undefined;
+    }
   /** Posts each message by itself. It stays its owner's to close. */
-  | { readonly exchange: AhpExchange; readonly transport?: never; readonly channel?: never };
+  | {
+      readonly exchange: AhpExchange;
+      readonly transport?: never | undefined;
+      readonly channel?: never | undefined;
+    };
 
 /** What may be sent once more after its connection was lost. */
 export interface ResendOptions {
   /** Calls that the harness may see twice. `confirmation` asks a person twice. */
   readonly calls: readonly (BlockingEventType | "query" | "batch")[];
   /** How often one call is sent at the most. @default 2 */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
 }
 
 /** Where an error that `onError` reports comes from. */
@@ -76,40 +88,40 @@ export type AhpClientOptions = HarnessEndpoint &
     /** Its version, in the handshake. */
     readonly version: string;
     /** What the agent can do, for the handshake. @default nothing */
-    readonly capabilities?: readonly string[];
+    readonly capabilities?: readonly string[] | undefined;
     /** @default a random one */
-    readonly sessionId?: string;
+    readonly sessionId?: string | undefined;
     /** @default a random one */
-    readonly agentId?: string;
+    readonly agentId?: string | undefined;
     /** @default see each limit of `ahpClientLimits` */
-    readonly limits?: Partial<AhpClientLimits>;
+    readonly limits?: Partial<AhpClientLimits> | undefined;
     /**
      * Makes a lost connection anew, with a handshake; not for a `channel`. A transport that starts a child process starts
      * another one. @default 10 attempts, from 100 ms to 30 s apart
      */
-    readonly reconnect?: false | ReconnectOptions;
+    readonly reconnect?: false | ReconnectOptions | undefined;
     /** Sends calls again whose connection was lost before their answer. @default none: a call is sent once */
-    readonly resend?: ResendOptions;
+    readonly resend?: ResendOptions | undefined;
     /** What decides when no harness is there, by event type. Needs `onFailOpen`. @default nothing: the refusing decision */
-    readonly failOpen?: FailOpenDecisions;
+    readonly failOpen?: FailOpenDecisions | undefined;
     /** Receives each event that `failOpen` decided. What it throws is ignored. */
-    readonly onFailOpen?: OnFailOpen;
+    readonly onFailOpen?: OnFailOpen | undefined;
     /**
      * Reports lost notifications: at once, or, of those lost without a connection, when there is one again or none will
      * come. What it throws is ignored. @default no report
      */
-    readonly onLoss?: (report: LossReport) => void;
+    readonly onLoss?: ((report: LossReport) => void) | undefined;
     /**
      * Reports lost notifications to the harness too, except those that it refused: with an `error` event whose payload has
      * `code: "notifications_lost"`, `count`, `bytes`, `by_type`, `by_reason`, `since` and `until`. @default true
      */
-    readonly reportLosses?: boolean;
+    readonly reportLosses?: boolean | undefined;
     /** Receives errors that no call reports. For a log. What it throws is ignored. @default no report */
-    readonly onError?: (error: HarnessError, context: AhpErrorContext) => void;
+    readonly onError?: ((error: HarnessError, context: AhpErrorContext) => void) | undefined;
     /** @default the real time */
-    readonly clock?: Clock;
+    readonly clock?: Clock | undefined;
     /** @default random ids */
-    readonly createId?: CreateId;
+    readonly createId?: CreateId | undefined;
   };
 
 export interface AhpCallOptions {

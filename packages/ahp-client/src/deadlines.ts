@@ -33,9 +33,9 @@ export const callClassOf: Readonly<Record<BlockingEventType, CallClass>> = {
 
 export interface DeadlineOptions {
   /** How long any call waits, in milliseconds. @default the harness's `timeout_ms`, else 10000 */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /** How long calls of a class wait, in milliseconds. @default `requestTimeoutMs` */
-  readonly deadlines?: Readonly<Partial<Record<CallClass, number>>>;
+  readonly deadlines?: Readonly<Partial<Record<CallClass, number>>> | undefined;
 }
 
 /** How long each call waits for its answer, connecting included. */

@@ -39,8 +39,8 @@ export type FailureCode =
 
 export interface AhpFailureOptions {
   readonly cause?: unknown;
-  readonly rpcCode?: number;
-  readonly rpcMessage?: string;
+  readonly rpcCode?: number | undefined;
+  readonly rpcMessage?: string | undefined;
 }
 
 /** A call that the harness did not answer, or not usably. `code` says why, {@link FailureCode}. */

@@ -5,9 +5,9 @@ import { isObject } from "@harnesskit/wire/json";
 export interface HumanAnswer {
   readonly status: "approved" | "rejected";
   readonly by: string;
-  readonly note?: string;
+  readonly note?: string | undefined;
   /** The grant that answered, which the human gave before. */
-  readonly grant?: string;
+  readonly grant?: string | undefined;
 }
 
 /** The answer of a human that a decision passes on, as `metadata.approval` says; undefined where a policy decided of its own. */
@@ -21,7 +21,7 @@ export const humanAnswerOf = (
   return {
     status: passed,
     by,
-    ...(typeof note === "string" && { note }),
-    ...(typeof grant === "string" && { grant }),
+    note: typeof note === "string" ? note : undefined,
+    grant: typeof grant === "string" ? grant : undefined,
   };
 };

@@ -46,4 +46,33 @@ describe("the gates of a thread server", () => {
     const { asked } = await judged({ decision: "allow" });
     expect(asked).toMatchObject([{ type: "pre_action", metadata: { preview: call.preview } }]);
   });
+
+  it("report a prompt and a further request that are given up while a human is asked, and no others", async () => {
+    const reports: object[] = [];
+    let decide: () => Promise<object> = async () => ({ origin: "harness", decision: { decision: "allow" } });
+    const gates = createThreadGates({
+      client: {
+        decide: () => decide(),
+        notify: (type: string, payload: object, fields: object) => reports.push({ type, payload, ...fields }),
+      } as never,
+      toolAgent: "tools",
+    });
+    const prompt = {
+      ...{ threadId: "t1", turnId: "u1", itemId: "i1", directory: "/work", agent: "coder" },
+      ...{ content: [{ type: "text" as const, text: "hello" }], text: "hello" },
+    };
+    const { signal } = new AbortController();
+    expect(await gates.promptGate.before(prompt, { signal })).toMatchObject({ verdict: "allow" });
+    expect(reports).toEqual([]);
+    decide = async () => ({ origin: "client", code: "cancelled", error: new Error("cancelled") });
+    const given = [
+      await gates.promptGate.before(prompt, { signal }),
+      await gates.promptGate.request({ ...prompt, step: 2 }, { signal }),
+    ];
+    expect(given).toMatchObject(Array(2).fill({ verdict: "block", code: "tool.cancelled" }));
+    expect(reports).toMatchObject([
+      { type: "post_action", session_id: "t1", payload: { tool_call_id: "i1", outcome: "cancelled" } },
+      { type: "post_action", session_id: "t1", payload: { tool_call_id: "i1/2", outcome: "cancelled" } },
+    ]);
+  });
 });

@@ -79,6 +79,7 @@ class Server<Context> implements AhpServer<Context> {
   readonly #stateStore: StateStore | undefined;
   readonly #sessions: SessionsByOwner;
   readonly #dispatcher: Dispatcher<AgentOrigin<Context>>;
+  readonly #audit: AuditTrail;
   readonly #principalOf: (context: Context) => unknown;
   readonly #onError: (error: unknown) => void;
   readonly #open = new Map<Channel<Context>, ChannelServer<Reply>>();
@@ -101,6 +102,7 @@ class Server<Context> implements AhpServer<Context> {
       anySession: options.exchangeHandshake !== "session",
     });
     const audit = new AuditTrail(options.audit, onError);
+    this.#audit = audit;
     const decider = new Decider(options.handlers, stats, onError);
     this.#dispatcher = createDispatcher<AgentOrigin<Context>>({
       ...createAhpMethods<Context>({
@@ -217,6 +219,8 @@ class Server<Context> implements AhpServer<Context> {
   #guard(method: string, origin: AgentOrigin<Context>): void {
     if (this.#isClosed) throw handlerFailure("server_closed", "the harness is closed");
     if (method !== "ahp/handshake" && origin.needsHandshake) throw handshakeRequired();
+    if (method !== "ahp/handshake" && this.#audit.isFull)
+      throw handlerFailure("audit_full", "the audit log takes no entries: nothing is decided until it does");
   }
 }
 

@@ -10,7 +10,7 @@ import { auditOutcomeOf, refusalReasonOf } from "./refusal.ts";
 export type EventDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Where entries go: the whole of an audit sink, or something that only records. */
-export interface AuditRecorder extends Pick<AuditSink, "record"> {
+export interface AuditRecorder extends Pick<AuditSink, "record" | "isFull"> {
   /**
    * More details for the entry of an event that a handler was asked about; the same object as the handler got. What it
    * throws goes to `onError`, and the entry is recorded without. @default none
@@ -39,6 +39,11 @@ export class AuditTrail {
   constructor(sink: AuditRecorder | undefined, onFailure: (cause: unknown) => void) {
     this.#sink = sink;
     this.#onFailure = onFailure;
+  }
+
+  /** True while entries cannot be kept: nothing is decided then. */
+  get isFull(): boolean {
+    return this.#sink?.isFull === true;
   }
 
   handshake(
@@ -151,14 +156,19 @@ export class AuditTrail {
 /** What can be said of a message that was refused before it was understood. For a log: nothing of it was checked. */
 const namesOf = (
   params: unknown,
-): { session_id?: string; agent_id?: string; event_type?: string; query_type?: string } => {
+): {
+  session_id?: string | undefined;
+  agent_id?: string | undefined;
+  event_type?: string | undefined;
+  query_type?: string | undefined;
+} => {
   if (typeof params !== "object" || params === null) return {};
   const { session_id, agent_id, event_type, query_type } = params as Record<string, unknown>;
   return {
-    ...(typeof session_id === "string" && { session_id }),
-    ...(typeof agent_id === "string" && { agent_id }),
-    ...(typeof event_type === "string" && { event_type }),
-    ...(typeof query_type === "string" && { query_type }),
+    session_id: typeof session_id === "string" ? session_id : undefined,
+    agent_id: typeof agent_id === "string" ? agent_id : undefined,
+    event_type: typeof event_type === "string" ? event_type : undefined,
+    query_type: typeof query_type === "string" ? query_type : undefined,
   };
 };
 

@@ -21,6 +21,4 @@ export const checkAhpServerOptions = defineOptions<AhpServerOptions<unknown>>("c
 
 export const checkFileStateStoreOptions = defineOptions<FileStateStoreOptions>("openFileStateStore", {
   path: true,
-  onError: false,
-  maxBytes: false,
 });

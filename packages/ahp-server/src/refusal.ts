@@ -60,6 +60,7 @@ export type RefusalReason =
   | "overloaded"
   | "result_too_large"
   | "server_closed"
+  | "audit_full"
   | "internal";
 
 const toRefusal = (code: number, reason: string, message: string, data?: JsonObject, cause?: unknown) =>
@@ -126,6 +127,7 @@ const outcomes = new Map<string, AuditOutcome>([
   ["timeout", "timeout"],
   ["cancelled", "cancelled"],
   ["overloaded", "limited"],
+  ["audit_full", "limited"],
   ["result_too_large", "limited"],
   ["message_too_large", "limited"],
   ["batch_too_large", "limited"],

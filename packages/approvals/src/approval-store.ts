@@ -24,9 +24,9 @@ export interface ApprovalFilter {
 
 export interface PageOptions extends ApprovalFilter {
   /** Only records whose last change has a greater number. @default 0 */
-  readonly afterSeq?: number;
+  readonly afterSeq?: number | undefined;
   /** @default the limit `maxPage`, which it may not exceed */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 export interface ApprovalPage {
@@ -41,9 +41,9 @@ export interface ApprovalPage {
 
 export interface ApprovalWatchOptions {
   /** @default 0: all records first */
-  readonly afterSeq?: number;
+  readonly afterSeq?: number | undefined;
   /** Ends the iteration. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -22,6 +22,8 @@ export interface Description {
 /** The fields in which tools that edit have the text that is replaced, and the one in its place. */
 const replacements = [
   ["oldText", "newText"],
+  ["old_text", "new_text"],
+  ["oldString", "newString"],
   ["old_string", "new_string"],
   ["old_str", "new_str"],
 ] as const;
@@ -29,7 +31,9 @@ const contentFields = ["content", "contents", "file_text"] as const;
 /** Whether a tool runs its `command`, by the names of policies. What another tool does with a field of that name is not known. */
 export const isCommandTool = (tool: unknown): boolean => tool === "bash" || tool === "powershell";
 
-const pathFields = ["path", "file_path"] as const;
+const pathFields = ["path", "file_path", "filePath"] as const;
+/** The fields in which tools that patch have an envelope of `*** Begin Patch`. */
+const patchFields = ["patch", "patchText", "command"] as const;
 
 const inputPart = (input: object, label: string): TextPart[] =>
   Object.keys(input).length === 0 ? [] : [{ kind: "input", label, text: JSON.stringify(input, null, 2) }];
@@ -70,20 +74,40 @@ const shownFields = (input: JsonObject, preview: string, isExact: boolean): stri
     ]),
     ...contentFields.map((name) => [name, after]),
   ] as const;
-  return whole.flatMap(([name = "", side = ""]) => {
+  const texts = whole.flatMap(([name = "", side = ""]) => {
     const text = input[name];
     if (typeof text !== "string") return [];
     return isExact || side.includes(text.replace(/\n$/, "")) ? [name] : [];
   });
+  const changed = changedLines(preview).join("\n");
+  const patches = patchFields.filter((name) => {
+    const text = input[name];
+    return isPatch(text) && changedLines(text).join("\n") === changed;
+  });
+  return [...texts, ...patches];
 };
+
+const isPatch = (text: unknown): text is string =>
+  typeof text === "string" && text.startsWith("*** Begin Patch");
+
+/** The lines that go and come, in their order. */
+const changedLines = (diff: string): readonly string[] =>
+  diff.split("\n").filter((line) => /^[-+]/.test(line) && !fileLine.test(line));
+
+/** The names of a diff's file, before its hunks. */
+const fileLine = /^(?:---|\+\+\+) (?:[ab]\/|\/dev\/null$|"?[ab]\/)/;
 
 /** How many lines come and go, and whether the file is new. */
 const changeWords = (diff: string, place: string): string => {
   const lines = diff.split("\n");
-  const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));
-  const count = (sign: "+" | "-") => hunks.filter((line) => line.startsWith(sign)).length;
-  if (lines.some((line) => line === "--- /dev/null")) return `create ${place} (+${count("+")})`;
-  if (lines.some((line) => line === "+++ /dev/null")) return `delete ${place} (−${count("-")})`;
+  const files = lines.slice(
+    0,
+    lines.findIndex((line) => line.startsWith("@@")),
+  );
+  const changed = changedLines(diff);
+  const count = (sign: "+" | "-") => changed.filter((line) => line.startsWith(sign)).length;
+  if (files.includes("--- /dev/null")) return `create ${place} (+${count("+")})`;
+  if (files.includes("+++ /dev/null")) return `delete ${place} (−${count("-")})`;
   return `change ${place} (+${count("+")} −${count("-")})`;
 };
 
@@ -118,10 +142,8 @@ export const describeCall = (
   // A path that the title shows whole.
   const titled = path !== undefined && place === path ? [String(pathField)] : [];
   if (preview !== undefined) {
-    if (!isDiff(preview))
-      return { title: `${name}: call it with this input`, parts: [...diff, ...inputPart(input, "input")] };
-    if (isPreviewCut(preview)) {
-      // What the diff leaves out is shown by the input.
+    if (!isDiff(preview) || isPreviewCut(preview)) {
+      // What the preview leaves out is shown by the input.
       const whole = describeCall({ tool, input }, false);
       return { title: whole.title, parts: [...diff, ...whole.parts] };
     }
@@ -146,6 +168,11 @@ export const describeCall = (
   if (content !== undefined && path !== undefined) {
     const part: TextPart = { kind: "diff", label: "writes", text: "", by: String(input[content]) };
     return { title: `${name}: write ${place}`, parts: [part, ...besides([content, ...titled])] };
+  }
+  const patch = patchFields.find((field) => isPatch(input[field]));
+  if (patch !== undefined) {
+    const part: TextPart = { kind: "diff", label: "patch", text: String(input[patch]) };
+    return { title: `${name}: apply this patch`, parts: [part, ...besides([patch])] };
   }
   return { title: `${name}: call it with this input`, parts: inputPart(input, "input") };
 };

@@ -76,7 +76,7 @@ export const grantTerms = (
   grantMs: number,
 ): GrantTerms => ({
   agent: origin.agent,
-  ...(reach === "session" ? { session: origin.session } : {}),
+  session: reach === "session" ? origin.session : undefined,
   tool: subject.tool,
   match: input === undefined ? { digest } : { input },
   expiresAtMs: nowMs + Math.min(forMs ?? grantMs, grantMs),

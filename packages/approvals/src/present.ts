@@ -9,7 +9,7 @@ export interface PresentOptions extends LineOptions {
    * The preview was made of the input by the program that does the action. Then fields that it was made of are not shown again.
    * @default false: what the preview shows word for word is not shown again
    */
-  readonly isExactPreview?: boolean;
+  readonly isExactPreview?: boolean | undefined;
 }
 
 export interface ViewPart {

@@ -99,7 +99,7 @@ const applyAnswer = (
   if (record.status !== "pending") return refusalCodeOf(record.status);
   return {
     status: decision === "approve" ? "approved" : "rejected",
-    answer: { by, atMs: nowMs, useByMs: nowMs + useWithinMs, ...(note === undefined ? {} : { note }) },
+    answer: { by, atMs: nowMs, useByMs: nowMs + useWithinMs, note },
   };
 };
 
@@ -108,7 +108,7 @@ const withdraw = (record: ApprovalRecord, { by, reason }: EventOf<"withdraw">, n
   if (record.status !== "pending" && record.status !== "approved") return refusalCodeOf(record.status);
   return {
     status: "withdrawn",
-    withdrawn: { by, atMs: nowMs, ...(reason === undefined ? {} : { reason }) },
+    withdrawn: { by, atMs: nowMs, reason },
   };
 };
 
@@ -135,7 +135,7 @@ const report = (record: ApprovalRecord, { claimant, effect, detail }: EventOf<"r
   // Only the claimant knows: its word may still come after the time for it.
   const isOpen = record.effect === "claimed" || (record.effect === "ambiguous" && effect !== "ambiguous");
   if (!isOpen) return "already_reported";
-  return { effect, ...(detail === undefined ? {} : { effectDetail: detail }) };
+  return { effect, effectDetail: detail };
 };
 
 const advance = (

@@ -2,9 +2,9 @@ import { displayText } from "@harnesskit/wire";
 
 export interface LineOptions {
   /** Lines of one part that are shown; how many follow is said. @default 400 */
-  readonly maxLines?: number;
+  readonly maxLines?: number | undefined;
   /** Characters of one part that are shown; how many follow is said. @default 50000 */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
 }
 
 /** What a line of a diff is, so that a page or a terminal can colour it. */

@@ -9,7 +9,7 @@ import { HarnessError } from "@harnesskit/wire";
  * - `audit_damaged`: the end of the log is not one that a writer left, and the chain cannot be continued.
  * - `audit_write_failed`: the operating system refused a write; `cause` has its error. The entries are kept and retried.
  * - `audit_read_failed`: the operating system refused a read; `cause` has its error.
- * - `audit_queue_full`: entries come faster than the disk takes them and are dropped; `count` says how many so far.
+ * - `audit_queue_full`: the disk takes no entries, and no more can wait for it: those that come are dropped.
  * - `audit_entries_lost`: the sink was closed while the disk refused writes; `count` entries were never written.
  * - `audit_invalid_line`: a line of the log is not an entry.
  */

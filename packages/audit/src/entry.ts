@@ -2,8 +2,8 @@ import * as z from "zod";
 
 const id = z.string().min(1);
 
-/** What the log had to do to an entry: a secret was taken out, something was cut, could not be read, or was no entry's. */
-export const AuditMarkSchema = z.enum(["redacted", "cut", "unreadable", "invalid"]);
+/** What the log had to do to an entry: a secret was taken out, or something was cut. */
+export const AuditMarkSchema = z.enum(["redacted", "cut"]);
 export type AuditMark = z.infer<typeof AuditMarkSchema>;
 
 /** How an action ended: done, refused by a rule, failed, not ended in time, given up, or a limit was hit. */
@@ -16,10 +16,7 @@ export interface AuditActor {
   readonly id: string;
 }
 
-/**
- * Facts about an action, flat: counts, sizes, codes, names; never content. What is nested all the same is flattened to
- * keys with dots.
- */
+/** Facts about an action, flat: counts, sizes, codes, names; never content. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** The fields in which an entry names what it is about. */
@@ -52,8 +49,8 @@ export interface AuditEntryInput {
 
 /**
  * One line of the log, parsed. `seq` counts from 1 without gaps over all files; `time` is RFC 3339 in UTC with
- * milliseconds and follows the system's clock, so that order is what `seq` says. `check` is a checksum of the line; a
- * line with `hash` seals itself and all lines since the last hash.
+ * milliseconds and follows the system's clock, so that order is what `seq` says. `hash` is SHA-256 over the hash of the line
+ * before and this line up to its own; entries in memory have none.
  */
 export const AuditEntrySchema = z.object({
   seq: z.number().int().positive(),
@@ -74,10 +71,6 @@ export const AuditEntrySchema = z.object({
   hash: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
-    .optional(),
-  check: z
-    .string()
-    .regex(/^[0-9a-f]{8}$/)
     .optional(),
 });
 export type AuditEntry = z.infer<typeof AuditEntrySchema>;

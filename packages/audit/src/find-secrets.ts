@@ -69,7 +69,7 @@ export const findSecrets = (text: string): readonly FoundSecret[] => {
 /** Which secrets are taken out: all, or only those whose shape alone tells. */
 export interface RedactSecretsOptions {
   /** @default false */
-  readonly certainOnly?: boolean;
+  readonly certainOnly?: boolean | undefined;
 }
 
 /** The string with `[redacted]` in the place of each secret that {@link findSecrets} finds. */

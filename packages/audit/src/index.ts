@@ -21,8 +21,4 @@ export {
 export { type AuditEntryLimits, entryLimits, type MemoryAuditLimits, memoryLimits } from "./limits.ts";
 export { createMemoryAuditSink, type MemoryAuditSink, type MemoryAuditSinkOptions } from "./memory-sink.ts";
 export { createRedactor, type Redactor, type RedactorOptions } from "./redactor.ts";
-export type { AuditAction, AuditActionEnd, AuditSink } from "./sink.ts";
-export type { LogSource } from "./split-lines.ts";
-export { verifyLines } from "./verify-lines.ts";
-export type { Sha256, VerifyOptions } from "./verify-options.ts";
-export type { AuditIntact, AuditProblem, AuditProblemKind, AuditVerification } from "./verify-result.ts";
+export type { AuditSink } from "./sink.ts";

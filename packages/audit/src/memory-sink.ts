@@ -1,19 +1,17 @@
 import { BoundedMap } from "@harnesskit/wire";
-import type { AuditEntry, AuditEntryInput } from "./entry.ts";
-import { EntryFormatter } from "./entry-formatter.ts";
-import { EntryIntake } from "./entry-intake.ts";
+import type { AuditEntry } from "./entry.ts";
+import { formatEntry } from "./format-entry.ts";
 import { type MemoryAuditLimits, memoryLimits } from "./limits.ts";
 import { checkMemoryAuditSinkOptions } from "./option-names.ts";
-import { readClock } from "./read-clock.ts";
 import { createRedactor, type Redactor } from "./redactor.ts";
 import type { AuditSink } from "./sink.ts";
 
 export interface MemoryAuditSinkOptions {
-  readonly limits?: Partial<MemoryAuditLimits>;
+  readonly limits?: Partial<MemoryAuditLimits> | undefined;
   /** Takes the secrets out; may be shared with other logs. @default createRedactor() */
-  readonly redactor?: Redactor;
+  readonly redactor?: Redactor | undefined;
   /** Milliseconds since 1970. @default Date.now */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
 }
 
 /** Keeps entries as the file sink would write them, without a chain: for tests and for hosts that keep no file. */
@@ -29,21 +27,15 @@ export const createMemoryAuditSink = (options: MemoryAuditSinkOptions = {}): Mem
   checkMemoryAuditSinkOptions(options);
   const { redactor = createRedactor(), clock = Date.now } = options;
   const limits = memoryLimits.resolve(options.limits);
-  const formatter = new EntryFormatter(redactor, limits);
   let dropped = 0;
   let seq = 0;
   let isClosed = false;
   const lines = new BoundedMap<number, string>({ maxSize: limits.maxEntries, onDrop: () => void dropped++ });
-  const intake = new EntryIntake<AuditEntryInput>((entry) => {
-    if (isClosed) {
-      dropped++;
-      return;
-    }
-    const line = formatter.format(entry, ++seq, readClock(clock));
-    lines.set(seq, `${line}}`);
-  });
   return {
-    record: (entry) => intake.take(entry),
+    record(entry) {
+      if (isClosed) dropped++;
+      else lines.set(++seq, formatEntry(entry, seq, clock(), { redactor, limits }));
+    },
     addSecret: (value) => redactor.addSecret(value),
     removeSecret: (value) => redactor.removeSecret(value),
     flush: async () => {},
@@ -52,7 +44,7 @@ export const createMemoryAuditSink = (options: MemoryAuditSinkOptions = {}): Mem
     },
     entries: () => Array.from(lines.values(), (line) => JSON.parse(line) as AuditEntry),
     get dropped() {
-      return dropped + intake.dropped;
+      return dropped;
     },
   };
 };

@@ -1,6 +1,6 @@
 import { defineOptions } from "@harnesskit/wire";
 import type { MemoryAuditSinkOptions } from "./memory-sink.ts";
-import type { FileAuditSinkOptions } from "./node/file-sink-options.ts";
+import type { FileAuditSinkOptions } from "./node/file-sink.ts";
 import type { RedactorOptions } from "./redactor.ts";
 
 export const checkMemoryAuditSinkOptions = defineOptions<MemoryAuditSinkOptions>("createMemoryAuditSink", {
@@ -12,13 +12,9 @@ export const checkMemoryAuditSinkOptions = defineOptions<MemoryAuditSinkOptions>
 export const checkFileAuditSinkOptions = defineOptions<FileAuditSinkOptions>("openFileAuditSink", {
   path: true,
   limits: false,
-  flushIntervalMs: false,
-  retryIntervalMs: false,
-  sync: false,
   redactor: false,
   clock: false,
   onError: false,
-  fileSystem: false,
 });
 
 export const checkRedactorOptions = defineOptions<RedactorOptions>("createRedactor", {

@@ -5,9 +5,9 @@ import { SecretSet } from "./secret-set.ts";
 
 export interface RedactorOptions {
   /** Keys whose values are secret, besides those that are known: `employee_number`. @default [] */
-  readonly secretKeys?: readonly string[];
+  readonly secretKeys?: readonly string[] | undefined;
   /** Values that are never written. @default [] */
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly string[] | undefined;
 }
 
 /** Registered values that are longer are refused, so that a look for them stays cheap. */
@@ -47,8 +47,6 @@ export class Redactor {
   readonly isSecretKey: (key: string) => boolean;
   readonly #known = new SecretSet();
   readonly #values = new Set<string>();
-  readonly #beforeRemoval = new Set<() => void>();
-  #added = 0;
 
   /** Throws `invalid_argument`. */
   constructor(options: RedactorOptions = {}) {
@@ -72,29 +70,15 @@ export class Redactor {
     if (this.#values.has(value)) return true;
     if (this.#values.size >= maxSecrets) return false;
     this.#values.add(value);
-    this.#added++;
     for (const spelling of spellingsOf(value)) this.#known.add(spelling);
     return true;
-  }
-
-  /** How many values were registered so far: strings that contained no secret before one more may do so now. */
-  get added(): number {
-    return this.#added;
   }
 
   /** Forgets a registered value, once it opens nothing any more. */
   removeSecret(value: string): void {
     if (!this.#values.has(value)) return;
-    for (const listener of this.#beforeRemoval) listener();
     this.#values.delete(value);
     for (const spelling of spellingsOf(value)) this.#known.delete(spelling);
-  }
-
-  /** Calls `listener` before a value is forgotten, for callers with strings that wait to be written; until the function that is returned is called. */
-  beforeRemoval(listener: () => void): () => void {
-    const own = () => listener();
-    this.#beforeRemoval.add(own);
-    return () => void this.#beforeRemoval.delete(own);
   }
 
   /** The string with `[redacted]` in the place of every secret; the same string where none is found. */

@@ -54,7 +54,7 @@ describe("a writer that is killed", () => {
         flushed = await killWriter(path, maxFileBytes);
         const sink = await openFileAuditSink({
           path,
-          limits: { maxBlockBytes: 32_768, maxFileBytes, maxFiles: 1000 },
+          limits: { maxFileBytes, maxFiles: 1000 },
         });
         expect(sink.head.seq).toBeGreaterThan(flushed);
         await sink.close();

@@ -22,7 +22,7 @@ import { type AuditFilter, openFileAuditSink, readAuditFile, verifyAuditFile } f
 
 const run = promisify(execFile);
 
-const small = { maxEntryBytes: 4096, maxBlockBytes: 16_384, maxFileBytes: 32_768 };
+const small = { maxEntryBytes: 4096, maxFileBytes: 32_768 };
 
 const readAll = async (path: string, filter?: AuditFilter): Promise<AuditEntry[]> => {
   const entries = [];
@@ -65,7 +65,7 @@ describe("a log in a file", () => {
     const text = await readFile(path, "utf8");
     expect(text).not.toContain("swordfish");
     expect(text.split("\n")[1]).toMatch(
-      /^\{"seq":2,"time":"2023-11-14T22:13:20\.000Z","action":"tool\.call","outcome":"ok","actor":\{"type":"agent","id":"a1"\},"agent_id":"a1","tool_id":"a1\/read","call_id":"c1","session_id":"s1","request_id":"r1","correlation_id":"k1","causation_id":"k0","duration_ms":1\.5,"details":\{"note":"with \[redacted\]","size_bytes":3,"done":true,"rest":null\},"marks":\["redacted"\],"hash":"[0-9a-f]{64}","check":"[0-9a-f]{8}"\}$/,
+      /^\{"seq":2,"time":"2023-11-14T22:13:20\.000Z","action":"tool\.call","outcome":"ok","actor":\{"type":"agent","id":"a1"\},"agent_id":"a1","tool_id":"a1\/read","call_id":"c1","session_id":"s1","request_id":"r1","correlation_id":"k1","causation_id":"k0","duration_ms":1\.5,"details":\{"note":"with \[redacted\]","size_bytes":3,"done":true,"rest":null\},"marks":\["redacted"\],"hash":"[0-9a-f]{64}"\}$/,
     );
     await sink.close();
     expect(await mode(path)).toBe("600");
@@ -90,7 +90,7 @@ describe("a log in a file", () => {
     expect((await readAll(path, { action: "a.b" }))[0]?.details?.text).toBe(hostile);
   });
 
-  it("is written once for many entries, and in order", async () => {
+  it("has many entries in order", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await openFileAuditSink({ path });
@@ -100,15 +100,14 @@ describe("a log in a file", () => {
     expect(entries.map(({ call_id }) => call_id)).toEqual(
       Array.from({ length: 500 }, (_, index) => `c${index}`),
     );
-    expect(entries.filter(({ hash }) => hash !== undefined)).toHaveLength(1);
     await sink.close();
   });
 
   it("is written by itself after a while", async () => {
     await using directory = await temporaryDirectory();
-    const sink = await openFileAuditSink({ path: join(directory.path, "a"), flushIntervalMs: 1 });
+    const sink = await openFileAuditSink({ path: join(directory.path, "a") });
     sink.record({ action: "a.b" });
-    await expect.poll(() => sink.head.seq).toBe(2);
+    await expect.poll(() => readFile(join(directory.path, "a"), "utf8")).toContain('"a.b"');
     await sink.close();
   });
 
@@ -142,8 +141,8 @@ describe("a log that is there", () => {
     });
     const resumed = await readAll(path, { action: "audit.resumed" });
     expect(resumed.map(({ details }) => details)).toEqual([
-      { was_closed: true, removed_bytes: 0, unsealed_entries: 0 },
-      { was_closed: true, removed_bytes: 0, unsealed_entries: 0 },
+      { was_closed: true, removed_bytes: 0 },
+      { was_closed: true, removed_bytes: 0 },
     ]);
   });
 
@@ -171,41 +170,20 @@ describe("a log that is there", () => {
     }
   });
 
-  it("is sealed before it is rotated, also where it is full already", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
-    const sink = await openFileAuditSink({ path });
-    for (let index = 0; index < 300; index++)
-      sink.record({ action: "a.b", details: { text: "y".repeat(100) } });
-    await sink.flush();
-    const text = await readFile(path, "utf8");
-    await sink.close();
-    // Without the line that seals the block.
-    await writeFile(path, text.slice(0, text.lastIndexOf("\n", text.length - 2) + 1));
-    const next = await openFileAuditSink({ path, limits: small });
-    await next.close();
-    expect(await readAll(path, { action: "audit.resumed" })).toMatchObject([
-      { details: { was_closed: false, removed_bytes: 0, unsealed_entries: 299 } },
-    ]);
-    expect(await verifyAuditFile(path, { expectedHead: next.head })).toMatchObject({
-      ok: true,
-      start: { seq: 0 },
-    });
-    expect((await readdir(directory.path)).sort()).toEqual(["a", "a.1"]);
-  });
-
   it("is refused where its end is not one that a writer left", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    await writeFile(path, "some notes\nof mine\n", { mode: 0o600 });
-    expect(await refusal(openFileAuditSink({ path }))).toMatchObject({ code: "audit_damaged" });
-    expect(await readFile(path, "utf8")).toBe("some notes\nof mine\n");
+    for (const notes of ["some notes\nof mine\n", "some notes\nof mine"]) {
+      await writeFile(path, notes, { mode: 0o600 });
+      expect(await refusal(openFileAuditSink({ path }))).toMatchObject({ code: "audit_damaged" });
+      expect(await readFile(path, "utf8")).toBe(notes);
+    }
     // The lock is free again.
     await unlink(path);
     await (await openFileAuditSink({ path })).close();
   });
 
-  it("keeps the evidence of a change before its last seal", async () => {
+  it("keeps the evidence of a change before its last line", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await openFileAuditSink({ path });
@@ -279,10 +257,7 @@ describe("rotation", () => {
     await writeFile(at(3), third);
     expect(await verifyAuditFile(path)).toMatchObject({ ok: true });
     await truncate(at(3), third.lastIndexOf(0x0a, third.length - 2) + 1);
-    expect(await verifyAuditFile(path)).toMatchObject({
-      ok: false,
-      problem: { kind: "truncated", file: at(3) },
-    });
+    expect(await verifyAuditFile(path)).toMatchObject({ ok: false, problem: { kind: "removed", line: 1 } });
     await writeFile(at(3), third);
     await unlink(path);
     expect(await verifyAuditFile(path)).toMatchObject({ ok: true, closed: false });
@@ -536,12 +511,8 @@ describe("reading", () => {
 describe("options", () => {
   it.each([
     [{ limits: { maxFileBytes: 1000 } }, "limits.maxFileBytes"],
-    [{ limits: { maxBlockBytes: 1000 } }, "limits.maxBlockBytes"],
     [{ limits: { maxFiles: 1 } }, "limits.maxFiles"],
-    [{ flushIntervalMs: -1 }, "flushIntervalMs"],
     [{ limits: { maxQueuedBytes: 5 } }, "limits.maxQueuedBytes"],
-    [{ retryIntervalMs: 0 }, "retryIntervalMs"],
-    [{ sync: "sometimes" as never }, "sync"],
     [{ limits: { maxEntryBytes: Number.NaN } }, "limits.maxEntryBytes"],
   ])("are refused where they make no sense: %j", async (options, name) => {
     const error = await refusal(openFileAuditSink({ path: "/nowhere/at/all", ...options }));

@@ -20,16 +20,16 @@ import type { SignalResult } from "./signals.ts";
 /** How a conversation runs. */
 export interface ChatHarnessOptions<F extends ChatFields> extends EngineOptions<F> {
   /** The replies to users for errors. @default those of the specification */
-  readonly replies?: ReplyTexts;
+  readonly replies?: ReplyTexts | undefined;
   /** Adds `final_state` to completed turns; its `messages` are the whole history. @default false */
-  readonly includeFinalState?: boolean;
+  readonly includeFinalState?: boolean | undefined;
   /**
    * How the end of a resumed turn reaches the user: only by `listeners`, or with `next-send` also by the next `send`, whose outcome
    * has what no listener has taken as `resumed_turns`, ahead of the turn of its own message. @default "listeners"
    */
-  readonly resumedTurns?: "listeners" | "next-send";
+  readonly resumedTurns?: "listeners" | "next-send" | undefined;
   /** See {@link ChatHarnessLimits}. */
-  readonly limits?: Partial<ChatHarnessLimits>;
+  readonly limits?: Partial<ChatHarnessLimits> | undefined;
 }
 
 /** The outcome of a turn. */

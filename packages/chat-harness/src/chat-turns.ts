@@ -85,7 +85,7 @@ export const createChatTurns = <F extends ChatFields>({
   completed(outcome, memo) {
     const replies = slices(outcome.state, [...addedBefore(memo), addedNow(outcome)]);
     const state = outcome.state as unknown as JsonObject;
-    return { outcome: "completed", replies, ...(includeFinalState ? { final_state: state } : {}) };
+    return { outcome: "completed", replies, final_state: includeFinalState ? state : undefined };
   },
   suspended: (outcome) => ({
     outcome: "suspended",

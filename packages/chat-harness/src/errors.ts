@@ -152,7 +152,7 @@ export const createErroredTurn =
     return {
       outcome: "errored",
       error_bucket: bucket,
-      ...(category === undefined ? {} : { error_category: category }),
+      error_category: category,
       reply: { role: "system", content },
     };
   };

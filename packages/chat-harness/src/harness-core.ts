@@ -107,11 +107,11 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
     this.createId = options.createId ?? randomUuid;
     this.#lanes = new Lanes({ maxQueuedTurns, maxTurns, turnTimeoutMs, abandonAfterMs, clock });
     this.graph = options.graph.compile({
-      onError: this.onError,
       ...options.compile,
+      onError: options.compile?.onError ?? this.onError,
       store: this.store,
-      session: { concurrency: "lease", ...session, autoSave: true },
-      ...(policy === "forget" ? {} : { durability: "node" }),
+      session: { ...session, concurrency: session?.concurrency ?? "lease", autoSave: true },
+      durability: policy === "forget" ? undefined : "node",
       createId: this.createId,
       clock,
     });

@@ -37,7 +37,7 @@ export interface SuspendedHarnessTurn<F extends Fields> extends TurnFacts<F> {
 export interface ErroredHarnessTurn extends Pick<TurnFacts<Fields>, "dispatch_path"> {
   readonly outcome: "errored";
   readonly error_bucket: ErrorBucket;
-  readonly error_category?: string;
+  readonly error_category?: string | undefined;
   /** The message of the error. */
   readonly diagnostic: string;
   readonly error: unknown;
@@ -53,9 +53,9 @@ export interface HarnessOptions<F extends Fields> extends EngineOptions<F> {
   /** `sessioned`: every turn belongs to a session. `stateless`: none does, and no session is loaded or saved. */
   readonly mode: "sessioned" | "stateless";
   /** Receives the ends of resumed turns, which `transmit` also returns. @default no report */
-  readonly onResumed?: (ended: EndedTurn<HarnessTurn<F>>) => void;
+  readonly onResumed?: ((ended: EndedTurn<HarnessTurn<F>>) => void) | undefined;
   /** See {@link HarnessLimits}. */
-  readonly limits?: Partial<HarnessLimits>;
+  readonly limits?: Partial<HarnessLimits> | undefined;
 }
 
 /** The input of a harness. These fields alone decide its path. */
@@ -84,7 +84,7 @@ const ambiguous = (problem: string): Classified => ({
 const errored = ({ bucket, category, diagnostic, error }: Failure): ErroredHarnessTurn => ({
   outcome: "errored",
   error_bucket: bucket,
-  ...(category === undefined ? {} : { error_category: category }),
+  error_category: category,
   diagnostic,
   error,
 });

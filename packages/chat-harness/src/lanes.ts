@@ -5,9 +5,9 @@ import { ChatHarnessError } from "./errors.ts";
 /** How long a caller waits for its turn. */
 export interface ChatCallOptions {
   /** Cancels the turn (`turn_cancelled`): it does not begin, or no further node of it does. @default never */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Cancels the turn (`turn_timeout`); the time in the queue counts. @default that of the harness */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface LanesOptions {

@@ -67,16 +67,16 @@ export interface EngineOptions<F extends Fields> {
   /** The graph as `defineGraph` returns it, not compiled: the harness compiles it over its store. */
   readonly graph: GraphSource<F>;
   /** Where sessions and suspensions are kept. The harness does not close it. @default in the memory of this process */
-  readonly store?: GraphStore;
+  readonly store?: GraphStore | undefined;
   /**
    * How sessions are kept. Every turn saves its session.
    * @default the whole state without a version, under a lease that keeps other processes out
    */
-  readonly session?: Omit<SessionOptions<F>, "autoSave">;
+  readonly session?: Omit<SessionOptions<F>, "autoSave"> | undefined;
   /** Other options of the graph. @default {} */
-  readonly compile?: Pick<CompileOptions<F>, "limits" | "onWarning" | "onError">;
+  readonly compile?: Pick<CompileOptions<F>, "limits" | "onWarning" | "onError"> | undefined;
   /** Observers of every turn, after those that are attached to the graph. @default [] */
-  readonly observers?: readonly ObserverInput[];
+  readonly observers?: readonly ObserverInput[] | undefined;
   /**
    * What becomes of a turn whose process died in the middle of it, once its lease has ended. `forget`: nothing of it was stored, as if
    * it had not been sent. `report`: it ends with `turn_interrupted`. `retry`: another process goes on behind the last node that was
@@ -84,38 +84,38 @@ export interface EngineOptions<F extends Fields> {
    * the listeners of the session, like that of a resumed turn. `report` and `retry` run the graph with `durability: "node"`; the
    * next turn of the session, and `recover`, find such turns. @default "forget"
    */
-  readonly interruptedTurns?: "forget" | "report" | "retry";
+  readonly interruptedTurns?: "forget" | "report" | "retry" | undefined;
   /** How long a turn may take, including its time in the queue; then it is cancelled with `turn_timeout`. @default no limit */
-  readonly turnTimeoutMs?: number;
+  readonly turnTimeoutMs?: number | undefined;
   /**
    * How long a cancelled turn may take to end; then its caller gets `turn_abandoned`, and its session stays taken until it ends.
    * @default 5000
    */
-  readonly abandonAfterMs?: number;
+  readonly abandonAfterMs?: number | undefined;
   /**
    * Registers a pause with whatever brings signals, before the pause is stored. It is synchronous; if it throws, the turn fails
    * with `harness_signal_subscription_failed` and nothing is stored. @default nothing is registered
    */
-  readonly registerSignal?: (waiting: WaitingInvocation) => void;
+  readonly registerSignal?: ((waiting: WaitingInvocation) => void) | undefined;
   /** Receives how each turn ended, for logs and spans. @default no report */
-  readonly onTurn?: (report: TurnReport) => void;
+  readonly onTurn?: ((report: TurnReport) => void) | undefined;
   /**
    * Receives what failed without failing a turn: what tools and observers threw, unless `compile.onError` is set, is among it.
    * @default `process.emitWarning`, or `reportError` in browsers
    */
-  readonly onError?: OnError;
+  readonly onError?: OnError | undefined;
   /** Creates ids of invocations and sessions. @default random UUIDs of version 4 */
-  readonly createId?: CreateId;
+  readonly createId?: CreateId | undefined;
   /** Time. @default that of the system */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** The options of one turn. */
 export interface TurnOptions extends ChatCallOptions {
   /** Observers of this turn. @default [] */
-  readonly observers?: readonly ObserverInput[];
+  readonly observers?: readonly ObserverInput[] | undefined;
   /** Available to nodes in their context. @default {} */
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface CloseOptions {
@@ -123,10 +123,10 @@ export interface CloseOptions {
    * How long running turns may take to end; then they are cancelled, and `close` waits for another `abandonAfterMs`.
    * @default no limit
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface RecoverOptions {
   /** Only this session. @default all */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
 }

@@ -146,8 +146,8 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         ...this.#common(signal, options),
         invocationId,
         leases,
-        ...(sessionId === null ? {} : { sessionId }),
-        ...(initial === undefined ? {} : { initial }),
+        sessionId: sessionId === null ? undefined : sessionId,
+        initial,
         settle: (end) => (end.outcome === "suspended" ? this.#pause(end, null) : undefined),
       });
     } catch (error) {
@@ -196,7 +196,7 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         resumeInvocation: invocation_id,
         signalPayload: payload as SignalPayload<F>,
         leases: [lease],
-        ...(giveUp === undefined ? {} : { giveUp }),
+        giveUp,
         settle,
       });
       this.#report(facts, outcome, operation);
@@ -240,7 +240,7 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         ...this.#common(signal, {}),
         resumeInvocation: runId,
         leases,
-        ...(giveUp === undefined ? {} : { giveUp }),
+        giveUp,
         settle,
       });
       this.#report(facts(), outcome.outcome, undefined);

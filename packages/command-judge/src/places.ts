@@ -3,13 +3,13 @@ import { normalPath, type PathPlaces } from "./paths/resolve-path.ts";
 /** What a policy adds to the tables. */
 export interface JudgeLists {
   /** Names of programs that only read, with any option. @default [] */
-  readonly read?: readonly string[];
+  readonly read?: readonly string[] | undefined;
   /** Names of programs that only change files of the workspace, with any option. @default [] */
-  readonly write?: readonly string[];
+  readonly write?: readonly string[] | undefined;
   /** Patterns of further secret files; `*` also stands for slashes. @default [] */
-  readonly secretPaths?: readonly string[];
+  readonly secretPaths?: readonly string[] | undefined;
   /** Absolute paths of folders outside the workspace that count as inside. @default [] */
-  readonly allowedPaths?: readonly string[];
+  readonly allowedPaths?: readonly string[] | undefined;
 }
 
 /** From where commands and paths are judged. */
@@ -19,7 +19,7 @@ export interface JudgedPlaces {
   /** Absolute path of the folder in which a command starts, or from which a path leads. @default workspace */
   readonly directory?: string;
   /** Absolute path of the home folder; without it, `~` is outside. @default undefined */
-  readonly home?: string;
+  readonly home?: string | undefined;
   /** @default {} */
   readonly lists?: JudgeLists;
 }

@@ -1,4 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { sha256Hex } from "@harnesskit/node-kit";
 import { BufferFullError, type Clock, InvalidArgumentError } from "@harnesskit/wire";
 import type { DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
 
@@ -9,8 +10,6 @@ export type TokenRefusal = "unknown" | "expired" | "used" | "other_agent";
 export interface AdmittedLaunch {
   readonly launch: Launch;
   readonly observer: LaunchObserver;
-  /** SHA-256 of the token. */
-  readonly tokenHash: Buffer;
   /** When the token becomes invalid. */
   expiresAt: number;
   used: boolean;
@@ -18,18 +17,12 @@ export interface AdmittedLaunch {
   end: ((reason: DisconnectReason) => void) | undefined;
 }
 
-const tokenBytes = 32;
-
-export const tokenHash = (token: string): Buffer => createHash("sha256").update(token).digest();
-
-/**
- * The launches that may connect. A token is 256 random bits, valid once and for a short time, for the agent of its
- * launch; only its hash is kept, and it is compared in constant time with that of every launch.
- */
+/** The launches that may connect. A token is 256 random bits, valid once and for a short time, for the agent of its launch. */
 export class Admissions {
   readonly #clock: Clock;
   readonly #tokenLifetimeMs: number;
   readonly #maxAdmissions: number;
+  /** By the hash of the token: how long a look-up of a hash takes says nothing of a token. */
   readonly #launches = new Map<string, AdmittedLaunch>();
 
   constructor(clock: Clock, tokenLifetimeMs: number, maxAdmissions: number) {
@@ -40,32 +33,22 @@ export class Admissions {
 
   /** Throws `invalid_argument` for a launch that is admitted already, `buffer_full` when there are too many. */
   add(launch: Launch, observer: LaunchObserver): { token: string; admitted: AdmittedLaunch } {
-    if (this.#launches.has(launch.launchId)) {
+    if (this.all().some((other) => other.launch.launchId === launch.launchId)) {
       throw new InvalidArgumentError(`the launch ${launch.launchId} is admitted already`);
     }
     if (this.#launches.size >= this.#maxAdmissions) {
       throw new BufferFullError("maxAdmissions", this.#maxAdmissions);
     }
-    const token = randomBytes(tokenBytes).toString("base64url");
-    const admitted: AdmittedLaunch = {
-      launch,
-      observer,
-      tokenHash: tokenHash(token),
-      expiresAt: this.#clock.elapsedMs() + this.#tokenLifetimeMs,
-      used: false,
-      end: undefined,
-    };
-    this.#launches.set(launch.launchId, admitted);
+    const token = randomBytes(32).toString("base64url");
+    const expiresAt = this.#clock.elapsedMs() + this.#tokenLifetimeMs;
+    const admitted: AdmittedLaunch = { launch, observer, expiresAt, used: false, end: undefined };
+    this.#launches.set(sha256Hex(token), admitted);
     return { token, admitted };
   }
 
   /** The launch of the token, which is used up. */
   redeem(token: string, agentId: string): AdmittedLaunch | TokenRefusal {
-    const hash = tokenHash(token);
-    let found: AdmittedLaunch | undefined;
-    for (const admitted of this.#launches.values()) {
-      if (timingSafeEqual(hash, admitted.tokenHash)) found = admitted;
-    }
+    const found = this.#launches.get(sha256Hex(token));
     if (!found) return "unknown";
     if (found.launch.agentId !== agentId) return "other_agent";
     if (found.used) return "used";
@@ -82,14 +65,13 @@ export class Admissions {
 
   /** Returns false when it was taken out before. */
   remove(admitted: AdmittedLaunch): boolean {
-    if (this.#launches.get(admitted.launch.launchId) !== admitted) return false;
-    return this.#launches.delete(admitted.launch.launchId);
+    for (const [hash, other] of this.#launches) if (other === admitted) return this.#launches.delete(hash);
+    return false;
   }
 
   /** Whether a launch of this agent is admitted. */
   hasAgent(agentId: string): boolean {
-    for (const { launch } of this.#launches.values()) if (launch.agentId === agentId) return true;
-    return false;
+    return this.all().some(({ launch }) => launch.agentId === agentId);
   }
 
   all(): AdmittedLaunch[] {

@@ -7,7 +7,7 @@ export interface SessionHealth {
   /** `disconnected`: it has no session. */
   readonly status: AgentStatus | "disconnected";
   readonly sessionId?: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 /** An agent with a session. */
@@ -21,13 +21,11 @@ export interface AgentInfo {
   readonly connectedAt: number;
   /** What the agent says it can do. */
   readonly capabilities: readonly string[];
-  readonly sdk?: { readonly name: string; readonly version: string };
+  readonly sdk?: { readonly name: string; readonly version: string } | undefined;
   readonly tools: number;
   /** What its last heartbeat says: how long it runs, and how many calls. Absent before the first. */
-  readonly heartbeat?: Pick<AgentHeartbeat["payload"], "uptime_ms" | "inflight_calls">;
+  readonly heartbeat?: Pick<AgentHeartbeat["payload"], "uptime_ms" | "inflight_calls"> | undefined;
   /** Calls that it runs, and calls that wait for it. */
   readonly inflight: number;
   readonly waiting: number;
-  /** The manifest that it was built with is another one than the core has. */
-  readonly manifestDrift: boolean;
 }

@@ -55,7 +55,7 @@ export class Agents {
   add(session: Session): void {
     this.#sessions.set(session.agentId, session);
     this.#disconnected.delete(session.agentId);
-    this.healthChanged(session, session.manifestDrift ? "the manifest differs" : undefined);
+    this.healthChanged(session, undefined);
   }
 
   /** The agent will not reconnect: its last state is dropped. */
@@ -123,7 +123,7 @@ const healthOf = (session: Session, reason: string | undefined): SessionHealth =
   agentId: session.agentId,
   status: session.status,
   sessionId: session.sessionId,
-  ...(reason !== undefined && { reason }),
+  reason,
 });
 
 const infoOf = (session: Session): AgentInfo => ({
@@ -134,10 +134,9 @@ const infoOf = (session: Session): AgentInfo => ({
   status: session.status,
   connectedAt: session.openedAt,
   capabilities: session.hello.protocol.capabilities,
-  ...(session.hello.sdk && { sdk: session.hello.sdk }),
-  ...(session.lastHeartbeat && { heartbeat: session.lastHeartbeat }),
+  sdk: session.hello.sdk,
+  heartbeat: session.lastHeartbeat,
   tools: session.tools.size,
   inflight: session.calls.inflight,
   waiting: session.calls.waiting,
-  manifestDrift: session.manifestDrift,
 });

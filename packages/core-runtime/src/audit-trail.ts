@@ -1,6 +1,5 @@
-import type { AuditAction, AuditEntryInput, AuditSink } from "@harnesskit/audit";
+import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import type { Clock } from "@harnesskit/wire/time";
-import type { CoreStats } from "./core-stats.ts";
 
 const windowMs = 60_000;
 
@@ -36,33 +35,23 @@ export class AuditBudget {
 /** Records what the core does; without a sink, nothing. */
 export class AuditTrail {
   readonly sink: AuditSink | undefined;
-  readonly #stats: CoreStats;
 
-  constructor(sink: AuditSink | undefined, stats: CoreStats) {
+  constructor(sink: AuditSink | undefined) {
     this.sink = sink;
-    this.#stats = stats;
   }
 
   record(entry: AuditEntryInput): void {
     this.sink?.record(entry);
   }
 
-  /** The beginning of an action; undefined when there is no sink. */
-  begin(entry: AuditEntryInput): AuditAction | undefined {
-    const { sink } = this;
-    if (!sink) return undefined;
-    if (sink.begin) return sink.begin(entry);
-    sink.record(entry);
-    return { end: (end) => sink.record({ ...entry, ...end }) };
+  /** True while entries cannot be kept: no call is sent then, since none goes unrecorded. */
+  get isFull(): boolean {
+    return this.sink?.isFull === true;
   }
 
   /** For what an agent can cause as often as it likes. The entry after a gap says how many were left out. */
   recordWithin(budget: AuditBudget, entry: AuditEntryInput): void {
-    if (!this.sink) return;
-    if (!budget.take()) {
-      this.#stats.suppressedAuditEntries++;
-      return;
-    }
+    if (!this.sink || !budget.take()) return;
     const { suppressed } = budget;
     budget.suppressed = 0;
     this.sink.record(suppressed > 0 ? { ...entry, details: { ...entry.details, suppressed } } : entry);

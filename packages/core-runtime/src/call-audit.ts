@@ -1,4 +1,4 @@
-import type { AuditActionEnd, AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
+import type { AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
@@ -26,25 +26,56 @@ const callEntry = (
   causation_id: causationId ?? directiveId,
 });
 
-/** Before the call is sent. */
-export const auditCallStart = (audit: AuditTrail, call: Call, session: Session): void => {
-  if (!audit.sink) return;
-  call.audited = audit.begin(callEntry("tool.call", call.toolId, call.callId, call.options, session));
-};
+/** How long a call may run before its beginning has an entry of its own. */
+const startDelayMs = 20;
 
-/** When the call has ended for its caller, sent or not. */
-export const auditCallEnd = (
-  { audit, clock }: CoreContext,
-  call: Call,
-  session: Session,
-  result: CallResult,
-): void => {
-  if (!audit.sink) return;
-  const refusal = call.audited ? undefined : refusalOf(result);
-  const end = resultEnd(result, clock.elapsedMs() - call.startedMs, refusal);
-  if (call.audited) call.audited.end(end);
-  else audit.record({ ...callEntry("tool.result", call.toolId, call.callId, call.options, session), ...end });
-};
+/** Records the calls of one session: one that ends soon has one entry, any other one for its beginning and one for its end. */
+export class CallAudit {
+  readonly #context: CoreContext;
+  readonly #session: Session;
+  readonly #openCalls: () => Iterable<Call>;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(context: CoreContext, session: Session, openCalls: () => Iterable<Call>) {
+    this.#context = context;
+    this.#session = session;
+    this.#openCalls = openCalls;
+  }
+
+  /** A call was sent. */
+  started(): void {
+    const { audit, clock } = this.#context;
+    if (this.#cancelTimer || !audit.sink) return;
+    this.#cancelTimer = clock.after(startDelayMs, () => {
+      this.#cancelTimer = undefined;
+      for (const call of this.#openCalls()) {
+        if (call.messageId === undefined || call.isStartRecorded) continue;
+        call.isStartRecorded = true;
+        audit.record(this.#entry("tool.call", call));
+      }
+    });
+  }
+
+  /** The call has ended for its caller, sent or not. */
+  ended(call: Call, result: CallResult): void {
+    const { audit, clock } = this.#context;
+    if (!audit.sink) return;
+    const isSent = call.messageId !== undefined;
+    const entry = this.#entry(isSent && !call.isStartRecorded ? "tool.call" : "tool.result", call);
+    call.isStartRecorded = true;
+    const refusal = isSent ? undefined : refusalOf(result);
+    audit.record(Object.assign(entry, auditedOutcome(result, clock.elapsedMs() - call.startedMs, refusal)));
+  }
+
+  /** All calls have ended. */
+  stop(): void {
+    this.#cancelTimer?.();
+  }
+
+  #entry(action: string, call: Call): AuditEntryInput {
+    return callEntry(action, call.toolId, call.callId, call.options, this.#session);
+  }
+}
 
 /** A call that was refused before it had a session. */
 export const auditRefusedCall = (
@@ -54,15 +85,14 @@ export const auditRefusedCall = (
   options: CallOptions,
   result: CallResult,
 ): void => {
-  audit.record({ ...callEntry("tool.result", toolId.slice(0, 257), callId, options), ...resultEnd(result) });
+  audit.record({ ...callEntry("tool.result", toolId.slice(0, 257), callId, options), ...auditedOutcome(result) });
 };
 
-const resultEnd = (
+const auditedOutcome = (
   result: CallResult,
   durationMs?: number,
   refusal?: Readonly<Record<string, string>>,
-): AuditActionEnd => ({
-  action: "tool.result",
+): Pick<AuditEntryInput, "outcome" | "duration_ms" | "details"> => ({
   outcome: auditOutcome(result),
   duration_ms: durationMs,
   details: result.status === "succeeded" ? undefined : { code: result.error.code, ...refusal },

@@ -13,33 +13,33 @@ import type { CoreLimits } from "./core-limits.ts";
 /** Options of a call. */
 export interface CallOptions {
   /** Time until the call ends with `tool.timeout`, waiting for a slot included. @default 120000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Cancels the call. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The same key and input mean the same call: its remembered result is returned again. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /** Who calls, for the agent. Metadata only. */
-  readonly caller?: Caller;
+  readonly caller?: Caller | undefined;
   /** Who is behind the message, for the agent. Metadata only. */
-  readonly actor?: Actor;
+  readonly actor?: Actor | undefined;
   /** What the call is about, for the agent. Never secret. */
-  readonly context?: CallContext;
+  readonly context?: CallContext | undefined;
   /** The logical request that the call belongs to. @default the call's id */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** The wider context: a conversation, a mission, a workflow. @default the request's id */
-  readonly correlationId?: string;
+  readonly correlationId?: string | undefined;
   /** What caused the call directly. @default the directive's id, if there is one */
-  readonly causationId?: string;
+  readonly causationId?: string | undefined;
   /**
    * The issued directive that asks for the call, which uses it once; a tool with `requires_directive` needs one. It must be
    * for this tool and input, in force, and not spent.
    */
-  readonly directiveId?: string;
+  readonly directiveId?: string | undefined;
   /**
    * The `declaration_digest` of the tool that the call is meant for. If the tool has another one, the call is not made and
    * ends with `tool.changed`. @default any
    */
-  readonly declarationDigest?: string;
+  readonly declarationDigest?: string | undefined;
 }
 
 const ids = [

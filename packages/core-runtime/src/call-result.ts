@@ -14,10 +14,10 @@ import type { ValidationProblem } from "./tool-validators.ts";
 /** What the agent says of the run beside its outcome (section 4.3.3). Absent where it says nothing. */
 export interface CallReport {
   /** RFC 3339, by the agent's clock. */
-  readonly started_at?: string;
-  readonly finished_at?: string;
+  readonly started_at?: string | undefined;
+  readonly finished_at?: string | undefined;
   /** Durations and counts, with at most `maxErrorBytes`. */
-  readonly metrics?: JsonObject;
+  readonly metrics?: JsonObject | undefined;
 }
 
 /** How a call ended. What an agent reported and what the core decided have the same form. */
@@ -27,13 +27,15 @@ export type CallResult = CallReport &
     | { readonly status: "failed" | "canceled"; readonly error: RuntimeError }
   );
 
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 const maxMessageLength = 4096;
 
 /** An outcome that the core decides. */
 export const coreResult = (
   code: RuntimeErrorCode,
   message: string,
-  extra: { readonly retryable?: boolean; readonly details?: JsonObject } = {},
+  extra: { readonly retryable?: boolean; readonly details?: JsonObject | undefined } = {},
 ): CallResult => ({
   status: code === RuntimeErrorCode.Canceled ? "canceled" : "failed",
   error: { code, message, where: "core", ...extra },
@@ -58,9 +60,9 @@ const passedOn = (error: RuntimeError, { limits, redactor }: CoreContext): Runti
     message: redactor.text(
       message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message,
     ),
-    ...(keepsDetails && { details: redactedJson(details, redactor) }),
-    ...(retryable !== undefined && { retryable }),
-    ...(where !== undefined && { where: redactor.text(where.slice(0, 128)) }),
+    details: keepsDetails ? redactedJson(details, redactor) : undefined,
+    retryable,
+    where: where === undefined ? undefined : redactor.text(where.slice(0, 128)),
   };
 };
 
@@ -74,31 +76,33 @@ export const toCallResult = (
 ): CallResult => {
   const { status } = payload;
   const error = payload.error ?? outerError;
-  const report = reportOf(payload, context);
+  let result: CallResult;
   if (status === "succeeded") {
-    return { ...checkedOutput(payload.output ?? {}, tool, context, maxOutputBytes), ...report };
+    result = checkedOutput(payload.output ?? {}, tool, context, maxOutputBytes);
+  } else {
+    result = { status, error: error ? passedOn(error, context) : unexplained[status] };
   }
-  if (error) return { status, error: passedOn(error, context), ...report };
-  return status === "canceled"
-    ? { status, error: { code: RuntimeErrorCode.Canceled, message: "the call was cancelled" }, ...report }
-    : {
-        status,
-        error: { code: RuntimeErrorCode.Failed, message: "the tool failed and did not say why" },
-        ...report,
-      };
+  return addReport(result, payload, context);
 };
 
-const reportOf = (
+const unexplained: Readonly<Record<"failed" | "canceled", RuntimeError>> = {
+  canceled: { code: RuntimeErrorCode.Canceled, message: "the call was cancelled" },
+  failed: { code: RuntimeErrorCode.Failed, message: "the tool failed and did not say why" },
+};
+
+/** What the agent says of the run goes along with the result, which is not shared yet. */
+const addReport = (
+  result: Writable<CallResult>,
   { started_at, finished_at, metrics }: AgentToolResult["payload"],
   { limits, redactor }: CoreContext,
-): CallReport => ({
-  ...(started_at !== undefined && { started_at }),
-  ...(finished_at !== undefined && { finished_at }),
-  ...(metrics &&
-    !jsonProblem(metrics, { maxBytes: limits.maxErrorBytes }) && {
-      metrics: redactedJson(metrics, redactor),
-    }),
-});
+): CallResult => {
+  if (started_at !== undefined) result.started_at = started_at;
+  if (finished_at !== undefined) result.finished_at = finished_at;
+  if (metrics && !jsonProblem(metrics, { maxBytes: limits.maxErrorBytes })) {
+    result.metrics = redactedJson(metrics, redactor);
+  }
+  return result;
+};
 
 const checkedOutput = (
   output: JsonObject,

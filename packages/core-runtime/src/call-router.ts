@@ -44,7 +44,10 @@ export class CallRouter {
     if (refused) return this.#refused(toolId, options, refused);
     const { session, tool } = found;
     const call = session.calls.open(tool, input as JsonObject, options);
-    this.#authorize(session, call);
+    const verdict = this.#ask(session, call);
+    if (isThenable(verdict) || options.directiveId !== undefined) {
+      void this.#admitLater(session, call, verdict);
+    } else this.#admit(session, call, refusedBy(verdict) ?? this.#missingDirective(call));
     return call;
   }
 
@@ -57,8 +60,7 @@ export class CallRouter {
     if (refused) return refused;
     const callId = nextUuid();
     const asked = { tool, options, callId, causationId: callId, input: input as JsonObject };
-    const verdict = async () => this.#ask(session, asked);
-    return refusedBy(await verdict().catch(() => undefined));
+    return refusedBy(await settled(this.#ask(session, asked)));
   }
 
   #find(toolId: string): { session: Session; tool: RegisteredTool } | CallResult {
@@ -100,68 +102,58 @@ export class CallRouter {
     return problem && misfit(InvalidInput, "input", problem);
   }
 
-  #authorize(session: Session, call: Call): void {
-    let verdict: unknown;
-    try {
-      verdict = this.#ask(session, call);
-    } catch {
-      // Without a verdict the call is refused.
-    }
-    if (!isThenable(verdict)) {
-      this.#decided(session, call, refusedBy(verdict));
-      return;
-    }
-    session.calls.hold(call);
-    const decided = (decision: unknown) => {
-      if (!call.settled) this.#decided(session, call, refusedBy(decision) ?? goneOrChanged(session, call));
-    };
-    verdict.then(decided, () => decided(undefined));
-  }
-
-  /** Whether the call is permitted: by the embedder, or by the grants. */
+  /** Whether the call is permitted: by the embedder, or by the grants. Without a verdict it is refused. */
   #ask(session: Session, call: AskingCall): unknown {
     const { authorize, permissions } = this.#context;
-    if (authorize) return authorize(requestFor(session, call));
-    return permissions.decide(call.tool.info, permissionsOf(session), call.options);
+    try {
+      return authorize
+        ? authorize(requestFor(session, call))
+        : permissions.decide(call.tool.info, permissionsOf(session), call.options);
+    } catch {
+      return undefined;
+    }
   }
 
-  #decided(session: Session, call: Call, refused: CallResult | undefined): void {
+  #admit(session: Session, call: Call, refused: CallResult | undefined): void {
     if (call.settled) return;
     if (refused) session.calls.finish(call, refused);
-    else this.#submit(session, call);
-  }
-
-  #submit(session: Session, call: Call): void {
-    const { directiveId } = call.options;
-    if (directiveId !== undefined) void this.#submitBacked(session, call, directiveId);
-    else if (call.tool.info.requires_directive) {
-      session.calls.finish(call, this.#context.backing.unbacked("missing", call.toolId));
-    } else if (this.#isToBeMade(session, call)) session.calls.submit(call);
+    else if (this.#isToBeMade(session, call)) session.calls.submit(call);
   }
 
   /** The directive is used last, for a call that is made. A call that gets the result of another one uses none. */
-  async #submitBacked(session: Session, call: Call, directiveId: string): Promise<void> {
+  async #admitLater(session: Session, call: Call, verdict: unknown): Promise<void> {
     const { calls } = session;
     const { backing } = this.#context;
     calls.hold(call);
-    if (call.settled) return;
-    const refused = await backing.check(call, directiveId);
-    if (call.settled) return;
-    if (refused) calls.finish(call, refused);
-    else if (this.#isToBeMade(session, call)) {
-      const unused = await backing.use(call, directiveId);
-      // One that its caller has left may still be awaited by others with its key.
-      if (call.state === "ended") return;
-      const problem = unused ?? goneOrChanged(session, call);
-      if (problem) calls.finish(call, problem);
-      else calls.submit(call);
+    const refused =
+      refusedBy(await settled(verdict)) ?? goneOrChanged(session, call) ?? this.#missingDirective(call);
+    const { directiveId } = call.options;
+    if (call.settled || refused || directiveId === undefined) {
+      this.#admit(session, call, refused);
+      return;
     }
+    const unbacked = await backing.check(call, directiveId);
+    if (call.settled) return;
+    if (unbacked) {
+      calls.finish(call, unbacked);
+      return;
+    }
+    if (!this.#isToBeMade(session, call)) return;
+    const unused = await backing.use(call, directiveId);
+    // One that its caller has left may still be awaited by others with its key.
+    const problem = unused ?? goneOrChanged(session, call);
+    if (problem) calls.finish(call, problem);
+    else calls.submit(call);
+  }
+
+  #missingDirective({ tool, toolId, options }: Call): CallResult | undefined {
+    if (!tool.info.requires_directive || options.directiveId !== undefined) return undefined;
+    return this.#context.backing.unbacked("missing", toolId);
   }
 
   /** False for a call that its idempotency key refuses, or gives the result of another one. */
   #isToBeMade({ calls }: Session, call: Call): boolean {
-    const { keys, stats } = this.#context;
-    const known = keys.claim(call);
+    const known = this.#context.keys.claim(call);
     if (known === "conflict") {
       const message = "the idempotency key was used with another input";
       calls.finish(call, coreResult(RuntimeErrorCode.IdempotencyConflict, message));
@@ -170,10 +162,7 @@ export class CallRouter {
       calls.finish(call, coreResult(InvalidInput, message));
     } else if (known === undefined) return true;
     else if (known instanceof Call) calls.join(call, known);
-    else {
-      stats.callsJoined++;
-      calls.finish(call, known);
-    }
+    else calls.finish(call, known);
     return false;
   }
 
@@ -190,6 +179,15 @@ export class CallRouter {
 
 /** What is known of a call that asks whether it may be made. */
 type AskingCall = Pick<Call, "tool" | "options" | "causationId" | "callId" | "input">;
+
+/** What a promise gives; undefined where it rejects. */
+const settled = async (value: unknown): Promise<unknown> => {
+  try {
+    return await value;
+  } catch {
+    return undefined;
+  }
+};
 
 const noPermissions: readonly string[] = Object.freeze([]);
 
@@ -218,7 +216,7 @@ const refusedBy = (verdict: unknown): CallResult | undefined => {
   const message = typeof reason === "string" ? reason.slice(0, 1024) : "the authorization failed";
   const details = isObject(verdict) && isPlainObject(verdict.details) ? verdict.details : undefined;
   return coreResult(RuntimeErrorCode.Forbidden, message, {
-    ...(details && { details: details as JsonObject }),
+    details: details ? (details as JsonObject) : undefined,
   });
 };
 

@@ -11,9 +11,9 @@ export interface StreamChunk {
   readonly channel: "stdout" | "stderr" | "log" | "status" | "partial_result";
   readonly data: { readonly text: string } | { readonly json: JsonObject };
   /** The agent said that no chunk follows. */
-  readonly done?: true;
+  readonly done?: true | undefined;
   /** Chunks just before this one that never arrived: the agent skipped their numbers. */
-  readonly missing?: number;
+  readonly missing?: number | undefined;
   /** Chunks just before this one that were dropped here, because the reader was too slow. */
   readonly dropped?: number;
 }
@@ -41,18 +41,14 @@ export class CallStream extends Feed<StreamChunk> {
   }
 
   /**
-   * Takes a stream message, without what looks like a secret. Repeated numbers are dropped and counted; after a gap
+   * Takes a stream message, without what looks like a secret. Repeated numbers are dropped; after a gap
    * the chunk says how many are missing. Returns false for a chunk after `done`.
    */
   take({ seq, channel, data, done }: AgentToolStream["payload"]): boolean {
-    const { stats, redactor, limits } = this.#context;
+    const { redactor, limits } = this.#context;
     if (this.#isDone) return false;
-    if (seq <= this.#lastSeq) {
-      stats.repeatedChunks++;
-      return true;
-    }
+    if (seq <= this.#lastSeq) return true;
     const missing = seq - this.#lastSeq - 1;
-    if (missing > 0) stats.chunkGaps++;
     this.#lastSeq = seq;
     this.#isDone = done === true;
     if (chunkBytes(data) > limits.maxStreamBytes) {
@@ -64,8 +60,8 @@ export class CallStream extends Feed<StreamChunk> {
       seq,
       channel,
       data: "json" in data ? { json: redactedJson(data.json, redactor) } : { text: redactor.text(data.text) },
-      ...(done && { done }),
-      ...(missing > 0 && { missing }),
+      done: done || undefined,
+      missing: missing > 0 ? missing : undefined,
     });
     return true;
   }

@@ -1,7 +1,5 @@
-import type { AuditAction } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { nextUuid, sharedSignal } from "@harnesskit/wire";
-import { startDeadline } from "@harnesskit/wire/time";
 import { currentTracer, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
@@ -31,7 +29,7 @@ export interface ToolCall {
  * - `opened`: nothing was done for it yet.
  * - `authorizing`: waits for the decision or its directive; counts as waiting.
  * - `queued`: waits for a free slot of the agent.
- * - `joined`: waits for the result of its leader, a call with the same idempotency key.
+ * - `joined`: waits for the result of another call with its idempotency key.
  * - `running`: was sent.
  * - `canceling`: was sent, and so was its cancellation.
  * - `lingering`: has ended for its caller; the agent still owes a result, and the slot is still taken.
@@ -56,19 +54,20 @@ export class Call implements ToolCall {
   readonly result: Promise<CallResult>;
   readonly operation: TracedOperation<"call"> | undefined;
   state: CallState = "opened";
+  /** When it expires, by the deadlines of its session. */
+  dueMs = Number.POSITIVE_INFINITY;
   /** The id of its message, once it was sent. */
   messageId: string | undefined;
-  /** Its beginning in the audit, once it was sent. */
-  audited: AuditAction | undefined;
-  /** The call whose result it gets, and the calls that get its own. */
+  /** Its beginning is in the audit. */
+  isStartRecorded = false;
+  /** The call whose result it gets. */
   leader: Call | undefined;
-  joiners: Set<Call> | undefined;
+  /** How many others wait for its result. */
+  joined = 0;
   /** Called at its end if it was not sent. */
   onUnsent: (() => void) | undefined;
-  /** Called with the result that joined calls get, also when this call's own caller has left before. */
-  onOutcome: ((result: CallResult, fromAgent: boolean) => void) | undefined;
-  #dueMs = Number.POSITIVE_INFINITY;
-  #cancelTimer: (() => void) | undefined;
+  /** Called with its outcome, also when its own caller has left before. */
+  readonly outcomeListeners: ((result: CallResult, fromAgent: boolean) => void)[] = [];
   readonly #calls: SessionCalls;
   readonly #context: CoreContext;
   #stream: CallStream | undefined;
@@ -142,25 +141,6 @@ export class Call implements ToolCall {
 
   cancel(reason?: string): void {
     if (!this.settled) this.#calls.cancel(this, reason);
-  }
-
-  /** It expires after this time, or earlier if that was said before. */
-  expireWithin(delayMs: number): void {
-    const { clock } = this.#context;
-    const dueMs = clock.elapsedMs() + delayMs;
-    if (dueMs >= this.#dueMs) return;
-    this.#dueMs = dueMs;
-    this.#cancelTimer?.();
-    const onExpired = () => {
-      this.#dueMs = Number.POSITIVE_INFINITY;
-      this.#calls.expired(this);
-    };
-    this.#cancelTimer = startDeadline(delayMs, onExpired, { clock });
-  }
-
-  /** It expires no more. */
-  stopTimer(): void {
-    this.#cancelTimer?.();
   }
 
   /** Gives the caller the result. Returns false when it has one already. */

@@ -8,13 +8,12 @@ import {
 import type { Channel } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { startDeadline } from "@harnesskit/wire/time";
-import type { AdmittedLaunch } from "./admissions.ts";
 import { toMessage } from "./core-message.ts";
 import type { RuntimeCore } from "./runtime-core.ts";
 import type { Session, SessionOptions } from "./session.ts";
 
 /** A hello that was accepted. */
-export type Accepted = Pick<SessionOptions, "channel" | "admitted" | "manifestDrift"> & {
+export type Accepted = Pick<SessionOptions, "channel" | "admitted"> & {
   readonly hello: AgentHello;
 };
 
@@ -104,26 +103,13 @@ export class AgentConnection {
       this.#refuseHello(RuntimeErrorCode.UnsupportedVersion, "version", hello);
       return;
     }
-    const { manifestHash } = admitted.launch;
-    const manifestDrift =
-      manifestHash !== undefined && manifest_hash !== undefined && manifest_hash !== manifestHash;
-    if (manifestDrift) this.#recordDrift(admitted);
-    if (manifestDrift && context.refuseManifestDrift) {
-      this.#refuseHello(RuntimeErrorCode.Unauthorized, "manifest_drift", hello);
-      return;
+    const { launchId, manifestHash = manifest_hash } = admitted.launch;
+    if (manifest_hash !== undefined && manifest_hash !== manifestHash) {
+      const details = { launch_id: launchId };
+      context.audit.record({ action: "agent.manifest_drift", outcome: "ok", agent_id, details });
     }
     this.#settle();
-    this.#session = this.#core.welcome({ channel: this.#channel, admitted, hello, manifestDrift });
-  }
-
-  #recordDrift({ launch }: AdmittedLaunch): void {
-    const { audit, refuseManifestDrift } = this.#core.context;
-    audit.record({
-      action: "agent.manifest_drift",
-      outcome: refuseManifestDrift ? "refused" : "ok",
-      agent_id: launch.agentId,
-      details: { launch_id: launch.launchId },
-    });
+    this.#session = this.#core.welcome({ channel: this.#channel, admitted, hello });
   }
 
   #refuseHello(code: RuntimeErrorCode, reason: string, hello: object): void {
@@ -141,7 +127,6 @@ export class AgentConnection {
     if (this.#refused) return;
     this.#refused = true;
     const { context, auditBudget } = this.#core;
-    context.stats.refusedHellos++;
     const { id, payload } = isObject(message) ? message : {};
     context.audit.recordWithin(auditBudget, {
       action: "agent.refused",

@@ -11,7 +11,6 @@ import { Backing } from "./directives/backing.ts";
 import { createMemoryDirectives, IssuedDirectives } from "./directives/directives.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { GrantAuthorizer } from "./permissions/authorize-by-grants.ts";
-import { SentCalls } from "./sent-calls.ts";
 import { ToolValidators } from "./tool-validators.ts";
 
 /** What the parts of one core share. */
@@ -29,9 +28,7 @@ export interface CoreContext {
   readonly permissions: GrantAuthorizer;
   readonly directives: IssuedDirectives;
   readonly backing: Backing;
-  readonly sentCalls: SentCalls;
   readonly server: { readonly core_version: string; readonly instance_id: string };
-  readonly refuseManifestDrift: boolean;
   /** Gives `onError` what no call says; without it, a warning of the process. */
   report(error: HarnessError, agentId: string): void;
   /** Calls a handler of the caller's. What it throws is reported. */
@@ -55,8 +52,7 @@ export const createContext = (options: CoreOptions): CoreContext => {
   }
   const limits = coreLimits.resolve(options.limits);
   const times = resolveTimes(coreTimes, options);
-  const stats = createStats();
-  const audit = new AuditTrail(options.audit, stats);
+  const audit = new AuditTrail(options.audit);
   const store = options.directives ?? createMemoryDirectives();
   const directives = new IssuedDirectives({ store, audit, clock });
   const report: CoreContext["report"] = (error, agentId) => {
@@ -68,7 +64,7 @@ export const createContext = (options: CoreOptions): CoreContext => {
   return {
     clock,
     limits,
-    stats,
+    stats: createStats(),
     redactor,
     authorize: options.authorize,
     permissions: new GrantAuthorizer(grants, clock, options.operatorCommand),
@@ -78,12 +74,10 @@ export const createContext = (options: CoreOptions): CoreContext => {
     backing: new Backing(directives, options.operatorCommand, report),
     validators: new ToolValidators(limits),
     keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits),
-    sentCalls: new SentCalls(),
     server: {
       core_version: options.coreVersion ?? "0.0.0",
       instance_id: options.instanceId ?? randomUUID(),
     },
-    refuseManifestDrift: options.refuseManifestDrift ?? false,
     report,
     notify: (agentId, call) =>
       callSafely(call, (cause) =>

@@ -12,37 +12,35 @@ export interface CoreOptions extends Partial<CoreTimes> {
    * What the operator granted, beyond what every agent may do: tools without side effects that need no permission but
    * `fs.read` (section 4.3.1). @default nothing
    */
-  readonly grants?: GrantStore;
+  readonly grants?: GrantStore | undefined;
   /** Where the directives are that calls may use. @default in memory */
-  readonly directives?: DirectiveStore;
+  readonly directives?: DirectiveStore | undefined;
   /** Decides about each call before it is sent, in place of the grants. @default by `grants` */
-  readonly authorize?: Authorize;
+  readonly authorize?: Authorize | undefined;
   /** Where everything that happens is recorded, never content, never a token. @default nowhere */
-  readonly audit?: AuditSink;
+  readonly audit?: AuditSink | undefined;
   /**
    * Takes what looks like a secret out of streamed output and of agents' error messages (section 7). Session tokens are
    * added to it. @default a new one
    */
-  readonly redactor?: Redactor;
+  readonly redactor?: Redactor | undefined;
   /** @default see {@link CoreLimits} */
-  readonly limits?: Partial<CoreLimits>;
+  readonly limits?: Partial<CoreLimits> | undefined;
   /**
    * Receives what no call says, with the agent: what a tool threw, whose caller learns only that it failed (`tool_failed`; of
    * agents that `startCore` launches), what a launch observer or `onOutput` threw (`handler_failed`), and a directive that
    * could not be given back (`directive_not_given_back`). @default `process.emitWarning`
    */
-  readonly onError?: (error: HarnessError, context: { readonly agentId: string }) => void;
-  /** Whether an agent whose `manifest_hash` differs from the launch's is refused. @default false: it is reported */
-  readonly refuseManifestDrift?: boolean;
+  readonly onError?: ((error: HarnessError, context: { readonly agentId: string }) => void) | undefined;
   /**
    * The operator's command for grants and directives, which refusals name as advice: `harness core` for stores that it
    * changes. @default refusals name the functions of this package
    */
   readonly operatorCommand?: string | undefined;
   /** The core's version, as announced to agents. @default "0.0.0" */
-  readonly coreVersion?: string;
+  readonly coreVersion?: string | undefined;
   /** This core's id, as announced to agents. @default a random UUID */
-  readonly instanceId?: string;
+  readonly instanceId?: string | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }

@@ -16,8 +16,8 @@ interface KeyEntry {
 }
 
 /**
- * Which calls were made under which keys, each for its tool, caller and actor: a key of another caller means another call. A call that runs is remembered while it runs; a result
- * while it is young and there is room. Only what the agent itself reported as final is remembered: success, or a
+ * Which calls were made under which keys, each for its tool, caller and actor: a key of another caller means another
+ * call. A call that runs is remembered while it runs; a result while it is young and there is room. Only what the agent itself reported as final is remembered: success, or a
  * failure that is not retryable. After anything else the key is free, so that the next call with it is a real one.
  */
 export class IdempotencyKeys {
@@ -52,7 +52,9 @@ export class IdempotencyKeys {
     if (entry) this.#forget(name, entry);
     const made: KeyEntry = { inputDigest, known: call, bytes: 0, expiresAt: Number.POSITIVE_INFINITY };
     this.#entries.set(name, made);
-    call.onOutcome = (result, fromAgent) => this.#ended(name, made, fromAgent ? result : undefined);
+    call.outcomeListeners.push((result, fromAgent) =>
+      this.#ended(name, made, fromAgent ? result : undefined),
+    );
     return undefined;
   }
 

@@ -53,7 +53,7 @@ export class ToolRefusal extends HarnessError {
 
   toRuntimeError(): RuntimeError {
     const { code, message, path } = this;
-    return { code, message, where: "core.registry", ...(path !== undefined && { details: { path } }) };
+    return { code, message, where: "core.registry", details: path === undefined ? undefined : { path } };
   }
 }
 
@@ -113,7 +113,7 @@ export const judgeTool = (
     info: {
       ...rest,
       input_schema: input.schema,
-      ...(output && { output_schema: output.schema }),
+      output_schema: output ? output.schema : undefined,
       agent_id: agentId,
       schema_digest: schemaDigest,
       declaration_digest: sha256Digest(canonicalJson([schemaDigest, effects, directive, permissions])),

@@ -17,7 +17,6 @@ const coreOptions = {
   redactor: false,
   limits: false,
   onError: false,
-  refuseManifestDrift: false,
   operatorCommand: false,
   coreVersion: false,
   instanceId: false,

@@ -9,6 +9,15 @@ const redactedValue = (value: JsonValue, redactor: Redactor): JsonValue => {
     : redactedJson(value, redactor);
 };
 
-/** The object without what looks like a secret in its strings. Keys stay. */
-export const redactedJson = (value: JsonObject, redactor: Redactor): JsonObject =>
-  Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, redactedValue(entry, redactor)]));
+/** The object without what looks like a secret in its strings; the same object if it holds nothing but numbers and flags. */
+export const redactedJson = (value: JsonObject, redactor: Redactor): JsonObject => {
+  let redacted = value;
+  for (const key of Object.keys(value)) {
+    const entry = value[key] as JsonValue;
+    const kept = redactedValue(entry, redactor);
+    if (kept === entry) continue;
+    if (redacted === value) redacted = { ...value };
+    redacted[key] = kept;
+  }
+  return redacted;
+};

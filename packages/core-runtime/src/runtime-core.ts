@@ -75,14 +75,13 @@ export class RuntimeCore implements Core {
   }
 
   /** Makes the session of an agent whose hello was accepted. */
-  welcome({ channel, admitted, hello, manifestDrift }: Accepted): Session {
+  welcome({ channel, admitted, hello }: Accepted): Session {
     const { agentId, launchId } = admitted.launch;
     const session = new Session({
       context: this.context,
       channel,
       admitted,
       hello: hello.payload,
-      manifestDrift,
       knownDigests: this.#agents.knownDigests(agentId),
       agents: this.#agents,
     });
@@ -98,13 +97,11 @@ export class RuntimeCore implements Core {
       outcome: "ok",
       agent_id: agentId,
       session_id: session.sessionId,
-      details: { launch_id: launchId, manifest_drift: manifestDrift, superseded: before !== undefined },
+      details: { launch_id: launchId, superseded: before !== undefined },
     });
     session.open(hello.id);
     this.#agents.add(session);
     session.notifyConnected();
-    if (manifestDrift)
-      session.notifyHealth("the manifest differs from the one that the agent was built with");
     return session;
   }
 

@@ -2,7 +2,6 @@ import { isObject } from "@harnesskit/wire/json";
 import type { CoreLimits } from "./core-limits.ts";
 import { judgePattern } from "./pattern-engine.ts";
 import {
-  invertingKeywords,
   type KeywordShape,
   keywordShapes,
   loopingKeywords,
@@ -21,16 +20,19 @@ export type SafeSchema =
       readonly ok: true;
       /** What of the schema bears on validation, with a weight for the meter in each subschema. */
       readonly schema: Readonly<Record<string, unknown>>;
-      /** Patterns that are not tested, because no engine tests them in linear time. */
+      /** Patterns that are left out, because no engine tests them in linear time. */
       readonly uncheckedPatterns: number;
-      /** No keyword turns the meaning of an untested pattern around. */
-      readonly lenient: boolean;
     }
   | { readonly ok: false; readonly path: string; readonly problem: string };
 
-/** The keywords that the compiled schema counts its steps with. */
+/** The keyword that the compiled schema counts its steps with. */
 export const stepKeyword = "harnessSteps";
-export const loopKeyword = "harnessLoopSteps";
+
+/** What one subschema costs; `loops` for each entry or character of the value. */
+export interface Steps {
+  readonly weight: number;
+  readonly loops: boolean;
+}
 
 class Refusal {
   constructor(
@@ -47,7 +49,6 @@ class SchemaCopier {
   #patterns = 0;
   #containsDepth = 0;
   uncheckedPatterns = 0;
-  inverting = false;
 
   constructor(limits: SchemaLimits) {
     this.#limits = limits;
@@ -57,9 +58,6 @@ class SchemaCopier {
   finish(): void {
     for (const { path, target } of this.#references) {
       if (!this.#places.has(target)) throw new Refusal(path, "the reference points to no subschema");
-    }
-    if (this.inverting && this.uncheckedPatterns > 0) {
-      throw new Refusal("", "a pattern with lookaround or back references beside not, if or maxContains");
     }
   }
 
@@ -90,7 +88,6 @@ class SchemaCopier {
       const shape = keywordShapes.get(keyword);
       if (shape === undefined) continue;
       loops ||= loopingKeywords.has(keyword);
-      this.inverting ||= invertingKeywords.has(keyword);
       if (keyword === "contains") this.#containsDepth++;
       const kept = this.#keyword(shape, source[keyword], `${path}/${keyword}`, depth);
       if (keyword === "contains") this.#containsDepth--;
@@ -99,8 +96,7 @@ class SchemaCopier {
       weight +=
         shape === "values" || shape === "value" ? countValues(kept) : Array.isArray(kept) ? kept.length : 1;
     }
-    copy[stepKeyword] = weight;
-    if (loops) copy[loopKeyword] = weight;
+    copy[stepKeyword] = { weight, loops } satisfies Steps;
     return copy;
   }
 
@@ -255,12 +251,7 @@ export const toSafeSchema = (schema: Readonly<Record<string, unknown>>, limits: 
   try {
     const copy = copier.schema(schema, "", 0) as Record<string, unknown>;
     copier.finish();
-    return {
-      ok: true,
-      schema: copy,
-      uncheckedPatterns: copier.uncheckedPatterns,
-      lenient: !copier.inverting,
-    };
+    return { ok: true, schema: copy, uncheckedPatterns: copier.uncheckedPatterns };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
     return { ok: false, path: refusal.path.slice(0, 256), problem: refusal.problem };

@@ -40,9 +40,6 @@ export const loopingKeywords: ReadonlySet<string> = new Set([
   ...wordList("uniqueItems contains minLength maxLength enum const"),
 ]);
 
-/** Under these, an untested pattern would invert the meaning. */
-export const invertingKeywords: ReadonlySet<string> = new Set(wordList("not if maxContains"));
-
 export const typeNames: ReadonlySet<unknown> = new Set(
   wordList("null boolean object array number integer string"),
 );

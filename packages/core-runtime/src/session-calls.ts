@@ -6,16 +6,17 @@ import {
   type RuntimeError,
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
+import { BoundedSet } from "@harnesskit/wire";
+import { Deadlines } from "@harnesskit/wire/time";
 import { Call, type CallState } from "./call.ts";
-import { auditCallEnd, auditCallStart } from "./call-audit.ts";
-import { CallLanes } from "./call-lanes.ts";
+import { CallAudit } from "./call-audit.ts";
 import type { CallOptions } from "./call-options.ts";
 import { type CallResult, coreResult, toCallResult } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
 import { callMessage, cancelMessage } from "./core-message.ts";
 import type { RegisteredTool } from "./judge-tool.ts";
-import type { StrayKind } from "./sent-calls.ts";
 import type { Session } from "./session.ts";
+import { ToolSlots } from "./tool-slots.ts";
 
 const retryable = { retryable: true };
 
@@ -25,7 +26,7 @@ const isWaiting = (state: CallState): boolean => state === "authorizing" || stat
 const isInflight = (state: CallState): boolean =>
   state === "running" || state === "canceling" || state === "lingering";
 
-/** The calls of one session: at most so many run, the others wait; each is settled exactly once. */
+/** The calls of one session: at most so many run, the others wait in the order in which they came; each is settled exactly once. */
 export class SessionCalls {
   readonly maxInputBytes: number;
   readonly maxOutputBytes: number;
@@ -34,9 +35,15 @@ export class SessionCalls {
   readonly #context: CoreContext;
   readonly #session: Session;
   readonly #maxInflight: number;
-  readonly #lanes: CallLanes;
+  readonly #slots: ToolSlots;
+  readonly #audit: CallAudit;
   /** Every call that has not ended, lingering ones included. */
   readonly #open = new Map<string, Call>();
+  /** Calls that may be sent when there is a slot. */
+  readonly #queued = new Set<Call>();
+  /** Calls that the agent may still answer, although they have ended. */
+  readonly #givenUp = new BoundedSet<string>({ maxSize: 1024 });
+  readonly #deadlines: Deadlines<Call>;
   #isClosed = false;
   #isPumping = false;
   readonly #idleWaiters: (() => void)[] = [];
@@ -44,7 +51,13 @@ export class SessionCalls {
   constructor(context: CoreContext, session: Session, { limits = {} }: Partial<AgentManifest> = {}) {
     this.#context = context;
     this.#session = session;
-    this.#lanes = new CallLanes(limits.max_inflight_per_tool);
+    this.#slots = new ToolSlots(limits.max_inflight_per_tool);
+    this.#audit = new CallAudit(context, session, () => this.#open.values());
+    this.#deadlines = new Deadlines({
+      clock: context.clock,
+      entries: () => this.#open.values(),
+      expired: (call) => this.#expired(call),
+    });
     const { maxInFlightRequests, maxToolInputBytes, maxToolOutputBytes } = context.limits;
     this.#maxInflight = Math.min(limits.max_inflight_requests ?? Infinity, maxInFlightRequests);
     this.maxInputBytes = Math.min(limits.max_tool_input_bytes ?? Infinity, maxToolInputBytes);
@@ -63,7 +76,7 @@ export class SessionCalls {
   open(tool: RegisteredTool, input: JsonObject, options: CallOptions): Call {
     const call = new Call(tool, input, options, this, this.#context);
     this.#open.set(call.callId, call);
-    call.expireWithin(call.timeoutMs);
+    call.dueMs = this.#deadlines.dueAfter(call.timeoutMs);
     return call;
   }
 
@@ -79,29 +92,26 @@ export class SessionCalls {
     if (call.settled) return;
     this.#enter(call, "joined");
     call.leader = leader;
-    leader.joiners ??= new Set();
-    leader.joiners.add(call);
-    this.#context.stats.callsJoined++;
+    leader.joined++;
+    leader.outcomeListeners.push((result) => this.finish(call, result));
   }
 
   /** The call may be sent: at once if there is a free slot, otherwise when there is one. */
   submit(call: Call): void {
     if (call.state === "ended") return;
     this.#enter(call, "opened");
-    if (this.inflight < this.#maxInflight && this.#lanes.isFree(call)) this.#send(call);
+    if (this.#hasSlot(call)) this.#send(call);
     else if (this.#hasRoom()) {
       this.#keep(call, "queued");
-      this.#lanes.enqueue(call);
+      this.#queued.add(call);
     } else this.#refuseBusy(call);
   }
 
   /** Ends the call and those that joined it, and sends what there is a free slot for now. */
   finish(call: Call, result: CallResult, fromAgent = false): void {
-    const { state } = call;
-    if (state === "queued" || isInflight(state)) this.#lanes.leave(call, state !== "queued");
+    if (call.state === "ended") return;
     this.#enter(call, "ended");
     this.#open.delete(call.callId);
-    call.stopTimer();
     if (call.messageId === undefined) call.onUnsent?.();
     this.#settle(call, result, fromAgent);
     this.#pump();
@@ -111,41 +121,22 @@ export class SessionCalls {
     const { state } = call;
     const canceled = coreResult(RuntimeErrorCode.Canceled, "the call was cancelled by its caller");
     if (state === "joined") this.#leave(call, canceled);
-    else if (call.joiners?.size) this.#settleOne(call, canceled);
+    else if (call.joined > 0) this.#settleOne(call, canceled);
     else if (state === "running") {
       this.#enter(call, "canceling");
-      call.expireWithin(this.#context.times.cancelGraceMs);
+      call.dueMs = Math.min(call.dueMs, this.#deadlines.dueAfter(this.#context.times.cancelGraceMs));
       this.#sendCancel(call, reason);
     } else if (!isInflight(state)) this.finish(call, canceled);
   }
 
-  /** The call's time is over, or that which the agent had to answer a cancellation. */
-  expired(call: Call): void {
-    const { Canceled, Timeout } = RuntimeErrorCode;
-    const { state } = call;
-    if (state === "running") {
-      this.#enter(call, "lingering");
-      call.expireWithin(this.#context.times.cancelGraceMs);
-      this.#sendCancel(call, "timeout");
-      const message = `the call did not end within ${call.timeoutMs} ms`;
-      this.#settle(call, coreResult(Timeout, message, { retryable: call.isRepeatable }), false);
-    } else if (isInflight(state)) {
-      this.finish(call, coreResult(Canceled, "the agent did not answer the cancellation"));
-    } else {
-      const timedOut = coreResult(Timeout, "the call was not sent in time", retryable);
-      if (state === "joined") this.#leave(call, timedOut);
-      else this.finish(call, timedOut);
-    }
-  }
-
   /** Takes a result. Returns what it is when no call of this session waits for it. */
-  takeResult({ payload, error }: AgentToolResult): StrayKind | undefined {
+  takeResult({ payload, error }: AgentToolResult): "late" | "unknown" | undefined {
     const call = this.#inflightCall(payload.call_id);
-    const kind = this.#context.sentCalls.answer(payload.call_id, this.#session.sessionId);
-    const isStray = !call || call.state === "lingering";
-    if (isStray) this.#context.stats[`${kind}Results`]++;
+    const isLate = call ? call.state === "lingering" : this.#givenUp.delete(payload.call_id);
     if (call) this.#answered(call, payload, error);
-    return isStray ? kind : undefined;
+    if (call && !isLate) return undefined;
+    this.#context.stats[isLate ? "lateResults" : "unknownResults"]++;
+    return isLate ? "late" : "unknown";
   }
 
   /** An invalid result for this call came. */
@@ -168,9 +159,7 @@ export class SessionCalls {
   /** Takes a chunk. Returns false when no running call of this session streams it. */
   takeStream({ payload }: AgentToolStream): boolean {
     const call = this.#inflightCall(payload.call_id);
-    if (call && !call.settled && call.stream.take(payload)) return true;
-    this.#context.stats.strayChunks++;
-    return false;
+    return call !== undefined && !call.settled && call.stream.take(payload);
   }
 
   /** What has not been sent ends now; what runs goes on. */
@@ -178,19 +167,49 @@ export class SessionCalls {
     for (const call of [...this.#open.values()]) if (isWaiting(call.state)) this.finish(call, result);
   }
 
-  /** The session is over. What runs is lost, what waits was never sent. */
+  /** The session is over. What runs is lost, what waits was never sent. A joined call ends with the one that it joined. */
   endAll(lost: (call: Call) => CallResult, unsent: CallResult): void {
     this.#isClosed = true;
-    const isJoined = (call: Call) => call.state === "joined";
-    for (const call of [...this.#open.values()].filter((each) => !isJoined(each))) {
+    this.#deadlines.stop();
+    this.#audit.stop();
+    for (const call of [...this.#open.values()].filter(({ state }) => state !== "joined")) {
       this.finish(call, isInflight(call.state) ? lost(call) : unsent);
     }
-    for (const call of [...this.#open.values()]) this.finish(call, unsent);
+    for (const call of [...this.#open.values()]) this.#leave(call, unsent);
+  }
+
+  /** The channel refused the call's message. */
+  unsendable(call: Call): void {
+    this.finish(call, coreResult(RuntimeErrorCode.InputTooLarge, "the call does not fit into a frame"));
+  }
+
+  /** The call's time is over, or that which the agent had to answer a cancellation. */
+  #expired(call: Call): void {
+    const { Canceled, Timeout } = RuntimeErrorCode;
+    const { state } = call;
+    if (state === "running") {
+      this.#enter(call, "lingering");
+      call.dueMs = this.#deadlines.dueAfter(this.#context.times.cancelGraceMs);
+      this.#sendCancel(call, "timeout");
+      const message = `the call did not end within ${call.timeoutMs} ms`;
+      this.#settle(call, coreResult(Timeout, message, { retryable: call.isRepeatable }), false);
+    } else if (isInflight(state)) {
+      this.#givenUp.add(call.callId);
+      this.finish(call, coreResult(Canceled, "the agent did not answer the cancellation"));
+    } else {
+      const timedOut = coreResult(Timeout, "the call was not sent in time", retryable);
+      if (state === "joined") this.#leave(call, timedOut);
+      else this.finish(call, timedOut);
+    }
   }
 
   #enter(call: Call, state: CallState): void {
-    this.waiting += Number(isWaiting(state)) - Number(isWaiting(call.state));
-    this.inflight += Number(isInflight(state)) - Number(isInflight(call.state));
+    const { state: before } = call;
+    const inflight = Number(isInflight(state)) - Number(isInflight(before));
+    this.waiting += Number(isWaiting(state)) - Number(isWaiting(before));
+    this.inflight += inflight;
+    if (inflight !== 0) this.#slots.change(call, inflight);
+    if (before === "queued") this.#queued.delete(call);
     call.state = state;
   }
 
@@ -207,6 +226,10 @@ export class SessionCalls {
     return this.waiting < this.#context.limits.maxQueuedCalls;
   }
 
+  #hasSlot(call: Call): boolean {
+    return this.inflight < this.#maxInflight && this.#slots.isFree(call);
+  }
+
   /** The call waits, and its caller may change the input meanwhile. */
   #keep(call: Call, state: "authorizing" | "queued"): void {
     call.input = structuredClone(call.input);
@@ -218,22 +241,17 @@ export class SessionCalls {
   }
 
   #send(call: Call): void {
-    const { audit, clock, sentCalls, stats } = this.#context;
+    const { audit, clock, stats } = this.#context;
+    if (audit.isFull) {
+      this.finish(call, coreResult(RuntimeErrorCode.Busy, "the audit log is full", retryable));
+      return;
+    }
     const message = callMessage(clock, call);
     call.messageId = message.id;
-    if (call.state === "queued") this.#lanes.leave(call, false);
     this.#enter(call, "running");
-    this.#lanes.take(call);
-    sentCalls.add(call.callId, this.#session.sessionId);
-    auditCallStart(audit, call, this.#session);
+    this.#audit.started();
     stats.callsSent++;
     this.#session.send(message, call);
-  }
-
-  /** The channel refused the call's message. */
-  unsendable(call: Call): void {
-    if (!this.#open.has(call.callId)) return;
-    this.finish(call, coreResult(RuntimeErrorCode.InputTooLarge, "the call does not fit into a frame"));
   }
 
   #sendCancel(call: Call, reason: string | undefined): void {
@@ -241,21 +259,17 @@ export class SessionCalls {
     this.#session.send(cancelMessage(clock, call, reason, times.cancelGraceMs));
   }
 
-  /** A joined call leaves. Its leader is cancelled when no caller waits for it any more. */
+  /** A joined call leaves. The one that it joined is cancelled when no caller waits for that any more. */
   #leave(call: Call, result: CallResult): void {
     const { leader } = call;
-    leader?.joiners?.delete(call);
     this.finish(call, result);
-    if (leader?.settled && !leader.joiners?.size) this.cancel(leader, undefined);
+    if (leader && --leader.joined === 0 && leader.settled) this.cancel(leader, undefined);
   }
 
   #settle(call: Call, result: CallResult, fromAgent: boolean): void {
-    const { joiners, onOutcome } = call;
     this.#settleOne(call, result);
-    call.onOutcome = undefined;
-    call.joiners = undefined;
-    onOutcome?.(result, fromAgent);
-    for (const joiner of joiners ?? []) this.finish(joiner, result);
+    call.joined = 0;
+    for (const listener of call.outcomeListeners.splice(0)) listener(result, fromAgent);
   }
 
   #settleOne(call: Call, result: CallResult): void {
@@ -264,23 +278,20 @@ export class SessionCalls {
     if (result.status === "succeeded") stats.callsSucceeded++;
     else if (result.status === "failed") stats.callsFailed++;
     else stats.callsCanceled++;
-    auditCallEnd(this.#context, call, this.#session, result);
+    this.#audit.ended(call, result);
   }
 
   #pump(): void {
     // A call of a tool that is gone ends here, and its end asks for the next one.
     if (this.#isPumping) return;
     this.#isPumping = true;
-    try {
-      while (!this.#isClosed && this.inflight < this.#maxInflight) {
-        const call = this.#lanes.next();
-        if (!call) break;
-        if (this.#session.tools.get(call.toolId) === call.tool) this.#send(call);
-        else this.finish(call, coreResult(RuntimeErrorCode.ToolNotFound, "the tool is gone", retryable));
-      }
-    } finally {
-      this.#isPumping = false;
+    for (const call of this.#queued) {
+      if (this.#isClosed || this.inflight >= this.#maxInflight) break;
+      if (!this.#slots.isFree(call)) continue;
+      if (this.#session.tools.get(call.toolId) === call.tool) this.#send(call);
+      else this.finish(call, coreResult(RuntimeErrorCode.ToolNotFound, "the tool is gone", retryable));
     }
+    this.#isPumping = false;
     if (this.#open.size === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 }

@@ -65,7 +65,6 @@ export class SessionInbox {
       if (parsed) this.#takeParsed(parsed);
       else this.#malformed(message, message.type);
     } else {
-      this.#context.stats.unknownTypes++;
       // A message without a request id expects no answer, and new types are ignored (section 6.2).
       if (isRuntimeId(message.request_id)) {
         this.#answerError(message, RuntimeErrorCode.UnknownType, "the type is unknown");
@@ -129,11 +128,8 @@ export class SessionInbox {
 
   #register(message: AgentToolsRegister): void {
     const session = this.#session;
-    const { stats } = this.#context;
     const { tools, replace = false, more = false } = message.payload;
     const { registered, rejected, rejectedCount, changed } = session.tools.register(tools, replace);
-    stats.toolsRegistered += registered.length;
-    stats.toolsRejected += rejectedCount;
     session.record({
       action: "tools.registered",
       outcome: rejectedCount > 0 ? "refused" : "ok",
@@ -146,7 +142,7 @@ export class SessionInbox {
     for (const tool_id of changed) {
       session.record({ action: "tool.schema_changed", outcome: "ok", tool_id, details: {} });
     }
-    const payload = { registered, ...(rejected.length > 0 && { rejected }) };
+    const payload = { registered, rejected: rejected.length > 0 ? rejected : undefined };
     this.#answer(message, "core.tools.registered", payload);
     // An agent may have no tools: that it says so is what is waited for.
     if (!more && (registered.length > 0 || replace || tools.length === 0)) session.toolsChanged();

@@ -38,7 +38,6 @@ export interface SessionOptions {
   readonly channel: Channel;
   readonly admitted: AdmittedLaunch;
   readonly hello: AgentHello["payload"];
-  readonly manifestDrift: boolean;
   readonly knownDigests: BoundedMap<string, string>;
   /** Receives what the session reports. */
   readonly agents: Agents;
@@ -55,7 +54,6 @@ export class Session {
   readonly openedMs: number;
   readonly admitted: AdmittedLaunch;
   readonly hello: AgentHello["payload"];
-  readonly manifestDrift: boolean;
   readonly calls: SessionCalls;
   readonly tools: ToolRegistry;
   readonly auditBudget: AuditBudget;
@@ -71,13 +69,12 @@ export class Session {
   #missed = false;
   #ended = false;
 
-  constructor({ context, channel, admitted, hello, manifestDrift, knownDigests, agents }: SessionOptions) {
+  constructor({ context, channel, admitted, hello, knownDigests, agents }: SessionOptions) {
     this.#context = context;
     this.#channel = channel;
     this.#agents = agents;
     this.admitted = admitted;
     this.hello = hello;
-    this.manifestDrift = manifestDrift;
     this.agentId = admitted.launch.agentId;
     this.openedAt = context.clock.now();
     this.openedMs = context.clock.elapsedMs();

@@ -3,7 +3,7 @@ import { canonicalJson } from "@harnesskit/wire/json";
 import { _, Ajv2020, type KeywordCxt, type ValidateFunction } from "ajv/dist/2020.js";
 import type { CoreLimits } from "./core-limits.ts";
 import { patternEngine } from "./pattern-engine.ts";
-import { loopKeyword, type SafeSchema, stepKeyword } from "./safe-schema.ts";
+import { type SafeSchema, type Steps, stepKeyword } from "./safe-schema.ts";
 import { StepMeter } from "./step-meter.ts";
 
 /** Where a value does not match its schema, without anything of the value. */
@@ -63,7 +63,7 @@ export class ToolValidators {
 
   #compile(safe: JudgedSchema["safe"]): Validator {
     const meter = this.#meter;
-    const validate = createCompiler(meter, safe.lenient).compile({ $id: schemaId, ...safe.schema });
+    const validate = createCompiler(meter).compile({ $id: schemaId, ...safe.schema });
     return (value) => {
       meter.left = this.#maxSteps;
       try {
@@ -80,7 +80,7 @@ export class ToolValidators {
 const schemaId = "tool";
 
 /** One for each schema, because a compiler keeps everything that it compiled. */
-const createCompiler = (meter: StepMeter, lenient: boolean): Ajv2020 => {
+const createCompiler = (meter: StepMeter): Ajv2020 => {
   const ajv = new Ajv2020({
     meta: false,
     validateSchema: false,
@@ -91,7 +91,7 @@ const createCompiler = (meter: StepMeter, lenient: boolean): Ajv2020 => {
     ownProperties: true,
     validateFormats: false,
     // Its optimizer takes time quadratic in the size of the schema.
-    code: { optimize: false, regExp: patternEngine(meter, lenient) },
+    code: { optimize: false, regExp: patternEngine(meter) },
   });
   addMeteredKeywords(ajv, meter);
   return ajv;
@@ -114,16 +114,11 @@ const addMeteredKeywords = (ajv: Ajv2020, meter: StepMeter): void => {
   ajv.addKeyword({
     keyword: stepKeyword,
     before: "$ref",
-    code({ gen, schema }: KeywordCxt) {
-      const counter = gen.scopeValue("obj", { ref: meter });
-      gen.if(_`(${counter}.left -= ${schema as number}) < 0`, () => gen.throw(_`${counter}.exhausted`));
-    },
-  });
-  ajv.addKeyword({
-    keyword: loopKeyword,
-    before: stepKeyword,
     code({ gen, data, schema }: KeywordCxt) {
-      gen.code(_`${gen.scopeValue("obj", { ref: meter })}.takeFor(${data}, ${schema as number})`);
+      const { weight, loops } = schema as Steps;
+      const counter = gen.scopeValue("obj", { ref: meter });
+      if (loops) gen.code(_`${counter}.takeFor(${data}, ${weight})`);
+      else gen.code(_`${counter}.take(${weight})`);
     },
   });
   ajv.removeKeyword("uniqueItems");

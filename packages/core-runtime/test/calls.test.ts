@@ -1,15 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createMemoryAuditSink } from "@harnesskit/audit";
-import { openFileAuditSink, readAuditFile } from "@harnesskit/audit/node";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { CoreToolCallSchema, CoreToolCancelSchema } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { CallOptions, CoreOptions } from "../src/index.ts";
+import type { CallOptions, CoreOptions, ToolCall } from "../src/index.ts";
 import { connected, echoTool, type Message, open, openCore } from "./support/scripted-agent.ts";
 
 const setUp = (options: CoreOptions = {}) => {
@@ -92,51 +88,43 @@ describe("a call", () => {
     await core.close();
   });
 
-  it("leaves two audit entries, without its content", async () => {
+  it("leaves one audit entry, and two if it takes some time, without its content", async () => {
     verifies("RUN-3");
-    const { core, audit, entries } = setUp();
+    const { core, audit, clock, entries } = setUp();
     const { agent } = await connected(core);
-    const call = core.call("demo.agent/echo", { text: "content-in" }, { correlationId: "chat:1" });
+    const quick = core.call("demo.agent/echo", { text: "content-in" }, { correlationId: "chat:1" });
     agent.succeed(await agent.next("core.tool.call"), { said: "content-out" });
-    await call.result;
-    const own = entries().filter(({ call_id }) => call_id === call.callId);
-    expect(own).toMatchObject([
-      { action: "tool.call", tool_id: "demo.agent/echo", correlation_id: "chat:1" },
-      { action: "tool.result", outcome: "ok", duration_ms: 0, correlation_id: "chat:1" },
+    await quick.result;
+    const about = { tool_id: "demo.agent/echo", correlation_id: "chat:1" };
+    const entriesOf = (call: ToolCall) => entries().filter(({ call_id }) => call_id === call.callId);
+    expect(entriesOf(quick)).toMatchObject([
+      { action: "tool.call", outcome: "ok", duration_ms: 0, ...about },
+    ]);
+    const slow = core.call("demo.agent/echo", { text: "content-in" }, { correlationId: "chat:1" });
+    const message = await agent.next("core.tool.call");
+    clock.advance(20);
+    expect(entriesOf(slow)).toMatchObject([{ action: "tool.call", ...about }]);
+    agent.result(message, { status: "failed" });
+    await slow.result;
+    expect(entriesOf(slow).slice(1)).toMatchObject([
+      { action: "tool.result", outcome: "failed", duration_ms: 20, ...about },
     ]);
     expect(JSON.stringify(audit.entries())).not.toMatch(/content-(in|out)/);
     await core.close();
   });
 
-  it("leaves one audit entry where it ends before a file sink wrote its beginning, else two", async () => {
-    verifies("RUN-3");
-    const directory = await mkdtemp(join(tmpdir(), "core-audit-"));
-    try {
-      const path = join(directory, "audit.jsonl");
-      const audit = await openFileAuditSink({ path, flushIntervalMs: 60_000 });
-      const { core } = setUp({ audit });
-      const { agent } = await connected(core);
-      const quick = core.call("demo.agent/echo", { text: "" });
-      agent.succeed(await agent.next("core.tool.call"), {});
-      await quick.result;
-      const slow = core.call("demo.agent/echo", { text: "" });
-      const message = await agent.next("core.tool.call");
-      await audit.flush();
-      agent.result(message, { status: "failed" });
-      await slow.result;
-      await core.close();
-      await audit.close();
-      const own = [];
-      for await (const entry of readAuditFile(path, { action: "tool.*" }))
-        if (entry.call_id) own.push([entry.call_id, entry.action, entry.outcome, entry.tool_id]);
-      expect(own).toEqual([
-        [quick.callId, "tool.call", "ok", "demo.agent/echo"],
-        [slow.callId, "tool.call", undefined, "demo.agent/echo"],
-        [slow.callId, "tool.result", "failed", "demo.agent/echo"],
-      ]);
-    } finally {
-      await rm(directory, { recursive: true });
-    }
+  it("sends no call while the audit log is full, and says so", async () => {
+    let isFull = true;
+    const audit = Object.defineProperties(createMemoryAuditSink(), { isFull: { get: () => isFull } });
+    const { core } = setUp({ audit });
+    const { agent } = await connected(core);
+    const result = await core.call("demo.agent/echo", { text: "" }).result;
+    expect(result).toMatchObject({ status: "failed", error: { code: "tool.busy", retryable: true } });
+    isFull = false;
+    const call = core.call("demo.agent/echo", { text: "" });
+    agent.succeed(await agent.next("core.tool.call"), {});
+    expect(await call.result).toMatchObject({ status: "succeeded" });
+    await core.close();
   });
 
   it("that the agent fails or cancels without saying why has an error all the same", async () => {
@@ -374,7 +362,7 @@ describe("what a result brings beside its output", () => {
     agent.result(agent.ofType("core.tool.call")[0] as Message, { ...end, ...times, metrics });
     const kept = await result;
     expect(kept).toMatchObject({ ...end, ...times, ...(isKept && { metrics: { rows: 7 } }) });
-    expect("metrics" in kept).toBe(isKept);
+    expect(kept.metrics !== undefined).toBe(isKept);
     expect(JSON.stringify(kept)).not.toContain("AKIA");
     await core.close();
   });
@@ -650,7 +638,7 @@ describe("a deadline", () => {
 });
 
 describe("results that no call waits for", () => {
-  it("are dropped, counted by kind and audited, within a bound", async () => {
+  it("are dropped, counted and audited, within a bound", async () => {
     verifies("RUN-143");
     const { core, entries } = setUp({ limits: { maxAuditEventsPerMinute: 10 } });
     const { agent } = await connected(core);
@@ -666,17 +654,13 @@ describe("results that no call waits for", () => {
     expect(await mine.result).toEqual({ status: "succeeded", output: { honest: true } });
     await nextTurn(5);
     expect(core.stats()).toMatchObject({
-      foreignResults: 1,
-      duplicateResults: 1,
-      unknownResults: 1,
-      strayChunks: 1,
+      unknownResults: 3,
       callsSucceeded: 1,
     });
     for (let n = 0; n < 100; n++) agent.succeed(message);
     await nextTurn(5);
     const strays = entries().filter(({ action }) => action === "tool.stray");
     expect(strays.length).toBeLessThanOrEqual(11);
-    expect(core.stats().suppressedAuditEntries).toBeGreaterThan(80);
     await core.close();
   });
 });

@@ -85,8 +85,7 @@ describe("a directive", () => {
         tool_id: "demo.agent/echo",
         details: { directive_id: directive.id, uses: 1 },
       },
-      { action: "tool.call", causation_id: directive.id },
-      { action: "tool.result", outcome: "ok" },
+      { action: "tool.call", causation_id: directive.id, outcome: "ok" },
       {
         action: "tool.result",
         outcome: "refused",

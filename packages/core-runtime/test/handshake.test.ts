@@ -86,7 +86,6 @@ describe("a hello that is refused", () => {
     await agent.channel.closed;
     expect(CoreRefusalSchema.safeParse(welcome).success).toBe(true);
     expect(welcome.in_reply_to).toBe(sent.id);
-    expect(setting.core.stats().refusedHellos).toBe(1);
     expect(JSON.stringify(setting.audit.entries())).not.toContain(token);
     expect(JSON.stringify(agent.received)).not.toContain(token);
     expect(setting.core.agents()).toEqual([]);
@@ -273,31 +272,17 @@ describe("a manifest hash that differs", () => {
   const launch = { manifestHash: "sha256:aa" };
   const hello = { manifest_hash: "sha256:bb" };
 
-  it("is reported", async () => {
+  it("is recorded", async () => {
     verifies("RUN-59");
     const { core, entries } = setUp();
-    const health = vi.fn();
-    await connected(core, { launch, hello, observer: { ...silentObserver, health } });
-    expect(health).toHaveBeenCalledExactlyOnceWith("ok", expect.stringContaining("manifest"));
-    expect(core.agents()[0]?.manifestDrift).toBe(true);
+    await connected(core, { launch, hello });
     expect(entries().map(({ action }) => action)).toContain("agent.manifest_drift");
-    await core.close();
-  });
-
-  it("is refused where the core is configured so", async () => {
-    const { core } = setUp({ refuseManifestDrift: true });
-    const { token } = core.admit(launchOf("demo.agent", launch), silentObserver);
-    const agent = open(core);
-    agent.hello(token, hello);
-    expect((await agent.next("core.welcome")).error.code).toBe("protocol.unauthorized");
-    await agent.channel.closed;
     await core.close();
   });
 
   it("is nothing where one side does not say", async () => {
     const { core, entries } = setUp();
     await connected(core, { hello });
-    expect(core.agents()[0]?.manifestDrift).toBe(false);
     expect(entries().map(({ action }) => action)).not.toContain("agent.manifest_drift");
     await core.close();
   });

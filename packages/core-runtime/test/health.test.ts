@@ -69,7 +69,7 @@ describe("heartbeats", () => {
 
   it("report the agent's health; one that reports unhealthy gets no calls", async () => {
     const { core, agent, health, beat, available } = await setUp();
-    expect(core.agents()[0]).not.toHaveProperty("heartbeat");
+    expect(core.agents()[0]?.heartbeat).toBeUndefined();
     agent.heartbeat("degraded", { uptime_ms: 1234, inflight_calls: 2 });
     await nextTurn(2);
     expect(core.agents()[0]?.heartbeat).toEqual({ uptime_ms: 1234, inflight_calls: 2 });
@@ -103,7 +103,6 @@ describe("heartbeats", () => {
     await nextTurn(5);
     const changes = audit.entries().filter((entry) => "action" in entry && entry.action === "agent.health");
     expect(changes.length).toBeLessThanOrEqual(5);
-    expect(core.stats().suppressedAuditEntries).toBeGreaterThan(40);
     await core.close();
   });
 });

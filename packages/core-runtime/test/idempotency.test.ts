@@ -30,7 +30,7 @@ describe("calls with one idempotency key", () => {
     ]);
     await nextTurn(5);
     expect(agent.ofType("core.tool.call")).toHaveLength(1);
-    expect(core.stats()).toMatchObject({ callsSent: 1, callsJoined: 2, callsSucceeded: 3 });
+    expect(core.stats()).toMatchObject({ callsSent: 1, callsSucceeded: 3 });
     await core.close();
   });
 

@@ -105,14 +105,12 @@ describe("a schema of unknown origin", () => {
       refusalOf({ allOf: Array.from({ length: 50 }, () => true) }),
       refusalOf({ allOf: ["a", "b", "c", "d"].map((pattern) => ({ pattern })) }),
       refusalOf({ pattern: "a".repeat(21) }),
-      refusalOf({ not: { pattern: "(?=a)" } }),
       refusalOf({ patternProperties: { "(?=a)": {} } }),
     ]).toEqual([
       "/items/items/items/items/items/items: nested deeper than 5 subschemas",
       ": more than 50 subschemas",
       "/allOf/3/pattern: more than 3 regular expressions",
       "/pattern: a regular expression of more than 20 characters",
-      ": a pattern with lookaround or back references beside not, if or maxContains",
       "/patternProperties: lookaround and back references are not supported in names of properties",
     ]);
     expect([refusalOf(nest(5)), refusalOf({ allOf: Array.from({ length: 49 }, () => true) })]).toEqual([

@@ -117,7 +117,7 @@ describe("what a call streams", () => {
     await core.close();
   });
 
-  it("reports gaps in its numbers, and drops and counts repetitions and chunks after the end", async () => {
+  it("reports gaps in its numbers, and drops repetitions and chunks after the end", async () => {
     const { core, agent, call, message } = await running();
     agent.stream(message, 2, "b");
     agent.stream(message, 2, "b again");
@@ -132,7 +132,6 @@ describe("what a call streams", () => {
       { seq: 2, channel: "stdout", data: { text: "b" }, missing: 1 },
       { seq: 5, channel: "stdout", data: { text: "e" }, missing: 2, done: true },
     ]);
-    expect(core.stats()).toMatchObject({ chunkGaps: 2, repeatedChunks: 2, strayChunks: 2 });
     await core.close();
   });
 

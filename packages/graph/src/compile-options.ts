@@ -35,23 +35,23 @@ export type Durability = "suspend" | "node";
 /** How a graph runs. Within another graph, the options of the outer graph apply. */
 export interface CompileOptions<F extends Fields = Fields> {
   /** Where sessions and suspensions are kept. @default no sessions, and suspensions in the memory of this graph */
-  readonly store?: GraphStore;
+  readonly store?: GraphStore | undefined;
   /** How sessions are kept, if there is a store. @default the whole state, without a version */
-  readonly session?: SessionOptions<F>;
+  readonly session?: SessionOptions<F> | undefined;
   /**
    * What of a run survives the end of its process. `suspend`: its pauses and its end. `node`: also each node that has ended, so that
    * another process goes on behind it ({@link RecoverOptions}). It costs a write for each node that is not idempotent, needs updates
    * that are JSON, and a store. @default "suspend"
    */
-  readonly durability?: Durability;
+  readonly durability?: Durability | undefined;
   /** See {@link GraphLimits}. */
-  readonly limits?: Partial<GraphLimits>;
+  readonly limits?: Partial<GraphLimits> | undefined;
   /** Receives the warnings about the graph when it compiles. @default `process.emitWarning`; nothing in browsers */
-  readonly onWarning?: (warning: GraphWarning) => void;
+  readonly onWarning?: ((warning: GraphWarning) => void) | undefined;
   /** Receives what failed without failing a run. @default `process.emitWarning`, or `reportError` in browsers */
-  readonly onError?: (error: unknown, context: GraphErrorContext) => void;
+  readonly onError?: ((error: unknown, context: GraphErrorContext) => void) | undefined;
   /** Creates ids of invocations and correlations. @default random UUIDs of version 4 */
-  readonly createId?: CreateId;
+  readonly createId?: CreateId | undefined;
   /** Time. @default that of the system */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }

@@ -73,7 +73,7 @@ export interface GraphErrorDetails {
   /** The reducer that refused an update. */
   readonly reducer?: string;
   /** What else is known, such as the versions that a migration is missing between, or the branch that failed. */
-  readonly data?: Readonly<Record<string, unknown>>;
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A run failed. `category` is the code; the error of user code is the `cause`. */

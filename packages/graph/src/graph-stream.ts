@@ -4,7 +4,7 @@ import { onAborted } from "./run/abort-scope.ts";
 
 export interface StreamOptions {
   /** How many events may wait for the reader; see {@link GraphStream}. 1 or more. @default 10000 */
-  readonly maxBufferedEvents?: number;
+  readonly maxBufferedEvents?: number | undefined;
 }
 
 /** The end of an iteration, which it returns or throws once. */

@@ -43,7 +43,7 @@ interface CommonOptions<F extends Fields> {
    * Ends a run that an earlier process began, as one that failed with this error, and runs nothing of it. Without such a run, it
    * changes nothing. @default the run goes on
    */
-  readonly giveUp?: Error;
+  readonly giveUp?: Error | undefined;
   /**
    * Refuses a pause for a signal that another invocation waits for: it fails with `suspension_persistence_failed`, whose
    * cause has the code `signal_taken`. @default false
@@ -63,13 +63,13 @@ export interface StartOptions<F extends Fields = Fields> extends CommonOptions<F
    * Values to begin with: merged by the reducers over what a session has of the field, in place of a default. As a function,
    * called once, with the state as it was loaded or null. @default {}
    */
-  readonly initial?: InitialOf<F> | ((loaded: StateOf<F> | null) => InitialOf<F> | undefined);
+  readonly initial?: InitialOf<F> | ((loaded: StateOf<F> | null) => InitialOf<F> | undefined) | undefined;
   /** The session to load, and to save at the end. Not empty. @default none */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** Any text of letters, digits and `-._~`. @default a random UUID */
-  readonly correlationId?: string;
+  readonly correlationId?: string | undefined;
   /** @default a random UUID */
-  readonly invocationId?: string;
+  readonly invocationId?: string | undefined;
   readonly resumeInvocation?: undefined;
   readonly signalPayload?: undefined;
 }
@@ -101,7 +101,7 @@ export interface RecoverOptions<F extends Fields = Fields> extends CommonOptions
   readonly resumeInvocation: string;
   readonly signalPayload?: undefined;
   /** By the key of an ambiguous place, what is known of it. @default {} */
-  readonly resolve?: Readonly<Record<string, Resolution>>;
+  readonly resolve?: Readonly<Record<string, Resolution>> | undefined;
 }
 
 export type InvokeOptions<F extends Fields = Fields, Inner = never> =

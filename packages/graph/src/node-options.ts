@@ -1,3 +1,4 @@
+import type { Resolved } from "@harnesskit/wire";
 import type { CompiledGraph } from "./compiled-graph.ts";
 import type { Middleware } from "./run/context.ts";
 import type { Fields } from "./state/schema.ts";
@@ -13,7 +14,7 @@ export type FieldMapping<To extends Fields, From extends Fields> = {
 
 export interface NodeOptions<F extends Fields> {
   /** What is put around this node alone, outermost first; that of the graph is around it. @default [] */
-  readonly middleware?: readonly Middleware<F>[];
+  readonly middleware?: readonly Middleware<F>[] | undefined;
 }
 
 /** How a node with a body runs. */
@@ -23,7 +24,7 @@ export interface BodyOptions<F extends Fields> extends NodeOptions<F> {
    * `context.effect` or carry `context.idempotencyKey`. With `durability: "node"`, a body that had begun when its process died
    * runs again; one that is not idempotent ends the recovery with `node_ambiguous`. @default false
    */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
 }
 
 /**
@@ -34,13 +35,13 @@ export interface BodyOptions<F extends Fields> extends NodeOptions<F> {
 export type SubgraphOptions<F extends Fields, Sub extends Fields, Inner = never> = NodeOptions<F> & {
   readonly graph: CompiledGraph<Sub, Inner>;
   /** By each field of the subgraph, the field that is copied into it. */
-  readonly inputs?: FieldMapping<Sub, F>;
+  readonly inputs?: FieldMapping<Sub, F> | undefined;
   /** By each field of this graph, the field of the subgraph that is merged into it. Nothing else comes out then. */
-  readonly outputs?: FieldMapping<F, Sub>;
+  readonly outputs?: FieldMapping<F, Sub> | undefined;
   /** Fields of both that are copied in. */
-  readonly projectsIn?: readonly (FieldNames<F> & FieldNames<Sub>)[];
+  readonly projectsIn?: readonly (FieldNames<F> & FieldNames<Sub>)[] | undefined;
   /** Fields of both that are merged out. */
-  readonly projectsOut?: readonly (FieldNames<F> & FieldNames<Sub>)[];
+  readonly projectsOut?: readonly (FieldNames<F> & FieldNames<Sub>)[] | undefined;
 };
 
 /** What became of an item or a branch that failed, for the `errorsField`. */
@@ -58,9 +59,9 @@ export interface ErrorPolicyOptions<F extends Fields> {
    * `fail_fast`: the first error cancels the others and fails the node. `collect`: what failed is left out; nothing in it may
    * suspend. @default "fail_fast"
    */
-  readonly errorPolicy?: ErrorPolicy;
+  readonly errorPolicy?: ErrorPolicy | undefined;
   /** With `collect`: the field into which a list of {@link CollectedError} is merged. @default none */
-  readonly errorsField?: FieldNames<F>;
+  readonly errorsField?: FieldNames<F> | undefined;
 }
 
 export type FanOutOptions<F extends Fields, Sub extends Fields> = NodeOptions<F> &
@@ -75,23 +76,23 @@ export type FanOutOptions<F extends Fields, Sub extends Fields> = NodeOptions<F>
     /** The field into which the list of results, in the order of the items, is merged. */
     readonly targetField: FieldNames<F>;
     /** By each field of the subgraph, the field that is copied into each instance. @default {} */
-    readonly inputs?: FieldMapping<Sub, F>;
+    readonly inputs?: FieldMapping<Sub, F> | undefined;
     /** How many instances run at once. @default 10 */
-    readonly concurrency?: number;
+    readonly concurrency?: number | undefined;
     /** What an empty list is: an error (`fan_out_empty`) or nothing to do. @default "raise" */
-    readonly onEmpty?: "raise" | "noop";
+    readonly onEmpty?: "raise" | "noop" | undefined;
   };
 
 /** The options of a fan-out over any state, with their defaults. */
 export type CheckedFanOut = FanOutOptions<Fields, Fields> &
-  Required<Pick<FanOutOptions<Fields, Fields>, "concurrency" | "errorPolicy" | "onEmpty">>;
+  Resolved<Pick<FanOutOptions<Fields, Fields>, "concurrency" | "errorPolicy" | "onEmpty">>;
 
 export interface BranchOptions<F extends Fields, Sub extends Fields> {
   readonly graph: CompiledGraph<Sub>;
   /** By each field of the subgraph, the field that is copied into it. @default {} */
-  readonly inputs?: FieldMapping<Sub, F>;
+  readonly inputs?: FieldMapping<Sub, F> | undefined;
   /** By each field of this graph, the field of the subgraph that is merged into it. @default the fields of the same name */
-  readonly outputs?: FieldMapping<F, Sub>;
+  readonly outputs?: FieldMapping<F, Sub> | undefined;
 }
 
 export type ParallelOptions<

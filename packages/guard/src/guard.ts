@@ -25,11 +25,11 @@ export interface GuardOptions {
   /** The version of this program, which the harness gets in the handshake. */
   readonly version: string;
   /** @default see each limit of `guardLimits` */
-  readonly limits?: Partial<GuardLimits>;
+  readonly limits?: Partial<GuardLimits> | undefined;
   /** Receives failures of the harness that a host is answered with a refusal. For a log. @default no report */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** @default the system's clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** One call of a hook, as its program or an HTTP request brings it. */
@@ -44,6 +44,8 @@ export interface HookRequest {
   readonly cwd?: string | undefined;
   /** How long the host waits, in milliseconds. @default the host's own default */
   readonly timeoutMs?: number | undefined;
+  /** What an edit would change, as a unified diff, for the human who is asked about it. @default the harness gets none */
+  readonly preview?: string | undefined;
   /** W3C Trace Context as the host passed it: `{ traceparent, tracestate }`. One that is malformed is ignored. @default none */
   readonly trace?: unknown;
 }
@@ -127,7 +129,7 @@ class HookGuard implements Guard {
     const { cwd, event, timeoutMs = host.timing.defaultMs } = request;
     const keyOf = (session: string) => JSON.stringify([host.id, session]);
     const call = readHook(host, request.input, {
-      ...(event !== undefined && { event }),
+      event,
       workspace: (session) => cwd ?? this.#workspaces.get(keyOf(session)),
       clock: this.#clock,
     });
@@ -145,7 +147,7 @@ class HookGuard implements Guard {
     return traced(
       "hook",
       () => ({ host: host.id, eventType, sessionId, ...named, input: payload }),
-      (operation) => this.#gate(call, timeLeft, signal, operation),
+      (operation) => this.#gate(call, request.preview, timeLeft, signal, operation),
       () => ({ parent: readTraceContext(request.trace) }),
     );
   }
@@ -165,16 +167,18 @@ class HookGuard implements Guard {
 
   async #gate(
     call: HookCall,
+    preview: string | undefined,
     timeoutMs: number,
     signal: AbortSignal,
     operation: TracedOperation<"hook"> | undefined,
   ): Promise<HookAnswer> {
     const dueAtMs = this.#clock.elapsedMs() + timeoutMs;
     const event = call.event as NonNullable<HookCall["event"]>;
+    const shown = preview === undefined || call.rule?.ahp !== "pre_action" ? {} : { preview };
     for (;;) {
       const leftMs = dueAtMs - this.#clock.elapsedMs();
       const waits = { wait_ms: leftMs, host_asks: call.rule?.asks === true };
-      const asked = { ...event, metadata: { ...event.metadata, ...waits, ...activeTrace() } };
+      const asked = { ...event, metadata: { ...event.metadata, ...shown, ...waits, ...activeTrace() } };
       const answered = await settleWithin((inner) => this.#line.ask(call.host, asked, inner), {
         name: "the decision of a hook",
         timeoutMs: leftMs,

@@ -5,7 +5,7 @@ import { checkHookHandlerOptions } from "./option-names.ts";
 
 export interface HookHandlerOptions {
   /** How long the host waits, in milliseconds: the `timeout` of the hook in its settings. @default the host's own default */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A web-standard handler: one of `fallback` of `createHttpServer`, or of `handlers` of `serveHub`. */

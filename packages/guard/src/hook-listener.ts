@@ -3,7 +3,12 @@ import { type Channel, callSafely } from "@harnesskit/wire";
 import { maxTimerMs } from "@harnesskit/wire/time";
 import * as z from "zod";
 import type { Guard } from "./guard.ts";
-import { type HookFrame, type HookReplyFrame, maxHookFrameBytes } from "./hook/hook-frames.ts";
+import {
+  type HookFrame,
+  type HookReplyFrame,
+  maxHookFrameBytes,
+  maxHookPreviewLength,
+} from "./hook/hook-frames.ts";
 import { checkHookListenerOptions } from "./option-names.ts";
 
 const HookFrameSchema: z.ZodType<HookFrame> = z.object({
@@ -14,6 +19,7 @@ const HookFrameSchema: z.ZodType<HookFrame> = z.object({
   cwd: z.string().max(4096),
   timeoutMs: z.int().min(1).max(maxTimerMs),
   event: z.string().max(200).optional(),
+  preview: z.string().max(maxHookPreviewLength).optional(),
   traceparent: z.string().max(200).optional(),
   tracestate: z.string().max(600).optional(),
 });
@@ -23,9 +29,9 @@ export interface HookListenerOptions {
   /** The path of the socket: mode 0600, in a directory of mode 0700. */
   readonly path: string;
   /** Connections at one time; further ones are closed at once, and their hooks refuse. @default 1024 */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /** Receives failures of connections. For a log. @default no report */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 const invalidFrame: HookReplyFrame = {
@@ -72,7 +78,7 @@ export const createHookListener = (
     path,
     framing: "newline",
     maxFrameBytes: maxHookFrameBytes,
-    ...(maxConnections !== undefined && { maxConnections }),
+    maxConnections,
     onError: (error) => callSafely(() => options.onError?.(error)),
   });
   return {

@@ -11,6 +11,7 @@ export const checkAcpProxyOptions = defineOptions<AcpProxyOptions>("createAcpPro
   editor: true,
   agent: true,
   judge: true,
+  previewOf: false,
   limits: false,
   onNote: false,
   clock: false,

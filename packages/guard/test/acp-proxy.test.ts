@@ -113,6 +113,24 @@ describe("an ACP agent behind the proxy", () => {
     });
   });
 
+  it("has its edits shown as what they change, and nothing else", async () => {
+    const previewOf = vi.fn(async () => "@@ -1 +1 @@\n-a\n+b\n");
+    const { run, events } = await guardAgent(allow, { previewOf });
+    const change = { type: "diff", path: "/work/app/a.txt", oldText: "a", newText: "b" };
+    await run(permission("ls"), permission("", { kind: "edit", rawInput: undefined, content: [change] }), {
+      write: { path: "/work/app/c.txt", content: "c" },
+    });
+    expect(previewOf.mock.calls).toEqual([
+      [{ path: "/work/app/a.txt", old_text: "a", new_text: "b" }, "/work/app"],
+      [{ path: "/work/app/c.txt", content: "c" }, "/work/app"],
+    ]);
+    const asked = events.filter(({ type }) => type === "pre_action");
+    expect(asked.map(({ metadata }) => metadata.preview)).toEqual([
+      undefined,
+      ...Array(2).fill("@@ -1 +1 @@\n-a\n+b\n"),
+    ]);
+  });
+
   it("leaves the question to the editor's dialog where the policy says so, without the answers that would end the guard", async () => {
     const ask = () => ({ decision: "escalate", reason: "look", escalation_target: "terminal" });
     const { run, asked, outcome } = await guardAgent(ask, { choose: (all) => all[0].optionId });

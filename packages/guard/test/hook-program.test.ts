@@ -50,6 +50,44 @@ describe("the program of a hook", () => {
     expect(event).toEqual({ exitCode: 0, stdout: "{}", stderr: "" });
   });
 
+  it("sends what an edit would change with its question, and goes on without where that fails or takes too long", async () => {
+    const seen = vi.fn();
+    const { path } = await serve(
+      createAhpServer({
+        name: "t",
+        version: "1",
+        handlers: {
+          pre_action({ metadata }) {
+            seen(metadata?.preview);
+            return { decision: "allow" };
+          },
+          pre_prompt({ metadata }) {
+            seen(metadata?.preview);
+            return { decision: "allow" };
+          },
+        },
+      }),
+    );
+    const options = { socket: path, timeoutMs: 2000 };
+    const previewOf = vi.fn(async () => "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n");
+    await run(codexInput("ls"), { ...options, previewOf });
+    expect(previewOf).toHaveBeenCalledWith(codexInput("ls"), process.cwd());
+    expect(seen).toHaveBeenLastCalledWith(expect.stringContaining("@@ -1 +1 @@"));
+    await run(codexInput("ls", { hook_event_name: "UserPromptSubmit", prompt: "x" }), {
+      ...options,
+      previewOf,
+    });
+    expect(seen).toHaveBeenLastCalledWith(undefined);
+    for (const failing of [
+      async () => Promise.reject(new Error("x")),
+      () => new Promise<undefined>(() => {}),
+      async () => "x".repeat(128 * 1024 + 1),
+    ]) {
+      const { exitCode } = await run(codexInput("ls"), { ...options, previewOf: failing });
+      expect([exitCode, seen.mock.lastCall]).toEqual([0, [undefined]]);
+    }
+  });
+
   it("sends the whole input, with any characters, and the directory in which it was started", async () => {
     const seen = vi.fn();
     const { path } = await serve(

@@ -207,6 +207,52 @@ describe("a server that changes its tools", () => {
     await vi.waitFor(async () => expect(textOf(await other.client.callTool(call("ok")))).toBe("{}"));
   });
 
+  it("has a human asked in one question about all tools that wait, and by a later start only where it was not answered", async () => {
+    const directory = await makeDirectory();
+    const place = { directory, name: "srv", place: hostile() };
+    const first = await openToolPins(place);
+    await first.check([{ name: "ok", description: "once" }]);
+    const approval = { id: "apr_1", status: "rejected", by: "ada (page)" };
+    const answers: Record<string, object> = { confirmation: { decision: "reject", reason: "no answer yet" } };
+    const start = async () => {
+      const { client, events } = await guardServer(hostile(), ({ event_type }) => answers[event_type], {
+        directory,
+      });
+      await client.listTools();
+      await vi.waitFor(() => expect(events.some(({ type }) => type === "confirmation")).toBe(true));
+      return events.filter(({ type }) => type === "confirmation");
+    };
+    const [one, ...more] = await start();
+    expect(more).toEqual([]);
+    expect(one?.payload.message).toMatch(/^The MCP server srv declares \d+ tools that are not accepted yet/);
+    expect(one?.payload.message).toContain("The new tool change");
+    answers.confirmation = { decision: "reject", reason: "no", metadata: { approval } };
+    const [again] = await start();
+    expect([again?.session, again?.payload]).toEqual([one?.session, one?.payload]);
+    await vi.waitFor(async () =>
+      expect((await waitingTools(directory)).every(({ isRefused }) => isRefused)).toBe(true),
+    );
+    const { client, events } = await guardServer(hostile(), ({ event_type }) => answers[event_type], {
+      directory,
+    });
+    expect((await client.listTools()).tools).toEqual([]);
+    await client.callTool(call("ok"));
+    expect(events.filter(({ type }) => type === "confirmation")).toEqual([]);
+  });
+
+  it("has each declaration that was accepted, where it declares a tool by what the client can", async () => {
+    const directory = await makeDirectory();
+    const pins = await openToolPins({ directory, name: "srv", place: ["x"] });
+    const tool = (description: string) => [{ name: "a", description }];
+    expect(await pins.check(tool("for one client"))).toEqual(["accepted"]);
+    expect(await pins.check(tool("for another client"))).toEqual(["changed"]);
+    const [waiting] = await pins.waiting();
+    expect(await pins.accept([waiting?.digest ?? ""])).toBe(true);
+    expect(await pins.check(tool("for one client"))).toEqual(["accepted"]);
+    expect(await pins.check(tool("for another client"))).toEqual(["accepted"]);
+    expect(await pins.check(tool("for no client"))).toEqual(["changed"]);
+  });
+
   it("has a human asked again where a reject was no human's answer", async () => {
     const approval = { id: "apr_1", status: "pending" };
     const rejects = [
@@ -302,13 +348,18 @@ describe("a server that misbehaves", () => {
     expect(notes.join("\n")).toMatch(/not a message/);
   });
 
-  it.each(["deep", "mark", "bytes"])("ends a call with an answer that cannot be read: %s", async (name) => {
+  it.each(["deep", "bytes"])("ends a call with an answer that cannot be read: %s", async (name) => {
     const { client, outcome } = await guardServer(hostile("unreadable"), allow);
     await expect(client.callTool(call(name), undefined, { timeout: 3000 })).rejects.toMatchObject({
       code: -32603,
       message: expect.stringContaining("the answer of the MCP server cannot be read: a message"),
     });
     expect(await outcome()).toMatchObject({ outcome: "unknown", mcp_tool: name });
+  });
+
+  it("may begin an answer with a byte order mark", async () => {
+    const { client } = await guardServer(hostile("unreadable"), allow);
+    expect(textOf(await client.callTool(call("mark")))).toBe("marked");
   });
 
   it("cannot answer a call that waits for a decision", async () => {
@@ -339,7 +390,7 @@ describe("a server that misbehaves", () => {
   it("has its list read to an end, and its question of input continued once without a second decision", async () => {
     const endless = await guardServer(hostile("endless"), allow);
     expect(textOf(await endless.client.callTool(call("ok")))).toBe("{}");
-    const { raw, events } = await guardServer(hostile(), allow, { isRaw: true });
+    const { raw, events, outcome } = await guardServer(hostile(), allow, { isRaw: true });
     const answers: any[] = [];
     raw.start({ message: (value) => void answers.push(value), error: () => {}, close: () => {} });
     const ask = (id: number, more = {}) =>
@@ -352,6 +403,13 @@ describe("a server that misbehaves", () => {
     await vi.waitFor(() => expect(answers.at(-1)).toMatchObject({ id: 1 }));
     const asked = () => events.filter(({ type }) => type === "pre_action").length;
     expect(asked()).toBe(1);
+    await outcome();
+    const [pre, ...reports] = events.map(({ type, payload }) => [
+      type,
+      payload.tool_call_id,
+      payload.outcome,
+    ]);
+    expect(reports).toEqual([["post_action", pre?.[1], "success"]]);
     await ask(2, { inputResponses: {}, requestState: "state-1" });
     await vi.waitFor(() => expect(answers.at(-1)).toMatchObject({ id: 2 }));
     expect(asked()).toBe(2);
@@ -391,8 +449,17 @@ describe("a server that misbehaves", () => {
       expect(await outcome()).toMatchObject({ modified_arguments: { path: "safe" } });
       expect(answers.some((one) => one.id === id + 2)).toBe(false);
     }
+    // The cancelled ones were continued calls, whose end that is: what comes later is a call of its own.
     const judged = events.filter(({ type, payload }) => type === "pre_action" && payload.mcp_tool === "ask");
-    expect(judged).toHaveLength(2);
+    const ends = events.filter(({ type, payload }) => type === "post_action" && payload.mcp_tool === "ask");
+    const callsOf = (some: typeof events) => some.map(({ payload }) => payload.tool_call_id);
+    expect(callsOf(ends)).toEqual(callsOf(judged));
+    expect(ends.map(({ payload }) => payload.outcome)).toEqual([
+      "cancelled",
+      "success",
+      "cancelled",
+      "success",
+    ]);
   });
 });
 

@@ -18,30 +18,30 @@ export interface HubOptions {
   /** Where the timeline is kept. The caller closes it after the hub. */
   readonly timeline: TimelineStore;
   /** Names the hub for agents and clients. @default "harness-hub" */
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly version: string;
   /** Arguments of `harness` as a shell takes them, which the page shows: what starts this hub again, and what runs an agent under it. @default none */
-  readonly commands?: { readonly start: string; readonly run: string };
+  readonly commands?: { readonly start: string; readonly run: string } | undefined;
   /** Where runs are kept. @default they live as long as the hub */
-  readonly stateStore?: StateStore;
+  readonly stateStore?: StateStore | undefined;
   /** What a human should know about the danger of an action. @default unknown */
-  readonly riskOf?: (event: AnyEvent, explanation: Explanation) => ApprovalRisk;
+  readonly riskOf?: ((event: AnyEvent, explanation: Explanation) => ApprovalRisk) | undefined;
   /** What is known of an agent's protection, in a line, such as what `harness guard doctor` has found. @default undefined, nothing */
   readonly protectionOf?: (agent: string) => string | undefined;
   /** More fields of events whose values the timeline does not keep, by name in any case. @default names of secrets only */
-  readonly secretFields?: readonly string[];
+  readonly secretFields?: readonly string[] | undefined;
   /** The default and longest duration of grants, as the store of approvals has it. @default its default */
-  readonly grantMs?: number;
+  readonly grantMs?: number | undefined;
   /** Records each event with its decision, without content; answers, refused ones too, and revoked grants. @default nowhere */
-  readonly audit?: Pick<AuditSink, "record">;
+  readonly audit?: Pick<AuditSink, "record" | "isFull"> | undefined;
   /** See {@link HubLimits}. */
-  readonly limits?: Partial<HubLimits>;
+  readonly limits?: Partial<HubLimits> | undefined;
   /** Reports what no agent and no client sees. What it throws is ignored. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** @default random */
-  readonly createId?: CreateId;
+  readonly createId?: CreateId | undefined;
 }
 
 /** What the hub knows about the sender of an event. */

@@ -28,8 +28,11 @@ const effects = { done: "done", failed: "failed", refused: "failed", unknown: "a
 >;
 
 /** The audit log of a hub has the tool of an event besides. */
-const auditOf = (audit: Pick<AuditSink, "record">): AuditRecorder => ({
+const auditOf = (audit: Pick<AuditSink, "record" | "isFull">): AuditRecorder => ({
   record: (entry) => audit.record(entry),
+  get isFull() {
+    return audit.isFull;
+  },
   eventDetails: (event) => {
     const { tool, callId } = readEvent(event as AnyEvent);
     return { tool, call_id: callId };
@@ -104,8 +107,8 @@ export const createHub = (options: HubOptions): Hub => {
       presence.introduced(link, shortId(agent) ?? "unknown", shortId(session) ?? "unknown", info),
     onError,
     clock,
-    ...(options.stateStore && { stateStore: options.stateStore }),
-    ...(options.audit && { audit: auditOf(options.audit) }),
+    stateStore: options.stateStore,
+    audit: options.audit ? auditOf(options.audit) : undefined,
   });
   const api = new HubApi({
     approvals,
@@ -124,7 +127,7 @@ export const createHub = (options: HubOptions): Hub => {
     clock,
     about: {
       ...{ name, version, startedAtMs: clock.now() },
-      ...(options.commands && { commands: options.commands }),
+      commands: options.commands,
     },
     grantMs: options.grantMs ?? approvalLimits.defaults.grantMs,
     audit: (entry) => options.audit?.record(entry),

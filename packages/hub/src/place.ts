@@ -21,7 +21,7 @@ export interface HubPlaceOptions {
   /** The directory of the state. @default `$XDG_STATE_HOME/harnesskit/hub`, or `~/.local/state/harnesskit/hub` */
   readonly state?: string | undefined;
   /** @default `process.env` */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** The place of this user's hub. Reads no file, and imports nothing but `node:os` and `node:path`. */

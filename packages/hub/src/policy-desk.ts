@@ -110,11 +110,11 @@ export class PolicyDesk {
           rowId: seq,
           atMs: Date.parse(time),
           agent: row?.agent ?? "unknown",
-          ...(row?.tool !== undefined && { tool: row.tool }),
+          tool: row?.tool,
           summary: row?.summary ?? "",
           was,
-          ...(now !== undefined && { now }),
-          ...(explanation.rule !== undefined && { rule: explanation.rule }),
+          now,
+          rule: explanation.rule,
           why: explanation.why,
         };
       }),
@@ -146,8 +146,7 @@ export class PolicyDesk {
           seq: stored.row.id,
           time: new Date(stored.row.atMs).toISOString(),
           action: "ahp.event",
-          check: "00000000",
-          ...(decision !== undefined && { details: { decision, event_cut: seen.event?.isCut === true } }),
+          details: decision === undefined ? undefined : { decision, event_cut: seen.event?.isCut === true },
         };
       }
       if (page.length < pageSize) return;

@@ -334,6 +334,7 @@ describe("a question whose asker has gone", () => {
     void again.decide("pre_action", call("npm test", "c1"));
     await askerIs("here");
     // A hub that ends says nothing of its agents.
+    await first.hub.close();
     await first[Symbol.asyncDispose]();
     const clock = createManualClock();
     await using second = await openHub({ ...stores, state: directory.path, limits, clock });

@@ -54,16 +54,16 @@ export interface McpAgentDirectoryOptions extends McpServerOptions {
   readonly directory: string;
   readonly id: string;
   /** @default "1.0.0" */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** What people call the agent. @default the server's command line or URL */
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly server: McpServer;
   /** @default all tools are offered; see `McpAgentOptions` */
-  readonly acceptedTools?: Readonly<Record<string, string>>;
+  readonly acceptedTools?: Readonly<Record<string, string>> | undefined;
   /** What the tools need; see `effectsOf`. @default all permissions of MCP tools */
-  readonly permissions?: readonly string[];
+  readonly permissions?: readonly string[] | undefined;
   /** The program that serves the directory. @default `node` with this package's own */
-  readonly command?: readonly [string, ...string[]];
+  readonly command?: readonly [string, ...string[]] | undefined;
 }
 
 const ownProgram = (): [string, ...string[]] => [
@@ -111,10 +111,10 @@ export const createMcpAgentDirectory = async (
     id,
     version,
     server,
-    ...(acceptedTools && { acceptedTools: { ...acceptedTools } }),
-    ...(tools && { tools: [...tools] }),
+    acceptedTools: acceptedTools ? { ...acceptedTools } : undefined,
+    tools: tools ? [...tools] : undefined,
     connectTimeoutMs,
-    ...(callTimeoutMs !== undefined && { callTimeoutMs }),
+    callTimeoutMs,
   };
   await makeDirectory(directory);
   await writeUnlessSame(join(directory, MCP_SERVER_FILE), `${JSON.stringify(file, undefined, 2)}\n`);

@@ -10,9 +10,9 @@ export interface BoundedFetchOptions {
    * What the reader of a body gets in place of a message; undefined is one over the limit, which breaks nothing then.
    * @default messages are passed on as they are, and one over the limit breaks the body
    */
-  readonly rewrite?: (message: string | undefined, init: RequestInit | undefined) => string;
+  readonly rewrite?: ((message: string | undefined, init: RequestInit | undefined) => string) | undefined;
   /** The answer of a request that has ended without one; empty where none is waited for. */
-  readonly missing?: (init: RequestInit | undefined) => string;
+  readonly missing?: ((init: RequestInit | undefined) => string) | undefined;
 }
 
 const lineFeed = 0x0a;

@@ -68,8 +68,8 @@ const boundedOutput = (
   };
   const output = {
     content: content.slice(0, limits.maxContentItems).map((item) => boundedItem(item, take)),
-    ...(omitted > 0 && { omitted_items: omitted }),
-    ...(structuredContent && { structuredContent }),
+    omitted_items: omitted > 0 ? omitted : undefined,
+    structuredContent,
   };
   return secrets.redactJson<JsonValue>(copyJson(output)) as JsonObject;
 };
@@ -138,5 +138,5 @@ export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets):
   }
   const code = thrown.code === ErrorCode.InvalidParams ? "tool.invalid_input" : "mcp.request_failed";
   const details = { mcp_code: thrown.code };
-  return new ToolError(code, text, { details, ...(isOpen === true && { mayHaveRun: true }) });
+  return new ToolError(code, text, { details, mayHaveRun: isOpen === true || undefined });
 };

@@ -20,6 +20,13 @@ import { openTransport } from "./open-transport.ts";
 import { ToolResultSchema, ToolsPageSchema } from "./results.ts";
 import type { Secrets } from "./secrets.ts";
 
+/**
+ * Progress that comes with or behind the end of its call: the SDK handles an answer before the notices that came with it, and a
+ * server may report on until it has read that a call is cancelled. It is no fault.
+ */
+const isLateProgress = ({ message }: Error): boolean =>
+  message.startsWith("Received a progress notification for an unknown token");
+
 const clientInfo = { name: "harnesskit-mcp-agent", version: "1.0.0" };
 const pingTimeoutMs = 5000;
 
@@ -30,7 +37,7 @@ export interface ConnectionOptions {
   readonly times: McpTimes;
   readonly authProvider?: OAuthClientProvider | undefined;
   readonly signal: AbortSignal;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** The server says that its tools have changed. */
   readonly onToolsChanged: () => void;
   /** Something is wrong that does not end the connection. May come often. */
@@ -205,7 +212,9 @@ export class McpConnection {
         this.#lost(error ?? new HarnessError("connection_closed", "it closed the connection")),
       onBroken: (method, error) => void this.#check(method, error),
     });
-    this.#client.onerror = (error) => this.#report(error.message);
+    this.#client.onerror = (error) => {
+      if (!isLateProgress(error)) this.#report(error.message);
+    };
     this.#client.setNotificationHandler(ToolListChangedNotificationSchema, () =>
       this.#options.onToolsChanged(),
     );

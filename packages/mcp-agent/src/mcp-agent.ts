@@ -40,15 +40,15 @@ export interface McpAgentOptions
   readonly tools?: readonly string[] | undefined;
   /** Gets tokens for a server with a URL, in place of its `oauth`: an `OAuthClientProvider` of the MCP SDK, whose types need the DOM's. */
   readonly authProvider?: object | undefined;
-  readonly limits?: Partial<McpLimits>;
+  readonly limits?: Partial<McpLimits> | undefined;
   /** Where the variables are read that the server names. @default process.env */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Receives each fault, loss and change of the server (see `McpErrorCode`). @default ignored; `run` writes lines to stderr */
-  readonly onError?: (error: HarnessError) => void;
+  readonly onError?: ((error: HarnessError) => void) | undefined;
   /** Receives each line of the server's standard error, safe to show. @default ignored; `run` writes it to stderr */
-  readonly onOutput?: (line: string) => void;
+  readonly onOutput?: ((line: string) => void) | undefined;
   /** From 0 to 1, for the waits before restarts. @default Math.random */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 }
 
 /** An agent whose tools are those of an MCP server. Its own tools are the server's: it registers and unregisters them. */
@@ -110,8 +110,8 @@ class ServedMcpServer implements McpAgent {
       version,
       clock,
       limits: agentLimitsOf(this.#limits),
-      ...(outputDirectory !== undefined && { outputDirectory }),
-      ...(manifestHash !== undefined && { manifestHash }),
+      outputDirectory,
+      manifestHash,
       health: () => {
         const { state, restarts } = this.#link;
         const details = { mcp_server: state, mcp_restarts: restarts };
@@ -145,7 +145,7 @@ class ServedMcpServer implements McpAgent {
       const settled = await settleWithin(this.start(), { name: "start", timeoutMs });
       if (settled.status === "failed") throw settled.error;
       // The server may take as long to end.
-      return await this.#agent.run({ exitGraceMs: 5000, ...options });
+      return await this.#agent.run({ ...options, exitGraceMs: options.exitGraceMs ?? 5000 });
     } finally {
       await this.#link.close();
       this.#fallback = undefined;

@@ -1,6 +1,6 @@
 import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { canonicalJson, copyJson, isObject } from "@harnesskit/wire/json";
+import { canonicalJson, copyJson, defined, isObject } from "@harnesskit/wire/json";
 import { wellFormedJson } from "@harnesskit/wire/replay";
 import type { McpError } from "./errors.ts";
 import { effectsOf, type McpEffects, type McpHints } from "./hints.ts";
@@ -69,19 +69,20 @@ const withOwnReferences = (schema: JsonObject): JsonObject =>
     typeof ref === "string" && /^#(\/|$)/.test(ref) && targetOf(schema, ref) !== undefined ? ref : undefined,
   ) as JsonObject;
 
-const toOutputSchema = ({ $schema, ...declared }: JsonObject): JsonObject => ({
-  ...(typeof $schema === "string" && { $schema }),
-  type: "object",
-  properties: {
-    content: { type: "array" },
-    structuredContent: mapReferences(
-      withOwnReferences(declared),
-      (ref) => `#/properties/structuredContent${String(ref).slice(1)}`,
-    ) as JsonObject,
-  },
-  // Servers leave the other out in spite of their declaration; what is there is checked.
-  required: ["content"],
-});
+const toOutputSchema = ({ $schema, ...declared }: JsonObject): JsonObject =>
+  defined({
+    $schema: typeof $schema === "string" ? $schema : undefined,
+    type: "object",
+    properties: {
+      content: { type: "array" },
+      structuredContent: mapReferences(
+        withOwnReferences(declared),
+        (ref) => `#/properties/structuredContent${String(ref).slice(1)}`,
+      ) as JsonObject,
+    },
+    // Servers leave the other out in spite of their declaration; what is there is checked.
+    required: ["content"],
+  });
 
 /** The schema of an input, which is an object; undefined where it says that it is something else. */
 const toInputSchema = (declared: unknown): JsonObject | undefined => {

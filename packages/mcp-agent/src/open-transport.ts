@@ -1,6 +1,7 @@
 import { agentEnvironment } from "@harnesskit/protocol/runtime";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { displayText, type HarnessError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { ClientCredentialsProvider } from "@modelcontextprotocol/sdk/client/auth-extensions.js";
@@ -35,12 +36,14 @@ const oauthOf = (
   { issuer, clientId, clientSecret, scope }: NonNullable<Extract<McpServer, { url: string }>["oauth"]>,
   { values }: Secrets,
 ): OAuthClientProvider =>
-  new ClientCredentialsProvider({
-    expectedIssuer: issuer,
-    clientId,
-    clientSecret: values[clientSecret] ?? "",
-    ...(scope !== undefined && { scope }),
-  });
+  new ClientCredentialsProvider(
+    defined({
+      expectedIssuer: issuer,
+      clientId,
+      clientSecret: values[clientSecret] ?? "",
+      scope,
+    }),
+  );
 
 /** Of the request in a POST's body, which is our own; undefined where it asks for nothing. */
 const requestIdOf = (body: unknown): string | number | undefined =>
@@ -57,7 +60,7 @@ export const openTransport = async (options: OpenTransportOptions): Promise<Tran
     ]);
     const authProvider = options.authProvider ?? (server.oauth && oauthOf(server.oauth, secrets));
     const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-      ...(authProvider && { authProvider }),
+      ...defined({ authProvider }),
       requestInit: { headers: Object.fromEntries(headers) as Record<string, string> },
       fetch: createBoundedFetch({
         maxMessageBytes,
@@ -97,7 +100,7 @@ export const openTransport = async (options: OpenTransportOptions): Promise<Tran
     maxDepth: maxAnswerDepth,
     maxBufferedBytes: limits.maxBufferedBytes,
     stderr: (line) => options.onOutput(displayText(secrets.redact(line), { maxLength: 2000 })),
-    ...(server.cwd !== undefined && { cwd: server.cwd }),
+    cwd: server.cwd,
   }).connect({ signal });
   return channelTransport(channel, {
     maxMessageBytes,

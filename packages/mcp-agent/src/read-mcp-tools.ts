@@ -8,14 +8,14 @@ import { readSecrets } from "./secrets.ts";
 export interface ReadMcpToolsOptions
   extends Partial<Record<"connectTimeoutMs" | "listTimeoutMs", number | undefined>> {
   readonly server: McpServer;
-  readonly limits?: Partial<McpLimits>;
+  readonly limits?: Partial<McpLimits> | undefined;
   /** @default process.env */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Gets tokens for a server with a URL, in place of its `oauth`: an `OAuthClientProvider` of the MCP SDK, whose types need the DOM's. */
   readonly authProvider?: object | undefined;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Receives each line of the server's standard error, safe to show. @default ignored */
-  readonly onOutput?: (line: string) => void;
+  readonly onOutput?: ((line: string) => void) | undefined;
 }
 
 /** What a server said of itself when it was started once. */

@@ -10,7 +10,7 @@ const repairedError = (error: unknown) => {
   return {
     code: Number.isSafeInteger(code) ? code : ErrorCode.InternalError,
     message: typeof message === "string" ? message : (JSON.stringify(error) ?? "it gave no reason"),
-    ...(data !== undefined && { data }),
+    data,
   };
 };
 
@@ -34,12 +34,12 @@ export const readMessage = (value: unknown, requestId?: string | number): JSONRP
   const isInitialized = isAnswer && isObject(result) && "protocolVersion" in result;
   const isAsItIs = id === ownId && !isInitialized && JSONRPCMessageSchema.safeParse(value).success;
   if (isAsItIs) return value as JSONRPCMessage;
-  const head = { jsonrpc: "2.0", ...(id !== undefined && { id }) };
+  const head = { jsonrpc: "2.0", id };
   // What is in `_meta` is for others, and a malformed one would cost the message.
   const bare = (given: Readonly<Record<string, unknown>>) => ({ ...withoutNulls(given), _meta: undefined });
   const repaired =
     method !== undefined
-      ? { ...head, method, ...(isObject(params) && { params: bare(params) }) }
+      ? { ...head, method, params: isObject(params) ? bare(params) : undefined }
       : error !== undefined
         ? { ...head, error: repairedError(error) }
         : isObject(result)

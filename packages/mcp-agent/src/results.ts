@@ -34,8 +34,8 @@ export const ToolResultSchema = z
     const old = toolResult === undefined ? [] : [{ type: "text", text: oldResultText(toolResult) }];
     return {
       content: (content ?? old).map(readItem),
-      ...(structuredContent && { structuredContent }),
-      ...(isError && { isError }),
+      structuredContent: structuredContent || undefined,
+      isError: isError || undefined,
     };
   });
 

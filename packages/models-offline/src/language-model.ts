@@ -16,13 +16,15 @@ export interface OfflineModelOptions {
    * Its rejection ends the stream with that error.
    * @default nothing is awaited
    */
-  readonly beforeDelta?: (context: { readonly signal: AbortSignal | undefined }) => Promise<void>;
+  readonly beforeDelta?:
+    | ((context: { readonly signal: AbortSignal | undefined }) => Promise<void>)
+    | undefined;
   /**
    * How the user of this application chooses a language model: the last line of the answer to a greeting, to "help"
    * and to a request that is not understood.
    * @default "For anything else, choose a language model."
    */
-  readonly languageModelHint?: string;
+  readonly languageModelHint?: string | undefined;
 }
 
 /** The shortest piece of streamed text, the last excepted, in UTF-16 code units. */

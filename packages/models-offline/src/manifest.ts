@@ -2,8 +2,8 @@ import { parseJson, stringOf, toFields } from "./tool-values.ts";
 
 /** What a manifest says of its project. */
 export interface ManifestFacts {
-  readonly name?: string;
-  readonly description?: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
   /** What can be run: names of scripts or targets, with the command where the manifest gives it. */
   readonly scripts?: readonly { readonly name: string; readonly command?: string }[];
   /** The manifest could not be understood. */
@@ -90,7 +90,7 @@ function mavenFacts(text: string): ManifestFacts {
 }
 
 function named(name: string | undefined, description: string | undefined): ManifestFacts {
-  return { ...(name ? { name } : {}), ...(description ? { description } : {}) };
+  return { name: name || undefined, description: description || undefined };
 }
 
 const managers = ["npm", "pnpm", "yarn", "bun"];

@@ -1,7 +1,7 @@
 /** What the start of a README says. */
 export interface ReadmeStart {
-  readonly heading?: string;
-  readonly paragraph?: string;
+  readonly heading?: string | undefined;
+  readonly paragraph?: string | undefined;
 }
 
 const maxParagraphChars = 800;
@@ -28,7 +28,7 @@ export function readmeStart(text: string): ReadmeStart {
     else if (paragraph.length > 0) break;
   }
   const prose = paragraph.join(" ").slice(0, maxParagraphChars);
-  return { ...(heading ? { heading } : {}), ...(prose === "" ? {} : { paragraph: prose }) };
+  return { heading: heading || undefined, paragraph: prose === "" ? undefined : prose };
 }
 
 function titleAt(line: string, next: string): string | undefined {

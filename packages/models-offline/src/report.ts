@@ -32,9 +32,9 @@ export interface BlockOptions {
   /** Which end is shown. */
   readonly keep: "start" | "end";
   /** @default 40 */
-  readonly maxLines?: number;
+  readonly maxLines?: number | undefined;
   /** The longest line, in UTF-16 code units. @default 200 */
-  readonly maxLineChars?: number;
+  readonly maxLineChars?: number | undefined;
 }
 
 /**

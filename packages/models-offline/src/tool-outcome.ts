@@ -26,7 +26,7 @@ export interface ToolOutcome {
     | "unavailable";
   readonly value?: unknown;
   readonly reason?: string;
-  readonly notFound?: boolean;
+  readonly notFound?: boolean | undefined;
 }
 
 const maxReasonChars = 500;
@@ -93,8 +93,8 @@ function ofError(value: unknown): ToolOutcome {
   return {
     status: status ?? "failed",
     ...told,
-    ...(isMissing && status === undefined ? { notFound: true } : {}),
-    ...(partial === undefined ? {} : { value: partial }),
+    notFound: (isMissing && status === undefined) || undefined,
+    value: partial,
   };
 }
 

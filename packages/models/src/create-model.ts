@@ -12,14 +12,14 @@ export interface CreateModelOptions {
    * Where keys and base URLs are read from; nothing else is consulted.
    * @default `process.env`, or nothing where there is no process
    */
-  readonly env?: Environment;
+  readonly env?: Environment | undefined;
   /**
    * The fetch that requests go through.
    * @default `globalThis.fetch`
    */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
   /** What the `offline` model says about how to choose a language model. @default a sentence that names no command */
-  readonly languageModelHint?: string;
+  readonly languageModelHint?: string | undefined;
 }
 
 /**
@@ -82,7 +82,7 @@ async function openAiModel(settings: {
     baseURL,
     includeUsage: true,
     fetch: guardedFetch(settings.fetch, apiKey),
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(apiKey !== undefined && { apiKey }),
   });
   return provider(settings.model);
 }

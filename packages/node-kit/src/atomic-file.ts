@@ -8,10 +8,13 @@ import { isExisting } from "./system-error.ts";
 /** The end of the name that a file has until it is in its place. */
 export const temporaryName: RegExp = /\.tmp_[0-9a-f]+$/;
 
+/** What a new file holds, which may depend on its inode. */
+type FileText = string | ((inode: number) => string);
+
 /** Writes the string to a new file beside `path`, on disk, and hands it to `place`, which takes it away. Never leaves it behind. */
 const withTemporary = async (
   path: string,
-  text: string,
+  text: FileText,
   fileSystem: WritableFileSystem,
   place: (temporary: string) => Promise<void>,
   mode = 0o600,
@@ -20,7 +23,7 @@ const withTemporary = async (
   try {
     const file = await fileSystem.open(temporary, "wx", 0o600);
     try {
-      await file.writeFile(text);
+      await file.writeFile(typeof text === "string" ? text : text((await file.stat()).ino));
       if (mode !== 0o600) await file.chmod(mode);
       await file.datasync();
     } finally {
@@ -54,7 +57,7 @@ export const removeTemporaries = async (path: string): Promise<void> => {
  */
 export const writeFileAtomic = (
   path: string,
-  text: string,
+  text: FileText,
   fileSystem: WritableFileSystem = nodeFileSystem,
   mode?: number,
 ): Promise<void> =>
@@ -72,7 +75,7 @@ export const writeFileAtomic = (
 /** Makes a file with its whole text at once, mode 0600. False when there is one already. Rejects as the system does. */
 export const createFileAtomic = async (
   path: string,
-  text: string,
+  text: FileText,
   fileSystem: WritableFileSystem = nodeFileSystem,
 ): Promise<boolean> => {
   try {

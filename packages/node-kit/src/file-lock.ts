@@ -3,9 +3,9 @@ import { hostname } from "node:os";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { backoffDelayMs, type Clock, systemClock, wait } from "@harnesskit/wire/time";
-import { createFileAtomic } from "./atomic-file.ts";
+import { createFileAtomic, writeFileAtomic } from "./atomic-file.ts";
 import { nodeFileSystem, type WritableFileSystem } from "./file-system.ts";
-import { readOwnFile, UnsafeFileError } from "./own-file.ts";
+import { openOwnFile, readOpened, UnsafeFileError } from "./own-file.ts";
 import { isGone, type ProcessIdentity, processStart } from "./process-identity.ts";
 import { isMissing, systemCall } from "./system-error.ts";
 
@@ -14,28 +14,28 @@ export interface FileLockOwner extends ProcessIdentity {
   readonly host: string;
   /** Differs for each lock, so that two locks of one process are distinct. */
   readonly nonce: string;
-}
-
-/** What a lock works on. A seam, so that a test can model a disk. */
-export interface LockFileSystem extends WritableFileSystem {
-  /** @default `readOwnFile` */
-  readonly readText?: ((path: string, maxBytes: number) => Promise<string>) | undefined;
+  /** True for a file that its process did not make: it came with a directory that was copied. */
+  readonly isCopy?: true | undefined;
 }
 
 export interface FileLockOptions {
-  readonly fileSystem?: LockFileSystem;
+  /** A seam, so that a test can model a disk. */
+  readonly fileSystem?: WritableFileSystem | undefined;
   /** Whether the owner of a lock is dead beyond doubt. @default {@link isLockOwnerDead} */
-  readonly isOwnerDead?: (owner: FileLockOwner) => boolean;
+  readonly isOwnerDead?: ((owner: FileLockOwner) => boolean) | undefined;
   /** How long to wait for a process that holds the lock, in milliseconds. @default 0 */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** @default the system's */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A lock that this process holds. */
 export interface FileLock {
   readonly owner: FileLockOwner;
-  /** Removes the lock file if it is still this lock's. Rejects as the system does, and may be called again then. */
+  /**
+   * Removes the lock file if it is still this lock's. Rejects as the system does; then the file is there and is no lock for this
+   * process, nor for others once it has ended.
+   */
   release(): Promise<void>;
 }
 
@@ -63,10 +63,17 @@ export class FileLockError extends HarnessError<"file_locked" | "lock_unreadable
   }
 }
 
-/** True only with proof: the process is gone from this host, or its id belongs to a later process. */
-export const isLockOwnerDead = (owner: FileLockOwner): boolean => owner.host === hostname() && isGone(owner);
+/** Locks of this process that were given back, by their nonces. Where its file could not be removed, the next one replaces it. */
+const released = new Set<string>();
 
-const parseOwner = (text: string): FileLockOwner | undefined => {
+/**
+ * True only with proof: the process is gone from this host, or its id belongs to a later process; it has given the lock back;
+ * or the file is a copy of its lock.
+ */
+export const isLockOwnerDead = (owner: FileLockOwner): boolean =>
+  owner.isCopy === true || released.has(owner.nonce) || (owner.host === hostname() && isGone(owner));
+
+const parseOwner = (text: string, fileInode: number): FileLockOwner | undefined => {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -74,28 +81,33 @@ const parseOwner = (text: string): FileLockOwner | undefined => {
     return undefined;
   }
   if (!isObject(value)) return undefined;
-  const { pid, host, started, nonce } = value;
+  const { pid, host, started, nonce, inode } = value;
   if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid < 1 || typeof host !== "string")
     return undefined;
   // The nonce becomes part of a file name.
   if (typeof nonce !== "string" || !/^[\w-]{1,64}$/.test(nonce)) return undefined;
-  return { pid, host, nonce, ...(typeof started === "string" && started !== "" && { started }) };
+  return {
+    ...{ pid, host, nonce },
+    started: typeof started === "string" && started !== "" ? started : undefined,
+    isCopy: (typeof inode === "number" && inode !== fileInode) || undefined,
+  };
 };
 
 const maxLockBytes = 64 * 1024;
 
-const readLockFile = async (path: string, fileSystem: LockFileSystem): Promise<string> =>
-  fileSystem.readText
-    ? fileSystem.readText(path, maxLockBytes)
-    : (await readOwnFile(path, { maxBytes: maxLockBytes })).toString("utf8");
-
 /** The owner that a lock file names: undefined where there is no lock, "unreadable" where it names no process. */
 export const readFileLock = async (
   path: string,
-  fileSystem: LockFileSystem = nodeFileSystem,
+  fileSystem: WritableFileSystem = nodeFileSystem,
 ): Promise<FileLockOwner | "unreadable" | undefined> => {
   try {
-    return parseOwner(await readLockFile(path, fileSystem)) ?? "unreadable";
+    const file = await openOwnFile(path, { maxBytes: maxLockBytes, fileSystem });
+    try {
+      const { content, inode } = await readOpened(path, file, maxLockBytes);
+      return parseOwner(content.toString("utf8"), inode) ?? "unreadable";
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     if (isMissing(error)) return undefined;
     if (UnsafeFileError.isInstance(error)) return "unreadable";
@@ -106,43 +118,57 @@ export const readFileLock = async (
 /** Between two looks at a lock that another process holds. */
 const lockBackoff = { initialDelayMs: 5, maxDelayMs: 100 };
 
-/** Each attempt removes one file of a dead process; more than two are left only by processes that died taking over. */
+/** Each attempt comes to another owner. */
 const maxAttempts = 10;
 
 class LockFile {
   readonly #path: string;
-  readonly #fileSystem: LockFileSystem;
+  readonly #fileSystem: WritableFileSystem;
   readonly #isOwnerDead: (owner: FileLockOwner) => boolean;
   readonly #owner: FileLockOwner;
 
   constructor(path: string, { fileSystem = nodeFileSystem, isOwnerDead = isLockOwnerDead }: FileLockOptions) {
     this.#path = path;
     this.#fileSystem = fileSystem;
-    this.#isOwnerDead = isOwnerDead;
+    this.#isOwnerDead = (owner) => released.has(owner.nonce) || owner.isCopy === true || isOwnerDead(owner);
     const started = processStart(process.pid);
     const base = { pid: process.pid, host: hostname(), nonce: randomUUID() };
     this.#owner = started === undefined ? base : { ...base, started };
   }
 
   async acquire(): Promise<FileLock> {
+    try {
+      return await this.#acquire();
+    } catch (error) {
+      // Whatever it has left behind is no lock.
+      if (!FileLockError.isInstance(error)) released.add(this.#owner.nonce);
+      throw error;
+    }
+  }
+
+  async #acquire(): Promise<FileLock> {
     let owner: FileLockOwner | undefined;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      if (await this.#take()) {
-        return { owner: this.#owner, release: () => this.#removeOf(this.#path, this.#owner) };
-      }
+      if (await this.#take()) return { owner: this.#owner, release: () => this.#release() };
       const found = await readFileLock(this.#path, this.#fileSystem);
       if (found === "unreadable") throw new FileLockError("lock_unreadable", this.#path);
       owner = found;
       if (owner === undefined) continue;
       if (!this.#isOwnerDead(owner)) break;
-      await this.#removeStale(this.#path, owner);
+      if (await this.#takeOver(owner)) return { owner: this.#owner, release: () => this.#release() };
     }
     throw new FileLockError("file_locked", this.#path, owner);
   }
 
+  async #release(): Promise<void> {
+    released.add(this.#owner.nonce);
+    await this.#removeOf(this.#path, this.#owner);
+    released.delete(this.#owner.nonce);
+  }
+
   async #take(): Promise<boolean> {
     try {
-      return await this.#create(this.#path);
+      return await createFileAtomic(this.#path, this.#text, this.#fileSystem);
     } catch (error) {
       // The process that has taken the lock meanwhile removes what is incomplete beside it.
       if (isMissing(error) && systemCall(error) === "link") return false;
@@ -151,23 +177,38 @@ class LockFile {
     }
   }
 
-  #create(path: string): Promise<boolean> {
-    return createFileAtomic(path, JSON.stringify(this.#owner), this.#fileSystem);
-  }
+  readonly #text = (inode: number): string => JSON.stringify({ ...this.#owner, inode });
 
   /**
-   * Removes the file of a dead owner, one process at a time: the one that creates the marker named after the dead owner.
-   * A marker whose own creator has died is removed in the same way.
+   * Puts this lock in the place of a dead process's. One process at a time may: the one that made the mark named after the dead
+   * owner, or after the owner of a mark that has died, too. False where another one was faster.
    */
-  async #removeStale(path: string, dead: FileLockOwner): Promise<void> {
-    const marker = `${this.#path}.${dead.nonce}.stale`;
-    if (await this.#create(marker)) {
-      await this.#removeOf(path, dead);
-      await this.#fileSystem.rm(marker, { force: true });
-      return;
+  async #takeOver(dead: FileLockOwner): Promise<boolean> {
+    const marks: string[] = [];
+    for (let from = dead; ; ) {
+      const mark = `${this.#path}.${from.nonce}.stale`;
+      if (await createFileAtomic(mark, this.#text, this.#fileSystem)) {
+        marks.push(mark);
+        break;
+      }
+      const maker = await readFileLock(mark, this.#fileSystem);
+      if (typeof maker !== "object" || !this.#isOwnerDead(maker)) return false;
+      marks.push(mark);
+      from = maker;
     }
-    const maker = await readFileLock(marker, this.#fileSystem);
-    if (typeof maker === "object" && this.#isOwnerDead(maker)) await this.#removeStale(marker, maker);
+    try {
+      // The mark may be free because its lock was taken over already.
+      const found = await readFileLock(this.#path, this.#fileSystem);
+      if (typeof found !== "object" || found.nonce !== dead.nonce) return false;
+      await writeFileAtomic(this.#path, this.#text, this.#fileSystem);
+      return true;
+    } catch (error) {
+      await this.#removeOf(this.#path, this.#owner);
+      throw error;
+    } finally {
+      // The first one last: it says who comes next.
+      for (const mark of marks.reverse()) await this.#fileSystem.rm(mark, { force: true }).catch(() => {});
+    }
   }
 
   async #removeOf(path: string, owner: FileLockOwner): Promise<void> {

@@ -6,11 +6,16 @@ export {
   type FileLockOptions,
   type FileLockOwner,
   isLockOwnerDead,
-  type LockFileSystem,
   readFileLock,
 } from "./file-lock.ts";
 export type { WritableFileSystem } from "./file-system.ts";
 export { isInside } from "./is-inside.ts";
+export { JournalError, type JournalErrorCode } from "./journal/journal-error.ts";
+export { JournalFile, type JournalFileOptions } from "./journal/journal-file.ts";
+export { type JournalFileSystem, journalFileSystem } from "./journal/journal-file-system.ts";
+export { type JournalLine, readLines } from "./journal/journal-lines.ts";
+export { JournalQueue, type JournalQueueOptions } from "./journal/journal-queue.ts";
+export type { FileEnd } from "./journal/journal-tail.ts";
 export { removeLockRemains } from "./lock-remains.ts";
 export { makeDirectory, makeDirectorySync } from "./make-directory.ts";
 export { OutputLines, type OutputLinesOptions } from "./output-lines.ts";

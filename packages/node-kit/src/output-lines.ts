@@ -9,7 +9,7 @@ export interface OutputLinesOptions {
   /** Gets each line as it was written, untrusted and without its end. What it throws is ignored. */
   readonly onLine?: ((line: string) => void) | undefined;
   /** Called once, when there is no more. */
-  readonly onDone?: () => void;
+  readonly onDone?: (() => void) | undefined;
 }
 
 /** Reads one output of a process to its end, however much it is: reports its lines, and keeps the last of it. */

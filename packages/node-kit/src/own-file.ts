@@ -3,8 +3,8 @@ import { type FileHandle, open } from "node:fs/promises";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { systemErrorCode } from "./system-error.ts";
 
-/** Why a file is not read: a link, another kind of file than a regular one, or more bytes than allowed. */
-export type UnsafeFileReason = "link" | "not_regular" | "too_large";
+/** Why a file is not used: a link, another kind of file than a regular one, more bytes than allowed, or others can change it. */
+export type UnsafeFileReason = "link" | "not_regular" | "too_large" | "not_private";
 
 /** A file is not one that this program would have made (`unsafe_file`). */
 export class UnsafeFileError extends HarnessError {
@@ -23,15 +23,15 @@ export class UnsafeFileError extends HarnessError {
 
 export interface OpenOwnFileOptions {
   /** Flags of `open(2)`, to which those of a safe open are added. @default O_RDONLY */
-  readonly flags?: number;
+  readonly flags?: number | undefined;
   /** The mode of a file that is made. @default 0o600 */
-  readonly mode?: number;
+  readonly mode?: number | undefined;
   /** Bytes that the file may have. @default no limit, for files that are read in parts */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** For a file that the user named: its name may be a link. @default false */
-  readonly followLinks?: boolean;
+  readonly followLinks?: boolean | undefined;
   /** @default `node:fs/promises` */
-  readonly fileSystem?: { readonly open: typeof open };
+  readonly fileSystem?: { readonly open: typeof open } | undefined;
 }
 
 /** Windows has none of these flags. */
@@ -51,6 +51,12 @@ const problems = {
   not_regular: "is not a regular file: remove it or name another",
 } as const;
 
+/** What an open without links failed with: an `UnsafeFileError` where it was what lies at the path, else the system's error. */
+export const unsafeOpenError = (path: string, cause: unknown): unknown => {
+  const reason = (reasons as ReadonlyMap<unknown, "link" | "not_regular">).get(systemErrorCode(cause));
+  return reason ? new UnsafeFileError(path, reason, problems[reason], { cause }) : cause;
+};
+
 /**
  * Opens a file of this program's own, in a place where others may have put something else. A FIFO does not make it wait,
  * no link is followed at the file's name, and what was opened is a regular file of at most `maxBytes`. Links of the
@@ -65,8 +71,7 @@ export const openOwnFile = async (path: string, options: OpenOwnFileOptions = {}
   try {
     file = await fileSystem.open(path, flags | O_NONBLOCK | O_NOCTTY | (followLinks ? 0 : O_NOFOLLOW), mode);
   } catch (cause) {
-    const reason = (reasons as ReadonlyMap<unknown, "link" | "not_regular">).get(systemErrorCode(cause));
-    throw reason ? new UnsafeFileError(path, reason, problems[reason], { cause }) : cause;
+    throw unsafeOpenError(path, cause);
   }
   try {
     const found = await file.stat();
@@ -98,21 +103,29 @@ const minChunkBytes = 4096;
  * `UnsafeFileError`, and with what the system says.
  */
 export const readOwnFile = async (path: string, options: ReadOwnFileOptions): Promise<Buffer> => {
-  const { maxBytes } = options;
   const file = await openOwnFile(path, options);
   try {
-    const { size } = await file.stat();
-    const chunks: Buffer[] = [];
-    for (let length = 0; ; ) {
-      const left = Math.min(size, maxBytes) - length + spareBytes;
-      const chunk = Buffer.alloc(Math.max(minChunkBytes, left));
-      const { bytesRead } = await file.read(chunk, 0, chunk.length, length);
-      if (bytesRead === 0) return Buffer.concat(chunks, length);
-      chunks.push(chunk.subarray(0, bytesRead));
-      length += bytesRead;
-      if (length > maxBytes) throw tooLarge(path, maxBytes);
-    }
+    return (await readOpened(path, file, options.maxBytes)).content;
   } finally {
     await file.close();
+  }
+};
+
+/** The whole of an open file, and its inode. */
+export const readOpened = async (
+  path: string,
+  file: FileHandle,
+  maxBytes: number,
+): Promise<{ readonly content: Buffer; readonly inode: number }> => {
+  const { size, ino: inode } = await file.stat();
+  const chunks: Buffer[] = [];
+  for (let length = 0; ; ) {
+    const left = Math.min(size, maxBytes) - length + spareBytes;
+    const chunk = Buffer.alloc(Math.max(minChunkBytes, left));
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, length);
+    if (bytesRead === 0) return { content: Buffer.concat(chunks, length), inode };
+    chunks.push(chunk.subarray(0, bytesRead));
+    length += bytesRead;
+    if (length > maxBytes) throw tooLarge(path, maxBytes);
   }
 };

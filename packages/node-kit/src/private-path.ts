@@ -3,7 +3,7 @@ import type { BigIntStats, Stats } from "node:fs";
 export interface PrivatePathOptions {
   readonly kind: "file" | "directory";
   /** What others may do: `read` allows them to list or read, `nothing` also forbids that. @default "read" */
-  readonly othersMay?: "read" | "nothing";
+  readonly othersMay?: "read" | "nothing" | undefined;
 }
 
 /** Rights of the group and of others: to write; to write or pass through; all. */

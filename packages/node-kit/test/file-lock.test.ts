@@ -108,6 +108,20 @@ describe("acquireFileLock", () => {
     },
   );
 
+  it("takes over a lock that came with a copied directory, whose process lives, and leaves the original", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "lock");
+    const lock = await acquireFileLock(path);
+    const copy = join(directory.path, "copy");
+    await writeFile(copy, await readFile(path));
+    const second = await acquireFileLock(copy);
+    expect((await failure(acquireFileLock(path))).code).toBe("file_locked");
+    expect((await failure(acquireFileLock(copy))).code).toBe("file_locked");
+    await second.release();
+    await lock.release();
+    expect(await readdir(directory.path)).toEqual([]);
+  });
+
   it("leaves a lock of another host as it is", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "lock");

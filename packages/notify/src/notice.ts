@@ -6,7 +6,7 @@ export interface NoticeLinks {
   /** The page with this approval, or the inbox. */
   page(id?: string): string;
   /** A link that answers this approval once, for a short time. @default notices have none */
-  answer?(record: ApprovalRecord, target: string): string;
+  answer?: ((record: ApprovalRecord, target: string) => string) | undefined;
 }
 
 /** One approval, in a notice. All strings are one line, bounded, and hide nothing. Its input is not in it. */
@@ -23,7 +23,7 @@ export interface NoticeItem {
   readonly expiresAtMs: number;
   /** The hub's page with the approval. */
   readonly link: string;
-  readonly answerLink?: string;
+  readonly answerLink?: string | undefined;
 }
 
 export interface Notice {
@@ -54,7 +54,7 @@ export const noticeItem = (record: ApprovalRecord, links: NoticeLinks, target: s
     createdAtMs: record.createdAtMs,
     expiresAtMs: record.expiresAtMs,
     link: links.page(record.id),
-    ...(links.answer && { answerLink: links.answer(record, target) }),
+    answerLink: links.answer ? links.answer(record, target) : undefined,
   };
 };
 

@@ -38,14 +38,14 @@ export interface NotifierOptions {
   readonly source: Pick<ApprovalStore, "page" | "watch">;
   readonly links: NoticeLinks;
   /** @default in memory: a restart tells again what still waits */
-  readonly sent?: SentLog;
-  readonly limits?: Partial<NotifierLimits>;
+  readonly sent?: SentLog | undefined;
+  readonly limits?: Partial<NotifierLimits> | undefined;
   /** Reports failed deliveries, as `NotifyError`, and failures of the source. What it throws is ignored. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** @default the global one */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 export interface Notifier extends AsyncDisposable {

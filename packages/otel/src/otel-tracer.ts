@@ -35,9 +35,9 @@ export interface OtelOptions {
    * Whether spans have prompts, inputs and outputs of tools, questions and suspensions. They may hold personal data and secrets.
    * @default false
    */
-  readonly content?: boolean;
+  readonly content?: boolean | undefined;
   /** Characters of each such attribute; the rest is cut. @default 4096 */
-  readonly maxContentLength?: number;
+  readonly maxContentLength?: number | undefined;
 }
 
 /** The session that is active: its id, or null outside of one. */

@@ -8,24 +8,24 @@ import { type PolicyLimits, policyLimits } from "./policy-limits.ts";
 
 export interface ParsePolicyOptions {
   /** The file's name in errors. @default "policy.yaml" */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** Functions for expressions, in addition to CEL's own. @default [] */
-  readonly functions?: readonly PolicyFunction[];
+  readonly functions?: readonly PolicyFunction[] | undefined;
   /** The workspace where neither the event nor the file names one. @default "" */
-  readonly workspace?: string;
+  readonly workspace?: string | undefined;
   /**
    * Absolute paths of the policy's own files. An action that would change one of them is escalated where the policy would
    * allow it: an agent that may write files must not grant itself the rest. @default []
    */
-  readonly ownFiles?: readonly string[];
+  readonly ownFiles?: readonly string[] | undefined;
   /**
    * Whether an action may change one of `ownFiles`; `commandJudge` in `@harnesskit/command-judge` has one.
    * @default true for an action with a `command`, and for a `path` that is one of the files or a folder above it
    */
-  readonly changesFiles?: ChangesFiles;
-  readonly limits?: Partial<PolicyLimits>;
+  readonly changesFiles?: ChangesFiles | undefined;
+  readonly limits?: Partial<PolicyLimits> | undefined;
   /** A monotonic time in milliseconds, for the deadline of a decision. @default performance.now */
-  readonly elapsedMs?: () => number;
+  readonly elapsedMs?: (() => number) | undefined;
 }
 
 const listName = /^[A-Za-z_]\w*$/;

@@ -17,13 +17,13 @@ import { compiledOf, type Policy } from "./policy.ts";
 export interface PolicyHarnessOptions {
   readonly policy: Policy;
   /** The time of limits. @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Removes secrets from reasons. @default removes what has the shape of a secret */
-  readonly redactor?: Pick<Redactor, "text">;
+  readonly redactor?: Pick<Redactor, "text"> | undefined;
   /** Receives every decision with its explanation. What it throws goes to `onError`. */
-  readonly onDecision?: (explanation: Explanation, event: AhpEvent) => void;
+  readonly onDecision?: ((explanation: Explanation, event: AhpEvent) => void) | undefined;
   /** Receives failures of rules, refused policies and what `onDecision` threw. What it throws is ignored. */
-  readonly onError?: (error: unknown, context: PolicyErrorContext) => void;
+  readonly onError?: ((error: unknown, context: PolicyErrorContext) => void) | undefined;
 }
 
 /** What the harness did when the error occurred. */

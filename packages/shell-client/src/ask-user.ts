@@ -8,7 +8,7 @@ import type { DirectiveError, DirectiveErrorCode } from "./shell-outcome.ts";
 /** What a user said. */
 export interface Answer {
   readonly decision: ApprovalDecision;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export type Asked =
@@ -31,7 +31,7 @@ export const readUserReply = (reply: unknown, digestAsked: string): Asked => {
       const message = "the answer is about another directive";
       return { decision: undefined, error: { code: "approval_mismatch", message } };
     }
-    if (isDecision(decision)) return { decision, ...(typeof reason === "string" && { reason }) };
+    if (isDecision(decision)) return { decision, reason: typeof reason === "string" ? reason : undefined };
   }
   if (reply === undefined || reply === null) {
     return { decision: undefined, error: { code: "not_answered", message: "there was no answer" } };

@@ -41,7 +41,11 @@ export interface RequestParts {
 }
 
 const invalidRequest = (message: string, reason: ShellClientErrorReason, path?: string, cause?: unknown) =>
-  new ShellClientError("invalid_request", message, { reason, cause, ...(path !== undefined && { path }) });
+  new ShellClientError("invalid_request", message, {
+    reason,
+    cause,
+    path,
+  });
 
 /** Attachments are references (section 9.1). */
 const assertAttachments = (attachments: readonly AttachmentRef[], maxAttachments: number): void => {
@@ -92,7 +96,7 @@ const extensionsOf = ({ ask: { extensions }, approval, trace }: RequestParts) =>
     );
   }
   if (approval === undefined && trace === undefined) return extensions;
-  return { ...extensions, [HARNESSKIT_EXTENSION]: { ...(approval && { approval }), ...trace } };
+  return { ...extensions, [HARNESSKIT_EXTENSION]: { approval, ...trace } };
 };
 
 /**

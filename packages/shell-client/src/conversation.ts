@@ -217,13 +217,13 @@ export class Conversation {
     const [pendingApproval] = this.#pending;
     return {
       status: this.#error ? "error" : "success",
-      ...(this.#error && { error: this.#error }),
-      ...(this.#failure && { failure: this.#failure }),
+      error: this.#error,
+      failure: this.#failure,
       response: this.#response,
       denials: this.#denials,
       results: this.#results,
-      ...(continuation && { continuation }),
-      ...(pendingApproval && { pendingApproval }),
+      continuation,
+      pendingApproval,
       pendingApprovals: this.#pending,
     };
   }

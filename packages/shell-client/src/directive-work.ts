@@ -61,7 +61,7 @@ export interface Questioned {
 
 export interface Worked {
   readonly result: DirectiveResult;
-  readonly question?: Questioned;
+  readonly question?: Questioned | undefined;
 }
 
 const end = (
@@ -75,7 +75,7 @@ const end = (
   index,
   requestId,
   outcome,
-  ...(code && { error: { code, message, ...(cause !== undefined && { cause }) } }),
+  error: code ? { code, message, cause } : undefined,
 });
 
 /** What the user reads of a directive that needs approval, has no description, and cannot be asked about. */
@@ -105,7 +105,7 @@ export class DirectiveWork {
     const result = (await this.#permission(item)) ?? (await this.#execute(item, executor));
     // An executor of one's own shows the question; what it is answered with stays at hand.
     const pending = isQuestion ? await this.#pending(item) : undefined;
-    return { result, ...(pending && { question: { pending, answer: undefined } }) };
+    return { result, question: pending ? { pending, answer: undefined } : undefined };
   }
 
   /** The end of an item that is not to be begun any more. */

@@ -36,7 +36,7 @@ interface Attempt {
   readonly posted?: Posted;
   readonly failure?: ShellClientError;
   /** Of the error, where there is one. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   readonly isRetryable: boolean;
   /** How long the server asked the client to wait, in milliseconds. */
   readonly retryAfterMs: number;
@@ -53,7 +53,7 @@ const answered = (read: ReadResponse, clock: Clock, retryAfterMs = 0): Attempt =
   const { status, error } = read.response.response;
   return {
     posted: { ...read, receivedMs: clock.elapsedMs() },
-    ...(status === "error" && { code: "engine_error" }),
+    code: status === "error" ? "engine_error" : undefined,
     isRetryable: status === "error" && error?.retryable === true,
     retryAfterMs,
   };

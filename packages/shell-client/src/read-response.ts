@@ -10,7 +10,7 @@ import {
   ShellResponseSchema,
   withMessageText,
 } from "@harnesskit/protocol/openharness";
-import { copyJson, JsonError } from "@harnesskit/wire/json";
+import { copyJson, defined, JsonError } from "@harnesskit/wire/json";
 import { directiveDigest } from "./ask-user.ts";
 import type { ShellClientLimits } from "./limits.ts";
 import { ShellClientError, type ShellClientErrorReason } from "./shell-client-error.ts";
@@ -57,7 +57,7 @@ export interface ReadResponse {
 const remainsOf = (given: unknown): JsonObject => {
   const { action_type: type, payload } = isObject(given) ? given : {};
   const name = typeof type === "string" && type !== "" ? type : "invalid";
-  return { action_type: name, ...(isObject(payload) && { payload }) };
+  return defined({ action_type: name, payload: isObject(payload) ? payload : undefined });
 };
 
 /** A message with the remains of its directives that are not valid in their places. */

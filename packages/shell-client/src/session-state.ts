@@ -62,8 +62,8 @@ export class SessionState {
   get now(): ShellSession {
     return {
       sessionId: this.#sessionId,
-      ...(this.#conversationId !== undefined && { conversationId: this.#conversationId }),
-      ...(this.#continuation && { continuation: this.#continuation }),
+      conversationId: this.#conversationId,
+      continuation: this.#continuation,
     };
   }
 

@@ -13,7 +13,7 @@ import type { DirectiveExecutor } from "./shell-client-options.ts";
 /** What a shell is (section 6), with the locale and the time zone of the platform where nothing is said of them. */
 export const shellIdentity = (given: ShellIdentity = {}): ShellIdentity => {
   const { locale, timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return { locale, ...(timeZone && { timezone: timeZone }), ...given };
+  return { ...given, locale: given.locale ?? locale, timezone: given.timezone ?? (timeZone || undefined) };
 };
 
 export type Executors = ReadonlyMap<string, DirectiveExecutor>;

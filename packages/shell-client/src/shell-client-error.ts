@@ -44,10 +44,10 @@ export type ShellClientErrorReason =
   | "no_response";
 
 export interface ShellClientErrorOptions {
-  readonly reason?: ShellClientErrorReason;
-  readonly path?: string;
+  readonly reason?: ShellClientErrorReason | undefined;
+  readonly path?: string | undefined;
   /** @default false */
-  readonly retryable?: boolean;
+  readonly retryable?: boolean | undefined;
   readonly cause?: unknown;
 }
 

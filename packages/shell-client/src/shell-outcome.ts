@@ -71,7 +71,7 @@ export interface DirectiveResult {
   readonly value?: unknown;
   /** The text that was shown in its place: the type is unknown, it is not valid, its payload does not fit, or no user could be asked. */
   readonly shownInstead?: string;
-  readonly error?: DirectiveError;
+  readonly error?: DirectiveError | undefined;
 }
 
 /** A question of the engine that waits for its answer. Plain JSON, which any shell of the same session can answer. */
@@ -87,9 +87,9 @@ export interface ShellOutcome {
   /** `success` where every request of the call, the answers to approvals among them, was answered with success. */
   readonly status: "success" | "error";
   /** Of the engine, or in the place of one: see `failure`. Set exactly with `status: "error"`. Its texts are the engine's. */
-  readonly error?: ShellError;
+  readonly error?: ShellError | undefined;
   /** Why there was no response that could be used. */
-  readonly failure?: ShellClientError;
+  readonly failure?: ShellClientError | undefined;
   /** The last response. Undefined if no usable response came. */
   readonly response: ShellResponse | undefined;
   /** Features that the engine denied, of all responses of the call. */
@@ -97,9 +97,9 @@ export interface ShellOutcome {
   /** Of all responses of the call, in the order in which they came, and in each by place. */
   readonly results: readonly DirectiveResult[];
   /** What the session goes on with. */
-  readonly continuation?: Continuation;
+  readonly continuation?: Continuation | undefined;
   /** The first of `pendingApprovals`. */
-  readonly pendingApproval?: PendingApproval;
+  readonly pendingApproval?: PendingApproval | undefined;
   /** Questions of the engine that were not answered yet. */
   readonly pendingApprovals: readonly PendingApproval[];
 }

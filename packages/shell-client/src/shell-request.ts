@@ -12,9 +12,9 @@ export interface ShellAsk {
   /** What the user wants (`user_intent`). @default none */
   readonly intent?: string;
   /** Where it should go: `sop_id`, `plugin_id`, `business_key`, or keys of the deployment. @default none */
-  readonly taskHint?: TaskHint;
+  readonly taskHint?: TaskHint | undefined;
   /** References; one that holds data is refused (section 9.1). @default none */
-  readonly attachments?: readonly AttachmentRef[];
+  readonly attachments?: readonly AttachmentRef[] | undefined;
   /** What the shell knows of its surroundings; what leaves is decided by the client's `environment`. @default none */
   readonly environment?: EnvironmentState;
   /** `context.extensions`. The key `dev.harnesskit` is the client's own. @default none */

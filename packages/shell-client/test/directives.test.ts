@@ -116,10 +116,9 @@ describe("directives", () => {
         },
       ],
     });
-    const executors = {
-      ...options.options.executors,
-      "com.example.odd": options.options.executors.simulate_action,
-    };
+    const { executors = {} } = options.options;
+    const odd = executors.simulate_action;
+    if (odd === undefined) throw new Error("the action has an executor");
     const { outcome, diagnostics } = await carry(
       [
         act("long"),
@@ -128,7 +127,7 @@ describe("directives", () => {
         { ...say(""), payload: { message: 5 } },
         { action_type: "com.example.odd", payload: {} },
       ],
-      { ...options.options, executors },
+      { ...options.options, executors: { ...executors, "com.example.odd": odd } },
     );
     expect(options.done).toEqual(["ok"]);
     expect(outcomesOf(outcome)).toEqual(["failed", "done", "failed", "failed", "failed"]);

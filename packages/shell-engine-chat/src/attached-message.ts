@@ -1,6 +1,7 @@
 import type { ChatMessage, UserBlock } from "@harnesskit/protocol/chat";
 import type { AttachmentRef } from "@harnesskit/protocol/openharness";
 import type { ShellCall } from "@harnesskit/shell-engine";
+import type { Resolved } from "@harnesskit/wire";
 import {
   AttachmentError,
   type AttachmentLimits,
@@ -37,7 +38,7 @@ export interface AttachedMessage {
 const maxTotalBytes = 8 * 1024 * 1024;
 
 /** The limits with those of a conversation. Throws `invalid_argument`. */
-export const chatAttachmentLimits = (limits: AttachmentLimits = {}): Required<AttachmentLimits> => {
+export const chatAttachmentLimits = (limits: AttachmentLimits = {}): Resolved<AttachmentLimits> => {
   const resolved = resolveAttachmentLimits({
     ...limits,
     maxTotalBytes: limits.maxTotalBytes ?? maxTotalBytes,

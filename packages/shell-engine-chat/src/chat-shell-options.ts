@@ -22,26 +22,26 @@ export interface ChatShellOptions<Context = unknown> extends Omit<ShellEngineOpt
   /** The conversations. Its owner calls its `recover` at the start, and closes it after the engine. */
   readonly harness: ChatConversations;
   /** What answers requests that name a SOP, a plugin or a business key. @default as an engine without them */
-  readonly handlers?: Omit<ShellHandlers<Context>, "intent">;
+  readonly handlers?: Omit<ShellHandlers<Context>, "intent"> | undefined;
   /**
    * The harness's session of a request. Two users must not get the same one.
    * @default `conversation.key`: one for each credential, session and thread; its digest where that is long
    */
-  readonly sessionIdOf?: (call: ShellCall<Context>) => MaybePromise<string>;
+  readonly sessionIdOf?: ((call: ShellCall<Context>) => MaybePromise<string>) | undefined;
   /**
    * Gives the model what a request's attachments hold, images and text, and offers `openharness.attachments.upload`.
    * @default attachments are not read, which the user is shown for each of them
    */
-  readonly attachments?: ShellAttachments<Context>;
+  readonly attachments?: ShellAttachments<Context> | undefined;
   /** What is said to the harness, in place of the intent and the attachments. @default both, as the user's message */
-  readonly toMessage?: (call: ShellCall<Context>) => MaybePromise<ChatMessage>;
+  readonly toMessage?: ((call: ShellCall<Context>) => MaybePromise<ChatMessage>) | undefined;
   /**
    * What is shown of a tool's result. What it throws fails the request.
    * @default a card with its beginning where the shell has rich cards, else nothing: the assistant tells what it found
    */
-  readonly render?: RenderToolResult<Context>;
+  readonly render?: RenderToolResult<Context> | undefined;
   /** How the user is asked for an approval. What is approved is in the question, whatever this says. @default see each field */
-  readonly describeApproval?: (request: ApprovalRequest) => ApprovalLook;
+  readonly describeApproval?: ((request: ApprovalRequest) => ApprovalLook) | undefined;
   /** What is said of a turn that waits for something else than an approval. @default that it waits, and continues by itself */
-  readonly describeWait?: (descriptor: SignalDescriptor) => string;
+  readonly describeWait?: ((descriptor: SignalDescriptor) => string) | undefined;
 }

@@ -116,7 +116,7 @@ export class RequestTurn<Context> {
     const answer: ChatApprovalAnswer =
       decision === "approved"
         ? { decision: "approve", digest }
-        : { decision: "reject", digest, ...(words && { reason: words }) };
+        : { decision: "reject", digest, reason: words || undefined };
     const waiting = { invocationId: run.id, signalId, shown };
     const result = await this.#signal(waiting, answer);
     const isUnknown =

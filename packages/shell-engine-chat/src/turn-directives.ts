@@ -2,6 +2,7 @@ import type { AssistantMessage, ChatMessage } from "@harnesskit/protocol/chat";
 import { jsonLength } from "@harnesskit/protocol/envelope";
 import { type ActionDirective, fallbackTextOf } from "@harnesskit/protocol/openharness";
 import { displayText } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { type KnownCall, type ToolResult, toToolResult } from "./tool-result.ts";
 
 /** What one part of a turn may take of a response: the defaults of the engine's limits leave room for two of them and a question. */
@@ -11,7 +12,7 @@ const maxLength = 400_000;
 /** Text for the user, as it is sent: so that its length is known. */
 export const say = (text: string, format?: "markdown"): ActionDirective => ({
   action_type: "render_message",
-  payload: { message: text, text, ...(format === undefined ? {} : { format }) },
+  payload: defined({ message: text, text, format }),
 });
 
 const spokenText = ({ content = "" }: AssistantMessage): string => {

@@ -8,7 +8,7 @@ export const turnFailure = (turn: ErroredTurn, isOver: boolean): ShellEngineErro
   const { error_bucket: bucket, error_category: category, reply } = turn;
   return new ShellEngineError(bucket, reply.content, {
     retryable: bucket === "retryable_transient" && !isOver,
-    ...(category !== undefined && { details: { category } }),
+    details: category === undefined ? undefined : { category },
   });
 };
 

@@ -86,13 +86,13 @@ export interface ShellCall<Context = unknown> {
 /** How a run continues. */
 export interface ContinueWith {
   /** The SOP's next step. @default none */
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** A string, no longer than an id may be. @default the resumed run's id, or a new one */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
   /** Kept by the engine until the run is resumed. @default none */
-  readonly data?: JsonValue;
+  readonly data?: JsonValue | undefined;
   /** @default limits.continuationMs */
-  readonly expiresInMs?: number;
+  readonly expiresInMs?: number | undefined;
 }
 
 export interface ShellReply {

@@ -3,9 +3,9 @@ import { HarnessError } from "@harnesskit/wire";
 
 export interface ShellEngineErrorOptions {
   /** True: the same request may be sent again, later. @default false */
-  readonly retryable?: boolean;
+  readonly retryable?: boolean | undefined;
   /** Safe for logs, and for the shell. @default none */
-  readonly details?: JsonObject;
+  readonly details?: JsonObject | undefined;
   readonly cause?: unknown;
 }
 

@@ -28,32 +28,32 @@ export type ShellAuthenticate<Context> = (
 export interface ShellEngineOptions<Context = unknown> {
   readonly handlers: ShellHandlers<Context>;
   /** Types of actions beside the core ones, or in their places. @default none */
-  readonly actionTypes?: readonly ActionType[];
+  readonly actionTypes?: readonly ActionType[] | undefined;
   /**
    * What the engine offers, over what it offers by itself: parallel actions, rich cards, approvals, and what registered types
    * need. A value of false, or `{ denied: { code, message } }`, is known and denied.
    * `openharness.streaming: true` offers streams, as ADR 0053 has them. @default nothing more
    */
-  readonly capabilities?: OfferedCapabilities;
+  readonly capabilities?: OfferedCapabilities | undefined;
   /** @default every client that the transport accepts, distinguished by its `principal` and by tenant_id and credential_ref */
-  readonly authenticate?: ShellAuthenticate<Context>;
+  readonly authenticate?: ShellAuthenticate<Context> | undefined;
   /** Signs continuations: 32 bytes at least. @default random, so that continuations end with the process */
-  readonly continuationKey?: Uint8Array;
+  readonly continuationKey?: Uint8Array | undefined;
   /** Which continuations were used, and what runs left for them. @default in this process */
-  readonly continuations?: ContinuationStore;
+  readonly continuations?: ContinuationStore | undefined;
   /** @default see each limit */
-  readonly limits?: Partial<ShellEngineLimits>;
+  readonly limits?: Partial<ShellEngineLimits> | undefined;
   /** Gets the lines of the log. What it throws is ignored. @default nothing is logged */
-  readonly log?: WriteLog;
+  readonly log?: WriteLog | undefined;
   /** Reports what shells do not see: what handlers threw and did wrong. What it throws is ignored. @default nothing is reported */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /**
    * Called with each response, those that are remembered among them, before the transport gets it; it must not change it. What
    * it throws is ignored. @default nothing
    */
-  readonly onResponse?: (response: ShellResponse) => unknown;
+  readonly onResponse?: ((response: ShellResponse) => unknown) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Makes ids of sessions (`sess`), runs (`run`), continuations (`cont`) and streams (`stream`), which must not be guessable. @default 128 random bits */
-  readonly createId?: CreateId;
+  readonly createId?: CreateId | undefined;
 }

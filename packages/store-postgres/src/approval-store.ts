@@ -13,11 +13,11 @@ import type { Wakes } from "./wakes.ts";
 
 export interface ApprovalsOptions extends Pick<ApprovalStoreOptions, "limits" | "createId"> {
   /** The time that judges. @default the database's */
-  readonly nowMs?: () => number;
+  readonly nowMs?: (() => number) | undefined;
   /** What a write does beside its records, in the same transaction. */
-  readonly onPut?: OnPut;
+  readonly onPut?: OnPut | undefined;
   /** After a write. */
-  readonly onWritten?: () => void;
+  readonly onWritten?: (() => void) | undefined;
 }
 
 /** Work that calls one method, in the clothes of a table that can be written. */
@@ -58,6 +58,6 @@ export const createApprovals = (
   return createApprovalStore(backing, {
     clock,
     limits: { watchPollMs: 1000, ...limits },
-    ...(createId === undefined ? {} : { createId }),
+    createId,
   });
 };

@@ -175,7 +175,7 @@ export const openContinuations = async (
       );
       return rows.map(({ id, owner, expires_at: expiresAtMs, is_used: isUsed, data }) => ({
         ...{ id: keyIn(id), owner: keyIn(owner), expiresAtMs: Number(expiresAtMs), isUsed: isUsed === true },
-        ...(data !== null && { data: readJson(data) }),
+        data: data === null ? undefined : readJson(data),
       }));
     },
     async restore(key, continuations) {

@@ -47,7 +47,7 @@ export const databaseError = (
 ): StoreError =>
   new StoreError(full.has(reason) ? "store_full" : "store_failed", message, {
     reason,
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 
 /** What was read is not what a store has written. */

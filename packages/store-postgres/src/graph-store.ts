@@ -51,8 +51,8 @@ export const createGraphStore = (database: Database, wakes: Wakes): GraphStore =
     const { endedSession } = done.suspension ?? {};
     if (endedSession !== undefined) wakes.changed("ends", endedSession);
     return {
-      ...(done.session === undefined ? {} : { session: { version: done.session.version } }),
-      ...(done.suspension === undefined ? {} : { suspension: done.suspension.receipt }),
+      session: done.session === undefined ? undefined : { version: done.session.version },
+      suspension: done.suspension?.receipt,
     };
   };
 

@@ -76,13 +76,11 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
     const { notices = false, ...approvalOptions } = resolved.approvals;
     const approvals = createApprovals(database, wakes, {
       ...approvalOptions,
-      ...(notices
-        ? {
-            onPut: (query, { id, seq, status, effect }) =>
-              outbox.replace(query, noticeTopic, id, { id, seq, status, effect }),
-            onWritten: () => wakes.changed("outbox", noticeTopic),
-          }
-        : {}),
+      onPut: notices
+        ? (query, { id, seq, status, effect }) =>
+            outbox.replace(query, noticeTopic, id, { id, seq, status, effect })
+        : undefined,
+      onWritten: notices ? () => wakes.changed("outbox", noticeTopic) : undefined,
     });
     const graph = createGraphStore(database, wakes);
     const threads = new PostgresThreadStore(database, wakes);

@@ -24,9 +24,9 @@ export type OutboxHandler = (message: OutboxMessage, signal: AbortSignal) => Pro
 
 export interface ConsumeOptions {
   /** Ends the consumer. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Messages that are sent at the same time by this consumer. @default 10 */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
 }
 
 /**

@@ -8,18 +8,18 @@ export interface PruneOptions {
    * Conversations that were not written for so long, unless a turn waits for a signal, or its end is not delivered; with their
    * history. At least an hour. @default none
    */
-  readonly sessionsOlderThanMs?: number;
+  readonly sessionsOlderThanMs?: number | undefined;
   /** Threads that were not updated for so long and that no server holds, with their events and artifacts. At least an hour. @default none */
-  readonly threadsOlderThanMs?: number;
+  readonly threadsOlderThanMs?: number | undefined;
   /**
    * The states of runs that no AHP server has written for so long. A server that still has one open writes all of it again with its next
    * event. At least an hour. @default none
    */
-  readonly runStatesOlderThanMs?: number;
+  readonly runStatesOlderThanMs?: number | undefined;
   /** Rows of the outbox that have failed so long ago. @default 30 days */
-  readonly failedOlderThanMs?: number;
+  readonly failedOlderThanMs?: number | undefined;
   /** Ends it between two batches. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How many rows were removed. */

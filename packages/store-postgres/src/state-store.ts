@@ -29,7 +29,7 @@ const pauseMs = 1000;
 
 const writeFailure = (why: string, cause?: unknown): StateStoreError =>
   new StateStoreError("state_not_kept", `the state cannot be written: ${why}`, {
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 
 const recordIn = (text: string): StateRecord => {

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from "node:tls";
 import type { ApprovalLimits, ApprovalStoreOptions } from "@harnesskit/approvals";
+import type { Resolved } from "@harnesskit/wire";
 import {
   type Clock,
   callSafely,
@@ -73,12 +74,12 @@ export type PostgresStoreLimits = LimitsOf<typeof postgresStoreLimits>;
 
 export interface PostgresApprovalOptions extends Pick<ApprovalStoreOptions, "createId"> {
   /** Those of approvals. `watchPollMs` is 1000 by default: watchers learn of other processes by wakes. */
-  readonly limits?: Partial<ApprovalLimits>;
+  readonly limits?: Partial<ApprovalLimits> | undefined;
   /**
    * Whether each change of a record puts a row into the outbox, topic `approvals`, key and `body.id` the record's: for a notice to a human
    * that must be sent once. Rows wait until a process consumes them. @default false
    */
-  readonly notices?: boolean;
+  readonly notices?: boolean | undefined;
 }
 
 export interface PostgresStoreOptions {
@@ -88,30 +89,30 @@ export interface PostgresStoreOptions {
    * Where the connection that listens goes, if `url` is that of a pooler that shares connections between transactions: such a
    * pooler passes no notifications on. @default `url`
    */
-  readonly listenUrl?: string;
+  readonly listenUrl?: string | undefined;
   /** The schema of the tables, created by the migration: lower-case letters, digits and `_`. @default "harnesskit" */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /** TLS for the connections, beside what `sslmode` in the URL says. @default what the URL says */
-  readonly tls?: boolean | ConnectionOptions;
+  readonly tls?: boolean | ConnectionOptions | undefined;
   /**
    * `apply` migrates an older schema when the store is opened; `check` refuses it with the reason `older_schema`, for users
    * without the right to change tables. @default "apply"
    */
-  readonly migrate?: "apply" | "check";
+  readonly migrate?: "apply" | "check" | undefined;
   /** Of {@link PostgresStore.approvals}. @default see each */
-  readonly approvals?: PostgresApprovalOptions;
+  readonly approvals?: PostgresApprovalOptions | undefined;
   /** See {@link PostgresStoreLimits}. */
-  readonly limits?: Partial<PostgresStoreLimits>;
+  readonly limits?: Partial<PostgresStoreLimits> | undefined;
   /**
    * Time of this process: for waiting, and to judge nothing. Leases and stored times are the database's.
    * @default that of the system
    */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Receives what failed behind the caller's back: an idle connection, a renewal; what it throws is ignored. @default ignores it */
-  readonly onError?: (error: Error) => void;
+  readonly onError?: ((error: Error) => void) | undefined;
 }
 
-export type ResolvedOptions = Required<Omit<PostgresStoreOptions, "limits" | "tls" | "listenUrl">> &
+export type ResolvedOptions = Resolved<Omit<PostgresStoreOptions, "limits" | "tls" | "listenUrl">> &
   Pick<PostgresStoreOptions, "tls" | "listenUrl"> & { readonly limits: PostgresStoreLimits };
 
 /** The options with all defaults. Throws `invalid_argument`. */
@@ -138,7 +139,7 @@ export const resolveOptions = (options: PostgresStoreOptions): ResolvedOptions =
     approvals,
     onError,
     limits,
-    ...(tls === undefined ? {} : { tls }),
-    ...(listenUrl === undefined ? {} : { listenUrl }),
+    tls,
+    listenUrl,
   };
 };

@@ -150,7 +150,7 @@ export class TimelineBatch {
     return new Set([writer, ...rows.map(({ id }) => textIn(id))]);
   }
 
-  #add({ key, row, content }: { key?: string; row: NewRow; content: StoredContent }): void {
+  #add({ key, row, content }: { key?: string | undefined; row: NewRow; content: StoredContent }): void {
     const id = ++this.#lastSeq;
     const full: TimelineRow = { ...row, id, seq: id, changedAtMs: row.atMs };
     const contentText = JSON.stringify(content);

@@ -22,7 +22,7 @@ import type { Wakes } from "./wakes.ts";
 
 export interface PostgresTimelineOptions {
   /** Those of timelines: all hubs of a schema should have the same. */
-  readonly limits?: Partial<TimelineLimits>;
+  readonly limits?: Partial<TimelineLimits> | undefined;
 }
 
 interface Internals extends PostgresTimelineOptions {
@@ -115,7 +115,7 @@ class PostgresTimeline implements TimelineStore {
     const next = (rows.length === size ? rows.at(-1)?.id : end) ?? 0;
     const more =
       next > 0 && (await this.#query("SELECT 1 FROM store.timeline WHERE id < $1 LIMIT 1", next)).length > 0;
-    return { rows, lastSeq, ...(more && { nextBeforeId: next }) };
+    return { rows, lastSeq, nextBeforeId: more ? next : undefined };
   }
 
   async changes(afterSeq: number, limit = this.#limits.maxPage): Promise<readonly TimelineRow[]> {
@@ -146,7 +146,7 @@ class PostgresTimeline implements TimelineStore {
       (row): SessionTally => ({
         agent: keyIn(row.agent),
         session: keyIn(row.session),
-        ...(row.workspace !== null && { workspace: keyIn(row.workspace) }),
+        workspace: row.workspace === null ? undefined : keyIn(row.workspace),
         firstSeenMs: safeNumber(row.first_seen),
         lastSeenMs: safeNumber(row.last_seen),
         actions: safeNumber(row.actions),

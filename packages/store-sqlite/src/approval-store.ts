@@ -16,7 +16,7 @@ export interface SqliteApprovalStoreOptions
   extends Omit<SqliteStoreOptions, "limits">,
     Pick<ApprovalStoreOptions, "createId"> {
   /** See {@link SqliteApprovalStoreLimits}. */
-  readonly limits?: Partial<SqliteApprovalStoreLimits>;
+  readonly limits?: Partial<SqliteApprovalStoreLimits> | undefined;
 }
 
 /**

@@ -17,7 +17,7 @@ export type ContinuationStoreLimits = LimitsOf<typeof continuationStoreLimits> &
 
 export interface ContinuationStoreOptions extends Omit<SqliteStoreOptions, "limits"> {
   /** See {@link ContinuationStoreLimits}. */
-  readonly limits?: Partial<ContinuationStoreLimits>;
+  readonly limits?: Partial<ContinuationStoreLimits> | undefined;
 }
 
 /** A continuation as it is stored. */
@@ -153,7 +153,7 @@ export const openContinuationStore = async (
             .map(([id, owner, expiresAtMs, isUsed, data]) => ({
               ...{ id: fromKey(id), owner: fromKey(owner) },
               ...{ expiresAtMs: numberIn(expiresAtMs), isUsed: isUsed === 1 },
-              ...(data !== null && { data: readJson(data) }),
+              data: data === null ? undefined : readJson(data),
             })),
         ),
       restore: (key, continuations) =>

@@ -26,7 +26,7 @@ const full: ReadonlySet<SqliteStoreReason> = new Set(["disk_full", "too_large", 
 export const fileError = (reason: SqliteStoreReason, message: string, cause?: unknown): StoreError =>
   new StoreError(full.has(reason) ? "store_full" : "store_failed", message, {
     reason,
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 
 /** What was read is not what a store has written. */

@@ -49,8 +49,8 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
     );
     if (done.session?.cached !== undefined) cache.set(done.session.cached);
     return {
-      ...(done.session === undefined ? {} : { session: { version: done.session.version } }),
-      ...(done.suspension === undefined ? {} : { suspension: done.suspension }),
+      session: done.session === undefined ? undefined : { version: done.session.version },
+      suspension: done.suspension,
     };
   };
 

@@ -1,3 +1,4 @@
+import type { Resolved } from "@harnesskit/wire";
 import { type Clock, defineLimits, InvalidArgumentError, type LimitsOf, systemClock } from "@harnesskit/wire";
 
 /**
@@ -40,14 +41,14 @@ export interface SqliteStoreOptions {
    */
   readonly file: string;
   /** @default "suspensions" */
-  readonly sync?: SyncMode;
+  readonly sync?: SyncMode | undefined;
   /** See {@link SqliteStoreLimits}. */
-  readonly limits?: Partial<SqliteStoreLimits>;
+  readonly limits?: Partial<SqliteStoreLimits> | undefined;
   /** Time. Leases of several processes must agree on it. @default that of the system */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
-export type ResolvedOptions = Required<Omit<SqliteStoreOptions, "limits">> & SqliteStoreLimits;
+export type ResolvedOptions = Resolved<Omit<SqliteStoreOptions, "limits">> & SqliteStoreLimits;
 
 /** The options with all defaults. Throws `invalid_argument`. */
 export const resolveOptions = (options: SqliteStoreOptions): ResolvedOptions => {

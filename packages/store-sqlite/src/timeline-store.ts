@@ -22,7 +22,7 @@ export type SqliteTimelineStoreLimits = TimelineLimits &
 
 export interface SqliteTimelineStoreOptions extends Omit<SqliteStoreOptions, "limits" | "sync"> {
   /** See {@link SqliteTimelineStoreLimits}. */
-  readonly limits?: Partial<SqliteTimelineStoreLimits>;
+  readonly limits?: Partial<SqliteTimelineStoreLimits> | undefined;
 }
 
 /** Pages of the log after which it is merged into the file. */
@@ -116,7 +116,7 @@ class SqliteTimeline implements TimelineStore {
       const next = rows.length === size ? rows.at(-1)?.id : end;
       const more =
         next !== undefined && next > 0 && this.#file.get("SELECT 1 FROM timeline WHERE id < ? LIMIT 1", next);
-      return { rows, lastSeq, ...(more && { nextBeforeId: next }) };
+      return { rows, lastSeq, nextBeforeId: more ? next : undefined };
     });
   };
 
@@ -158,7 +158,7 @@ class SqliteTimeline implements TimelineStore {
           return {
             agent: fromKey(name),
             session: fromKey(session),
-            ...(workspace !== null && { workspace: fromKey(workspace) }),
+            workspace: workspace === null ? undefined : fromKey(workspace),
             ...{ firstSeenMs, lastSeenMs, actions, failed, refused, waiting },
           };
         }),

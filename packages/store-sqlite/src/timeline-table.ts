@@ -143,7 +143,15 @@ export class TimelineTable {
     return { key: key === null || key === undefined ? null : textIn(key), bytes: numberIn(bytes), stored };
   }
 
-  #add({ key, row, content }: { key?: string; row: NewRow; content: StoredContent }): TimelineRow {
+  #add({
+    key,
+    row,
+    content,
+  }: {
+    key?: string | undefined;
+    row: NewRow;
+    content: StoredContent;
+  }): TimelineRow {
     const id = ++this.#lastSeq;
     const full: TimelineRow = { ...row, id, seq: id, changedAtMs: row.atMs };
     const text = JSON.stringify(full);

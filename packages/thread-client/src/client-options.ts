@@ -36,41 +36,41 @@ export interface ThreadClientOptions {
    * Replaces a lost connection and resumes from where it stopped. Use `false` for a transport whose `connect` starts a new
    * server that does not know the threads of the last one. @default 10 attempts, from 100 ms to 30 s apart
    */
-  readonly reconnect?: false | ReconnectOptions;
+  readonly reconnect?: false | ReconnectOptions | undefined;
   /** @default see each limit of `clientLimits` */
-  readonly limits?: Partial<ClientLimits>;
+  readonly limits?: Partial<ClientLimits> | undefined;
   /** Makes the ids under which requests can be sent again. @default random ones */
-  readonly createId?: CreateId;
+  readonly createId?: CreateId | undefined;
   /** How the client introduces itself to the server. @default nothing */
-  readonly clientInfo?: { readonly name: string; readonly version?: string };
+  readonly clientInfo?: { readonly name: string; readonly version?: string } | undefined;
   /** How long a call waits for its answer; Infinity for ever. The length of a turn does not count. @default 60000 */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /**
    * Decides on every approval that this client hears of (see {@link ThreadClient.events}), unless its turn has a
    * callback of its own: also on those of turns that other clients started. @default approvals are left to `respondApproval`
    */
-  readonly onApproval?: ApprovalHandler;
+  readonly onApproval?: ApprovalHandler | undefined;
   /**
    * Reports what failed behind the caller's back: a malformed message, an approval that was rejected here and why, events
    * lost to a limit. For a log. What it throws is ignored. @default no report
    */
-  readonly onError?: (error: HarnessError) => void;
+  readonly onError?: ((error: HarnessError) => void) | undefined;
   /** Receives each thread that was deleted, as far as this client hears of it. What it throws is ignored. @default no report */
-  readonly onThreadDeleted?: (threadId: string) => void;
+  readonly onThreadDeleted?: ((threadId: string) => void) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 export interface SubscribeOptions {
   /** Events with a greater number, those of the past first. @default only what comes */
-  readonly afterSeq?: number;
+  readonly afterSeq?: number | undefined;
   /** Gives the call up, not the subscription. @default never */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ListGrantsOptions extends RequestOptions {
-  readonly threadId?: string;
-  readonly directory?: string;
+  readonly threadId?: string | undefined;
+  readonly directory?: string | undefined;
 }
 
 export interface RespondApprovalOptions extends RequestOptions {
@@ -78,18 +78,18 @@ export interface RespondApprovalOptions extends RequestOptions {
    * With `reject`: no user could be asked. Left out for a server without the extension `grants`.
    * @default a user, or a rule of this client, refused
    */
-  readonly reason?: "unattended";
+  readonly reason?: "unattended" | undefined;
   /** With `always`: how far it reaches. @default the server's choice, "thread" */
-  readonly scope?: GrantScope;
+  readonly scope?: GrantScope | undefined;
   /** What the user was shown; the server refuses another one than the call's. @default the digest that was verified here, if any */
-  readonly digest?: string;
+  readonly digest?: string | undefined;
   /** The name of this request, for a caller who repeats it. @default a new one */
-  readonly clientRequestId?: string;
+  readonly clientRequestId?: string | undefined;
 }
 
 export interface CancelTurnOptions extends RequestOptions {
   /** Only this turn; needs the extension `queue`. @default the active one */
-  readonly turnId?: string;
+  readonly turnId?: string | undefined;
 }
 
 export interface StartTurnOptions {
@@ -97,30 +97,30 @@ export interface StartTurnOptions {
   /** What the agent is asked; a string is one text part. */
   readonly input: string | readonly InputPart[];
   /** @default the server's choice */
-  readonly model?: ModelRef;
+  readonly model?: ModelRef | undefined;
   /** The agent's name. @default the server's choice */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /**
    * What happens while a turn is active, also one of another client: `reject` with `turn_busy`, `queue` behind it, or `interrupt`: cancel
    * it, and begin before what waits. Needs the extension `queue`. @default the server's choice, "reject"
    */
-  readonly whenBusy?: WhenBusy;
+  readonly whenBusy?: WhenBusy | undefined;
   /**
    * Cancels the turn. Aborted before the answer is here, `startTurn` rejects with `request_cancelled` at once, and the
    * turn is cancelled as soon as its id is known. After that its approvals are not asked. @default never
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Decides on the approvals of this turn. @default the client's `onApproval` */
-  readonly onApproval?: ApprovalHandler;
+  readonly onApproval?: ApprovalHandler | undefined;
   /** How long to wait for the answer that the turn was started. @default the client's `requestTimeoutMs` */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface SubmitTurnOptions
   extends Pick<StartTurnOptions, "threadId" | "input" | "model" | "agent" | "whenBusy">,
     RequestOptions {
   /** The name of this request, for a caller who repeats it: the same one starts no second turn. @default a new one */
-  readonly clientRequestId?: string;
+  readonly clientRequestId?: string | undefined;
 }
 
 /** The events of the connection from the call of `events()` on. Leaving the loop, or `close`, ends it. */

@@ -54,7 +54,7 @@ export class ServerConnection {
         close: ({ error }) => onClose(error),
         onError,
       },
-      { ...(requestTimeoutMs !== undefined && { requestTimeoutMs }), ...(clock && { clock }) },
+      { requestTimeoutMs, clock },
     );
   }
 
@@ -64,7 +64,7 @@ export class ServerConnection {
     params: Fields,
     { signal, timeoutMs }: RequestOptions = {},
   ): Promise<CallResult<M>> {
-    const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+    const options = { signal, timeoutMs };
     const result = await this.#peer
       .request(method, withTraceMeta(params), options)
       .catch((error: unknown) => {

@@ -31,7 +31,7 @@ export const toThreadError = (error: unknown): unknown => {
   const code = threadCodes.get(error.rpcCode);
   if (code === undefined) return error;
   const { rpcCode, message, data } = error;
-  return new ThreadError(rpcCode, message, { code, cause: error, ...(data === undefined ? {} : { data }) });
+  return new ThreadError(rpcCode, message, { code, cause: error, data });
 };
 
 /** The server speaks another major version of the protocol, or names none (`version_mismatch`). */

@@ -15,7 +15,7 @@ export interface EventQueueOptions {
   /** Reports `buffer_full` once, when the first event other than a delta is lost. */
   readonly onError: (error: HarnessError) => void;
   /** Called when a loop over the events is left, and by `close`. */
-  readonly onLeave?: () => void;
+  readonly onLeave?: (() => void) | undefined;
 }
 
 type Result = IteratorResult<EventBody, undefined>;

@@ -60,10 +60,10 @@ export class ThreadCalls {
   }
 
   async *all(options: Omit<ListThreadsOptions, "cursor"> = {}): AsyncGenerator<Thread, void> {
-    const paged = this.#options.has("paging") ? { limit: 100, ...options } : options;
+    const paged = this.#options.has("paging") ? { ...options, limit: options.limit ?? 100 } : options;
     let cursor: string | undefined;
     do {
-      const page = await this.list({ ...paged, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await this.list({ ...paged, cursor });
       yield* page.threads;
       cursor = page.nextCursor;
     } while (cursor !== undefined);

@@ -31,7 +31,7 @@ export interface ThreadSessionOptions {
 
 export interface CallOptions extends RequestOptions {
   /** May be sent again when the connection is lost before the answer. @default false */
-  readonly repeatable?: boolean;
+  readonly repeatable?: boolean | undefined;
 }
 
 /** Errors that another attempt cannot mend. */

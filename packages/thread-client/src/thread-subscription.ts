@@ -140,7 +140,7 @@ class LiveSubscription implements ThreadSubscription {
 /** The event as the log has it: its number and time beside the data. */
 const toThreadEvent = (event: EventBody): ThreadEvent => {
   const { seq, time, ...data } = event.data;
-  const place = { ...(seq === undefined ? {} : { seq }), ...(time === undefined ? {} : { time }) };
+  const place = { seq, time };
   return { ...place, type: event.type, data } as ThreadEvent;
 };
 

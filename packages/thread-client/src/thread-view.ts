@@ -61,11 +61,11 @@ const itemText = ({ type, data }: Item): string => {
 
 export interface ThreadViewOptions {
   /** Only events of this thread count. @default the thread of the first event */
-  readonly threadId?: string;
+  readonly threadId?: string | undefined;
   /** Items, and open approvals, that are kept; beyond, the oldest are let go. @default 10000 */
-  readonly maxItems?: number;
+  readonly maxItems?: number | undefined;
   /** UTF-16 units of text that one item shows. @default 1048576 (1 Mi) */
-  readonly maxTextLength?: number;
+  readonly maxTextLength?: number | undefined;
 }
 
 /** Follows one thread, event by event. */

@@ -1,8 +1,8 @@
 import type { EventBody, ItemData, ItemType, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
 import { createDeferred, type Deferred, HarnessError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
 import { type Ending, endTurn } from "./close-open-items.ts";
-import { defined } from "./defined.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
 import type { EventLog } from "./event-log.ts";
 import type { RequestName } from "./request-digest.ts";
@@ -16,7 +16,7 @@ export interface ActiveTurnOptions {
   readonly state: ThreadState;
   readonly settings: ServerSettings;
   /** The turn as an earlier server began it; undefined for a new one. */
-  readonly begun?: Turn;
+  readonly begun?: Turn | undefined;
   /** The name of the request that starts it. */
   readonly name?: RequestName | undefined;
   /** Where a new turn belongs in a trace. */

@@ -4,9 +4,9 @@ export interface AgentProfile {
   /** Instructs the model about its task and its manners. */
   readonly systemPrompt: string;
   /** Names of the tools it may call. @default all */
-  readonly tools?: readonly string[];
+  readonly tools?: readonly string[] | undefined;
   /** Model calls in one turn; then the turn ends with an error that says so. @default 50 */
-  readonly maxSteps?: number;
+  readonly maxSteps?: number | undefined;
 }
 
 /** The profile of a server that was given none. */

@@ -1,9 +1,9 @@
 import type { ApprovalMetadata, EventBody, Grant, ItemData, Thread } from "@harnesskit/protocol/threads";
+import { defined } from "@harnesskit/wire/json";
 import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
 import type { ActiveTurn } from "./active-turn.ts";
 import { type ApprovalAnswer, type Approvals, newRequestId } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
-import { defined } from "./defined.ts";
 import { previewDigestOf } from "./find-grant.ts";
 import type { ServerSettings } from "./server-settings.ts";
 

@@ -5,7 +5,7 @@ import {
   isPreviewCut,
 } from "@harnesskit/protocol/threads";
 import { type CreateId, createDeferred, type Deferred, invalidParams, sharedSignal } from "@harnesskit/wire";
-import { defined } from "./defined.ts";
+import { defined } from "@harnesskit/wire/json";
 import { approvalNotFound, requestConflict } from "./errors.ts";
 import type { ThreadState } from "./thread-state.ts";
 

@@ -9,7 +9,7 @@ export interface ThreadConnectOptions {
    * Says whether this client may choose a model for a turn: throws a `ProtocolError` -32602 for one that it may not. A
    * turn that names none is not asked about. @default any model that the runner accepts
    */
-  readonly checkModel?: (model: ModelRef) => void | Promise<void>;
+  readonly checkModel?: ((model: ModelRef) => void | Promise<void>) | undefined;
 }
 
 /** One client. */

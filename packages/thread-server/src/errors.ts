@@ -88,7 +88,7 @@ export const callRunning = (callId: string): HarnessError =>
   );
 
 const threadError = (rpcCode: number, code: string, message: string, data?: JsonObject): ProtocolError =>
-  new ProtocolError(rpcCode, message, { code, ...(data && { data }) });
+  new ProtocolError(rpcCode, message, { code, data });
 
 /** -32001, with a reason in `data` where there is one to tell. */
 export const threadNotFound = (data?: JsonObject): ProtocolError =>

@@ -114,11 +114,11 @@ export class GatedStep<Subject, Change, Requested> {
     let { subject, modified, changes = 0 } = first;
     const end = (verdict: FinalVerdict): Judged<Subject, Requested> => {
       const { verdict: decision, judgement = modified && { by: modified.by ?? "the gate" } } = verdict;
-      const said = judgement && { judgement: { decision, ...judgement, ...(modified && { modified }) } };
+      const said = judgement && { judgement: { decision, ...judgement, modified } };
       return { subject, modified, changes, verdict, said: said ?? {} };
     };
     const block = (reason: string, code: string, judgement?: Judgement) =>
-      end({ verdict: "block", reason, code, ...(judgement && { judgement }) });
+      end({ verdict: "block", reason, code, judgement });
     for (; ; changes++) {
       let verdict: Verdict<Change>;
       try {
@@ -147,7 +147,7 @@ export class GatedStep<Subject, Change, Requested> {
     const details = () => {
       const { permission: tool, input } = question(subject);
       const eventType = noun === "call" ? "pre_action" : "pre_prompt";
-      return { eventType, sessionId: thread.threadId, ...(noun === "call" && { tool }), input };
+      return { eventType, sessionId: thread.threadId, tool: noun === "call" ? tool : undefined, input };
     };
     return traced("gate", details, async (operation) => {
       const verdict = await before(subject);

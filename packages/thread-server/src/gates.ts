@@ -7,8 +7,8 @@ export interface Judgement {
   /** Such as the policy and its name. */
   readonly by: string;
   /** The rule that decided. */
-  readonly rule?: string;
-  readonly reason?: string;
+  readonly rule?: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 /** What was asked for, where a gate changed it. */
@@ -20,24 +20,28 @@ export interface Modification<Requested> extends Partial<Judgement> {
 export interface ItemJudgement<Requested> extends Judgement {
   readonly decision: "allow" | "ask" | "block";
   /** What was asked for before the last change; the item has what ran. */
-  readonly modified?: Modification<Requested>;
+  readonly modified?: Modification<Requested> | undefined;
 }
 
 /** What a gate decides in the end. A `judgement` is kept with the item. */
 export type FinalVerdict =
   /** It happens. */
-  | { readonly verdict: "allow"; readonly judgement?: Judgement }
+  | { readonly verdict: "allow"; readonly judgement?: Judgement | undefined }
   /** The user decides. */
-  | { readonly verdict: "ask"; readonly reason?: string; readonly judgement?: Judgement }
+  | {
+      readonly verdict: "ask";
+      readonly reason?: string | undefined;
+      readonly judgement?: Judgement | undefined;
+    }
   /** It does not happen; the user, and of a call the model, see the reason. */
   | {
       readonly verdict: "block";
       readonly reason: string;
       /** @default "tool.blocked" or "prompt.blocked"; "tool.rejected" or "prompt.rejected" for a human's */
-      readonly code?: string;
+      readonly code?: string | undefined;
       /** A human said no where the gate asked: a call is `rejected`, not `blocked`. @default false */
-      readonly isRejection?: boolean;
-      readonly judgement?: Judgement;
+      readonly isRejection?: boolean | undefined;
+      readonly judgement?: Judgement | undefined;
     };
 
 /** It happens with a change, after that was judged as well. */
@@ -72,7 +76,7 @@ export interface JudgedPrompt {
   readonly directory: string;
   /** The name of the turn's agent. */
   readonly agent: string;
-  readonly model?: ModelRef;
+  readonly model?: ModelRef | undefined;
   readonly content: readonly InputPart[];
   /** The text of the content. */
   readonly text: string;

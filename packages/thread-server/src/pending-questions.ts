@@ -69,7 +69,7 @@ export const requestOf = (
   if (said?.type !== "user_message" || !said.data) return undefined;
   const { content: input, agent: name, model } = said.data;
   const agent = agents.find((profile) => profile.name === name);
-  return agent && { input, agent, ...(model !== undefined && { model }) };
+  return agent && { input, agent, model };
 };
 
 const isSameJson = (one: unknown, other: unknown): boolean => {

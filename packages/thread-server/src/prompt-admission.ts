@@ -99,7 +99,7 @@ export class PromptAdmission {
       itemId,
       directory,
       agent: agent.name,
-      ...(model !== undefined && { model }),
+      model,
       content,
       text,
       digest: await promptDigest(text, content),
@@ -137,7 +137,7 @@ const userMessage = (
 ): ItemData<"user_message"> => ({
   content: [...input],
   agent: agent.name,
-  ...(model !== undefined && { model }),
+  model,
   ...more,
 });
 

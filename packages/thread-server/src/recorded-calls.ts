@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { Item, ItemData } from "@harnesskit/protocol/threads";
 import { jsonDifference } from "@harnesskit/wire";
-import { isObject, jsonProblem } from "@harnesskit/wire/json";
-import { defined } from "./defined.ts";
+import { defined, isObject, jsonProblem } from "@harnesskit/wire/json";
 import { callRunning } from "./errors.ts";
 import type { ToolOutcome, ToolRequest } from "./turn-runner.ts";
 

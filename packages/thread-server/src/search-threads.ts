@@ -7,7 +7,7 @@ import type {
   ThreadMethodResult,
 } from "@harnesskit/protocol/threads";
 import { type Clock, HarnessError, invalidParams } from "@harnesskit/wire";
-import { defined } from "./defined.ts";
+import { defined } from "@harnesskit/wire/json";
 import { isStoreFailure, ThreadStoreError, threadNotFound } from "./errors.ts";
 import type { ThreadServerLimits } from "./server-settings.ts";
 import { isListed, newestFirst, type Place, placeOf } from "./thread-list.ts";

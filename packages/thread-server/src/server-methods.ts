@@ -9,10 +9,10 @@ import {
   type ThreadMethodResult,
 } from "@harnesskit/protocol/threads";
 import { invalidParams, ProtocolError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { threadOfRequest } from "./approvals.ts";
 import type { ConnectedClient, Connections } from "./connections.ts";
 import { threadToCreate, threadToFork } from "./create-thread.ts";
-import { defined } from "./defined.ts";
 import { unarchived, withTitle } from "./edit-thread.ts";
 import { approvalNotFound, eventTooLarge, resultTooLarge } from "./errors.ts";
 import type { LogEnd } from "./followed-threads.ts";
@@ -156,7 +156,7 @@ export const createMethods = (context: MethodContext): Methods => {
       if (!agent) throw invalidParams("Unknown agent", { agents: agents.map((profile) => profile.name) });
       if (model !== undefined) await client.checkModel(model);
       const requestName = await nameRequest("turn.start", params);
-      const request = { input, agent, ...(model !== undefined && { model }) };
+      const request = { input, agent, model };
       const { turnId, position, life } = await sessions.use(threadId, (session) =>
         session.turns.start(request, requestName, whenBusy),
       );

@@ -1,4 +1,5 @@
 import type { WhenBusy } from "@harnesskit/protocol/threads";
+import type { Resolved } from "@harnesskit/wire";
 import {
   type Clock,
   type CreateId,
@@ -73,51 +74,51 @@ export interface ThreadServerOptions {
   /** The agent. */
   readonly runner: TurnRunner;
   /** @default a store in memory */
-  readonly store?: ThreadStore;
+  readonly store?: ThreadStore | undefined;
   /** What the agent may call. Where a source rejects, the turn fails. @default none */
-  readonly tools?: readonly Tool[] | ToolSource;
+  readonly tools?: readonly Tool[] | ToolSource | undefined;
   /** Judges tool calls before they run. @default {@link askGate} */
-  readonly gate?: ToolGate;
+  readonly gate?: ToolGate | undefined;
   /** Judges prompts before the agent receives them. @default the agent receives all of them */
-  readonly promptGate?: PromptGate;
+  readonly promptGate?: PromptGate | undefined;
   /** Observes what turns do. @default none */
-  readonly observer?: TurnObserver;
+  readonly observer?: TurnObserver | undefined;
   /** The profiles that `turn.start` may name; the first is the default. @default one named `code` */
-  readonly agents?: readonly [AgentProfile, ...AgentProfile[]];
+  readonly agents?: readonly [AgentProfile, ...AgentProfile[]] | undefined;
   /**
    * Turns a thread's `directory`, or undefined, into an absolute path inside the server's own. Throws a
    * `ProtocolError` -32602 for one outside. @default no thread has a directory: it is empty, and no other is accepted
    */
-  readonly resolveDirectory?: (directory: string | undefined) => string | Promise<string>;
+  readonly resolveDirectory?: ((directory: string | undefined) => string | Promise<string>) | undefined;
   /** See {@link threadServerLimits}. */
-  readonly limits?: Partial<ThreadServerLimits>;
+  readonly limits?: Partial<ThreadServerLimits> | undefined;
   /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
-  readonly whenBusy?: WhenBusy;
+  readonly whenBusy?: WhenBusy | undefined;
   /**
    * When prompts go on that waited for a server which ended: when the first client connects (`ThreadServer.resume`), or
    * each when its thread is used. @default "connect"
    */
-  readonly resumeQueues?: "connect" | "use";
+  readonly resumeQueues?: "connect" | "use" | undefined;
   /** When the log is flushed to disk. @default "boundaries" */
-  readonly flush?: FlushPolicy;
+  readonly flush?: FlushPolicy | undefined;
   /** How long an approval can be given; it goes on over a restart. @default no limit */
-  readonly approvalTimeoutMs?: number;
+  readonly approvalTimeoutMs?: number | undefined;
   /** What happens to a question while no client is connected. @default "wait" */
-  readonly unattended?: UnattendedPolicy;
+  readonly unattended?: UnattendedPolicy | undefined;
   /**
    * Receives the failures that reach no client: of the runner, the store, a connection. What it throws is ignored.
    * @default ignores them
    */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** @default 128 random bits */
-  readonly createId?: CreateId;
+  readonly createId?: CreateId | undefined;
 }
 
 /** The options with their defaults, and what the parts of a server share. */
 export interface ServerSettings
-  extends Required<
+  extends Resolved<
     Omit<ThreadServerOptions, "approvalTimeoutMs" | "promptGate" | "limits" | "observer" | "tools">
   > {
   readonly tools: ToolSource;

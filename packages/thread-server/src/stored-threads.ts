@@ -15,9 +15,9 @@ export type ThreadChange = { readonly title: string } | { readonly archived: boo
 
 export interface StoredThreadOptions {
   /** @default the real time */
-  readonly clock?: Pick<Clock, "now">;
+  readonly clock?: Pick<Clock, "now"> | undefined;
   /** @default 128 random bits */
-  readonly createId?: CreateId;
+  readonly createId?: CreateId | undefined;
 }
 
 const limits = threadServerLimits.resolve({});
@@ -90,7 +90,7 @@ export const changeStoredThread = async (
  */
 export const forkStoredThread = async (
   store: ThreadStore,
-  { threadId, seq, title }: { readonly threadId: string; readonly seq?: number; readonly title?: string },
+  { threadId, seq, title }: { threadId: string; seq?: number | undefined; title?: string | undefined },
   { clock = systemClock, createId = randomId }: StoredThreadOptions = {},
 ): Promise<Thread> => {
   const source = await stored(store, threadId);

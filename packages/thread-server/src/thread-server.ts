@@ -7,6 +7,7 @@ import {
   methodNotFound,
   ProtocolError,
 } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
 import { type ConnectedClient, Connections, type ThreadConnectOptions } from "./connections.ts";
@@ -145,7 +146,7 @@ const toIssues = (issues: readonly { path: PropertyKey[]; message: string }[]): 
 const storeFailure = (error: HarnessError<ThreadStoreErrorCode>): ProtocolError => {
   const { code, message } = error;
   const detail = ThreadStoreError.isInstance(error) ? error.detail : undefined;
-  const data = { reason: code, ...(detail !== undefined && { detail }) };
+  const data = defined({ reason: code, detail });
   return new ProtocolError(JsonRpcErrorCode.InternalError, message, { data, code, cause: error });
 };
 

@@ -10,7 +10,7 @@ import type {
   Turn,
 } from "@harnesskit/protocol/threads";
 import { BoundedMap } from "@harnesskit/wire";
-import { defined } from "./defined.ts";
+import { defined } from "@harnesskit/wire/json";
 import { PromptQueue } from "./prompt-queue.ts";
 
 /** An item that was started and not yet completed, with what was streamed to it. */

@@ -3,16 +3,16 @@ import type { ThreadStoreError } from "./errors.ts";
 
 export interface ReadEventsOptions {
   /** Only events with a greater number. The cost does not depend on how many there are before. @default 0 */
-  readonly afterSeq?: number;
+  readonly afterSeq?: number | undefined;
   /** At most so many. @default all */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Only events of these types; `limit` counts these. A store passes over the others as cheaply as it can. @default all */
-  readonly types?: readonly EventName[];
+  readonly types?: readonly EventName[] | undefined;
   /**
    * Beside `types`, also each event whose number is a multiple of this, so that a reader can stop in a log that has none of them.
    * @default none of these
    */
-  readonly checkpointEvery?: number;
+  readonly checkpointEvery?: number | undefined;
 }
 
 /** True for an event that a store gives with these options, as far as its type and its number decide. */
@@ -60,7 +60,7 @@ export interface ArtifactWriter {
  */
 export interface ThreadStore {
   /** Whether threads outlive the process, as `initialize` tells clients. @default true */
-  readonly isPersistent?: boolean;
+  readonly isPersistent?: boolean | undefined;
   /** Stores a new thread. */
   create(thread: Thread): Promise<void>;
   /** Replaces what is known of the thread itself. */

@@ -1,8 +1,8 @@
 import type { EventBody, QueuedTurn, WhenBusy } from "@harnesskit/protocol/threads";
 import { invalidParams, ProtocolError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { currentTracer, inOperation, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import { ActiveTurn } from "./active-turn.ts";
-import { defined } from "./defined.ts";
 import {
   requestConflict,
   type ThreadStoreError,
@@ -149,7 +149,7 @@ export class ThreadTurns {
     if (!queued) return;
     const { turnId, clientRequestId, requestDigest, input, model } = queued;
     const agent = settings.agents.find(({ name }) => name === queued.agent);
-    const request = { input, agent: agent ?? settings.agents[0], ...(model !== undefined && { model }) };
+    const request = { input, agent: agent ?? settings.agents[0], model };
     const parent = readTraceContext(queued._meta);
     const operation = currentTracer()?.start("turn", this.#traced(turnId, request), { parent });
     const name = clientRequestId === undefined ? undefined : defined({ clientRequestId, requestDigest });

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Item, ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { describeDifference, digest, jsonDifference } from "@harnesskit/wire";
-import { copyJson } from "@harnesskit/wire/json";
+import { copyJson, defined } from "@harnesskit/wire/json";
 import {
   type PreparedCall,
   prepareCall,
@@ -11,7 +11,6 @@ import {
 } from "@harnesskit/wire/tool";
 import { traced } from "@harnesskit/wire/trace";
 import type { PendingQuestion } from "./approval-flow.ts";
-import { defined } from "./defined.ts";
 import { GatedStep, type GatedStepOptions, type Judged, type LateDecision } from "./gated-step.ts";
 import { RecordedCalls, toJsonObject } from "./recorded-calls.ts";
 import { ToolOutput } from "./tool-output.ts";
@@ -244,9 +243,9 @@ export class ToolCalls {
         log: (text) => log.write("log", `${text}\n`),
         status: (text) => log.write("status", `${text}\n`),
         partialResult: (json) => log.write("partial_result", `${JSON.stringify(json)}\n`),
-        ...(approval && { approval }),
+        approval,
       });
-      outcome = { status: "succeeded", ...(output !== undefined && { output: copyJson(output) }) };
+      outcome = { status: "succeeded", output: output === undefined ? undefined : copyJson(output) };
     } catch (error) {
       outcome = this.#failure(error);
     }
@@ -280,7 +279,7 @@ export class ToolCalls {
     }
     const { code, message, output, mayHaveRun } = error;
     const status = mayHaveRun ? "unknown" : code === "tool.cancelled" ? "cancelled" : "failed";
-    return { status, error: message, code, ...(output === undefined ? {} : { output }) };
+    return { status, error: message, code, output };
   }
 
   async #notifyGate(call: JudgedCall, outcome: ToolOutcome): Promise<void> {

@@ -18,7 +18,7 @@ export interface ObservedEnd {
   /** A safe sentence, with `error`. */
   readonly error?: string;
   readonly code?: string;
-  readonly usage?: Usage;
+  readonly usage?: Usage | undefined;
 }
 
 /**
@@ -30,7 +30,10 @@ export interface TurnObserver {
   /** The turn's prompt was allowed: its agent works now. */
   agentStarted?(turn: ObservedTurn): void;
   /** The agent has completed a message; reasoning is left out. */
-  responded?(turn: ObservedTurn, message: { readonly text: string; readonly step?: number }): void;
+  responded?(
+    turn: ObservedTurn,
+    message: { readonly text: string; readonly step?: number | undefined },
+  ): void;
   /** An allowed call begins to run. */
   callStarted?(call: JudgedCall): void;
   turnEnded?(turn: ObservedTurn, end: ObservedEnd): void;

@@ -1,7 +1,7 @@
 import type { QueuedTurn, ThreadNotificationParams } from "@harnesskit/protocol/threads";
+import { defined } from "@harnesskit/wire/json";
 import { activeTrace } from "@harnesskit/wire/trace";
 import type { ActiveTurn } from "./active-turn.ts";
-import { defined } from "./defined.ts";
 import { queueFull, threadArchived } from "./errors.ts";
 import { inputLength } from "./prompt-queue.ts";
 import type { RequestName } from "./request-digest.ts";

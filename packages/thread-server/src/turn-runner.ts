@@ -6,7 +6,7 @@ import type { AgentProfile } from "./agent-profile.ts";
 /** What a client asked for, before anything of it is recorded. */
 export interface TurnRequest {
   readonly input: readonly InputPart[];
-  readonly model?: ModelRef;
+  readonly model?: ModelRef | undefined;
   readonly agent: AgentProfile;
 }
 
@@ -49,7 +49,7 @@ export type ProviderMetadata = Record<string, JsonObject>;
 /** How a call ended. The message to the model depends on `status`. */
 export interface ToolOutcome {
   readonly status: "succeeded" | "failed" | "rejected" | "blocked" | "cancelled" | "unknown";
-  readonly output?: JsonValue;
+  readonly output?: JsonValue | undefined;
   /** The output with the images and files that `output` only names, for the model; left out where it has none. */
   readonly modelOutput?: JsonValue;
   /** Why it did not succeed: a sentence that is safe to show. */
@@ -91,7 +91,7 @@ export interface TurnContext extends TurnRequest {
   /** The completed items of the thread, oldest first, this turn's user message last. Bounded: the oldest turns may be missing. */
   readonly history: readonly Item[];
   /** Begins an `assistant_message`. Throws `turn_ended`. */
-  message(options?: { reasoning?: true; step?: number }): MessageWriter;
+  message(options?: { reasoning?: true | undefined; step?: number }): MessageWriter;
   /**
    * Has the prompt's gate judge a further request to the model, before the runner makes it: `step` counts from 1, `added` is what the model is
    * given since the request before. Rejects with a `TurnError` where it may not be made; let that end the turn.

@@ -77,7 +77,7 @@ export class TurnWork {
     operation?.set({ status: "waiting", ...ending, ...usage });
     operation?.end(ending?.status === "error" ? ending : undefined);
     if (!ending) return;
-    settings.observe("turnEnded", this.#observed, { ...ending, ...(usage && { usage }) });
+    settings.observe("turnEnded", this.#observed, { ...ending, usage });
   }
 
   get #prompt(): PromptAdmission {
@@ -112,7 +112,7 @@ export class TurnWork {
     });
   }
 
-  #writeMessage(options: { reasoning?: true; step?: number }): MessageWriter {
+  #writeMessage(options: { reasoning?: true | undefined; step?: number | undefined }): MessageWriter {
     const { turn, settings } = this.#options;
     const itemId = turn.newId("item");
     const kept = new KeptText({
@@ -132,7 +132,7 @@ export class TurnWork {
       complete: async (providerMetadata) => {
         const cut = await kept.end();
         const { text } = kept;
-        const data = { text, ...options, ...cut, ...(providerMetadata && { providerMetadata }) };
+        const data = { text, ...options, ...cut, providerMetadata };
         await turn.complete("assistant_message", itemId, data);
         const { reasoning, ...step } = options;
         if (!reasoning) settings.observe("responded", this.#observed, { text, ...step });

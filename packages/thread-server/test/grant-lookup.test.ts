@@ -1,6 +1,6 @@
-import { lstatSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
+import { journalFileSystem } from "@harnesskit/node-kit";
 import type { Grant } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { expect, it } from "vitest";
@@ -30,13 +30,12 @@ it("reads only the files that can hold the answer, however many there are", asyn
   await using dir = await temporaryDirectory();
   const read: string[] = [];
   const fileSystem: StoreFileSystem = {
+    ...journalFileSystem,
     ...fs,
-    lstatSync,
-    readFile: (path) => {
-      read.push(path);
-      return fs.readFile(path, "utf8");
+    open: (path, flags, mode) => {
+      read.push(String(path));
+      return fs.open(path, flags, mode);
     },
-    openLog: (path) => fs.open(path, "r"),
   };
   const grantKeyPath = join(dir.path, "user", "grants.key");
   const root = join(dir.path, ".harness");

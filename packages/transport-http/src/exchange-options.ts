@@ -5,31 +5,31 @@ import type { ExchangeLimits } from "./limits.ts";
 
 export interface HttpRetryOptions extends BackoffOptions {
   /** Attempts of one message. @default 3 */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
   /** The longest wait after the first attempt, in milliseconds. @default 200 */
-  readonly initialDelayMs?: number;
+  readonly initialDelayMs?: number | undefined;
   /** Whether a message may be handled twice: then broken connections, timeouts and 5xx are tried again too. @default false */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
 }
 
 export interface HttpExchangeOptions {
   /** `http://…` or `https://…`, without user name, password and fragment. */
   readonly url: string | URL;
   /** Sent along with each message. @default none */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Sent as `X-API-Key` or `Authorization: Bearer`. @default none */
-  readonly credentials?: HttpCredentials;
+  readonly credentials?: HttpCredentials | undefined;
   /** How long one attempt may take, from connecting to the last byte. @default 10000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** @default see each limit */
-  readonly limits?: Partial<ExchangeLimits>;
+  readonly limits?: Partial<ExchangeLimits> | undefined;
   /**
    * Tries again what the server cannot have handled: no connection came about, or it answered 429 or 503.
    * @default no second attempt
    */
-  readonly retry?: HttpRetryOptions;
+  readonly retry?: HttpRetryOptions | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** What one call may set. */

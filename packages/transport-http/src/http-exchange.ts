@@ -10,7 +10,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface FetchExchangeOptions extends HttpExchangeOptions {
   /** @default the platform's fetch */
-  readonly fetch?: Fetch;
+  readonly fetch?: Fetch | undefined;
 }
 
 const platformFetch = (): Fetch => {

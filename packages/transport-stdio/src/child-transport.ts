@@ -28,7 +28,7 @@ const startChild = (options: ChildTransportOptions): Child => {
     // Leads a group of its own, so that all of it can be ended, and gets no Ctrl-C that was meant for us.
     detached: platform !== "win32",
     windowsHide: true,
-    ...(cwd !== undefined && { cwd }),
+    cwd,
   });
 };
 
@@ -99,7 +99,7 @@ const connect = async (
     context: { pid, exit: pipe.exit },
     clock,
     closeTimeoutMs,
-    ...(maxBufferedBytes !== undefined && { maxBufferedBytes }),
+    maxBufferedBytes,
   });
 };
 

@@ -23,32 +23,32 @@ export interface StdioContext {
 
 export interface StdioChannelOptions {
   /** Where messages come from. @default standard input */
-  readonly input?: Readable;
+  readonly input?: Readable | undefined;
   /** Where messages go; ended when the channel closes. @default standard output, which is then guarded */
-  readonly output?: Writable;
+  readonly output?: Writable | undefined;
   /** Bytes of one message. @default 4194304 (4 MiB) */
-  readonly maxFrameBytes?: number;
+  readonly maxFrameBytes?: number | undefined;
   /** How deep a message may nest. @default 80 */
-  readonly maxDepth?: number;
+  readonly maxDepth?: number | undefined;
   /** Deliver each message as a `JsonLine` of `@harnesskit/wire`, with its line. @default false */
-  readonly keepLines?: boolean;
+  readonly keepLines?: boolean | undefined;
   /** Bytes that may wait for a slow reader. @default 16777216 (16 MiB) */
-  readonly maxBufferedBytes?: number;
+  readonly maxBufferedBytes?: number | undefined;
   /**
    * How long `close` waits until everything was read. @default Infinity for standard output, because a slow reader
    * must lose nothing; 2000 for a given `output`
    */
-  readonly closeTimeoutMs?: number;
+  readonly closeTimeoutMs?: number | undefined;
   /** Close with `parent_gone` when the process that started this one is gone. @default true */
-  readonly watchParent?: boolean;
+  readonly watchParent?: boolean | undefined;
   /** How often to look for the parent. @default 1000 */
-  readonly parentCheckMs?: number;
+  readonly parentCheckMs?: number | undefined;
   /** How long what is queued may take to leave once the parent is gone. @default 2000 */
-  readonly parentGoneTimeoutMs?: number;
+  readonly parentGoneTimeoutMs?: number | undefined;
   /** The id of the parent process at the moment. @default process.ppid */
-  readonly parentId?: () => number;
+  readonly parentId?: (() => number) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 interface Output {
@@ -154,7 +154,7 @@ export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<S
     context,
     clock,
     closeTimeoutMs: options.closeTimeoutMs ?? (ownsStdout ? Number.POSITIVE_INFINITY : 2000),
-    ...(maxBufferedBytes !== undefined && { maxBufferedBytes }),
+    maxBufferedBytes,
   });
   if (watchesParent) watchParent();
   return channel;

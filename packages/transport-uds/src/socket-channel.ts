@@ -18,31 +18,31 @@ export type Framing = "length-prefix" | "newline";
 /** Options of both sides of a connection. */
 export interface SocketChannelOptions {
   /** How messages are framed; both sides must agree. @default "length-prefix" */
-  readonly framing?: Framing;
+  readonly framing?: Framing | undefined;
   /** Bytes of one message. @default 4194304 (4 MiB) */
-  readonly maxFrameBytes?: number;
+  readonly maxFrameBytes?: number | undefined;
   /** How deep a message may nest. @default as the codec's */
-  readonly maxDepth?: number;
+  readonly maxDepth?: number | undefined;
   /** Bytes that may wait for a slow reader, for each connection. @default 16777216 (16 MiB) */
-  readonly maxBufferedBytes?: number;
+  readonly maxBufferedBytes?: number | undefined;
   /** How long a close waits for what is queued and for the other side before it cuts the connection. @default 2000 */
-  readonly closeTimeoutMs?: number;
+  readonly closeTimeoutMs?: number | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** Options of a server. */
 export interface SocketListenerOptions extends SocketChannelOptions {
   /** Connections at one time; further ones are closed at once and counted. @default 1024 */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /** Reports that the system gives no more connections, as without file descriptors: once until it gives one. @default no report */
-  readonly onError?: (error: TransportError) => void;
+  readonly onError?: ((error: TransportError) => void) | undefined;
 }
 
 /** Options of a client. */
 export interface SocketTransportOptions extends SocketChannelOptions {
   /** How long connecting may take. @default 5000 */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 const codecOf = (options: SocketChannelOptions): Codec => {

@@ -10,9 +10,9 @@ import { type TcpContext, tcpContext } from "./tcp-transport.ts";
 
 export interface TcpListenerOptions extends SocketListenerOptions {
   /** A loopback address. @default "127.0.0.1" */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** 0 lets the system choose. @default 0 */
-  readonly port?: number;
+  readonly port?: number | undefined;
 }
 
 /** A listener on a TCP port of this machine. */

@@ -15,7 +15,7 @@ export interface TcpContext {
 
 export interface TcpTransportOptions extends SocketTransportOptions {
   /** A loopback address. @default "127.0.0.1" */
-  readonly host?: string;
+  readonly host?: string | undefined;
   readonly port: number;
 }
 

@@ -2,7 +2,7 @@ export interface BoundedOptions<Entry extends readonly unknown[]> {
   /** Entries at the same time; a further one replaces the oldest. */
   readonly maxSize: number;
   /** Receives each entry that was dropped to make room, after it has left. */
-  readonly onDrop?: (...entry: Entry) => void;
+  readonly onDrop?: ((...entry: Entry) => void) | undefined;
 }
 
 /** A map with a limit. The oldest entry is the one whose key was added, or touched, longest ago. */

@@ -40,11 +40,11 @@ export interface ByteChannelOptions<Context> {
   readonly codec: Codec;
   readonly context: Context;
   /** Bytes that may wait for a slow reader. @default 16777216 (16 MiB) */
-  readonly maxBufferedBytes?: number;
+  readonly maxBufferedBytes?: number | undefined;
   /** How long `close` waits for what is queued and for the other side before it cuts the pipe. @default 2000 */
-  readonly closeTimeoutMs?: number;
+  readonly closeTimeoutMs?: number | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** Messages that leave together; all their senders wait on one promise. */

@@ -18,7 +18,7 @@ export interface ChannelHandlers {
    * The other side will send no more, but still reads. Without this handler the channel closes itself then.
    * A transport that cannot half-close never calls it.
    */
-  end?(): void;
+  end?: (() => void) | undefined;
   /** The channel is closed. Called once and last. */
   close(reason: CloseReason): void;
 }

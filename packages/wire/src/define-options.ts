@@ -1,5 +1,8 @@
 import { InvalidArgumentError } from "./errors.ts";
 
+/** Options with all their defaults: each has a value. */
+export type Resolved<Options> = { readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
+
 /** Each option of a type, and whether its constructor needs it: TypeScript refuses a missing and an unknown name. */
 export type OptionNames<Options> = {
   readonly [Name in Options extends unknown ? keyof Options : never]: false extends (

@@ -20,9 +20,9 @@ export const endOfCharacter = (text: string, end: number): number =>
 
 export interface DisplayOptions {
   /** Keep line feeds and tabs as they are, for text that is shown as a block. @default false */
-  readonly multiline?: boolean;
+  readonly multiline?: boolean | undefined;
   /** Characters kept; how many were cut is said. @default 10000 */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
 }
 
 /**

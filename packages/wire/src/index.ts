@@ -32,7 +32,7 @@ export {
   type LimitsOf,
   type NumberRange,
 } from "./define-limits.ts";
-export { defineOptions, type OptionNames } from "./define-options.ts";
+export { defineOptions, type OptionNames, type Resolved } from "./define-options.ts";
 export { type DisplayOptions, displayName, displayReason, displayText, endOfCharacter } from "./display.ts";
 export {
   BufferFullError,
@@ -56,7 +56,7 @@ export { Feed } from "./feed.ts";
 export { canonicalJson, digest } from "./json/canonical-json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json/json-difference.ts";
 export { defaultWireLimits, type WireLimits } from "./limits.ts";
-export { nextUuid, uuidCount } from "./next-uuid.ts";
+export { nextUuid } from "./next-uuid.ts";
 export { joinKey, noPrincipalKey, principalKey } from "./principal-key.ts";
 export {
   invalidParams,

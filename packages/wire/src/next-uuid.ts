@@ -12,10 +12,3 @@ export const nextUuid = (): string => {
   prefix ||= randomUuid().slice(0, 24);
   return prefix + (++count).toString(16).padStart(12, "0");
 };
-
-/** Which of the ids of {@link nextUuid} it is, from 1; 0 for another string. */
-export const uuidCount = (id: string): number => {
-  if (prefix === "" || !id.startsWith(prefix)) return 0;
-  const digits = id.slice(prefix.length);
-  return /^[0-9a-f]{12}$/.test(digits) ? Number.parseInt(digits, 16) : 0;
-};

@@ -11,9 +11,9 @@ const codeNames = new Map<number, string>([
 
 export interface ProtocolErrorOptions {
   /** Facts for programs; they cross the wire, so no path, stack or secret belongs in them. */
-  readonly data?: JsonValue;
+  readonly data?: JsonValue | undefined;
   /** The string code. @default the JSON-RPC name of `rpcCode`, else "protocol_error" */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Kept on this side; never sent. */
   readonly cause?: unknown;
 }
@@ -22,7 +22,7 @@ export interface ProtocolErrorOptions {
 export class ProtocolError extends HarnessError {
   static override readonly brand: string = "ProtocolError";
   readonly rpcCode: number;
-  readonly data?: JsonValue;
+  readonly data?: JsonValue | undefined;
 
   constructor(rpcCode: number, message: string, options: ProtocolErrorOptions = {}) {
     super(

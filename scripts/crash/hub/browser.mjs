@@ -37,8 +37,10 @@ const watchAnswers = (page, onAcknowledged) => {
 const launch = async (profile) => {
   const { chromium } = await import("playwright-core");
   const context = await chromium.launchPersistentContext(profile, found);
+  // From the start: a browser that ends by itself is closed before it is killed.
+  const closed = once(context, "close");
   const pid = Number(readlinkSync(join(profile, "SingletonLock")).split("-").at(-1));
-  return { context, pid };
+  return { context, closed, pid };
 };
 
 /** Loads the page as soon as the hub is there. */
@@ -53,15 +55,26 @@ const open = async (page, place, isOver) => {
   }
 };
 
+/** Runs in the page: the approvals whose answers it keeps. */
+const keptAnswers = () =>
+  new Promise((resolve, reject) => {
+    const opening = indexedDB.open("harness-hub-unsent");
+    opening.onupgradeneeded = () => reject(new Error("the page has not opened its answers: is it built?"));
+    opening.onsuccess = () => {
+      const reading = opening.result.transaction("answers").objectStore("answers").getAllKeys();
+      reading.onsuccess = () => resolve(reading.result);
+    };
+  });
+
 /** The answers that the pages of a profile have kept and no hub has acknowledged, after the next page had its time to send them. */
 export const unsentAnswers = async ({ place, profile }) => {
   const { context } = await launch(profile);
   try {
     const page = await context.newPage();
     await open(page, place, () => false);
+    await page.getByText("Connected").waitFor();
     for (let tries = 0; ; tries++) {
-      const keys = await page.evaluate(() => Object.keys(localStorage));
-      const unsent = keys.filter((key) => key.startsWith("harness-hub-unsent "));
+      const unsent = await page.evaluate(keptAnswers);
       if (unsent.length === 0 || tries === 100) return unsent;
       await sleep(100);
     }
@@ -70,24 +83,49 @@ export const unsentAnswers = async ({ place, profile }) => {
   }
 };
 
-/** A browser whose page answers one question after the other with clicks, until it is killed. */
-export const startBrowser = async ({ place, profile, random, onAcknowledged }) => {
-  const { context, pid } = await launch(profile);
+/** The approval that a page shows. */
+const shownId = (page) => decodeURIComponent(page.url().split("/").at(-1));
+
+/** Opens the first question and answers it, as a person does. Rejects where that cannot be done now. */
+const answerFirst = async (page, random, onPressed) => {
+  const cards = page.getByRole("list", { name: "Waiting approvals" }).getByRole("listitem");
+  await cards.first().getByRole("link").click();
+  const id = shownId(page);
+  if (random() < 0.8) await page.getByRole("button", { name: "Approve once" }).click();
+  else {
+    await page.getByRole("button", { name: /^Refuse/ }).click();
+    await page
+      .getByRole("form", { name: "Refuse" })
+      .getByRole("button", { name: /^Refuse/ })
+      .click();
+  }
+  // What the page says of the answer must hold from here on.
+  const said = /Sending your answer|Your answer is sent when|You (?:approved|refused)|did not count/;
+  await page.getByText(said).first().waitFor();
+  onPressed(id);
+  await page.keyboard.press("Escape");
+};
+
+/**
+ * A browser whose page answers one question after the other with clicks, until it is killed.
+ *
+ * @param {{ onPressed: (id: string) => void, onAcknowledged: (record: object) => void }} watched `onPressed`: an answer was pressed and not refused by the page
+ */
+export const startBrowser = async ({ place, profile, random, onPressed, onAcknowledged }) => {
+  const { context, closed, pid } = await launch(profile);
   let isKilled = false;
   const answer = async () => {
     const page = await context.newPage();
     watchAnswers(page, onAcknowledged);
     await open(page, place, () => isKilled);
-    const cards = page.getByRole("list", { name: "Waiting approvals" }).getByRole("listitem");
-    page.setDefaultTimeout(3000);
+    page.setDefaultTimeout(2000);
     while (!isKilled) {
       try {
-        await cards.first().getByRole("link").click();
-        await page.getByRole("button", { name: "Approve once" }).click();
-        await page.keyboard.press("Escape");
+        await answerFirst(page, random, onPressed);
       } catch {
-        // The question was answered elsewhere, the hub is away, or the browser is dead.
+        // The question was answered elsewhere, its agent has gone, or the browser is dead.
         await sleep(random() * 50);
+        if (!isKilled) await page.keyboard.press("Escape").catch(() => {});
       }
     }
   };
@@ -97,9 +135,12 @@ export const startBrowser = async ({ place, profile, random, onAcknowledged }) =
     async kill() {
       if (isKilled) return;
       isKilled = true;
-      // SIGKILL, to all processes of the browser.
-      const closed = once(context, "close");
-      process.kill(-pid, "SIGKILL");
+      try {
+        // SIGKILL, to all processes of the browser.
+        process.kill(-pid, "SIGKILL");
+      } catch (error) {
+        if (error.code !== "ESRCH") throw error;
+      }
       await closed;
       await answering;
     },

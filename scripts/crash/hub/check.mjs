@@ -25,9 +25,9 @@ export const everyRow = async (timeline) => {
 /**
  * Compares what is stored with the effects that agents have had, and with what humans were told. Returns the problems and the figures.
  *
- * @param {{ approvals: object, timeline: object, directory: string, acknowledged: Map<string, string>, leftAlone: Iterable<string>, pages: object[] }} found
+ * @param {{ approvals: object, timeline: object, directory: string, acknowledged: Map<string, string>, pressed: Set<string>, leftAlone: Iterable<string>, pages: object[] }} found
  */
-export const check = async ({ approvals, timeline, directory, acknowledged, leftAlone, pages }) => {
+export const check = async ({ approvals, timeline, directory, acknowledged, pressed, leftAlone, pages }) => {
   const problems = [];
   const records = await everyRecord(approvals);
   const effects = new Map();
@@ -47,6 +47,11 @@ export const check = async ({ approvals, timeline, directory, acknowledged, left
   for (const [id, status] of acknowledged) {
     const found = records.get(id)?.status;
     if (found !== status) problems.push(`${id} was acknowledged as ${status} and is ${found}`);
+  }
+  for (const id of pressed) {
+    const found = records.get(id)?.status;
+    if (found === undefined || found === "pending")
+      problems.push(`${id} was answered in the page and is ${found}`);
   }
   for (const id of leftAlone) {
     const found = records.get(id)?.status;

@@ -2,10 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createHubClient, HubError } from "../../../packages/hub/dist/client.js";
 import { createUnixTransport } from "../../../packages/transport-uds/dist/index.js";
 
-/** Humans at the hubs: each question is answered by one or two of them, at hubs that chance chooses. */
+/**
+ * Humans at the hubs: each question is answered by one or two of them, at hubs that chance chooses. With a browser they answer a quarter, and
+ * its page the others.
+ */
 export class Humans {
   /** Answers that a hub has acknowledged, by approval. */
   acknowledged = new Map();
+  /** Approvals that were answered in a page, whatever came of it. */
+  pressed = new Set();
   /** What the pages have seen: for each hub the last change of each row, and gaps in the order. */
   pages = [];
   problems = [];
@@ -34,9 +39,10 @@ export class Humans {
   }
 
   async #answer({ id, digest }) {
+    // Most questions are the page's, which may answer at the same time.
+    if (this.#waitsForPage && this.#random.chance(0.75)) return;
     const decision = this.#random.chance(0.8) ? "approve" : "reject";
-    // Some questions are left to the page for a while.
-    await sleep(this.#waitsForPage && this.#random.chance(0.3) ? 1500 : this.#random.next() * 15);
+    await sleep(this.#random.next() * (this.#waitsForPage && this.#random.chance(0.5) ? 1000 : 15));
     for (let attempt = 0; attempt < 50 && !this.#stop.signal.aborted; attempt++) {
       const client = this.#random.pick(this.#clients);
       try {

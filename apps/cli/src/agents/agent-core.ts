@@ -83,7 +83,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     limits: workspaceCoreLimits,
     environment: agentEnvironment(process.env),
     version,
-    ...(agents.length > 0 && { knownTools: createKnownTools() }),
+    knownTools: agents.length > 0 ? createKnownTools() : undefined,
     operatorCommand: "harness core",
     grants: options.grants ?? conversationGrants(origin.callerId, agents.length > 0),
     openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,

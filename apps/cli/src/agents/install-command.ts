@@ -28,8 +28,8 @@ const installMcp = (spec: string, options: InstallCommandOptions): Promise<strin
     }
     const parsed = await parseMcpSpec(spec, {
       cwd: process.cwd(),
-      ...(env && { env }),
-      ...(header && { header }),
+      env,
+      header,
     });
     const err = createTerminal(process.stderr);
     const { server } = parsed;

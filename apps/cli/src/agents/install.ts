@@ -125,7 +125,7 @@ export const installMcpServer = (options: InstallMcpOptions): Promise<string> =>
       ...chosen,
       permissions,
       command: mcpProgram(),
-      ...(name !== "" && { name }),
+      name: name === "" ? undefined : name,
     });
     const reviewed = tools.map(toReviewedTool);
     await writeFile(join(copy, TOOLS_FILE), `${JSON.stringify(reviewed, undefined, 2)}\n`, {

@@ -60,7 +60,7 @@ export interface InstalledAgent {
   readonly bytes: number;
   readonly manifest: AgentManifest;
   /** Of an MCP server; other agents say when they run. */
-  readonly tools?: readonly ReviewedTool[];
+  readonly tools?: readonly ReviewedTool[] | undefined;
 }
 
 const maxToolsBytes = 16 * 1024 * 1024;
@@ -79,7 +79,7 @@ const inspectAgent = async (directory: string, kind: InstallRecord["kind"]) => {
   const tree = await hashTree(directory, agentTreeLimits.defaults);
   const { manifest } = await readManifest(directory);
   const tools = kind === "mcp" ? await readTools(directory) : undefined;
-  return { ...tree, manifest, ...(tools && { tools }) };
+  return { ...tree, manifest, tools };
 };
 
 export const notInstalled = (id: string): CliError =>

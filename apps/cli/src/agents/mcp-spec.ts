@@ -14,9 +14,9 @@ import { mcpFileOf } from "./resolve-agents.ts";
 
 export interface McpSpecOptions {
   /** Names of variables that the server gets. */
-  readonly env?: readonly string[];
+  readonly env?: readonly string[] | undefined;
   /** `HEADER=NAME`: the variable with the value of a header. */
-  readonly header?: readonly string[];
+  readonly header?: readonly string[] | undefined;
   /** Where a program runs. */
   readonly cwd: string;
 }
@@ -100,9 +100,7 @@ export const parseMcpSpec = async (spec: string, given: McpSpecOptions): Promise
       "For example: 'mcp:npx -y @modelcontextprotocol/server-everything'",
     );
   const server = parseMcpServer(
-    isUrl
-      ? { url: place, ...(headers && { headers }) }
-      : { command: words, cwd, ...(env && { env: [...env] }) },
+    isUrl ? { url: place, headers } : { command: words, cwd, env: env ? [...env] : undefined },
   );
   return { id: mcpAgentId(server), server, options: {} };
 };

@@ -55,7 +55,10 @@ const answerQuery = (
   const session = typeof sessionId === "string" ? { sessionId } : {};
   switch (type) {
     case "runs": {
-      const runs = state.runs({ ...session, ...(typeof isFinished === "boolean" && { isFinished }) });
+      const runs = state.runs({
+        ...session,
+        isFinished: typeof isFinished === "boolean" ? isFinished : undefined,
+      });
       return { answer: runs.map(toSummary) };
     }
     case "run": {

@@ -29,7 +29,7 @@ const openByScheme = (
 ): OpenEndpoint | undefined => {
   const scheme = /^([a-z]+):/i.exec(to)?.[1]?.toLowerCase() ?? "";
   const rest = to.slice(scheme.length + 1);
-  const access = { url: to, ...(credentials && { credentials }) };
+  const access = { url: to, credentials };
   if (inQuery && scheme !== "ws" && scheme !== "wss") {
     throw usageError(
       "--credentials-in-query is for a WebSocket",
@@ -78,7 +78,7 @@ export const openAhpEndpoint = async (endpoint: string, access: AccessOptions): 
     throw new CliError(code, named(message), {
       exitCode,
       cause,
-      ...(hint !== undefined && { hint: named(hint) }),
+      hint: hint === undefined ? undefined : named(hint),
     });
   }
 };

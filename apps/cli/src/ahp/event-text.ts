@@ -101,7 +101,7 @@ export const explanationText = (subject: string, explanation: Explanation): stri
 /** The same as JSON. */
 export const explanationJson = ({ decision, decided, rule, source, why, mode, shadowed }: Explanation) => ({
   decision: decision ?? null,
-  ...(mode === "shadow" && { would: decided ?? null }),
+  would: mode === "shadow" ? (decided ?? null) : undefined,
   rule: rule ?? null,
   source,
   why,

@@ -34,7 +34,7 @@ const decided = (type: string, decision: object, code?: string): Outcome => {
       event_type: type,
       origin: code === undefined ? "harness" : "client",
       decision,
-      ...(code !== undefined && { code }),
+      code,
     },
   };
 };
@@ -55,7 +55,7 @@ export const batchOutcome = (events: readonly Outcome[]): Outcome => ({
 export const notificationOutcome = (type: string, lost?: string): Outcome => ({
   exitCode: lost === undefined ? ExitCode.done : ExitCode.unavailable,
   text: `${type} → ${lost === undefined ? "sent" : `lost: ${oneLine(lost, maxReasonWidth)}`}\n`,
-  document: { event_type: type, sent: lost === undefined, ...(lost !== undefined && { reason: lost }) },
+  document: { event_type: type, sent: lost === undefined, reason: lost },
 });
 
 export const queryOutcome = (result: QueryResult): Outcome => {

@@ -149,7 +149,12 @@ export const openPlaces = async (
   const credentials = () =>
     token === undefined ? (tokenFile === undefined ? {} : { tokenFile }) : { token };
   const isRemote = !isLoopbackAddress(host);
-  const where = { host, onError, ...(isRemote && { allowRemote: true, allowedHosts: namesOfHost(host) }) };
+  const where = {
+    host,
+    onError,
+    allowRemote: isRemote || undefined,
+    allowedHosts: isRemote ? namesOfHost(host) : undefined,
+  };
 
   // Only what is used is loaded: a parent process waits for a harness on standard input and output.
   try {

@@ -43,7 +43,7 @@ export const readShippedPolicy = (): Promise<Policy> => loadPolicy(defaultPolicy
 export const openPolicy = async (name: string, workspace?: string): Promise<Policy> => {
   if (name === "") throw usageError("--policy: the name of the file is empty");
   try {
-    return await loadPolicy(policyFileOf(name), { ...policyOptions, ...(workspace && { workspace }) });
+    return await loadPolicy(policyFileOf(name), { ...policyOptions, workspace: workspace || undefined });
   } catch (error) {
     throw toPolicyFailure(error) as CliError;
   }

@@ -122,7 +122,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
       },
     },
     onError,
-    ...(options.stateStore && { stateStore: options.stateStore }),
+    stateStore: options.stateStore,
   });
   const watch = options.watch?.(policy, first.file, {
     onReload: (next) => {

@@ -81,7 +81,7 @@ export interface AhpSendOptions {
   readonly apiKeyFile?: string;
   readonly credentialsInQuery?: true;
   /** In seconds. @default what the harness says, else 10 */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   readonly json?: true;
 }
 
@@ -110,7 +110,7 @@ export const ahpSend = async (
         lost = report;
       },
     });
-    const calling = { signal: stop.signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
+    const calling = { signal: stop.signal, timeoutMs: timeout === undefined ? undefined : timeout * 1000 };
     const outcome = await sendMessage(client, message, calling, () => Object.keys(lost?.byReason ?? {}));
     createTerminal().write(json ? `${safeJson(outcome.document)}\n` : outcome.text);
     return stop.signal.aborted ? ExitCode.interrupted : outcome.exitCode;
@@ -120,9 +120,14 @@ export const ahpSend = async (
   }
 };
 
-const senderOf = (message: Message): { readonly sessionId?: string; readonly agentId?: string } => {
+const senderOf = (
+  message: Message,
+): { readonly sessionId?: string | undefined; readonly agentId?: string | undefined } => {
   const [first] = message.kind === "batch" ? message.events : [];
   const { session_id: sessionId, agent_id: agentId } =
     (message.kind === "query" ? message.query : message.kind === "event" ? message.event : first) ?? {};
-  return { ...(sessionId !== undefined && { sessionId }), ...(agentId !== undefined && { agentId }) };
+  return {
+    sessionId,
+    agentId,
+  };
 };

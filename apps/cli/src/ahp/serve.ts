@@ -23,8 +23,8 @@ import type { PolicyServer } from "./policy-server.ts";
 const statePathOf = (auditPath: string): string => auditPath.replace(/(\.jsonl)?$/, ".state.jsonl");
 
 /**
- * Opens the store of runs, task lists and verifications. Damaged entries are reported and recorded, and the rest is used; if
- * the file cannot be used at all, that is reported and recorded too, and the harness continues without it.
+ * Opens the store of runs, task lists and verifications. Where the file is damaged or cannot be used, that is reported and recorded,
+ * and the harness continues without it.
  */
 const openHarnessState = async (
   auditPath: string,
@@ -32,15 +32,13 @@ const openHarnessState = async (
   say: LiveLog["say"],
 ): Promise<StateStore | undefined> => {
   const { openFileStateStore } = await import("@harnesskit/ahp-server/node");
-  const report = ({ code, message }: HarnessError, rest = ""): void => {
-    sink.record({ action: "ahp.state", outcome: "failed", details: { reason: code } });
-    say(`${oneLine(message, 500)}${rest} (${code})`);
-  };
   try {
-    return openFileStateStore({ path: statePathOf(auditPath), onError: (error) => report(error) });
+    return openFileStateStore({ path: statePathOf(auditPath) });
   } catch (error) {
     if (!HarnessError.isInstance(error)) throw error;
-    report(error, "; runs are forgotten at the end");
+    const { code, message } = error;
+    sink.record({ action: "ahp.state", outcome: "failed", details: { reason: code } });
+    say(`${oneLine(message, 500)}; runs are forgotten at the end (${code})`);
     return undefined;
   }
 };
@@ -171,7 +169,7 @@ const createHarness = async (
       onError,
     });
   }
-  const recorder = recordContent ? await recorderOfContent(audit) : audit;
+  const recorder: AuditRecorder = recordContent ? await recorderOfContent(audit) : audit;
   const harness: AhpServer = createAhpServer({
     name: "harness-ahp",
     version,
@@ -181,14 +179,17 @@ const createHarness = async (
       onEvent: (event, decision) => tell(eventLine(event, decision)),
     }),
     audit: {
-      ...recorder,
+      eventDetails: (event) => recorder.eventDetails?.(event),
+      get isFull() {
+        return audit.isFull;
+      },
       record(entry: AuditEntryInput) {
         audit.record(entry);
         tell(entryLine(entry));
       },
     },
     onError,
-    ...(stateStore && { stateStore }),
+    stateStore,
   });
   const about = noPolicyText[options.default];
   return { harness, about, close: () => {} };

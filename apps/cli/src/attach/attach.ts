@@ -107,8 +107,8 @@ const followThread = async (
     approver,
     signal,
     onError,
-    ...(after === undefined ? {} : { after }),
-    ...(follow && { stay: true }),
+    after,
+    stay: follow ? true : undefined,
   });
   return withServer({ ...parts.connecting, onError }, async (client) => {
     const id = parts.threadId ?? (await chooseThread(client, endpoint, json ? undefined : terminal, signal));

@@ -171,7 +171,7 @@ export const withServer = async <T>(
     transport,
     clientInfo,
     onError,
-    ...(shared && { requestTimeoutMs }),
+    requestTimeoutMs: shared ? requestTimeoutMs : undefined,
     reconnect: isRetried && {
       maxAttempts: Number.POSITIVE_INFINITY,
       initialDelayMs: 200,

@@ -12,13 +12,13 @@ export interface ThreadFollowerOptions {
   readonly output: RunOutput;
   readonly approver: Approver;
   /** Events up to this number are taken in and not shown. @default 0 */
-  readonly after?: number;
+  readonly after?: number | undefined;
   /** Of the past, show only the turn that has no end yet. @default false */
   readonly onlyOpenTurn?: boolean;
   /** Why a turn that has no end yet is not followed: nothing of it is answered. @default it is followed */
   readonly openTurnRefusal?: (() => CliError) | undefined;
   /** Go on when the turn has ended. @default false */
-  readonly stay?: boolean;
+  readonly stay?: boolean | undefined;
   readonly signal?: AbortSignal;
   readonly onError: (error: HarnessError) => void;
 }
@@ -167,7 +167,7 @@ export class ThreadFollower {
 }
 
 const toBody = ({ seq, time, type, data }: ThreadEvent): EventBody => {
-  const place = { ...(seq === undefined ? {} : { seq }), ...(time === undefined ? {} : { time }) };
+  const place = { seq, time };
   return { type, data: { ...data, ...place } } as EventBody;
 };
 

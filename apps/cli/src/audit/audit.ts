@@ -48,11 +48,9 @@ export const verifyAudit = async (file: string, options: AuditVerifyOptions): Pr
         "  its writer did not close it: it runs, was killed, or the end was cut off (--expect tells)\n",
       );
     }
-    if (found.unsealed > 0) terminal.write(`  not sealed yet: ${found.unsealed}\n`);
   } else {
-    const { kind, line, lastLine, file: where = file, message } = found.problem;
-    const range = lastLine === undefined ? `${line}` : `${line}-${lastLine}`;
-    terminal.write(`${oneLine(where, 1000)}:${range}: ${kind}: ${oneLine(message, 500)}\n`);
+    const { kind, line, file: where, message } = found.problem;
+    terminal.write(`${oneLine(where, 1000)}:${line}: ${kind}: ${oneLine(message, 500)}\n`);
   }
   return found.ok ? ExitCode.done : ExitCode.failed;
 };
@@ -70,12 +68,12 @@ export interface AuditShowOptions {
 type Entry = ReturnType<typeof readAuditFile> extends AsyncGenerator<infer E> ? E : never;
 
 const toFilter = (options: AuditShowOptions): AuditFilter => ({
-  ...(options.action !== undefined && { action: options.action }),
-  ...(options.agentId !== undefined && { agent_id: options.agentId }),
-  ...(options.call !== undefined && { call_id: options.call }),
-  ...(options.correlation !== undefined && { correlation_id: options.correlation }),
-  ...(options.after !== undefined && { afterSeq: options.after }),
-  ...(options.limit !== undefined && { limit: options.limit }),
+  action: options.action,
+  agent_id: options.agentId,
+  call_id: options.call,
+  correlation_id: options.correlation,
+  afterSeq: options.after,
+  limit: options.limit,
 });
 
 /** `harness audit show`: the entries of a log, the oldest first. Does not verify it. */

@@ -6,6 +6,7 @@ import type { OpenProse, ProseWriter } from "../terminal/prose.ts";
 import { modelLabel, type Spinner, toolLabel } from "../terminal/spinner.ts";
 import type { Paint, Terminal } from "../terminal/terminal.ts";
 import { oneLine, toolName, wrapText } from "../terminal/text.ts";
+import { type BlockedCall, blockedLines, useInHub } from "../timeline/judgements.ts";
 import { errorWord, refusedCall } from "../timeline/outcomes.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 
@@ -18,6 +19,8 @@ export class ChatView extends ConversationView {
   readonly #spinner: Spinner | undefined;
   #prose: { readonly kind: ProseKind; readonly writer: ProseWriter } | undefined;
   #openCall: string | undefined;
+  /** What is said of a call that the policy blocked, below its end. */
+  readonly #blocked = new Map<string, readonly string[]>();
   #hasSpoken = false;
 
   /** @param spinner shows that a tool or the model works */
@@ -33,6 +36,11 @@ export class ChatView extends ConversationView {
 
   rest(): void {
     this.#spinner?.rest();
+  }
+
+  /** The policy blocks a call, whose result comes. */
+  blocks(call: BlockedCall, id: string): void {
+    this.#blocked.set(id, blockedLines(call, this.terminal.style, useInHub));
   }
 
   progress(progress: ChatProgress): void {
@@ -98,6 +106,8 @@ export class ChatView extends ConversationView {
     const what = isOpen ? "\n" : `${style.cyan("●")} ${style.bold(toolName(name))}\n`;
     const ending = wrapText(`  ${sign} ${word}: ${oneLine(failure.message, 300)}`, this.terminal.columns);
     this.terminal.write(`${what}${ending}\n`);
+    this.lines(this.#blocked.get(id) ?? []);
+    this.#blocked.delete(id);
   }
 
   override breakLine(): void {

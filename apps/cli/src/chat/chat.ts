@@ -66,7 +66,10 @@ export const chat = async (
   const model = await openModel(options.model);
   const { agents, installedAgents, hub } = options;
   const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
-  const judge = await openHubJudge({ command: "chat", hub, workspace, version, note });
+  const judge = await openHubJudge({
+    ...{ command: "chat", hub, workspace, version, note },
+    onBlocked: (call, id) => view.blocks(call, id),
+  });
   const core = await openAgentCore({
     command: "chat",
     version,

@@ -144,7 +144,7 @@ export class Conversation implements LineActions {
         : {
             decision: "reject" as const,
             ...bound,
-            ...(command.reason === undefined ? {} : { reason: command.reason }),
+            reason: command.reason,
           };
     return harness.signal(
       { invocationId, signalId, sessionId, payload: toApprovalPayload(answer) },

@@ -11,7 +11,7 @@ interface ToolCallRequest {
   readonly input: unknown;
   readonly timeoutMs: number;
   /** The project that the call is for, absolute. @default none */
-  readonly projectRoot?: string;
+  readonly projectRoot?: string | undefined;
   /** The files of the grants and the directives that the user named. */
   readonly grants: string | undefined;
   readonly directives: string | undefined;
@@ -77,8 +77,8 @@ export const callAndShow = async (core: RunningCore, request: ToolCallRequest): 
     timeoutMs,
     signal,
     caller,
-    ...(projectRoot !== undefined && { context: { project_root: projectRoot } }),
-    ...(directiveId !== undefined && { directiveId }),
+    context: projectRoot === undefined ? undefined : { project_root: projectRoot },
+    directiveId,
   });
   let isLineOpen = false;
   for await (const chunk of call.stream) {

@@ -25,6 +25,9 @@ export const createCoreAudit = (sink: AuditSink | undefined, note: (line: string
       const line = noteOf(entry);
       if (line !== undefined) note(line);
     },
+    get isFull() {
+      return kept.isFull;
+    },
     flush: () => kept.flush(),
     close: () => kept.close(),
     addSecret: (value) => kept.addSecret(value),

@@ -98,9 +98,9 @@ const start = (
       err.write(`harness core: ${oneLine(agentId)}: ${code}: ${oneLine(message, 1000)}\n`),
     grants: createFileGrants({ path: coreFile("grants", options.grants) }),
     directives: createFileDirectives({ path: coreFile("directives", options.directives) }),
-    ...(isDebugging() && {
-      onOutput: ({ agentId, line }) => err.write(`${oneLine(agentId)}: ${oneLine(line, 1000)}\n`),
-    }),
+    onOutput: isDebugging()
+      ? ({ agentId, line }) => err.write(`${oneLine(agentId)}: ${oneLine(line, 1000)}\n`)
+      : undefined,
   });
 
 const launchAll = async (running: RunningCore, directories: readonly string[]): Promise<void> => {
@@ -110,9 +110,10 @@ const launchAll = async (running: RunningCore, directories: readonly string[]): 
     if (!HarnessError.isInstance(cause)) throw cause;
     throw unavailableError(cause.code, cause.message, {
       cause,
-      ...(cause.code === "agent_start_failed" && {
-        hint: "HARNESS_DEBUG=1 shows what agents write to their standard output and error.",
-      }),
+      hint:
+        cause.code === "agent_start_failed"
+          ? "HARNESS_DEBUG=1 shows what agents write to their standard output and error."
+          : undefined,
     });
   }
 };
@@ -137,7 +138,7 @@ const once = async (
       toolId: options.call,
       input,
       timeoutMs: options.timeout * 1000,
-      ...(options.project !== undefined && { projectRoot: await resolveWorkspace(options.project) }),
+      projectRoot: options.project === undefined ? undefined : await resolveWorkspace(options.project),
       grants: options.grants,
       directives: options.directives,
       directiveId: options.directive,

@@ -74,8 +74,8 @@ export const issueDirective = async (toolId: string, options: DirectiveIssueOpti
   if ((input === undefined) === (match === undefined)) throw usageError("give one of --input and --match");
   const request = {
     tool_id: toolId,
-    ...(input !== undefined && { input: toObject("--input", input) }),
-    ...(match !== undefined && { match: toObject("--match", match) }),
+    input: input === undefined ? undefined : toObject("--input", input),
+    match: match === undefined ? undefined : toObject("--match", match),
     issued_by: { type: "human", id: thisUser() } as const,
     until: toUntil("--until", until),
     max_uses: uses,

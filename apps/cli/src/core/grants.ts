@@ -41,10 +41,10 @@ const toolsOf = (agentId: string, tools: readonly string[] | undefined): string[
 const scopeOf = (agentId: string, { tool, caller, actor, until }: GrantChangeOptions) => {
   const tools = toolsOf(agentId, tool);
   return {
-    ...(tools && { tools }),
-    ...(caller !== undefined && { caller: toParty("--caller", caller) }),
-    ...(actor !== undefined && { actor: toParty("--actor", actor) }),
-    ...(until !== undefined && { until: toUntil("--until", until) }),
+    tools,
+    caller: caller === undefined ? undefined : toParty("--caller", caller),
+    actor: actor === undefined ? undefined : toParty("--actor", actor),
+    until: until === undefined ? undefined : toUntil("--until", until),
   };
 };
 
@@ -55,7 +55,7 @@ const record = async (
 ): Promise<void> => {
   const sink = await openCoreAuditLog(audit);
   for (const { id, agent_id, permission, tools } of grants) {
-    const details = { grant_id: id, permission, ...(tools && { tools: tools.join(" ") }) };
+    const details = { grant_id: id, permission, tools: tools ? tools.join(" ") : undefined };
     const entry: AuditEntryInput = { action, outcome: "ok", agent_id, details };
     sink?.record({ ...entry, actor: { type: "human", id: thisUser() } });
   }

@@ -55,7 +55,7 @@ export const findRunningEngine = async (
     return {
       url,
       tokenFile: typeof tokenFile === "string" ? tokenFile : undefined,
-      ...(typeof hub === "string" && { hub }),
+      hub: typeof hub === "string" ? hub : undefined,
     };
   } catch {
     return undefined;

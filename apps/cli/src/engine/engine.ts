@@ -22,7 +22,9 @@ import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
+import { createStyle } from "../terminal/terminal.ts";
 import { formatDuration, oneLine } from "../terminal/text.ts";
+import { blockedLines, useInHub } from "../timeline/judgements.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { leaveEngineNotice } from "./engine-notice.ts";
@@ -149,7 +151,11 @@ export const engine = (
     defer(onStopSignals(() => stopped.resolve()));
     const { agents, installedAgents, hub } = options;
     const note = (line: string) => log.say(line);
-    const judge = await openHubJudge({ command: "engine", hub, workspace, version, note, onAnswered: note });
+    const judge = await openHubJudge({
+      ...{ command: "engine", hub, workspace, version, note },
+      onAnswered: note,
+      onBlocked: (call) => blockedLines(call, createStyle(false), useInHub).forEach(note),
+    });
     defer(() => judge?.close());
     const longestMs = judge === undefined ? toolTimeoutMs : hubToolTimeoutMs;
     const core = await openAgentCore({
@@ -199,7 +205,7 @@ export const engine = (
       describeApproval: describeCall(workspace),
       capabilities: { [ShellCapability.Streaming]: true },
       limits: { continuationMs, handlerTimeoutMs: longestMs },
-      ...(!options.quiet && { log: (line) => log.tell(requestLine(line)) }),
+      log: !options.quiet ? (line) => log.tell(requestLine(line)) : undefined,
       onError: (error) => tell("a request failed", error),
     });
     const page = options.open ? await openEnginePage((error) => tell("the page", error)) : undefined;

@@ -1,4 +1,4 @@
-import { createAcpProxy, maxAcpMessageBytes } from "@harnesskit/guard/acp";
+import { createAcpProxy, type EditPreview, maxAcpMessageBytes } from "@harnesskit/guard/acp";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -31,6 +31,10 @@ export const guardAcp = async (
     const agent = await createChildTransport({ command: program, args, inheritEnv, ...lines }).connect();
     const editor = createStdioChannel(lines);
     onStop(() => void editor.close());
-    return createAcpProxy({ editor, agent, judge, limits, onNote: note }).run();
+    const previewOf: EditPreview = async (given, workspace) => {
+      const { previewForeignEdit } = await import("@harnesskit/workspace-agent/edit-preview");
+      return previewForeignEdit({ arguments: given, workspace });
+    };
+    return createAcpProxy({ editor, agent, judge, previewOf, limits, onNote: note }).run();
   });
 };

@@ -11,7 +11,7 @@ export interface Planned {
   readonly id: string;
   readonly name: string;
   readonly path: string | undefined;
-  readonly change?: SettingsChange;
+  readonly change?: SettingsChange | undefined;
   /** It cannot be changed. */
   readonly problem?: string;
 }
@@ -24,7 +24,7 @@ export interface ApplyOptions {
 
 /** What became of one host. */
 export interface Applied extends Planned {
-  readonly backup?: string;
+  readonly backup?: string | undefined;
   readonly isWritten: boolean;
 }
 
@@ -64,7 +64,7 @@ export const applyChanges = async (
     }
     try {
       const { backup } = await applyChange(each.change, context, Date.now());
-      applied.push({ ...each, isWritten: true, ...(backup !== undefined && { backup }) });
+      applied.push({ ...each, isWritten: true, backup });
     } catch (error) {
       const { change: _change, ...rest } = each;
       applied.push({ ...rest, isWritten: false, problem: settingsProblem(error) });

@@ -1,4 +1,5 @@
 import { type HookReply, runHook } from "@harnesskit/guard/hook";
+import { previewHookEdit } from "./hook-edit.ts";
 
 /** What `harness guard hook HOST [OPTIONS]` was given; the command line's own reader would be loaded for each call. */
 interface HookArguments {
@@ -59,5 +60,5 @@ export const hookProgram = async (args: readonly string[]): Promise<never> => {
   if (typeof read === "string") {
     return end({ exitCode: 2, stdout: "", stderr: `harness guard hook: ${read}; ${usage}\n` });
   }
-  return end(await runHook(read, { stdin: process.stdin }));
+  return end(await runHook({ ...read, previewOf: previewHookEdit }, { stdin: process.stdin }));
 };

@@ -59,9 +59,16 @@ const markedBody = (body: ReadableStream<Uint8Array>, isStream: boolean): Readab
     .pipeThrough(new TextEncoderStream());
 };
 
+/** Since the revision of 2026-07-28, which states itself in each request, a call is cancelled by closing its response. */
+const endsByClosing = ({ params }: Readonly<Record<string, unknown>>): boolean =>
+  isObject(params) &&
+  isObject(params._meta) &&
+  params._meta["io.modelcontextprotocol/protocolVersion"] !== undefined;
+
 /**
  * An MCP server on Streamable HTTP as a channel of lines whose numbers keep their digits. An answer over the limit is an error of its request,
- * one that breaks off closes the channel; a request that is refused rejects in `send`.
+ * one that breaks off closes the channel; a request that is refused rejects in `send`. The cancellation of a request of 2026-07-28 closes its
+ * response.
  */
 export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: HttpChannelOptions): Channel => {
   const closed = createDeferred<CloseReason>();
@@ -69,6 +76,8 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
   let handlers: ChannelHandlers | undefined;
   let initializeId: unknown;
   let closing: Promise<void> | undefined;
+  /** Requests without an answer yet that end by closing their response, by id. */
+  const open = new Map<unknown, AbortController>();
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     async fetch(url, init) {
@@ -104,6 +113,7 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
       if (typeof protocolVersion === "string") transport.setProtocolVersion(protocolVersion);
       initializeId = undefined;
     }
+    if (!("method" in message)) open.delete(message.id);
     callSafely(() => handlers?.message(new JsonLine(text, message)));
   };
   transport.onerror = (error) => onNote(failureReason(error));
@@ -126,11 +136,20 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
     async send(line) {
       if (closing !== undefined) throw new ConnectionClosedError();
       const message: unknown = line instanceof JsonLine ? JSON.parse(markNumbers(line.text)) : line;
-      if (isObject(message) && message.method === "initialize") initializeId = message.id;
+      const { id, method, params } = isObject(message) ? message : {};
+      if (method === "initialize") initializeId = id;
+      const cancelled =
+        method === "notifications/cancelled" && isObject(params) && open.get(params.requestId);
+      if (cancelled) return cancelled.abort();
+      const request = new AbortController();
+      const close = { requestSignal: request.signal, onRequestStreamEnd: () => void open.delete(id) };
+      const isClosable = id !== undefined && isObject(message) && endsByClosing(message);
+      if (isClosable) open.set(id, request);
       try {
-        await transport.send(message as JSONRPCMessage);
+        await transport.send(message as JSONRPCMessage, isClosable ? close : {});
       } catch (cause) {
-        throw new TransportError(failureReason(cause), { cause });
+        open.delete(id);
+        if (!request.signal.aborted) throw new TransportError(failureReason(cause), { cause });
       }
     },
     close(error) {

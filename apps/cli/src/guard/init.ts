@@ -69,7 +69,7 @@ const planFor = async (host: Host, commandOf: CommandOf, context: GuardContext):
     const planned = await commandOf(host);
     const state = await readHookState(host, context.scope, context);
     const change = await planInstallation(state, planned, context);
-    return { ...about, path: state.file.path, ...(change && { change }) };
+    return { ...about, path: state.file.path, change };
   } catch (error) {
     return { ...about, problem: settingsProblem(error) };
   }

@@ -98,7 +98,7 @@ export const guardMcp = async (
     const proxy = createMcpProxy({
       ...{ client, server, judge, pins, name, limits },
       onNote: note,
-      ...(approvalUrl && { approvalUrl }),
+      approvalUrl,
     });
     return proxy.run();
   });

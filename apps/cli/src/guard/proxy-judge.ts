@@ -85,7 +85,7 @@ const openProxyHarness = async (
       waitMs: awayMs,
     },
     // The hub gives an answer once, whoever asks again.
-    ...(ahp === undefined && { resend: { calls: ["pre_action", "pre_prompt"], maxAttempts: hubAttempts } }),
+    resend: ahp === undefined ? { calls: ["pre_action", "pre_prompt"], maxAttempts: hubAttempts } : undefined,
     onError: (_, { kind }) => {
       if (kind !== "connection" || isAway) return;
       isAway = true;

@@ -24,8 +24,7 @@ export const guardRemove = async (options: GuardRemoveOptions): Promise<ExitCode
     try {
       const state = await readHookState(host, context.scope, context);
       const change = await planRemoval(state, context);
-      if (change || context.named)
-        planned.push({ ...about, path: state.file.path, ...(change && { change }) });
+      if (change || context.named) planned.push({ ...about, path: state.file.path, change });
     } catch (error) {
       planned.push({ ...about, path: undefined, problem: settingsProblem(error) });
     }

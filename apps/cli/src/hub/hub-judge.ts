@@ -7,6 +7,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { type PreparedCall, prepareCall, ToolError, type ToolScope } from "@harnesskit/wire/tool";
 import type { Supervision } from "../supervision/supervision.ts";
 import { oneLine } from "../terminal/text.ts";
+import type { BlockedCall } from "../timeline/judgements.ts";
 import { findHub, requireHub } from "./find-hub.ts";
 import { judgePrompts } from "./judge-prompts.ts";
 
@@ -24,6 +25,8 @@ export interface HubJudgeOptions {
   readonly note: (line: string) => void;
   /** Receives who answered a question, in a safe line. @default not reported */
   readonly onAnswered?: ((line: string) => void) | undefined;
+  /** Receives a call that the policy blocks, and its id. @default not reported */
+  readonly onBlocked?: ((call: BlockedCall, callId: string) => void) | undefined;
 }
 
 /** The hub that judges the calls of conversations. */
@@ -48,7 +51,7 @@ const never = new AbortController().signal;
 /** Prepares a call, and asks the hub about what would run. Rejects with a `ToolError` that has the hub's reason. */
 const prepareJudged = async (
   { seams: { gate } }: Supervision,
-  { workspace, onAnswered }: Pick<HubJudgeOptions, "workspace" | "onAnswered">,
+  { workspace, onAnswered, onBlocked }: Pick<HubJudgeOptions, "workspace" | "onAnswered" | "onBlocked">,
   tool: ThreadTool,
   given: unknown,
   scope: ToolScope,
@@ -73,7 +76,11 @@ const prepareJudged = async (
       input = verdict.input;
       continue;
     }
-    if (verdict.verdict === "block") throw new ToolError(verdict.code, verdict.reason);
+    if (verdict.verdict === "block") {
+      const judgement = { decision: "block", ...verdict.judgement } as const;
+      if (verdict.human === undefined) onBlocked?.({ tool: name, input: ready.input, judgement }, callId);
+      throw new ToolError(verdict.code, verdict.reason);
+    }
     if (verdict.verdict === "ask") throw new ToolError("policy.not_asked", verdict.reason);
     return {
       ...ready,
@@ -123,6 +130,7 @@ export const openHubJudge = async ({
   version,
   note,
   onAnswered,
+  onBlocked,
 }: HubJudgeOptions): Promise<HubJudge | undefined> => {
   if (hub === false) return undefined;
   const place = await (hub === undefined ? findHub() : requireHub(hub));
@@ -137,7 +145,8 @@ export const openHubJudge = async ({
         ...tool,
         // The hub's policy says whether a human is asked.
         effects: "read",
-        prepare: (input, scope) => prepareJudged(supervision, { workspace, onAnswered }, tool, input, scope),
+        prepare: (input, scope) =>
+          prepareJudged(supervision, { workspace, onAnswered, onBlocked }, tool, input, scope),
       })),
     conversations: (harness) =>
       judgePrompts(harness, {

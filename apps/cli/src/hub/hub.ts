@@ -121,8 +121,8 @@ const serve = async (
     riskOf,
     protectionOf: protectionLine,
     onError,
-    ...(redact !== undefined && { secretFields: redact }),
-    ...(audit !== undefined && { audit }),
+    secretFields: redact,
+    audit,
   });
   defer(() => served.close());
   await served.start();
@@ -137,8 +137,8 @@ const serve = async (
       audit?.record(entry);
       log.tell(`refused: ${detailsText(entry.details)}`);
     },
-    ...(port !== undefined && { port }),
-    ...(origin !== undefined && { publicUrl: origin }),
+    port,
+    publicUrl: origin,
   }).catch((error: unknown) => {
     throw toHubFailure(error, place);
   });

@@ -53,10 +53,11 @@ export const startNotices = async ({ config, approvals, server, directory, onErr
     sent: await openSentLog(join(directory, "notices.json")),
     links: {
       page: (id) => server.pageLink(id),
-      ...(answerLinks !== undefined && {
-        answer: (record, target) =>
-          server.answerLink(record, { for: target, forMs: answerLinks.forMinutes * 60_000 }),
-      }),
+      answer:
+        answerLinks === undefined
+          ? undefined
+          : (record, target) =>
+              server.answerLink(record, { for: target, forMs: answerLinks.forMinutes * 60_000 }),
     },
     onError,
   });

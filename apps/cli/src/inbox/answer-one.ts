@@ -53,8 +53,8 @@ export const answerOne = async (
       id,
       digest,
       decision: choice === "reject" || choice === "reason" ? "reject" : "approve",
-      ...(note !== undefined && note !== "" && { note }),
-      ...((choice === "session" || choice === "agent") && { always: { reach: choice } }),
+      note: note !== undefined && note !== "" ? note : undefined,
+      always: choice === "session" || choice === "agent" ? { reach: choice } : undefined,
     });
     return answered.record.status;
   } catch (error) {

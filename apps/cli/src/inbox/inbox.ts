@@ -131,7 +131,7 @@ const answerById = async (
     id,
     digest: record.digest,
     decision: approve === undefined ? "reject" : "approve",
-    ...(reason !== undefined && { note: reason }),
+    note: reason,
     ...grant,
   });
   terminal.write(`${answered.record.status} ${oneLine(id, 100)}\n`);

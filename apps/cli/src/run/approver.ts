@@ -52,9 +52,9 @@ export interface ApproverOptions {
   readonly timeline: Timeline;
   readonly onCancel: () => void;
   /** Shows the lines of a question that is only watched. @default in the timeline */
-  readonly onWatched?: (request: ApprovalRequest) => void;
+  readonly onWatched?: ((request: ApprovalRequest) => void) | undefined;
   /** False where the timeline is not shown: then answers of others are not reported. @default true */
-  readonly tellsAnswers?: boolean;
+  readonly tellsAnswers?: boolean | undefined;
 }
 
 interface Resolution {

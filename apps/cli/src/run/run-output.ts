@@ -57,7 +57,7 @@ const toResult = ({ threadId, turnId, log, result, exitCode }: RunSummary): obje
     threadId,
     turnId,
     status,
-    ...(log === undefined ? {} : { log }),
+    log,
     exitCode,
     ...usage,
     ...failure,

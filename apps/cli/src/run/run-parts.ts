@@ -64,7 +64,8 @@ export const createThreadParts = (options: ThreadPartsOptions): ThreadParts => {
     terminal,
     timeline,
     onCancel: interrupts.interrupt,
-    ...(json && { onWatched: noteWatched, tellsAnswers: false }),
+    onWatched: json ? noteWatched : undefined,
+    tellsAnswers: json ? false : undefined,
   });
   const breakLine = () => {
     if (!json) timeline.breakLine();

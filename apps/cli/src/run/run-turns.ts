@@ -178,10 +178,10 @@ const beginTurn = async (
     signal: interrupts.signal,
     // Of this turn only: a shared server also reports the questions of other clients.
     onApproval: approver.decide,
-    ...(queue && { whenBusy: "queue" as const }),
+    whenBusy: queue ? ("queue" as const) : undefined,
     ...(interrupt && { whenBusy: "interrupt" as const }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : { model: toModelReference(model) }),
+    agent,
+    model: model === undefined ? undefined : toModelReference(model),
   });
 
 const followTurn = async (turn: TurnHandle, parts: RunParts): Promise<ExitCode> => {

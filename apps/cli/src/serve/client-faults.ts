@@ -56,7 +56,7 @@ export class ClientFaults {
         channel.start({
           message: (message) => inside(() => handlers.message(message)),
           error: (error) => inside(() => handlers.error(error)),
-          ...(handlers.end && { end: () => handlers.end?.() }),
+          end: handlers.end ? () => handlers.end?.() : undefined,
           close: (reason) => handlers.close(reason),
         }),
       send: (message) => channel.send(message),

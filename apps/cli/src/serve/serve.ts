@@ -94,7 +94,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
       agents,
       // A server that is there for one client does not begin what others left.
       resumeQueues: "use",
-      ...(options.whenBusy && { whenBusy: options.whenBusy }),
+      whenBusy: options.whenBusy || undefined,
       ...supervision?.seams,
       onError: faults.tell,
     });

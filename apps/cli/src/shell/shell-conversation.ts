@@ -99,7 +99,7 @@ export class ShellConversation implements LineActions {
       timeoutMs,
       shell: { shell_kind: "command_shell", shell_version: version },
       session: kept.session,
-      ...(options.attachments.length > 0 && { capabilities: { [ShellCapability.AttachmentUpload]: true } }),
+      capabilities: options.attachments.length > 0 ? { [ShellCapability.AttachmentUpload]: true } : undefined,
       executors: {
         render_message: ({ payload }) =>
           view.prose(String(payload?.message ?? ""), payload?.format === "markdown"),
@@ -109,7 +109,7 @@ export class ShellConversation implements LineActions {
         const resume = options.spinner?.instead();
         return approver.approve(ask).finally(() => resume?.());
       },
-      ...(view.preview && { onStream: view.preview.show }),
+      onStream: view.preview ? view.preview.show : undefined,
       // A question is stored before it is asked, so that it is found again if the terminal is closed.
       answerApprovals: false,
       limits: { approvalTimeoutMs },
@@ -151,7 +151,7 @@ export class ShellConversation implements LineActions {
     }
     const reason = command.kind === "reject" ? command.reason : undefined;
     const decision = command.kind === "approve" ? ("approved" as const) : ("refused" as const);
-    const reply = { decision, ...(reason === undefined ? {} : { reason }) };
+    const reply = { decision, reason };
     approver.noteReply(reply);
     await this.#answer(pending, reply);
     await this.followUp();

@@ -94,7 +94,7 @@ const wordsOf = (data: unknown): string | undefined =>
 
 export interface ShownCard {
   readonly isShown: boolean;
-  readonly form?: FormModel;
+  readonly form?: FormModel | undefined;
 }
 
 /** Shows what an engine sends as safe text. */
@@ -130,7 +130,7 @@ export class ShellView extends ConversationView {
     }
     if (title !== undefined && title !== "") this.line(this.terminal.style.bold(oneLine(title, 200)));
     this.lines(lines);
-    return { isShown: true, ...(form && { form }) };
+    return { isShown: true, form };
   }
 
   #cardLines(component: string, data: unknown): string[] | undefined {

@@ -83,7 +83,7 @@ const engineOf = async ({ engine, tokenFile }: ShellOptions): Promise<RunningEng
   const running = await findRunningEngine();
   if (engine !== undefined) {
     const isOwn = running?.url === engineUrlOf(engine).href;
-    return { url: engine, tokenFile, ...(isOwn && { hub: running?.hub }) };
+    return { url: engine, tokenFile, hub: isOwn ? running?.hub : undefined };
   }
   if (running) return { ...running, tokenFile: tokenFile ?? running.tokenFile };
   throw usageError(

@@ -9,7 +9,7 @@ type Stored = Awaited<ReturnType<Continuations["page"]>>[number];
 
 async function* allOf(store: Continuations): AsyncGenerator<Stored> {
   for (let afterId: string | undefined; ; ) {
-    const page = await store.page({ ...(afterId !== undefined && { afterId }), limit: pageSize });
+    const page = await store.page({ afterId, limit: pageSize });
     yield* page;
     if (page.length === 0) return;
     afterId = page.at(-1)?.id;

@@ -164,9 +164,9 @@ export const pruneStore = async (options: PruneStoreOptions): Promise<ExitCode> 
   if (location.kind === "postgres") {
     const report = await opening(location, () =>
       prunePostgresSchema(schemaOf(location), {
-        ...(sessionsMs === undefined ? {} : { sessionsOlderThanMs: sessionsMs }),
-        ...(threadsMs === undefined ? {} : { threadsOlderThanMs: threadsMs }),
-        ...(runStatesMs === undefined ? {} : { runStatesOlderThanMs: runStatesMs }),
+        sessionsOlderThanMs: sessionsMs,
+        threadsOlderThanMs: threadsMs,
+        runStatesOlderThanMs: runStatesMs,
       }),
     );
     show(location, { ...report }, json);

@@ -38,7 +38,7 @@ type Database = Extract<StoreLocation, { kind: "postgres" }>;
 /** A database as the functions of `store-postgres` take it. */
 export const schemaOf = ({ url, schema }: Database) => ({
   url,
-  ...(schema === undefined ? {} : { schema }),
+  schema,
 });
 
 /** Opens the stores of a database, and migrates its schema. */

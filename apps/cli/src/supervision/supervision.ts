@@ -24,7 +24,7 @@ export interface SupervisionOptions {
   readonly policyName?: string | undefined;
   readonly note: (line: string) => void;
   /** How long a decision may take; the first one includes the harness's start. @default 10000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How long after its loss actions wait for a harness that was there. @default 2000 */
   readonly awayMs?: number;
   /** Whether a human answers there: decisions wait, and are asked again after a loss. @default false */
@@ -60,7 +60,7 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     clock,
     deadlines: { gate: timeoutMs, handshake: Math.min(timeoutMs, maxHandshakeMs) },
     // The hub gives an answer once, whoever asks again.
-    ...(waits && { resend: { calls: ["pre_action", "pre_prompt"], maxAttempts: hubAttempts } }),
+    resend: waits ? { calls: ["pre_action", "pre_prompt"], maxAttempts: hubAttempts } : undefined,
     reconnect: { initialDelayMs: 100, maxDelayMs: 5_000, maxAttempts: Number.POSITIVE_INFINITY, waitMs },
     onError: (error) => {
       if (wasReady || hasFailed || isClosing) return;
@@ -77,7 +77,7 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     client,
     policyName: () => policyName ?? client.harness?.harness_info.name,
     toolAgent: workspaceAgentId,
-    ...(waits && { waitMs: timeoutMs }),
+    waitMs: waits ? timeoutMs : undefined,
     onError: (error) => note(`a report could not be sent: ${describeError(error)}`),
     clock,
   });
@@ -116,7 +116,7 @@ const shippedPolicyName = "coding-agent";
 /** The supervision that was chosen; the shipped policy is read while the rest is loaded. Rejects with a usage error. */
 export const openSupervision = async (options: OpenSupervisionOptions): Promise<Supervision> => {
   const { choice, version, timeoutMs, note } = options;
-  const common = { version, note, ...(timeoutMs && { timeoutMs }) };
+  const common = { version, note, timeoutMs: timeoutMs || undefined };
   const opened =
     choice.kind === "endpoint"
       ? await openNamed(choice)

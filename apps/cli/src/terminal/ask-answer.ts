@@ -2,7 +2,10 @@ import { isCancel, text } from "@clack/prompts";
 import { askApproval, type ShownQuestion } from "./keyboard.ts";
 
 /** The user's answer to one question; a refusal may say why. */
-export type Answer = "approved" | "refused" | { readonly decision: "refused"; readonly reason?: string };
+export type Answer =
+  | "approved"
+  | "refused"
+  | { readonly decision: "refused"; readonly reason?: string | undefined };
 
 type Choice = "approved" | "refused" | "reason" | "later";
 
@@ -31,5 +34,5 @@ export const askAnswer = async (
     return undefined;
   }
   if (answer !== "reason") return answer;
-  return { decision: "refused", ...(reason === "" || reason === undefined ? {} : { reason }) };
+  return { decision: "refused", reason: reason || undefined };
 };

@@ -18,7 +18,7 @@ export class LineReader {
       input,
       terminal: this.isTerminal,
       prompt: "› ",
-      ...(this.isTerminal && { output }),
+      output: this.isTerminal ? output : undefined,
     });
     this.#reader.on("line", (line) => this.#take(line));
     this.#reader.on("SIGINT", onInterrupt);

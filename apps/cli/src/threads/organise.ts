@@ -56,7 +56,7 @@ export interface ForkCommandOptions extends PlaceOptions {
 /** `harness threads fork`. */
 export const forkCommand = async (threadId: string, options: ForkCommandOptions): Promise<void> => {
   const { at: seq, title, json } = options;
-  const given = { ...(seq !== undefined && { seq }), ...(title !== undefined && { title }) };
+  const given = { seq, title };
   checked("thread.fork", { threadId, ...given });
   const thread = await withThreads(threadId, options, (threads) => threads.fork(given));
   if (json) createTerminal().write(`${safeJson({ thread })}\n`);
@@ -86,8 +86,8 @@ export const searchCommand = async (
   const params = checked("thread.search", {
     query: words.join(" "),
     limit,
-    ...(threadId !== undefined && { threadId }),
-    ...(archived && { archived: "include" as const }),
+    threadId,
+    archived: archived ? ("include" as const) : undefined,
   });
   const hits: SearchHit[] = [];
   const skipped: NonNullable<SearchPage["skipped"]>[number][] = [];

@@ -44,7 +44,10 @@ export interface StoredThreads {
   /** Renames or archives a thread. Rejects as `changeStoredThread`. */
   change(threadId: string, change: ThreadChange): Promise<Thread>;
   /** Rejects as `forkStoredThread`. */
-  fork(threadId: string, options: { readonly seq?: number; readonly title?: string }): Promise<Thread>;
+  fork(
+    threadId: string,
+    options: { readonly seq?: number | undefined; readonly title?: string | undefined },
+  ): Promise<Thread>;
   /** One page. Rejects as `searchThreads`. */
   search(params: ThreadMethodParams<"thread.search">): Promise<ThreadMethodResult<"thread.search">>;
   grants(): Promise<Grant[]>;

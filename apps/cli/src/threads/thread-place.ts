@@ -29,7 +29,7 @@ export interface PlaceOptions {
 export interface ThreadPlace {
   rename(title: string): Promise<Thread>;
   archive(archived: boolean): Promise<Thread>;
-  fork(options: { readonly seq?: number; readonly title?: string }): Promise<Thread>;
+  fork(options: { readonly seq?: number | undefined; readonly title?: string | undefined }): Promise<Thread>;
   search(params: ThreadMethodParams<"thread.search">): Promise<SearchPage>;
   queue(): Promise<readonly QueuedTurn[]>;
   cancelQueued(turnId: string): Promise<void>;

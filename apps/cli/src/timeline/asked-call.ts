@@ -39,7 +39,7 @@ export const askedCallLines = async (
   const { riskOfCall } = await import("../hub/risk.ts");
   const view = presentApproval(
     {
-      subject: { tool, input, ...(preview === undefined ? {} : { preview }) },
+      subject: { tool, input, preview },
       rule: { id: "", reason },
       risk: riskOfCall(tool, input, directory),
     },

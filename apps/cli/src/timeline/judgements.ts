@@ -69,16 +69,26 @@ export const ranMark = (judgement: Judgement | undefined, style: Style): string 
   return style.dim(judgement.decision === "ask" ? ` (escalated: ${rule})` : ` (${rule})`);
 };
 
-/** Which rule blocked a call, and how its user can allow it, as safe lines. */
+/** How a changed policy is used by what only a hub judges. */
+export const useInHub = "start the hub with it: harness hub --policy FILE";
+
+export type BlockedCall = Pick<ItemData<"tool_exec">, "tool" | "input" | "judgement">;
+
+/**
+ * Which rule blocked a call, and how its user can allow it, as safe lines.
+ *
+ * @param use how a changed policy is used. @default as `harness run` does
+ */
 export const blockedLines = (
-  { tool, input, judgement }: Pick<ItemData<"tool_exec">, "tool" | "input" | "judgement">,
+  { tool, input, judgement }: BlockedCall,
   style: Style,
+  use = "use --policy FILE",
 ): string[] => {
   if (judgement?.rule === undefined) return [];
   const head = `rule ${oneLine(judgement.rule, 60)} of ${oneLine(judgement.by, 100)}`;
   const rule = allowingRule(tool, input);
   if (rule === undefined) return [`  ${style.dim(head)}`];
-  const how = `${head}; to allow it, put this line above that rule in a copy of the policy, and use --policy FILE:`;
+  const how = `${head}; to allow it, put this line above that rule in a copy of the policy, and ${use}:`;
   return [`  ${style.dim(how)}`, ...blockLines(rule, style)];
 };
 

@@ -86,7 +86,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
     },
     onAnswer: (id: string, decision: "approved" | "refused", reason: string | undefined) => {
       focusField();
-      void chat.answer(id, { decision, ...(reason === undefined ? {} : { reason }) });
+      void chat.answer(id, { decision, reason });
     },
   };
   return (

@@ -166,8 +166,8 @@ export class ChatSession {
     this.#unanswered.put(again);
     const ask = {
       intent,
-      ...(taskHint === undefined ? {} : { taskHint }),
-      ...(attachments.length === 0 ? {} : { attachments: attachments.map(toAttachmentRef) }),
+      taskHint,
+      attachments: attachments.length === 0 ? undefined : attachments.map(toAttachmentRef),
     };
     await this.#run(
       undefined,
@@ -218,7 +218,7 @@ export class ChatSession {
       engine: this.#options.engine,
       shell: { shell_kind: "dev.harnesskit.web_shell" },
       session: this.#session,
-      ...(attachments.length > 0 && { capabilities: { [ShellCapability.AttachmentUpload]: true } }),
+      capabilities: attachments.length > 0 ? { [ShellCapability.AttachmentUpload]: true } : undefined,
       executors: {
         render_message: (directive) => this.#entries.add(messageEntry(directive)),
         render_ui: (directive) => this.#entries.add(cardEntry(directive)),

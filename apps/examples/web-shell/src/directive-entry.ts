@@ -21,7 +21,7 @@ const stringIn = (payload: unknown, name: string): string | undefined => {
 export const messageEntry = (directive: ActionDirective): NewEntry => ({
   kind: "message",
   text: fallbackTextOf(directive) ?? "",
-  ...(cardField(directive.payload, "format") === "markdown" ? { format: "markdown" } : {}),
+  format: cardField(directive.payload, "format") === "markdown" ? "markdown" : undefined,
 });
 
 /** What a `render_ui` shows. */
@@ -52,7 +52,7 @@ export const approvalQuestion = (directive: ActionDirective, risk: Question["ris
     risk,
     subject,
     // What the page has no place for is part of what is approved, and so it is shown.
-    ...(others.length === 0 ? {} : { more: Object.fromEntries(others) }),
+    more: others.length === 0 ? undefined : Object.fromEntries(others),
   };
 };
 

@@ -4,9 +4,9 @@ import type { PendingApproval } from "@harnesskit/shell-client";
 /** What can be sent again. */
 export interface Sending {
   readonly intent: string;
-  readonly taskHint?: TaskHint;
+  readonly taskHint?: TaskHint | undefined;
   /** References as the user wrote them. @default none */
-  readonly attachments?: readonly string[];
+  readonly attachments?: readonly string[] | undefined;
   /** The request's id, under which it is sent again. @default a new one */
   readonly requestId?: string;
 }
@@ -38,7 +38,7 @@ export interface UserEntry extends Part {
 export interface MessageEntry extends Part {
   readonly kind: "message";
   readonly text: string;
-  readonly format?: "markdown";
+  readonly format?: "markdown" | undefined;
 }
 export interface CardEntry extends Part {
   readonly kind: "card";

@@ -22,7 +22,7 @@ const startShell = (access: Access, root: Element): void => {
   const exchange = createHttpExchange({
     url: engine,
     timeoutMs,
-    ...(token === undefined ? {} : { credentials: { bearer: token } }),
+    credentials: token === undefined ? undefined : { bearer: token },
   });
   const store = new ConversationStore({ shelf: localStorage, engine, sessionId });
   const listeners = new Set<(state: ChatState) => void>();

@@ -43,8 +43,8 @@ export class UnansweredRequest {
       return {
         intent,
         requestId,
-        ...(isObject(taskHint) ? { taskHint: taskHint as TaskHint } : {}),
-        ...(isTexts(attachments) ? { attachments } : {}),
+        taskHint: isObject(taskHint) ? (taskHint as TaskHint) : undefined,
+        attachments: isTexts(attachments) ? attachments : undefined,
       };
     } catch {
       return undefined;

@@ -31,7 +31,7 @@ export const openAnswerLink = () => {
       postAnswer(hubPaths.answer, {
         token,
         decision,
-        ...(note !== undefined && { note: note.slice(0, 1000) }),
+        note: note === undefined ? undefined : note.slice(0, 1000),
       }),
   };
 };

@@ -41,7 +41,7 @@ export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDial
   const isArmed = useArmed(key);
   const answer = (note?: string) => {
     setSent(true);
-    for (const { record } of included) void inbox.answer(record, { decision, ...(note ? { note } : {}) });
+    for (const { record } of included) void inbox.answer(record, { decision, note: note || undefined });
   };
   const statusOf = (id: string): string | undefined => {
     const state = answers.get(id);

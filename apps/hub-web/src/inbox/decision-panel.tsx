@@ -195,7 +195,7 @@ export function DecisionPanel({
             <RefuseForm
               isBusy={isBusy}
               onCancel={() => setMode("none")}
-              onRefuse={(note) => onAnswer({ decision: "reject", ...(note === "" ? {} : { note }) })}
+              onRefuse={(note) => onAnswer({ decision: "reject", note: note === "" ? undefined : note })}
             />
           )}
           {mode === "always" && (

@@ -3,13 +3,14 @@ import type { Always, ApprovalRecord } from "@harnesskit/protocol/hub";
 import { failureText, isLost } from "./failures.ts";
 import type { HubLink } from "./hub-link.ts";
 import { Store } from "./store.ts";
+import { UnsentAnswers } from "./unsent-answers.ts";
 
 /** Ended approvals that stay in the list. */
 const maxEnded = 100;
 
 export interface Answer {
   readonly decision: "approve" | "reject";
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly always?: Always;
 }
 
@@ -23,9 +24,6 @@ export interface AnswerState {
 
 type Records = ReadonlyMap<string, ApprovalRecord>;
 
-/** An answer that no hub has acknowledged is kept for the next load of the page: the browser may be killed while the hub is away. */
-const unsentPrefix = "harness-hub-unsent ";
-
 type Answered = Pick<ApprovalRecord, "id" | "digest">;
 
 /** What waits for a human, and what became of it while the page was open. */
@@ -36,18 +34,20 @@ export class Inbox {
   readonly isLoaded = new Store(false);
   readonly problem = new Store<string | undefined>(undefined);
   readonly #link: HubLink;
+  readonly #unsent = new UnsentAnswers();
+  /** Questions whose answer is being kept. */
+  readonly #pressed = new Set<string>();
   #onAsked: (record: ApprovalRecord) => void = () => undefined;
 
   constructor(link: HubLink) {
     this.#link = link;
-    for (const key of Object.keys(localStorage)) {
-      if (!key.startsWith(unsentPrefix)) continue;
-      const { answer, ...question } = JSON.parse(localStorage.getItem(key) ?? "") as Answered & {
-        readonly answer: Answer;
-      };
-      void this.#send(question, answer, true);
-    }
+    void this.#sendAgain();
     void this.#follow();
+  }
+
+  /** What an earlier load of the page has kept. */
+  async #sendAgain(): Promise<void> {
+    for (const { answer, ...question } of await this.#unsent.all()) void this.#send(question, answer, true);
   }
 
   /** Reports each question that arrives after the list was complete. */
@@ -109,15 +109,19 @@ export class Inbox {
 
   /** Answers what was shown. The result is in `answers`; an answer that was sent twice counts once. */
   async answer({ id, digest }: ApprovalRecord, answer: Answer): Promise<void> {
-    if (this.answers.value.get(id)?.state === "sending") return;
-    localStorage.setItem(unsentPrefix + id, JSON.stringify({ id, digest, answer }));
-    await this.#send({ id, digest }, answer, false);
+    if (this.#pressed.has(id) || this.answers.value.get(id)?.state === "sending") return;
+    this.#pressed.add(id);
+    // First: what the page says of an answer holds over the end of the browser.
+    await this.#unsent.keep({ id, digest, answer });
+    const sent = this.#send({ id, digest }, answer, false);
+    this.#pressed.delete(id);
+    await sent;
   }
 
   async #send({ id, digest }: Answered, answer: Answer, wasSent: boolean): Promise<void> {
     this.#setAnswer(id, { answer, state: "sending" });
     const state = await this.#deliver({ id, digest }, answer, wasSent);
-    localStorage.removeItem(unsentPrefix + id);
+    await this.#unsent.forget(id);
     this.#setAnswer(id, { answer, ...state });
   }
 

@@ -30,7 +30,7 @@ const emptyState = (filter: TimelineFilter): TimelineState => ({
 
 const toParams = ({ failed, ...rest }: TimelineFilter) => ({
   ...rest,
-  ...(failed ? { failedOnly: true } : {}),
+  failedOnly: failed ? true : undefined,
 });
 
 /** The rows as they are after a change: those that are known are replaced, newer ones lead, older ones wait for their page. */

@@ -1,4 +1,5 @@
 import { ToolError } from "@harnesskit/agent-sdk";
+import { defined } from "@harnesskit/wire/json";
 import { commandEnvironment } from "../command-environment.ts";
 import { type BashInput, bashDeclaration } from "../declarations.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
@@ -46,12 +47,13 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
       throw new ToolError("tool.failed", "the shell could not be started", { cause });
     });
     const { exitCode, signal: endedBy, stdout, stderr, truncated } = result;
-    const output: BashOutput = {
+    const output: BashOutput = defined({
       exitCode,
-      ...(endedBy === null ? {} : { signal: endedBy }),
-      ...{ stdout, stderr },
-      ...(truncated ? { truncated: true } : {}),
-    };
+      signal: endedBy ?? undefined,
+      stdout,
+      stderr,
+      truncated: truncated || undefined,
+    });
     const failed = commandFailure(result, timeoutMs);
     if (failed === undefined) return output;
     partialResult(output);

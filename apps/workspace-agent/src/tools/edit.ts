@@ -5,7 +5,7 @@ import { changedError, displayPath, notAFileError, toFileError } from "../file-e
 import { type PresentFile, takeSnapshot } from "../file-snapshot.ts";
 import { countOccurrences } from "../occurrences.ts";
 import { replaceFile } from "../replace-file.ts";
-import { binaryError, decodeExactly, throwIfCancelled } from "../text.ts";
+import { binaryError, decodeExactly, isCrlf, throwIfCancelled, toCrlf } from "../text.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { assertWritablePath } from "../workspace.ts";
 
@@ -71,11 +71,6 @@ async function applyEdit(input: EditInput, context: CallContext, shownState?: st
 }
 
 const sameTextError = () => new ToolError("tool.invalid_input", "oldText and newText are the same");
-
-/** Whether each line of a text ends with CRLF. */
-const isCrlf = (text: string): boolean => text.includes("\r\n") && !/(?<!\r)\n/.test(text);
-
-const toCrlf = (text: string): string => text.replace(/(?<!\r)\n/g, "\r\n");
 
 function noMatchError(path: string, before: string, oldText: string): ToolError {
   const hint =

@@ -1,3 +1,4 @@
+import { defined } from "@harnesskit/wire/json";
 import { Deadline } from "../deadline.ts";
 import { type GlobInput, globDeclaration } from "../declarations.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
@@ -19,11 +20,11 @@ export const globTool: WorkspaceToolDefinition<GlobInput, GlobOutput> = {
   async normalise(input, { workspace }) {
     const pattern = normaliseGlob(input.pattern);
     const path = await workspace.resolve(input.path ?? ".");
-    return {
+    return defined({
       pattern,
-      ...(path === "." ? {} : { path }),
-      ...(input.all === true ? { all: true } : {}),
-    };
+      path: path === "." ? undefined : path,
+      all: input.all === true || undefined,
+    });
   },
 
   async run(input, { workspace, limits, ripgrep, signal }) {
@@ -44,6 +45,6 @@ export const globTool: WorkspaceToolDefinition<GlobInput, GlobOutput> = {
     // One more than is returned shows whether something is left out.
     const paths = await stillInside(workspace, matching, limits.maxGlobPaths + 1, deadline);
     const truncated = paths.length > limits.maxGlobPaths || files.truncated;
-    return { paths: paths.slice(0, limits.maxGlobPaths), ...(truncated ? { truncated: true } : {}) };
+    return defined({ paths: paths.slice(0, limits.maxGlobPaths), truncated: truncated || undefined });
   },
 };

@@ -1,6 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { dirname } from "node:path/posix";
 import { isSecretFile } from "@harnesskit/command-judge/secret-files";
+import { defined } from "@harnesskit/wire/json";
 import { Deadline } from "../deadline.ts";
 import { type GrepInput, grepDeclaration } from "../declarations.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
@@ -29,12 +30,12 @@ export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
     const path = await workspace.resolve(input.path ?? ".");
     const deadline = new Deadline(new AbortController().signal, limits.searchTimeoutMs);
     await checkSearchPattern(input.pattern, await ripgrep(), deadline);
-    return {
+    return defined({
       pattern: input.pattern,
-      ...(path === "." ? {} : { path }),
-      ...(include === undefined ? {} : { include }),
-      ...(input.all === true ? { all: true } : {}),
-    };
+      path: path === "." ? undefined : path,
+      include,
+      all: input.all === true || undefined,
+    });
   },
 
   async run(input, context) {
@@ -76,7 +77,7 @@ export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
         matches.push({ path, line, text: cutText(text, limits.maxGrepLineLength) });
       }
     }
-    return { matches, ...(truncated ? { truncated: true } : {}) };
+    return defined({ matches, truncated: truncated || undefined });
   },
 };
 

@@ -1,4 +1,5 @@
 import { ToolError } from "@harnesskit/agent-sdk";
+import { defined } from "@harnesskit/wire/json";
 import { type ReadInput, readDeclaration } from "../declarations.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
 import { displayPath, toFileError } from "../file-errors.ts";
@@ -23,11 +24,11 @@ export const readTool: WorkspaceToolDefinition<ReadInput, ReadOutput> = {
 
   async normalise(input, { workspace }) {
     const path = await workspace.resolve(input.path);
-    return {
+    return defined({
       path,
-      ...(input.offset === undefined || input.offset === 1 ? {} : { offset: input.offset }),
-      ...(input.limit === undefined ? {} : { limit: input.limit }),
-    };
+      offset: input.offset === undefined || input.offset === 1 ? undefined : input.offset,
+      limit: input.limit,
+    });
   },
 
   async run(input, { workspace, limits, signal }) {
@@ -53,12 +54,12 @@ export const readTool: WorkspaceToolDefinition<ReadInput, ReadOutput> = {
           "tool.invalid_input",
           `offset ${from} is past the end: the file has ${found.total} lines`,
         );
-      return {
+      return defined({
         path,
         text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(found.bytes),
         lines: { from, to: found.to, total: found.total },
-        ...(found.truncated ? { truncated: true } : {}),
-      };
+        truncated: found.truncated || undefined,
+      });
     } catch (error) {
       throwIfCancelled(signal);
       throw toFileError(error, path);

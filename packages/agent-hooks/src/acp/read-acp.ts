@@ -2,6 +2,7 @@ import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { JsonObjectSchema, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import { HarnessError, systemClock } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import * as z from "zod";
 import { type Action, readMcpName, toAction } from "../actions.ts";
 import { HookError } from "../hook-error.ts";
@@ -127,12 +128,7 @@ export const readAcp = (
 ): AcpCall => {
   const { workspace, agent } = options;
   const read = parseParams(method, params) as JsonObject & { readonly sessionId: string };
-  const metadata = {
-    host: "acp",
-    acp_method: method,
-    ...(agent !== undefined && { acp_agent: agent }),
-    ...(workspace !== undefined && { workspace }),
-  };
+  const metadata = defined({ host: "acp", acp_method: method, acp_agent: agent, workspace });
   const base = { method, sessionId: read.sessionId, params: read, toolCallId: undefined, metadata };
   switch (method) {
     case "session/prompt":
@@ -158,14 +154,14 @@ export const readAcp = (
 export const acpEvent = (call: AcpCall, now: number = systemClock.now()): AhpEvent => {
   const { action, prompt, toolCallId, sessionId, metadata } = call;
   const payload: JsonObject = action
-    ? {
+    ? defined({
         action_type: "tool_call",
         tool_name: action.tool,
-        ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+        tool_call_id: toolCallId,
         action: action.kind,
-        ...(action.server !== undefined && { server: action.server }),
+        server: action.server,
         arguments: action.arguments,
-      }
+      })
     : { prompt: prompt?.prompt ?? "", attachments: [...(prompt?.attachments ?? [])] };
   return {
     event_type: action ? "pre_action" : "pre_prompt",

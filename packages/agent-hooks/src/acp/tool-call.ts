@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { isObject } from "@harnesskit/wire/json";
+import { defined, isObject } from "@harnesskit/wire/json";
 import { readMcpName, type ToolRules } from "../actions.ts";
 import { withoutAbsent } from "../fields.ts";
 import type { HostToolCall } from "../host.ts";
@@ -49,7 +49,8 @@ const run = (call: AcpToolCall, agent: string | undefined, workspace: string | u
   if (command !== undefined && cmd !== undefined) return undefined;
   const line = commandLine(command ?? cmd, args, others.env);
   const place = cwd ?? workdir;
-  if (line !== undefined) return { command: line, ...(typeof place === "string" && { cwd: place }) };
+  if (line !== undefined)
+    return defined({ command: line, cwd: typeof place === "string" ? place : undefined });
   if (call.rawInput !== undefined || !acpAgentFacts(agent).commandInTitle) return undefined;
   const { content } = objectsOf(call.content)[0] ?? {};
   const said = isObject(content) ? (content as JsonObject).text : undefined;
@@ -69,7 +70,10 @@ const fileChange = (call: AcpToolCall): HostToolCall | undefined => {
   if (diff === undefined) {
     const { old_string: before, new_string: after } = rawOf(call);
     const texts = typeof before === "string" && typeof after === "string";
-    return { name: "edit", input: { path, ...(texts && { old_text: before, new_text: after }) } };
+    return {
+      name: "edit",
+      input: defined({ path, old_text: texts ? before : undefined, new_text: texts ? after : undefined }),
+    };
   }
   const { oldText, newText } = diff;
   if (typeof newText !== "string") return undefined;

@@ -1,3 +1,4 @@
+import type { Resolved } from "@harnesskit/wire";
 import { readMcpName } from "../actions.ts";
 import type { Host } from "../host.ts";
 import { alike } from "../protection.ts";
@@ -6,7 +7,7 @@ import { readSnakeCase } from "./snake-case-input.ts";
 
 const path = { file_path: "path" };
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   matcherEntries(
     {
       PreToolUse: "*",

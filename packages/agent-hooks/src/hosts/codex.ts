@@ -1,3 +1,4 @@
+import type { Resolved } from "@harnesskit/wire";
 import { readMcpName } from "../actions.ts";
 import type { Host } from "../host.ts";
 import { alike } from "../protection.ts";
@@ -12,7 +13,7 @@ const sessionEndSeconds = 3;
 const timeoutOf = (event: string, timeoutMs: number): number =>
   event === "SessionEnd" ? Math.min(sessionEndSeconds, toSeconds(timeoutMs)) : toSeconds(timeoutMs);
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   Object.fromEntries(
     registered.map((event) => [
       event,
@@ -23,7 +24,7 @@ const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
 /** A basic string of TOML: JSON's escapes are among TOML's, but for a solidus, which JSON.stringify leaves as it is. */
 const tomlString = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007F");
 
-const requirementsText = ({ command, timeoutMs }: Required<HookCommand>): string => {
+const requirementsText = ({ command, timeoutMs }: Resolved<HookCommand>): string => {
   const hook = (event: string) =>
     `\n[[hooks.${event}]]\n[[hooks.${event}.hooks]]\ntype = "command"\ncommand = ${tomlString(command)}\n` +
     `timeout = ${timeoutOf(event, timeoutMs)}\n`;

@@ -1,4 +1,6 @@
 import { type JsonObject, JsonValueSchema } from "@harnesskit/protocol/envelope";
+import type { Resolved } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import * as z from "zod";
 import type { HookInput, Host } from "../host.ts";
 import { alike, type FailureEffect, type FailureFact } from "../protection.ts";
@@ -40,11 +42,11 @@ const readCamelCase = (value: JsonObject, event: string | undefined): HookInput 
     tool: name ? { name, input: parseObjectText(input.toolArgs ?? {}) } : undefined,
     prompt: input.prompt ?? undefined,
     result: input.toolResult ?? undefined,
-    details: { ...(source && { source }), ...(reason && { reason }) },
+    details: defined({ source: source || undefined, reason: reason || undefined }),
   };
 };
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   plainEntries(["preToolUse", "postToolUse", "userPromptSubmitted", "sessionStart", "sessionEnd"], {
     type: "command",
     bash: command,

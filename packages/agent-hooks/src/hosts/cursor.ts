@@ -1,4 +1,6 @@
 import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import type { Resolved } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import * as z from "zod";
 import type { Host, HostToolCall } from "../host.ts";
 import { alike } from "../protection.ts";
@@ -39,7 +41,7 @@ const cursorCall = (input: CursorInput): HostToolCall | undefined => {
   return { name: own, input: parseObjectText(input.tool_input ?? {}), id };
 };
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   plainEntries(["preToolUse", "postToolUse", "beforeSubmitPrompt", "sessionStart", "sessionEnd"], {
     command,
     timeout: toSeconds(timeoutMs),
@@ -73,12 +75,12 @@ export const cursor: Host = {
       tool: cursorCall(input),
       prompt: input.prompt ?? undefined,
       result: input.tool_output ?? undefined,
-      details: {
-        ...(model && { model }),
-        ...(version && { host_version: version }),
-        ...(reason && { reason }),
-        ...(turn && { turn_id: turn }),
-      },
+      details: defined({
+        model: model || undefined,
+        host_version: version || undefined,
+        reason: reason || undefined,
+        turn_id: turn || undefined,
+      }),
     };
   },
   tools: {

@@ -1,3 +1,4 @@
+import type { Resolved } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { Host } from "../host.ts";
 import { alike, type FailureEffect, type FailureFact } from "../protection.ts";
@@ -6,7 +7,7 @@ import { readSnakeCase } from "./snake-case-input.ts";
 
 const hookName = "harnesskit";
 
-const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
+const entries = ({ command, timeoutMs }: Resolved<HookCommand>) =>
   matcherEntries(
     {
       BeforeTool: ".*",

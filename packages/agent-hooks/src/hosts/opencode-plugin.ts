@@ -1,10 +1,11 @@
+import type { Resolved } from "@harnesskit/wire";
 import type { HookCommand } from "../settings/host-settings.ts";
 
 /**
  * The content of the plugin file: it runs the command in a shell for each call of a tool, and throws, which refuses the call, unless
  * the command exits with 0 and answers `{"decision":"allow"}`. An answer's `args` replace the arguments.
  */
-export const opencodePlugin = ({ command, timeoutMs }: Required<HookCommand>): string =>
+export const opencodePlugin = ({ command, timeoutMs }: Resolved<HookCommand>): string =>
   `// Written by harnesskit; changes are lost. It asks a guard before each call of a tool, and refuses the call without an answer.
 import { spawn } from "node:child_process";
 

@@ -1,11 +1,13 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Resolved } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 
 /** What a handler of a hook runs. */
 export interface HookCommand {
   /** A command line for the host's shell, such as "harness guard hook codex". */
   readonly command: string;
   /** How long the host waits for it, in milliseconds. @default 3600000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** What an administrator would put in place; this package never writes it. */
@@ -27,15 +29,15 @@ export interface JsonHostSettings {
   /** What in the settings keeps the host from running its hooks, in words. @default undefined, nothing is known to */
   readonly switchedOff?: (settings: JsonObject) => string | undefined;
   /** Each event's entry, in the order in which they are written. */
-  readonly entries: (command: Required<HookCommand>) => Readonly<Record<string, JsonObject>>;
-  readonly managed: (command: Required<HookCommand>) => ManagedSettings;
+  readonly entries: (command: Resolved<HookCommand>) => Readonly<Record<string, JsonObject>>;
+  readonly managed: (command: Resolved<HookCommand>) => ManagedSettings;
 }
 
 /** Settings of a host that loads a plugin file, which is ours alone. */
 export interface PluginHostSettings {
   readonly kind: "plugin";
   readonly files: readonly string[];
-  readonly plugin: (command: Required<HookCommand>) => string;
+  readonly plugin: (command: Resolved<HookCommand>) => string;
 }
 
 export type HostSettings = JsonHostSettings | PluginHostSettings;
@@ -46,10 +48,7 @@ export const matcherEntries = (
   handler: JsonObject,
 ): Readonly<Record<string, JsonObject>> =>
   Object.fromEntries(
-    Object.entries(events).map(([event, matcher]) => [
-      event,
-      { ...(matcher !== undefined && { matcher }), hooks: [handler] },
-    ]),
+    Object.entries(events).map(([event, matcher]) => [event, defined({ matcher, hooks: [handler] })]),
   );
 
 /** The same handler for each event. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Resolved } from "@harnesskit/wire";
 import { checkNumber, defineLimits, InvalidArgumentError } from "@harnesskit/wire";
 import { canonicalJson, isObject } from "@harnesskit/wire/json";
 import { type ParseError, parse } from "jsonc-parser";
@@ -10,7 +11,7 @@ import { insert, nodeAt, removeMember } from "./json-edit.ts";
 const { defaults: limits } = defineLimits({ maxSettingsLength: 1024 * 1024, maxCommandLength: 4096 });
 const hourMs = 3_600_000;
 
-const checkCommand = ({ command, timeoutMs = hourMs }: HookCommand): Required<HookCommand> => {
+const checkCommand = ({ command, timeoutMs = hourMs }: HookCommand): Resolved<HookCommand> => {
   const isText = typeof command === "string" && command.trim() !== "" && !/[\0\r\n]|\p{Cs}/u.test(command);
   if (!isText || command.length > limits.maxCommandLength) {
     throw new InvalidArgumentError(`command must be one line of 1 to ${limits.maxCommandLength} characters`);

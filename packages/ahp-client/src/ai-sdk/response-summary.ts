@@ -1,4 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { defined } from "@harnesskit/wire/json";
 import { clip } from "../supervise/clip.ts";
 import type { GenerateResult, StreamPart } from "./model-types.ts";
 
@@ -43,12 +44,13 @@ export class ResponseSummary {
   }
 
   toJson(): JsonObject {
-    return {
+    return defined({
       text: clip(this.#text, this.#maxTextBytes),
       text_length: this.#textLength,
-      ...(this.#toolCallCount > 0 && { tool_calls: this.#toolCalls, tool_call_count: this.#toolCallCount }),
+      tool_calls: this.#toolCallCount > 0 ? this.#toolCalls : undefined,
+      tool_call_count: this.#toolCallCount > 0 ? this.#toolCallCount : undefined,
       ...this.#end,
-    };
+    });
   }
 
   #add(part: Part): void {
@@ -68,21 +70,20 @@ export class ResponseSummary {
 
   #addToolCall({ toolCallId, toolName, providerExecuted }: Extract<Part, { type: "tool-call" }>): void {
     if (++this.#toolCallCount > maxToolCalls) return;
-    this.#toolCalls.push({
-      tool_call_id: clip(toolCallId, 512),
-      tool_name: clip(toolName, 512),
-      ...(providerExecuted && { provider_executed: true }),
-    });
+    this.#toolCalls.push(
+      defined({
+        tool_call_id: clip(toolCallId, 512),
+        tool_name: clip(toolName, 512),
+        provider_executed: providerExecuted ? true : undefined,
+      }),
+    );
   }
 
   #finish(
     reason: GenerateResult["finishReason"],
     { inputTokens, outputTokens }: GenerateResult["usage"],
   ): void {
-    const usage = {
-      ...(inputTokens.total !== undefined && { input_tokens: inputTokens.total }),
-      ...(outputTokens.total !== undefined && { output_tokens: outputTokens.total }),
-    };
+    const usage = defined({ input_tokens: inputTokens.total, output_tokens: outputTokens.total });
     this.#end = { finish_reason: reason.unified, usage };
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { utf8Length } from "@harnesskit/wire/json";
+import { defined, utf8Length } from "@harnesskit/wire/json";
 import { type PromptLimits, type ShownMessages, showMessages } from "../supervise/shown-messages.ts";
 import { SupervisionError } from "../supervise/supervision-error.ts";
 import type { CallOptions, FilePart, Message, Prompt } from "./model-types.ts";
@@ -17,10 +17,11 @@ export interface ShownPrompt extends ShownMessages {
 export const toPromptSubject = (
   model: { provider: string; modelId: string },
   tools: CallOptions["tools"],
-): JsonObject => ({
-  model: { provider: model.provider, id: model.modelId },
-  ...(tools && tools.length > 0 && { tools: tools.map(({ name }) => name) }),
-});
+): JsonObject =>
+  defined({
+    model: { provider: model.provider, id: model.modelId },
+    tools: tools && tools.length > 0 ? tools.map(({ name }) => name) : undefined,
+  });
 
 /** What is said of a file's data: bare in the AI SDK 6, under a `type` in 7. */
 const describeData = (data: unknown): JsonObject => {

@@ -29,11 +29,11 @@ export interface GraphConfig {
 
 export interface AnswerOptions extends SupervisionOptions {
   /** What a person is asked. @default the interrupt's value as JSON, whole */
-  readonly toQuestion?: (value: unknown) => Omit<Question, "signal">;
+  readonly toQuestion?: ((value: unknown) => Omit<Question, "signal">) | undefined;
   /** What `interrupt` returns in the node. @default `{ approved, reason }` */
-  readonly toResume?: (answer: EscalationAnswer, value: unknown) => unknown;
+  readonly toResume?: ((answer: EscalationAnswer, value: unknown) => unknown) | undefined;
   /** How often one call may be interrupted. @default 100 */
-  readonly maxInterrupts?: number;
+  readonly maxInterrupts?: number | undefined;
 }
 
 /** The request of LangChain's `humanInTheLoopMiddleware`. */
@@ -67,7 +67,7 @@ const answerReview = async (
   for (const { name, args } of actionRequests) {
     const { approved, reason } = await supervisor.ask({
       ...reviewQuestion(name, args),
-      ...(signal !== undefined && { signal }),
+      signal,
     });
     decisions.push(approved ? { type: "approve" } : { type: "reject", message: reason ?? "It was refused." });
   }
@@ -103,7 +103,7 @@ export const answerInterrupts = async <Input, Output>(
   const answerOf = async (value: unknown): Promise<unknown> => {
     if (toQuestion === undefined && isReview(value)) return answerReview(value, supervisor, signal);
     const question = toQuestion?.(value) ?? { message: jsonLines(value), reason: "the graph asks" };
-    return toResume(await supervisor.ask({ ...question, ...(signal !== undefined && { signal }) }), value);
+    return toResume(await supervisor.ask({ ...question, signal }), value);
   };
   // A node that has ended still lists what it asked, until all nodes of its step have ended.
   const waiting = async () =>

@@ -40,7 +40,7 @@ const isRequestedCall = (input: unknown): input is RequestedCall =>
 
 const runOf = (name: string, input: unknown, id: string | undefined, { signal }: CallConfig) => ({
   ...{ name, input, callId: id ?? randomId("call") },
-  ...(signal !== undefined && { signal }),
+  signal,
 });
 
 const supervisedCallable = <T extends LangChainTool & Callable>(supervisor: Supervisor, tool: T): T => {
@@ -50,7 +50,7 @@ const supervisedCallable = <T extends LangChainTool & Callable>(supervisor: Supe
     _call: (input: unknown, runManager?: unknown, config: CallConfig = {}) =>
       supervisor.runTool({
         ...runOf(name, input, config.toolCall?.id, config),
-        ...(typeof schema === "object" && schema !== null && { schema }),
+        schema: typeof schema === "object" && schema !== null ? schema : undefined,
         run: (allowed) => tool._call(allowed, runManager, config),
       }),
   });

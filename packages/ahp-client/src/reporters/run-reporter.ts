@@ -10,22 +10,22 @@ import { VerificationReporter } from "./verification-reporter.ts";
 
 export interface RunReporterOptions {
   /** @default a random one */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
   /** What the run is for. @default absent */
-  readonly prompt?: string;
+  readonly prompt?: string | undefined;
   /** @default absent */
-  readonly metadata?: JsonObject;
+  readonly metadata?: JsonObject | undefined;
   /**
    * Characters of one contract, about as JSON, that the harness takes (its own `maxSnapshotLength`): a larger one is refused
    * here with `snapshot_too_large`. @default 1048576
    */
-  readonly maxSnapshotLength?: number;
+  readonly maxSnapshotLength?: number | undefined;
   /** Tasks of a list; at one more, the oldest one that has ended is left out. @default 1000 */
-  readonly maxTasks?: number;
+  readonly maxTasks?: number | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** @default random ids */
-  readonly createId?: CreateId;
+  readonly createId?: CreateId | undefined;
 }
 
 /** The fields that can change with the status of a run. A field that is left out stays as it was. */

@@ -54,7 +54,7 @@ const askPerson = async (
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const { eventType, toolName } = request;
-  const details = { eventType, ...(toolName && { toolName }) };
+  const details = { eventType, toolName: toolName || undefined };
   const asked = await settleWithin<unknown>((stop) => options.onEscalate?.({ ...request, signal: stop }), {
     clock,
     name: "the confirmation",

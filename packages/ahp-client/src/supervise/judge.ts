@@ -42,9 +42,12 @@ export const judge = async <T>(
 ): Promise<Judgement<T>> => {
   const { maxModifications, maxDeferrals, maxDeferMs } = supervision.limits;
   const { eventType, toolName, toolCallId } = judged;
-  const details = { eventType, ...(toolName !== undefined && { toolName }) };
+  const details = { eventType, toolName };
   const supervisionError = (code: SupervisionErrorCode, reason: string, retryAfterMs?: number) =>
-    new SupervisionError(code, reason, { ...details, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+    new SupervisionError(code, reason, {
+      ...details,
+      retryAfterMs,
+    });
   const assertWanted = (): void => {
     if (signal?.aborted) throw supervisionError("cancelled", "its caller cancelled it");
   };
@@ -80,8 +83,8 @@ export const judge = async <T>(
           payload,
           message: judged.toMessage(value),
           confirmationType: "safety_confirm" as const,
-          ...(target !== undefined && { target }),
-          ...(toolCallId !== undefined && { toolCallId }),
+          target,
+          toolCallId,
         };
         await confirm(supervision, request, signal);
         assertWanted();

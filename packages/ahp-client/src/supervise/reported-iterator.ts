@@ -45,7 +45,7 @@ export const reportedIterator = <T extends object & Steps>(iterator: T, call: Al
   const succeeded = (value: unknown) => call.succeeded(value === undefined ? last : value);
   return Object.assign(Object.create(iterator), {
     next: reported(iterator.next, succeeded),
-    ...(iterator.return && { return: reported(iterator.return, () => call.cancelled()) }),
-    ...(iterator.throw && { throw: reported(iterator.throw, succeeded) }),
+    return: iterator.return ? reported(iterator.return, () => call.cancelled()) : undefined,
+    throw: iterator.throw ? reported(iterator.throw, succeeded) : undefined,
   });
 };

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { defined } from "@harnesskit/wire/json";
 import { clip } from "./clip.ts";
 import { confirm } from "./confirm.ts";
 import { judge } from "./judge.ts";
@@ -46,12 +47,15 @@ const toResultFields = (result: unknown, maxBytes: number): JsonObject => {
 export const allowCall = async (supervision: Supervision, call: SupervisedCall): Promise<AllowedCall> => {
   const { toolName, toolCallId, signal } = call;
   const { input, wasModified } = await allowedInput(supervision, call);
-  const report = supervision.startReport("post_action", {
-    action_type: "tool_call",
-    tool_name: toolName,
-    tool_call_id: toolCallId,
-    ...(wasModified && { arguments_modified: true }),
-  });
+  const report = supervision.startReport(
+    "post_action",
+    defined({
+      action_type: "tool_call",
+      tool_name: toolName,
+      tool_call_id: toolCallId,
+      arguments_modified: wasModified || undefined,
+    }),
+  );
   const { maxReportTextBytes } = supervision.limits;
   return {
     input,

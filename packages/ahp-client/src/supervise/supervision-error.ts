@@ -29,11 +29,11 @@ export interface SupervisionErrorDetails {
   /** The event that was to be decided. */
   readonly eventType: "pre_action" | "pre_prompt" | "confirmation" | "rate_limit";
   /** The tool, for `pre_action` and its confirmation. */
-  readonly toolName?: string;
+  readonly toolName?: string | undefined;
   /** Why the harness gave no decision, where it gave none. */
   readonly failure?: FailureCode;
   /** When to ask again, with `deferred` and `rate_limited`, where the harness or the provider said. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 

@@ -1,3 +1,4 @@
+import type { Resolved } from "@harnesskit/wire";
 import {
   type Clock,
   checkNumber,
@@ -20,12 +21,12 @@ export interface EscalationRequest {
   /** Why: the harness's reason, or that the tool needs approval. Untrusted text. */
   readonly reason: string;
   /** Whom the harness wants to be asked, where it says so. */
-  readonly target?: string;
+  readonly target?: string | undefined;
   /** What would happen, safe to show: of a tool all of its arguments, of a prompt its size and its last message. */
   readonly message: string;
   /** The tool, for `pre_action`. */
-  readonly toolName?: string;
-  readonly toolCallId?: string;
+  readonly toolName?: string | undefined;
+  readonly toolCallId?: string | undefined;
   /** The payload of the event: all that would run, or the prompt as the harness saw it. */
   readonly payload: unknown;
   /** Aborts when the answer is not waited for any more. */
@@ -66,33 +67,34 @@ export interface SupervisionOptions {
    * Asks a person where the harness escalates, and for tools with `needsApproval`. Anything but an approval refuses, also an error.
    * @default the harness is asked with a `confirmation` event; where it does not decide these, nothing runs
    */
-  readonly onEscalate?: (request: EscalationRequest) => EscalationAnswer | PromiseLike<EscalationAnswer>;
+  readonly onEscalate?:
+    | ((request: EscalationRequest) => EscalationAnswer | PromiseLike<EscalationAnswer>)
+    | undefined;
   /** How long `onEscalate` may take, in milliseconds. @default 600000 (10 min) */
-  readonly escalationTimeoutMs?: number;
+  readonly escalationTimeoutMs?: number | undefined;
   /** @default see each limit of `supervisionLimits` */
-  readonly limits?: Partial<SupervisionLimits>;
+  readonly limits?: Partial<SupervisionLimits> | undefined;
   /** How a prompt above `maxEventTextBytes` is handled. @default "truncate" */
-  readonly oversizePrompt?: "truncate" | "refuse";
+  readonly oversizePrompt?: "truncate" | "refuse" | undefined;
   /**
    * Who approves a tool with `needsApproval`. `harness`: the approver of escalations, when the call is about to run.
    * `sdk`: the flow of the AI SDK; if the harness then modifies the arguments, they are confirmed as with `harness`.
    * @default "harness"
    */
-  readonly approvals?: "harness" | "sdk";
+  readonly approvals?: "harness" | "sdk" | undefined;
   /** Depth, context and metadata of the events, or a function that returns them for each event. @default absent */
-  readonly fields?: EventFields | (() => EventFields);
+  readonly fields?: EventFields | (() => EventFields) | undefined;
   /** Receives a report that could not be sent; the work goes on. What it throws is ignored. @default no report */
-  readonly onError?: (
-    error: HarnessError,
-    context: { readonly eventType: "post_action" | "post_response" },
-  ) => void;
+  readonly onError?:
+    | ((error: HarnessError, context: { readonly eventType: "post_action" | "post_response" }) => void)
+    | undefined;
   /** For waits and durations. @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 export interface ResolvedSupervision
   extends Pick<SupervisionOptions, "onEscalate" | "onError">,
-    Required<Pick<SupervisionOptions, "escalationTimeoutMs" | "oversizePrompt" | "approvals" | "clock">> {
+    Resolved<Pick<SupervisionOptions, "escalationTimeoutMs" | "oversizePrompt" | "approvals" | "clock">> {
   readonly limits: SupervisionLimits;
   readonly fields: () => EventFields;
 }
@@ -118,8 +120,8 @@ export const resolveSupervision = (options: SupervisionOptions): ResolvedSupervi
   checkSupervisionOptions(options);
   const { fields = {}, oversizePrompt = "truncate", approvals = "harness" } = options;
   return {
-    clock: systemClock,
     ...options,
+    clock: options.clock ?? systemClock,
     limits: supervisionLimits.resolve(options.limits),
     escalationTimeoutMs: checkNumber("escalationTimeoutMs", options.escalationTimeoutMs ?? 600_000),
     fields: typeof fields === "function" ? fields : () => fields,

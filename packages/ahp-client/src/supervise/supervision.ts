@@ -1,6 +1,7 @@
 import type { BlockingEventType, DecisionFor, EventPayloadInput } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { callSafely, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { AhpUsageError } from "../errors.ts";
 import type { Verdict } from "../judge.ts";
 import { clip } from "./clip.ts";
@@ -26,11 +27,11 @@ const describeError = (error: unknown, maxBytes: number): JsonObject => {
     return { name: "unknown", message: clip(typeof error === "string" ? error : "", maxBytes) };
   }
   const { code } = error as { code?: unknown };
-  return {
+  return defined({
     name: clip(error.name, 200),
-    ...((typeof code === "string" || typeof code === "number") && { code: clip(String(code), 200) }),
+    code: typeof code === "string" || typeof code === "number" ? clip(String(code), 200) : undefined,
     message: clip(error.message, maxBytes),
-  };
+  });
 };
 
 /** A client with the options of one supervision. */
@@ -69,7 +70,7 @@ export class Supervision {
   ): Promise<Verdict<DecisionFor<T>>> {
     try {
       const fields = this.options.fields();
-      return await this.client.decide(eventType, payload, { ...fields, ...(signal && { signal }) });
+      return await this.client.decide(eventType, payload, { ...fields, signal });
     } catch (cause) {
       const isInvalid = AhpUsageError.isInstance(cause) && cause.code === "invalid_event";
       const message = cause instanceof Error ? cause.message : "it failed without an error";

@@ -18,10 +18,10 @@ export interface ToolRun<T> {
   /** JSON, except for Dates. */
   readonly input: unknown;
   /** A Standard Schema (zod, Valibot …) or a JSON Schema: arguments that the harness changes are read with it. @default they are taken as they are */
-  readonly schema?: object;
+  readonly schema?: object | undefined;
   /** Whether a person must approve these arguments. @default no */
   readonly needsApproval?: boolean | ((input: unknown) => boolean | PromiseLike<boolean>);
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Runs the tool with what was judged. */
   readonly run: (input: unknown) => T | PromiseLike<T>;
 }
@@ -41,7 +41,7 @@ export interface Question {
   /** Why it is asked. */
   readonly reason: string;
   readonly toolName?: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Puts any agent's calls under a harness. */
@@ -105,7 +105,7 @@ export const createSupervisor = (client: SupervisingClient, options: Supervision
         reason,
         message,
         payload: {},
-        ...(toolName !== undefined && { toolName }),
+        toolName,
       };
       try {
         await confirm(supervision, request, signal);

@@ -1,12 +1,18 @@
 import type { Decision, EventContext } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, displayText, jsonDifference, wait } from "@harnesskit/wire";
-import { isObject } from "@harnesskit/wire/json";
+import { defined, isObject } from "@harnesskit/wire/json";
 import type { AhpClient } from "../client-options.ts";
 import type { FailureCode } from "../errors.ts";
 import { humanAnswerOf } from "../human-answer.ts";
 import { describeLeftover, readModification } from "../modification.ts";
-import type { ThreadCall, ThreadJudgement, ThreadPrompt, ThreadVerdict } from "./thread-types.ts";
+import type {
+  ThreadCall,
+  ThreadJudgement,
+  ThreadPrompt,
+  ThreadRequest,
+  ThreadVerdict,
+} from "./thread-types.ts";
 
 export interface PolicyJudgeOptions {
   readonly client: Pick<AhpClient, "decide">;
@@ -44,6 +50,13 @@ const maxDeferMs = 60_000;
 const namedRule = /\((?:rule|limit) ([^()]{1,100})\)$/;
 
 const safeReason = (reason: string): string => displayText(reason, { multiline: true, maxLength: 2_000 });
+
+/** Names a question about a prompt; further requests about it have names of their own. */
+export const promptIdOf = (prompt: ThreadPrompt | ThreadRequest): string =>
+  "step" in prompt ? `${prompt.itemId}/${prompt.step}` : prompt.itemId;
+
+/** The code of what its caller gave up before it was decided. */
+export const cancelledCode = "tool.cancelled";
 
 export const toolCallPayload = ({ tool, itemId }: ThreadCall): JsonObject => ({
   action_type: "tool_call",
@@ -86,20 +99,26 @@ export class PolicyJudge {
     signal: AbortSignal,
     further: JsonObject = {},
   ): Promise<ThreadVerdict<{ readonly text: string }>> {
-    const { threadId, turnId, itemId, directory, agent, model, content, text } = prompt;
+    const { threadId, turnId, directory, agent, model, content, text } = prompt;
     const files = content.flatMap((part) => (part.type === "file" ? [part.path ?? part.uri ?? ""] : []));
     const question: Question = {
       eventType: "pre_prompt",
       subject: "prompt",
-      payload: {
+      payload: defined({
         prompt: text,
-        ...(files.length > 0 && { files }),
-        ...(model && { model: `${model.providerID}:${model.modelID}` }),
+        files: files.length > 0 ? files : undefined,
+        model: model ? `${model.providerID}:${model.modelID}` : undefined,
         ...further,
-      },
+      }),
       changeable: "prompt",
       sessionId: threadId,
-      metadata: { workspace: directory, thread_id: threadId, turn_id: turnId, prompt_id: itemId, agent },
+      metadata: {
+        workspace: directory,
+        thread_id: threadId,
+        turn_id: turnId,
+        prompt_id: promptIdOf(prompt),
+        agent,
+      },
       signal,
     };
     return this.#judge(question, (wanted) => {
@@ -157,7 +176,7 @@ export class PolicyJudge {
       let verdict: Awaited<ReturnType<AhpClient["decide"]>>;
       try {
         const context = contextOf(sessionId);
-        const fields = { session_id: sessionId, metadata, signal, ...(context && { context }) };
+        const fields = { session_id: sessionId, metadata, signal, context };
         verdict = await client.decide(eventType, payload, fields);
       } catch (error) {
         return undecided("unsendable", describeError(error), subject);
@@ -190,7 +209,11 @@ export class PolicyJudge {
     this.#name = displayOrUndefined(policy.name, 100) ?? this.#name;
     const reason = displayOrUndefined("reason" in decision ? decision.reason : policy.why, 500);
     const rule = displayOrUndefined(policy.rule, 100) ?? (reason && namedRule.exec(reason)?.[1]);
-    return { by: this.#by, ...(rule !== undefined && { rule }), ...(reason !== undefined && { reason }) };
+    return {
+      by: this.#by,
+      rule,
+      reason,
+    };
   }
 }
 
@@ -203,7 +226,7 @@ const undecided = (failure: FailureCode, why: string, subject: string) => {
     case "unsendable":
       return { code: "gate.unjudgeable", reason: `${subject} cannot be judged, ${outcome}` };
     case "cancelled":
-      return { code: "tool.cancelled", reason: "It was cancelled." };
+      return { code: cancelledCode, reason: "It was cancelled." };
     default:
       return { code: "gate.unavailable", reason: `No policy can judge ${subject}, ${outcome}` };
   }

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, callSafely, systemClock } from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
 import { checkThreadGatesOptions } from "../option-names.ts";
-import { PolicyJudge, toolCallPayload } from "./policy-judge.ts";
+import { cancelledCode, PolicyJudge, promptIdOf, toolCallPayload } from "./policy-judge.ts";
 import type {
   ThreadCall,
   ThreadCallOutcome,
@@ -25,11 +25,11 @@ export interface ThreadGatesOptions {
    * How long a decision may wait for a human, in milliseconds, for a harness that holds questions: it is sent in `metadata.wait_ms`, and
    * deferred questions are asked again for as long as it takes. @default not told; three deferrals within 60 s
    */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** Reports a notification that could not be sent. @default ignored */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** @default the system's clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** The gates and the observer of a thread server; pass them to `createThreadServer`. */
@@ -103,7 +103,7 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
   });
   const send: SendReport = (eventType, { session, payload, metadata }) => {
     try {
-      client.notify(eventType, payload as never, { session_id: session, ...(metadata && { metadata }) });
+      client.notify(eventType, payload as never, { session_id: session, metadata });
     } catch (error) {
       onError?.(error);
     }
@@ -117,6 +117,25 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
   const reports = new TurnReports({ send, onIdle, clock });
   const contextOf = (threadId: string) => reports.contextOf(threadId);
   const judge = new PolicyJudge({ client, name, metadataOf, contextOf, waitMs, clock });
+  /** A prompt that was given up before it was decided is reported, so that a question to a human about it is withdrawn. */
+  const settled = <Verdict extends ThreadVerdict<object>>(
+    prompt: ThreadPrompt,
+    verdict: Verdict,
+  ): Verdict => {
+    if (verdict.verdict !== "block" || verdict.code !== cancelledCode) return verdict;
+    const { threadId, turnId, directory } = prompt;
+    send("post_action", {
+      session: threadId,
+      payload: {
+        tool_call_id: promptIdOf(prompt),
+        tool_name: "prompt",
+        outcome: outcomes.cancelled,
+        error: "the prompt was cancelled",
+      },
+      metadata: { workspace: directory, thread_id: threadId, turn_id: turnId },
+    });
+    return verdict;
+  };
   return {
     gate: {
       before(call, { signal }) {
@@ -139,11 +158,11 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
       },
     },
     promptGate: {
-      before: (prompt, { signal }) => judge.judgePrompt(prompt, signal),
-      request(request, { signal }) {
+      before: async (prompt, { signal }) => settled(prompt, await judge.judgePrompt(prompt, signal)),
+      async request(request, { signal }) {
         const { step, added } = request;
         const said = added === undefined ? {} : { added: clip(stringifyResult(added)) };
-        return judge.judgePrompt(request, signal, { step, ...said });
+        return settled(request, await judge.judgePrompt(request, signal, { step, ...said }));
       },
     },
     observer: reports,

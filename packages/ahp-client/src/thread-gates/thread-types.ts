@@ -12,10 +12,10 @@ export interface ThreadPlace {
 
 export interface ThreadCall extends ThreadPlace {
   readonly itemId: string;
-  readonly tool: { readonly name: string; readonly id?: string };
+  readonly tool: { readonly name: string; readonly id?: string | undefined };
   readonly input: JsonObject;
   /** What a human judges beside the input, such as a unified diff. */
-  readonly preview?: string;
+  readonly preview?: string | undefined;
 }
 
 export interface ThreadCallOutcome {
@@ -28,7 +28,7 @@ export interface ThreadCallOutcome {
 export interface ThreadPrompt extends ThreadPlace {
   readonly itemId: string;
   readonly agent: string;
-  readonly model?: ModelRef;
+  readonly model?: ModelRef | undefined;
   readonly content: readonly InputPart[];
   readonly text: string;
 }
@@ -54,21 +54,25 @@ export interface ThreadTurnEnd {
 /** Who decided, by which rule and why; safe text. */
 export interface ThreadJudgement {
   readonly by: string;
-  readonly rule?: string;
-  readonly reason?: string;
+  readonly rule?: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 /** A verdict about a call or a prompt; `Change` is what a modified one becomes. `human` is the answer of a human whom the harness asked. */
 export type ThreadVerdict<Change> =
-  | { readonly verdict: "allow"; readonly judgement: ThreadJudgement; readonly human?: HumanAnswer }
+  | {
+      readonly verdict: "allow";
+      readonly judgement: ThreadJudgement;
+      readonly human?: HumanAnswer | undefined;
+    }
   | { readonly verdict: "ask"; readonly reason: string; readonly judgement: ThreadJudgement }
   | {
       readonly verdict: "block";
       readonly reason: string;
       readonly code: string;
       /** A human whom the harness asked said no. */
-      readonly isRejection?: true;
+      readonly isRejection?: true | undefined;
       readonly judgement: ThreadJudgement;
-      readonly human?: HumanAnswer;
+      readonly human?: HumanAnswer | undefined;
     }
   | ({ readonly verdict: "modify"; readonly judgement: ThreadJudgement } & Change);

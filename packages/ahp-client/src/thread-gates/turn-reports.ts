@@ -1,6 +1,7 @@
 import type { EventContext, NotificationEventType, VerificationStatus } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { BoundedMap, type Clock } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { createRunReporter, type RunReporter } from "../reporters/run-reporter.ts";
 import type { VerificationReporter } from "../reporters/verification-reporter.ts";
 import { CallTasks } from "./call-tasks.ts";
@@ -117,12 +118,12 @@ export class TurnReports {
       },
     };
     const { clock } = this.#options;
-    const metadata = {
+    const metadata = defined({
       thread_id: threadId,
       agent,
       workspace: directory,
-      ...(isResumed && { resumed: true }),
-    };
+      resumed: isResumed || undefined,
+    });
     const reporter = createRunReporter(client, { runId: turnId, clock, metadata, maxTasks });
     this.#runs.set(turnId, { reporter, tasks: new CallTasks(reporter.tasks, clock) });
   }
@@ -138,7 +139,7 @@ export class TurnReports {
     const said = text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
     this.#options.send("post_response", {
       session: threadId,
-      payload: { text: said, outcome: "success", ...(step !== undefined && { step }) },
+      payload: defined({ text: said, outcome: "success", step }),
       metadata: { workspace: directory, thread_id: threadId, turn_id: turnId },
     });
   }
@@ -197,8 +198,8 @@ export class TurnReports {
     const ending = endings[status];
     if (ending === "completed" && reporter.status === "created") reporter.set("executing");
     reporter.set(ending, {
-      ...(error !== undefined && { error }),
-      ...(code !== undefined && { metadata: { code } }),
+      error,
+      metadata: code === undefined ? undefined : { code },
     });
   }
 

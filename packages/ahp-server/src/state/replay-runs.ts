@@ -6,7 +6,7 @@ import type { StateRecord } from "./state-record.ts";
 
 export interface ReplayOptions {
   /** Of the server whose records they are. @default see each limit */
-  readonly limits?: Partial<AhpServerLimits>;
+  readonly limits?: Partial<AhpServerLimits> | undefined;
 }
 
 /**

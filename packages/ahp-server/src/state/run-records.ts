@@ -17,7 +17,7 @@ const senderFields = ({ owner, principal, agentId }: Sender) => ({
   owner,
   agent_id: agentId,
   // Its owner's key is its JSON, so that it has one.
-  ...(principal !== undefined && { principal: principal as JsonValue }),
+  principal: principal === undefined ? undefined : (principal as JsonValue),
 });
 
 /** An accepted contract as a record. */
@@ -38,8 +38,8 @@ export const toRunRecord = ({ owner, state }: RunEntry): RunRecord => {
     ...senderFields({ owner, principal, agentId: agent_id }),
     run_id,
     session_id,
-    ...(lifecycle && { lifecycle }),
-    ...(task_list && { task_list }),
+    lifecycle,
+    task_list,
     verifications: [...verifications],
     ignored: state.ignored,
     irregular: state.irregular,

@@ -31,14 +31,14 @@ export interface RunSelector {
 /** Which runs. */
 export interface RunFilter extends RunSelector {
   readonly status?: RunStatus;
-  readonly isFinished?: boolean;
+  readonly isFinished?: boolean | undefined;
 }
 
 /** Which changes to watch. */
 export interface RunWatchOptions extends RunFilter {
-  readonly runId?: string;
+  readonly runId?: string | undefined;
   /** Ends the watch. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The durable contracts of all agents, reduced to their runs. */

@@ -32,7 +32,7 @@ export interface StateStore {
 /**
  * - `state_not_kept`: a record could not be written, so that its event is refused;
  * - `state_unreadable`: what is kept cannot be read at all;
- * - `state_damaged`: parts of what was kept cannot be read and are left out; the message says where they are.
+ * - `state_damaged`: parts of what was kept cannot be read; the message says where they are, and nothing is changed.
  */
 export type StateStoreErrorCode = "state_not_kept" | "state_unreadable" | "state_damaged";
 

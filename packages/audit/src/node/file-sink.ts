@@ -1,287 +1,261 @@
-import type { FileLock } from "@harnesskit/node-kit";
-import { callSafely } from "@harnesskit/wire";
+import { unlink } from "node:fs/promises";
+import { resolve } from "node:path";
+import {
+  type JournalFile,
+  type JournalFileSystem,
+  JournalQueue,
+  journalFileSystem,
+} from "@harnesskit/node-kit";
+import { callSafely, checkNumber, defineLimits, InvalidArgumentError, type LimitsOf } from "@harnesskit/wire";
 import { AuditError } from "../audit-error.ts";
-import { type AuditHead, genesis } from "../audit-head.ts";
+import type { AuditHead } from "../audit-head.ts";
 import type { AuditDetails, AuditEntryInput } from "../entry.ts";
-import { EntryFormatter } from "../entry-formatter.ts";
-import { EntryIntake } from "../entry-intake.ts";
-import { readClock } from "../read-clock.ts";
-import type { AuditAction } from "../sink.ts";
-import { EntrySnapshot } from "../snapshot.ts";
-import { BlockBuilder } from "./block-builder.ts";
-import type { FileAuditSink, SinkSettings } from "./file-sink-options.ts";
-import { LogFile } from "./log-file.ts";
-import { LogWriter } from "./log-writer.ts";
-import { OpenAction, OpenActions, type WriteEntry } from "./open-actions.ts";
-import type { OpenedLog } from "./open-log.ts";
+import { formatEntry } from "../format-entry.ts";
+import { entryLimits } from "../limits.ts";
+import { checkFileAuditSinkOptions } from "../option-names.ts";
+import { createRedactor, type Redactor } from "../redactor.ts";
+import type { AuditSink } from "../sink.ts";
+import { chainLine } from "./chain.ts";
+import { numberedFiles } from "./log-files.ts";
+import { type OpenedLog, openLog, toWriteError } from "./open-log.ts";
 
-/** Room for a line beside its body. */
-const lineOverheadBytes = 256;
+const megabyte = 1024 * 1024;
 
-interface TimedEntry {
-  readonly entry: unknown;
-  readonly timeMs: number;
+/** What a log in files may use. */
+const fileLimits = defineLimits({
+  ...entryLimits,
+  /** Bytes of one file; at least twice `maxEntryBytes`. @default 67108864 */
+  maxFileBytes: 64 * megabyte,
+  /** Files kept, the current one included; older ones are removed. @default 16 */
+  maxFiles: { default: 16, min: 2, max: 100_000 },
+  /** Bytes that wait for a disk that takes none; at least four times `maxEntryBytes`. @default 8388608 */
+  maxQueuedBytes: { default: 8 * megabyte, max: 1024 * megabyte },
+});
+export type FileAuditLimits = LimitsOf<typeof fileLimits>;
+
+export interface FileAuditSinkOptions {
+  /** The file. Full ones get numbers behind its name. No other user may be able to write to its directory. */
+  readonly path: string;
+  readonly limits?: Partial<FileAuditLimits> | undefined;
+  /** Takes the secrets out; may be shared with other logs. @default createRedactor() */
+  readonly redactor?: Redactor | undefined;
+  /** Milliseconds since 1970. @default Date.now */
+  readonly clock?: (() => number) | undefined;
+  /** Receives writes that failed and entries that are dropped, the first of each outage. What it throws is ignored. */
+  readonly onError?: ((error: AuditError) => void) | undefined;
 }
 
-/** The sink behind `openFileAuditSink`. */
-export class FileSink implements FileAuditSink {
-  readonly #settings: SinkSettings;
-  readonly #formatter: EntryFormatter;
-  readonly #builder: BlockBuilder;
-  readonly #writer: LogWriter;
-  readonly #lock: FileLock;
-  readonly #reservedBytes: number;
-  /** Bytes of the file once everything so far is written, and its number. */
+/** An audit log in files. */
+export interface FileAuditSink extends AuditSink {
+  /** The last entry; it is on disk after `flush()`. Keep it elsewhere now and then, and verify the log against it. */
+  readonly head: AuditHead;
+  /** Entries that were never written: while the log was full, after `close`, or left when it failed. */
+  readonly dropped: number;
+  readonly isFull: boolean;
+}
+
+class FileSink implements FileAuditSink {
+  readonly #path: string;
+  readonly #limits: FileAuditLimits;
+  readonly #redactor: Redactor;
+  readonly #clock: () => number;
+  readonly #onError: (error: AuditError) => void;
+  readonly #journal: JournalFile;
+  readonly #queue: JournalQueue;
+  #head: AuditHead;
+  /** Bytes of the file once all that waits is written, and the number that it gets when it is full. */
   #fileBytes: number;
   #fileNumber: number;
-  /** What is in the buffer is to be written. */
-  #isDue = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #write: WriteEntry = (entry, timeMs = this.#now()) => this.#intake.take({ entry, timeMs });
-  readonly #open = new OpenActions(this.#write);
-  readonly #intake = new EntryIntake<TimedEntry>((entry) => this.#take(entry));
-  readonly #stopListening: () => void;
+  /** The removal of the oldest files, after the last one was full. */
+  #tidying: Promise<void> = Promise.resolve();
   #dropped = 0;
-  /** Entries dropped since the queue was full; undefined while it is not. */
-  #dropping: number | undefined;
+  /** Entries dropped since the log is full. */
+  #dropping = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(settings: SinkSettings, log: OpenedLog, lock: FileLock) {
-    this.#settings = settings;
-    this.#lock = lock;
-    this.#formatter = new EntryFormatter(settings.redactor, settings.limits);
-    this.#reservedBytes = settings.limits.maxEntryBytes + lineOverheadBytes;
-    this.#stopListening = settings.redactor.beforeRemoval(() => this.#open.writeAll());
-    const { head, unsealed, unsealedLines } = log;
-    this.#builder = new BlockBuilder({
-      head,
-      unsealed,
-      unsealedLines,
-      blockBytes: settings.limits.maxBlockBytes,
+  constructor(
+    options: FileAuditSinkOptions,
+    limits: FileAuditLimits,
+    { journal, head, number, wasClosed }: OpenedLog,
+  ) {
+    this.#path = journal.path;
+    this.#limits = limits;
+    this.#redactor = options.redactor ?? createRedactor();
+    this.#clock = options.clock ?? Date.now;
+    this.#onError = (error) => callSafely(() => options.onError?.(error));
+    this.#journal = journal;
+    this.#queue = new JournalQueue(journal, {
+      maxBytes: limits.maxQueuedBytes,
+      onError: (error) => this.#onError(toWriteError(error)),
     });
-    this.#fileBytes = log.sizeBytes;
-    this.#fileNumber = log.number;
-    this.#writer = new LogWriter({
-      file: new LogFile(
-        settings.fileSystem,
-        settings.path,
-        settings.limits.maxFiles,
-        log.file,
-        log.sizeBytes,
-      ),
-      head,
-      syncEachBlock: settings.sync === "block",
-      retryIntervalMs: settings.retryIntervalMs,
-      onWritten: () => {
-        this.#endDropping(false);
-        if (this.#isDue && this.#writer.queuedBytes === 0) this.#seal();
-      },
-      onError: (error) => this.#report(error),
-    });
-    this.#begin(log);
-  }
-
-  /** Writes what the constructor recorded. Rejects with `audit_write_failed`, and the sink is at its end. */
-  async open(): Promise<void> {
-    try {
-      await this.#flush();
-    } catch (error) {
-      this.#closing = Promise.resolve();
-      this.#stopListening();
-      await this.#writer.close().catch(() => {});
-      throw error;
-    }
+    this.#head = head;
+    this.#fileBytes = journal.size;
+    this.#fileNumber = number;
+    if (journal.size === 0) this.#recordOpening();
+    const { removedBytes } = journal;
+    if (head.seq > 0 || removedBytes > 0)
+      this.#recordOwn("audit.resumed", { was_closed: wasClosed, removed_bytes: removedBytes });
   }
 
   get head(): AuditHead {
-    return this.#writer.head;
+    return this.#head;
   }
 
   get dropped(): number {
-    return this.#dropped + this.#intake.dropped;
+    return this.#dropped;
+  }
+
+  /** Two entries of the log's own always find room. */
+  get isFull(): boolean {
+    return !this.#queue.hasRoom(3 * this.#limits.maxEntryBytes);
   }
 
   record(entry: AuditEntryInput): void {
-    this.#open.writeAll();
-    this.#write(entry);
-  }
-
-  /** The beginning is recorded at once where the sink is closed, and where it cannot be read whole. */
-  begin(entry: AuditEntryInput): AuditAction {
-    const timeMs = this.#now();
-    const snapshot = new EntrySnapshot(entry);
-    const isRecorded = this.#closing !== undefined || snapshot.isUnreadable || snapshot.isInvalid;
-    snapshot.ownDetails();
-    const open = new OpenAction(snapshot, timeMs, isRecorded, this.#write);
-    if (isRecorded) {
-      this.record(entry);
-      return open;
+    if (this.#closing !== undefined) {
+      this.#dropped++;
+      return;
     }
-    this.#open.add(open);
-    this.#startTimer();
-    return open;
+    if (this.isFull) {
+      this.#drop();
+      return;
+    }
+    this.#recordDropped();
+    this.#append(entry);
   }
 
   addSecret(value: string): boolean {
-    return this.#settings.redactor.addSecret(value);
+    return this.#redactor.addSecret(value);
   }
 
   removeSecret(value: string): void {
-    this.#settings.redactor.removeSecret(value);
+    this.#redactor.removeSecret(value);
   }
 
-  flush(): Promise<void> {
-    return this.#closing ?? this.#flush();
+  async flush(): Promise<void> {
+    await (this.#closing ?? this.#flush());
   }
 
   close(): Promise<void> {
-    this.#open.writeAll();
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  #take({ entry, timeMs }: TimedEntry): void {
-    if (this.#closing !== undefined || !this.#hasRoom()) {
-      this.#dropped++;
-      return;
-    }
-    this.#prepare();
-    const line = this.#formatter.format(entry, this.#builder.seq + 1, timeMs);
-    // Its reading may have closed the sink.
-    if (this.#closing !== undefined) this.#dropped++;
-    else this.#builder.append(line);
-    this.#startTimer();
+  #drop(): void {
+    this.#dropped++;
+    if (++this.#dropping > 1) return;
+    const message = `maxQueuedBytes of ${this.#limits.maxQueuedBytes} wait for the disk: entries are dropped`;
+    this.#onError(new AuditError("audit_queue_full", message, { count: 1 }));
   }
 
-  #startTimer(): void {
-    this.#timer ??= setTimeout(this.#onTimer, this.#settings.flushIntervalMs);
-  }
-
-  #begin({ isNew, removedBytes, unsealedLines, wasClosed, head }: OpenedLog): void {
-    if (isNew) this.#beginFile(head);
-    if (head.seq === genesis.seq && removedBytes === 0) return;
-    this.#recordOwn("audit.resumed", {
-      was_closed: wasClosed,
-      removed_bytes: removedBytes,
-      unsealed_entries: unsealedLines,
-    });
-  }
-
-  readonly #onTimer = (): void => {
-    this.#open.writeAll();
-    this.#timer = undefined;
-    this.#isDue = true;
-    // Behind a write in progress, or one that the disk refuses, more is collected.
-    if (this.#writer.queuedBytes === 0) this.#seal();
-  };
-
-  #now(): number {
-    return readClock(this.#settings.clock);
-  }
-
-  #report(error: AuditError): void {
-    callSafely(() => this.#settings.onError(error));
-  }
-
-  /** Seals what is in the buffer and hands it to the writer. */
-  #seal(): void {
-    this.#isDue = false;
-    const block = this.#builder.seal();
-    if (block === undefined) return;
-    this.#fileBytes += block.bytes.length;
-    this.#writer.enqueue(block);
-  }
-
-  /** Makes room for one more line, in the next file where this one is full. */
-  #prepare(): void {
-    if (this.#builder.freeBytes < this.#reservedBytes) this.#seal();
-    if (!this.#builder.isSealed) return;
-    if (this.#fileBytes + this.#settings.limits.maxBlockBytes <= this.#settings.limits.maxFileBytes) return;
-    this.#fileNumber++;
-    this.#fileBytes = 0;
-    this.#builder.beginFile(this.#fileNumber);
-    this.#beginFile({ seq: this.#builder.seq, hash: this.#builder.hash });
-  }
-
-  #beginFile(previous: AuditHead): void {
-    const details = {
-      format: 1,
-      file: this.#fileNumber,
-      previous_seq: previous.seq,
-      previous_hash: previous.hash,
-    };
-    this.#appendOwn("audit.opened", details);
+  #recordDropped(): void {
+    const entries = this.#dropping;
+    this.#dropping = 0;
+    if (entries > 0) this.#recordOwn("audit.dropped", { entries, limit: "maxQueuedBytes" });
   }
 
   #recordOwn(action: `audit.${string}`, details: AuditDetails): void {
-    this.#prepare();
-    this.#appendOwn(action, details);
+    this.#append({ action, details });
   }
 
-  #appendOwn(action: `audit.${string}`, details: AuditDetails): void {
-    this.#builder.append(this.#formatter.formatOwn(action, details, this.#builder.seq + 1, this.#now()));
-  }
-
-  #queuedBytes(): number {
-    return this.#writer.queuedBytes + this.#builder.usedBytes;
-  }
-
-  /** Counts the entry and reports where the queue is full. */
-  #hasRoom(): boolean {
-    const { maxQueuedBytes } = this.#settings.limits;
-    if (this.#dropping !== undefined) this.#endDropping(false);
-    if (this.#dropping === undefined) {
-      if (this.#queuedBytes() + this.#reservedBytes <= maxQueuedBytes) return true;
-      this.#dropping = 0;
-      const message = `maxQueuedBytes of ${maxQueuedBytes} is reached: audit entries are dropped`;
-      this.#report(new AuditError("audit_queue_full", message, { count: this.#dropped + 1 }));
+  #append(entry: AuditEntryInput): void {
+    const isFileFull = this.#fileBytes + this.#limits.maxEntryBytes > this.#limits.maxFileBytes;
+    if (isFileFull) {
+      this.#recordOpening(`${this.#path}.${this.#fileNumber++}`);
+      this.#tidying = this.#queue.flush().then(
+        () => this.#removeOldest(),
+        () => {},
+      );
     }
-    this.#dropping++;
-    return false;
+    this.#push(entry);
   }
 
-  /** Records how many entries were dropped, once half of the queue is free again, so that this is not reported too often. */
-  #endDropping(evenIfFull: boolean): void {
-    const { maxQueuedBytes } = this.#settings.limits;
-    const dropped = this.#dropping;
-    if (dropped === undefined || (!evenIfFull && this.#queuedBytes() > maxQueuedBytes / 2)) return;
-    this.#dropping = undefined;
-    this.#recordOwn("audit.dropped", {
-      entries: dropped,
-      limit: "maxQueuedBytes",
-      limit_bytes: maxQueuedBytes,
-    });
-    this.#startTimer();
+  /** The first line of a file names what it follows, so that it can be verified where the files before are gone. */
+  #recordOpening(rotateTo?: string): void {
+    if (rotateTo !== undefined) this.#fileBytes = 0;
+    const { seq, hash } = this.#head;
+    const details = { format: 2, file: this.#fileNumber, previous_seq: seq, previous_hash: hash };
+    this.#push({ action: "audit.opened", details }, rotateTo);
+  }
+
+  #push(entry: AuditEntryInput, rotateTo?: string): void {
+    const seq = this.#head.seq + 1;
+    const json = formatEntry(entry, seq, this.#clock(), { redactor: this.#redactor, limits: this.#limits });
+    const { text, hash } = chainLine(this.#head.hash, json);
+    this.#queue.push(text, rotateTo);
+    this.#head = { seq, hash };
+    this.#fileBytes += Buffer.byteLength(text);
   }
 
   async #flush(): Promise<void> {
-    this.#open.writeAll();
-    this.#seal();
-    await this.#writer.drained();
-    if (this.#settings.sync !== "never") await this.#writer.sync();
+    try {
+      await this.#queue.flush();
+    } catch (cause) {
+      throw toWriteError(cause);
+    }
+    await this.#tidying;
+  }
+
+  async #removeOldest(): Promise<void> {
+    try {
+      const numbered = await numberedFiles(this.#path);
+      const tooMany = numbered.slice(0, Math.max(0, numbered.length + 1 - this.#limits.maxFiles));
+      for (const { path } of tooMany) await unlink(path);
+    } catch (cause) {
+      this.#onError(toWriteError(cause));
+    }
   }
 
   async #close(): Promise<void> {
-    this.#endDropping(true);
-    this.#recordOwn("audit.closed", { dropped: this.#dropped });
-    clearTimeout(this.#timer);
     try {
+      this.#recordDropped();
+      this.#recordOwn("audit.closed", { dropped: this.#dropped });
       await this.#flush();
     } catch (cause) {
-      const count = this.#writer.queuedLines;
+      const count = this.#queue.length;
       this.#dropped += count;
-      if (count === 0) throw cause;
-      const error = new AuditError("audit_entries_lost", `${count} audit entries could not be written`, {
-        cause,
-        count,
-      });
-      this.#report(error);
+      const message = `${count} audit entries could not be written`;
+      const error = new AuditError("audit_entries_lost", message, { cause, count });
+      this.#onError(error);
       throw error;
     } finally {
-      clearTimeout(this.#timer);
-      this.#stopListening();
-      await this.#writer.close().catch(() => {});
-      await this.#lock.release().catch(() => {});
+      this.#queue.stop();
+      await this.#journal.close().catch(() => {});
     }
   }
 }
+
+/** Limits whose minima follow from others. Throws `invalid_argument`. */
+const resolveLimits = (given: Partial<FileAuditLimits> = {}): FileAuditLimits => {
+  const limits = fileLimits.resolve(given);
+  checkNumber("limits.maxFileBytes", limits.maxFileBytes, { min: 2 * limits.maxEntryBytes });
+  checkNumber("limits.maxQueuedBytes", limits.maxQueuedBytes, { min: 4 * limits.maxEntryBytes });
+  return limits;
+};
+
+/** {@link openFileAuditSink} on a file system that a test may make fail. */
+export const openSink = async (
+  options: FileAuditSinkOptions,
+  fileSystem: JournalFileSystem = journalFileSystem,
+): Promise<FileAuditSink> => {
+  checkFileAuditSinkOptions(options);
+  const { path } = options;
+  if (typeof path !== "string" || path === "" || path.includes("\0"))
+    throw new InvalidArgumentError("path must be a path in the file system: not empty, without NUL");
+  const limits = resolveLimits(options.limits);
+  const opened = await openLog(resolve(path), fileSystem);
+  try {
+    const sink = new FileSink(options, limits, opened);
+    await sink.flush();
+    return sink;
+  } catch (error) {
+    await opened.journal.close().catch(() => {});
+    throw error;
+  }
+};
+
+/**
+ * Opens the audit log at a path, or continues the one that is there, and holds it until `close()`. Resolves once its
+ * first entry is written. Rejects with `audit_locked` while another writer has it, `audit_insecure_path`, `audit_damaged` where its
+ * last line is not one that a writer left, and `audit_write_failed`; throws `invalid_argument`.
+ */
+export const openFileAuditSink = (options: FileAuditSinkOptions): Promise<FileAuditSink> => openSink(options);

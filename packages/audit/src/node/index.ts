@@ -1,11 +1,15 @@
 export {
-  type AuditSync,
   type FileAuditLimits,
   type FileAuditSink,
   type FileAuditSinkOptions,
-  fileLimits,
-} from "./file-sink-options.ts";
-export type { AuditFileSystem } from "./file-system.ts";
-export { openFileAuditSink } from "./open-file-audit-sink.ts";
+  openFileAuditSink,
+} from "./file-sink.ts";
 export { type AuditFilter, readAuditFile } from "./read-audit-file.ts";
-export { verifyAuditFile } from "./verify-audit-file.ts";
+export {
+  type AuditIntact,
+  type AuditProblem,
+  type AuditProblemKind,
+  type AuditVerification,
+  type VerifyOptions,
+  verifyAuditFile,
+} from "./verify-audit-file.ts";

@@ -1,67 +1,96 @@
-import type { FileHandle } from "node:fs/promises";
-import { ifPresent, openOwnFile } from "@harnesskit/node-kit";
+import { lstat } from "node:fs/promises";
+import { dirname } from "node:path";
+import {
+  acquireFileLock,
+  FileLockError,
+  JournalFile,
+  type JournalFileSystem,
+  makeDirectory,
+  privatePathProblem,
+  systemErrorCode,
+  UnsafeFileError,
+} from "@harnesskit/node-kit";
+import { AuditError } from "../audit-error.ts";
 import { type AuditHead, genesis } from "../audit-head.ts";
-import type { AuditFileSystem } from "./file-system.ts";
-import { openForAppend } from "./log-file.ts";
-import { listNumbered } from "./log-names.ts";
-import { type LogTail, readTail } from "./read-tail.ts";
+import { type ChainLine, parseChainLine } from "./chain.ts";
+import { numberedFiles } from "./log-files.ts";
 
 /** A log that can be continued. */
 export interface OpenedLog {
-  readonly file: FileHandle;
-  readonly sizeBytes: number;
-  /** The number that the file will get when it is rotated. */
+  readonly journal: JournalFile;
+  /** The number that the file gets when it is full. */
   readonly number: number;
   readonly head: AuditHead;
-  readonly unsealed: Uint8Array;
-  readonly unsealedLines: number;
-  /** True for a file whose first line is still to be written. */
-  readonly isNew: boolean;
-  /** What an unfinished write had left, in bytes; it is gone. */
-  readonly removedBytes: number;
   /** Whether the last writer closed it. */
   readonly wasClosed: boolean;
 }
 
-/** The head of the newest file that the log was rotated to. */
-const headBefore = async (fileSystem: AuditFileSystem, path: string | undefined): Promise<AuditHead> => {
-  if (path === undefined) return genesis;
-  const file = await openOwnFile(path, { fileSystem });
+/** What the system, a lock or a journal refused, as an `AuditError`. */
+export const toWriteError = (cause: unknown): AuditError => {
+  if (AuditError.isInstance(cause)) return cause;
+  if (FileLockError.isInstance(cause)) {
+    const message = "another writer has the log open: stop it or use another path";
+    return new AuditError("audit_locked", message, { cause });
+  }
+  if (UnsafeFileError.isInstance(cause)) {
+    const message = `a file of the log ${cause.problem}, or use another path`;
+    return new AuditError("audit_insecure_path", message, { cause });
+  }
+  const code = systemErrorCode(cause);
+  const why = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : `the system says ${code ?? "no"}`;
+  return new AuditError("audit_write_failed", `the audit log could not be written: ${why}`, { cause });
+};
+
+/** The last line of a file; undefined for an empty one. Throws `audit_damaged` for one that no writer left. */
+const lastLineOf = (journal: JournalFile): ChainLine | undefined => {
+  const line = journal.lastLine();
+  if (line === undefined) return undefined;
+  const found = parseChainLine(line.toString("utf8"));
+  if (found !== undefined) return found;
+  throw new AuditError(
+    "audit_damaged",
+    "the last line of the log is not one that a writer left: verify it, move it away, and start again",
+  );
+};
+
+const maxBytes = Number.POSITIVE_INFINITY;
+
+/** The last line of a file that the log was rotated to. */
+const lastLineOfNumbered = async (path: string | undefined): Promise<ChainLine | undefined> => {
+  if (path === undefined) return undefined;
+  const journal = new JournalFile({ path, maxBytes });
   try {
-    return (await readTail(file)).head ?? genesis;
+    return lastLineOf(journal);
   } finally {
-    await file.close();
+    await journal.close();
   }
 };
 
-/**
- * Opens the log, creates it if needed, and cuts off what its last writer left incomplete. Throws `audit_damaged`,
- * `audit_insecure_path` and what the system throws.
- */
-export const openLog = async (fileSystem: AuditFileSystem, path: string): Promise<OpenedLog> => {
-  const numbered = await listNumbered(fileSystem, path);
-  const newest = numbered.at(-1);
-  const existing = await ifPresent(openForAppend(fileSystem, path, false));
-  const file = existing ?? (await openForAppend(fileSystem, path, true));
+/** Makes or checks the directory of the log, takes its lock, opens it and reads where its chain ends. Rejects with an `AuditError`. */
+export const openLog = async (path: string, fileSystem: JournalFileSystem): Promise<OpenedLog> => {
   try {
-    const { size } = await file.stat();
-    const tail: LogTail | undefined = existing === undefined ? undefined : await readTail(file);
-    const endBytes = tail?.endBytes ?? 0;
-    if (endBytes < size) await file.truncate(endBytes);
-    const isNew = tail?.head === undefined;
-    return {
-      file,
-      sizeBytes: endBytes,
-      number: (newest?.number ?? 0) + 1,
-      head: tail?.head ?? (await headBefore(fileSystem, newest?.path)),
-      unsealed: tail?.unsealed ?? new Uint8Array(0),
-      unsealedLines: tail?.unsealedLines ?? 0,
-      isNew,
-      removedBytes: size - endBytes,
-      wasClosed: tail?.isClosed ?? false,
-    };
-  } catch (error) {
-    await file.close();
-    throw error;
+    const directory = dirname(path);
+    await makeDirectory(directory);
+    const problem = privatePathProblem(await lstat(directory), { kind: "directory" });
+    if (problem !== undefined) throw new AuditError("audit_insecure_path", `the log's directory ${problem}`);
+    const lock = await acquireFileLock(`${path}.lock`);
+    let journal: JournalFile | undefined;
+    try {
+      journal = new JournalFile({ path, maxBytes, lock, fileSystem });
+      const newest = (await numberedFiles(path)).at(-1);
+      const last = lastLineOf(journal) ?? (await lastLineOfNumbered(newest?.path));
+      journal.cutTail();
+      return {
+        journal,
+        number: (newest?.number ?? 0) + 1,
+        head: last ? { seq: last.seq, hash: last.hash } : genesis,
+        wasClosed: last?.action === "audit.closed" && journal.removedBytes === 0,
+      };
+    } catch (error) {
+      await (journal ?? { close: () => lock.release() }).close();
+      throw error;
+    }
+  } catch (cause) {
+    throw toWriteError(cause);
   }
 };

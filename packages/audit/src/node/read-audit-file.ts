@@ -1,33 +1,31 @@
 import { AuditError } from "../audit-error.ts";
 import { type AuditEntry, AuditEntrySchema, idFields } from "../entry.ts";
-import { splitLines } from "../split-lines.ts";
-import { chunksOf, openFiles } from "./open-files.ts";
+import { logLines } from "./log-files.ts";
 
 /** Which entries are wanted; all conditions hold at once. */
 export interface AuditFilter {
   /** An action, or with `.*` at its end all that begin so: `tool.*`. @default all */
-  readonly action?: string;
+  readonly action?: string | undefined;
   readonly outcome?: string;
-  readonly agent_id?: string;
+  readonly agent_id?: string | undefined;
   readonly tool_id?: string;
-  readonly call_id?: string;
+  readonly call_id?: string | undefined;
   readonly session_id?: string;
   readonly request_id?: string;
-  readonly correlation_id?: string;
+  readonly correlation_id?: string | undefined;
   readonly causation_id?: string;
   /** Entries with a greater number. @default 0 */
-  readonly afterSeq?: number;
+  readonly afterSeq?: number | undefined;
   /** From this time on, in milliseconds since 1970. @default the beginning */
   readonly fromMs?: number;
   /** Before this time, in milliseconds since 1970. @default the end */
   readonly beforeMs?: number;
   /** How many entries at most. @default all */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Takes a line that is no entry, counted from 1; reading goes on. @default throws `audit_invalid_line` */
   readonly onInvalidLine?: (file: string, line: number) => void;
 }
 
-const maxLineBytes = 2 * 1024 * 1024;
 const texts = ["outcome", ...idFields] as const;
 
 const isWanted = (entry: AuditEntry, filter: AuditFilter): boolean => {
@@ -44,11 +42,9 @@ const isWanted = (entry: AuditEntry, filter: AuditFilter): boolean => {
   return timeMs >= (fromMs ?? Number.NEGATIVE_INFINITY) && timeMs < (beforeMs ?? Number.POSITIVE_INFINITY);
 };
 
-const decoder = new TextDecoder();
-
-const parseEntry = (bytes: Uint8Array): AuditEntry | undefined => {
+const parseEntry = (text = ""): AuditEntry | undefined => {
   try {
-    return AuditEntrySchema.safeParse(JSON.parse(decoder.decode(bytes))).data;
+    return AuditEntrySchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
@@ -64,21 +60,16 @@ export async function* readAuditFile(path: string, filter: AuditFilter = {}): As
   const { limit = Number.POSITIVE_INFINITY, onInvalidLine } = filter;
   let count = 0;
   if (count >= limit) return;
-  for await (const { path: name, file } of openFiles(path)) {
-    let number = 0;
-    for await (const line of splitLines(chunksOf(file), maxLineBytes)) {
-      number++;
-      if (!line.isWhole) continue;
-      const entry = line.isTooLong ? undefined : parseEntry(line.bytes);
-      if (entry === undefined) {
-        if (onInvalidLine === undefined) {
-          throw new AuditError("audit_invalid_line", `line ${number} of ${name} is no entry: verify the log`);
-        }
-        onInvalidLine(name, number);
-      } else if (isWanted(entry, filter)) {
-        yield entry;
-        if (++count >= limit) return;
-      }
+  for await (const { file, number, text, isWhole } of logLines(path)) {
+    if (!isWhole) continue;
+    const entry = parseEntry(text);
+    if (entry === undefined) {
+      if (onInvalidLine === undefined)
+        throw new AuditError("audit_invalid_line", `line ${number} of ${file} is no entry: verify the log`);
+      onInvalidLine(file, number);
+    } else if (isWanted(entry, filter)) {
+      yield entry;
+      if (++count >= limit) return;
     }
   }
 }

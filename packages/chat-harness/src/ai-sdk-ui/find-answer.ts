@@ -61,7 +61,7 @@ export const findAnswer = async (
     : toApprovalPayload({
         decision: "reject",
         ...bound,
-        ...(reason !== undefined && { reason: reason.slice(0, 10_000) }),
+        reason: reason === undefined ? undefined : reason.slice(0, 10_000),
       });
   return { pause, payload };
 };

@@ -45,15 +45,15 @@ export interface HarnessChatTransportOptions {
     };
   };
   /** What streams the answers of a chat graph. @default an answer comes whole at the end of its turn */
-  readonly feed?: ChatFeed;
+  readonly feed?: ChatFeed | undefined;
   /** Data parts for the end of a turn, such as artifacts; `final_state` needs `includeFinalState` of the harness. @default none */
-  readonly dataParts?: (outcome: ChatTurnOutcome) => readonly DataPart[];
+  readonly dataParts?: ((outcome: ChatTurnOutcome) => readonly DataPart[]) | undefined;
   /** Makes the payload for a pause that is no approval, from what the page gave by `addToolOutput`. @default such answers are refused */
-  readonly toPayload?: ToPayload;
+  readonly toPayload?: ToPayload | undefined;
   /** Receives why a turn could not be run, where the page gets a fixed sentence. What it throws is ignored. @default no report */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** @default see each limit */
-  readonly limits?: Partial<ChatTransportLimits>;
+  readonly limits?: Partial<ChatTransportLimits> | undefined;
 }
 
 type SendOptions = Parameters<ChatTransport<HarnessUIMessage>["sendMessages"]>[0];

@@ -1,4 +1,5 @@
 import type { AssistantMessage, ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
+import { defined } from "@harnesskit/wire/json";
 import type { DynamicToolUIPart } from "ai";
 import { approvalRequestOf } from "../ai-sdk/approval.ts";
 import { failureOfText } from "../ai-sdk/failure-text.ts";
@@ -17,7 +18,13 @@ const toOutput = (content: string): unknown => {
 /** A call with its result in a message of the role `tool`. */
 export const endCall = (call: DynamicToolUIPart, content: string): DynamicToolUIPart => {
   const { type, toolCallId, toolName, input, providerExecuted } = call;
-  const base = { type, toolCallId, toolName, input, ...(providerExecuted && { providerExecuted }) };
+  const base = defined({
+    type,
+    toolCallId,
+    toolName,
+    input,
+    providerExecuted: providerExecuted || undefined,
+  });
   const failure = failureOfText(content);
   if (failure === undefined) return { ...base, state: "output-available", output: toOutput(content) };
   if (failure.status !== "rejected") return { ...base, state: "output-error", errorText: failure.message };

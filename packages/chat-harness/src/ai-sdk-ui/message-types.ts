@@ -4,9 +4,9 @@ import type { ApprovalRequest } from "../ai-sdk/approval.ts";
 
 /** What is known of the turn behind a message of the assistant. */
 export interface HarnessMessageMetadata {
-  readonly status?: "running" | "completed" | "suspended" | "cancelled" | "error";
+  readonly status?: "running" | "completed" | "suspended" | "cancelled" | "error" | undefined;
   /** With the status `error`: a sentence for people. */
-  readonly error?: string;
+  readonly error?: string | undefined;
 }
 
 /** The data parts of a message: `data-approval`, `data-question`, and those of the application's `dataParts`. */

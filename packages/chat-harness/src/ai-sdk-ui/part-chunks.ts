@@ -1,3 +1,4 @@
+import { defined } from "@harnesskit/wire/json";
 import type { HarnessUIMessageChunk, HarnessUIPart } from "./message-types.ts";
 
 type Chunk = HarnessUIMessageChunk;
@@ -74,13 +75,13 @@ export class PartChunks {
     }
     if (part.type === "dynamic-tool") {
       const { toolCallId, toolName, input, providerExecuted } = part;
-      const call = {
+      const call = defined({
         toolCallId,
         toolName,
         input,
         dynamic: true,
-        ...(providerExecuted && { providerExecuted }),
-      };
+        providerExecuted: providerExecuted || undefined,
+      });
       return [...begin, { type: "tool-input-available", ...call }, ...endOf(part)];
     }
     if (!part.type.startsWith("data-") || !("data" in part)) return begin;
@@ -89,6 +90,6 @@ export class PartChunks {
       readonly id?: string;
       readonly data: unknown;
     };
-    return [...begin, { type, ...(id !== undefined && { id }), data }];
+    return [...begin, defined({ type, id, data })];
   }
 }

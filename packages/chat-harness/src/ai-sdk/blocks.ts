@@ -1,5 +1,5 @@
 import type { AssistantBlock, ImageBlock, UserBlock } from "@harnesskit/protocol/chat";
-import { isObject } from "@harnesskit/wire/json";
+import { defined, isObject } from "@harnesskit/wire/json";
 import type { AssistantModelMessage, ImagePart, ProviderMetadata, TextPart, UserModelMessage } from "ai";
 import { ChatModelError } from "./to-model-error.ts";
 
@@ -78,12 +78,8 @@ const toImagePart = ({ source, media_type: mediaType, detail }: ImageBlock): Ima
       isUrl ? "the address of an image is not a URL" : "the bytes of an image are not base64",
     );
   }
-  return {
-    type: "image",
-    image,
-    ...(mediaType === undefined ? {} : { mediaType }),
-    ...(detail === undefined ? {} : { providerOptions: { openai: { imageDetail: detail } } }),
-  };
+  const providerOptions = detail === undefined ? undefined : { openai: { imageDetail: detail } };
+  return defined({ type: "image" as const, image, mediaType, providerOptions });
 };
 
 /** A block of a user's message as a part for the AI SDK. Throws `provider_invalid_request` for an image that is not valid. */

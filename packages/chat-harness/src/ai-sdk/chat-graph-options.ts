@@ -1,3 +1,4 @@
+import type { Resolved } from "@harnesskit/wire";
 import {
   type Clock,
   checkNumber,
@@ -28,7 +29,7 @@ import { ChatModelError } from "./to-model-error.ts";
  */
 const showTool = async (tool: Tool): Promise<Tool> =>
   Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
-    ...(tool.description !== undefined && { description: wellFormed(tool.description) }),
+    description: tool.description === undefined ? undefined : wellFormed(tool.description),
     inputSchema: jsonSchema(wellFormedJson(await asSchema(tool.inputSchema).jsonSchema) as object),
     execute: undefined,
     needsApproval: undefined,
@@ -90,32 +91,32 @@ export interface ChatGraphOptions {
   /** Any model of the AI SDK. */
   readonly model: LanguageModel;
   /** Instructions before every conversation, which are not part of it. @default none */
-  readonly system?: string;
+  readonly system?: string | undefined;
   /**
    * Tools of the AI SDK, each with `execute`. One with `needsApproval` (true, or a function of the input that says so) pauses the
    * turn before it runs. Or an array of tools as `tool` makes them, for which see `toChatTools`. @default {}
    */
-  readonly tools?: ChatTools | ChatToolSource;
+  readonly tools?: ChatTools | ChatToolSource | undefined;
   /** What the model is asked with. @default {} */
-  readonly settings?: ChatModelSettings;
+  readonly settings?: ChatModelSettings | undefined;
   /** How often a request is repeated if the provider fails before its answer begins. @default 2 */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** How long one answer of the model may take. @default 300000 */
-  readonly modelTimeoutMs?: number;
+  readonly modelTimeoutMs?: number | undefined;
   /** How long one tool may run. @default 120000 */
-  readonly toolTimeoutMs?: number;
+  readonly toolTimeoutMs?: number | undefined;
   /** See {@link ChatGraphLimits}. */
-  readonly limits?: Partial<ChatGraphLimits>;
+  readonly limits?: Partial<ChatGraphLimits> | undefined;
   /** Receives text, calls and results as they come. The turn does not wait for it. @default no report */
-  readonly onEvent?: ChatListener;
+  readonly onEvent?: ChatListener | undefined;
   /** Time. @default that of the system */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** The options with their defaults. */
 export interface ChatSettings
   extends ChatGraphLimits,
-    Required<
+    Resolved<
       Pick<
         ChatGraphOptions,
         "model" | "settings" | "maxRetries" | "modelTimeoutMs" | "toolTimeoutMs" | "clock"

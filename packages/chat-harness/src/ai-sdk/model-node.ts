@@ -1,4 +1,5 @@
 import type { NodeContext } from "@harnesskit/graph";
+import { defined } from "@harnesskit/wire/json";
 import { type MediaPlace, mediaPlaceAt, noAnswerReason, watchRetries } from "@harnesskit/wire/model";
 import { settleWithin } from "@harnesskit/wire/time";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
@@ -145,8 +146,7 @@ const askOnce = async (chat: ChatSettings, question: Question, operation: Traced
       const { providerOptions, ...settings } = chat.settings;
       const stream = streamText({
         ...settings,
-        ...(providerOptions === undefined ? {} : { providerOptions }),
-        ...(chat.system === undefined ? {} : { system: chat.system }),
+        ...defined({ providerOptions, system: chat.system }),
         model: watched(chat, question.tell),
         messages: question.messages,
         allowSystemInMessages: true,
@@ -201,7 +201,7 @@ export const modelNode =
     for (const call of calls) tell({ type: "call", call });
     const message = toAssistantChatMessage(answer.blocks, calls);
     return {
-      ...(message === undefined ? {} : { messages: [message] }),
+      messages: message === undefined ? undefined : [message],
       queue: answer.calls.map(({ call, problem }) => ({ id: call.id, problem })),
       model_calls: step,
       is_kept: false,

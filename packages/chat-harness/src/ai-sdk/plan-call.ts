@@ -96,7 +96,10 @@ export const planCall = async (
   });
   if ("problem" in ready) return unfit(ready.code, ready.problem);
   const { input, preview } = ready;
-  const shown = { input: edited ?? input ?? call.arguments, ...(preview !== undefined && { preview }) };
+  const shown = {
+    input: edited ?? input ?? call.arguments,
+    preview,
+  };
   const needed = approval === undefined && (await needsApproval(tool, checked.input, run));
   if (typeof needed === "string") return notRun("approval_undecided", needed);
   if (needed || (approval !== undefined && edited === undefined && ready.input !== undefined)) {

@@ -74,7 +74,7 @@ export const readyCall = async (
 > => {
   const prepare = prepareOf(tool);
   if (prepare === undefined) return { tool };
-  const scope = { callId: run.call.id, ...(threadId !== null && { threadId }) };
+  const scope = { callId: run.call.id, threadId: threadId === null ? undefined : threadId };
   const settled = await callTool(run, ({ abortSignal: signal }) => prepare(input, { ...scope, signal }));
   run.signal.throwIfAborted();
   if (settled.status !== "done") {
@@ -90,7 +90,7 @@ export const readyCall = async (
       signal: abortSignal ?? run.signal,
       stdout: () => {},
       stderr: () => {},
-      ...(isApproved && { approval: { id: run.call.id, by: "the user of the conversation" } }),
+      approval: isApproved ? { id: run.call.id, by: "the user of the conversation" } : undefined,
     });
   return { ...ready, tool: { ...tool, execute } as Tool };
 };

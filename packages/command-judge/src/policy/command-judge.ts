@@ -7,7 +7,7 @@ import { changesFiles, type JudgedAction, ownOf } from "./changes-files.ts";
 
 export interface CommandJudgeOptions {
   /** Absolute path of the agent's home folder; without it, `~` is outside the workspace. @default undefined */
-  readonly home?: string;
+  readonly home?: string | undefined;
 }
 
 /** What a function of a policy gets beside its arguments. */
@@ -59,7 +59,12 @@ const judgeArguments = (args: unknown, { workspace, lists }: JudgeContext, home:
   const cwd = ownOf(args, "cwd") ?? ".";
   const directory = typeof cwd === "string" ? joinPath(workspace, cwd) : undefined;
   if (directory === undefined) return notACommand("the argument cwd is not a path");
-  const places = { workspace, directory, lists: toJudgeLists(lists), ...(home !== undefined && { home }) };
+  const places = {
+    workspace,
+    directory,
+    lists: toJudgeLists(lists),
+    home,
+  };
   return toMap(judgeCommand(command, places));
 };
 
@@ -102,7 +107,7 @@ const whyOf = (judged: readonly PathJudgement[]): string => {
 const judgeFiles = (args: unknown, { event, workspace, lists }: JudgeContext, home: string | undefined) => {
   const paths = pathsOf(args, ownOf(event.payload, "tool_name"));
   if (!paths) return { outside: true, secret: false, unknown: true, why: "the arguments name no path" };
-  const places = { workspace, lists: toJudgeLists(lists), ...(home !== undefined && { home }) };
+  const places = { workspace, lists: toJudgeLists(lists), home };
   const judged = paths.map((path) => judgePath(path, places));
   const { outside, secret, unknown } = worstOf(judged);
   return { outside, secret, unknown, why: whyOf(judged) };

@@ -27,7 +27,7 @@ export const logOptions = `${diffOptions} -n=number -L=text -i -E -F -g -m -t --
 
 export const reads = (usage: string, judge: Spec["judge"] = revisions): Spec => ({
   usage: withOperands(usage),
-  ...(judge !== undefined && { judge }),
+  judge,
 });
 
 /** `git branch` without operands lists. */

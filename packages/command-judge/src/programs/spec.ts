@@ -35,7 +35,7 @@ export interface Spec {
   /** The path that is used where no operand names one. */
   readonly fallback?: string;
   /** What running it amounts to, whatever its arguments are. */
-  readonly does?: Does;
+  readonly does?: Does | undefined;
   /** Options with which `does` does not hold. */
   readonly unless?: string;
   /** Sub-commands; the options stand before them. */
@@ -44,7 +44,7 @@ export interface Spec {
    * `posix`: options end at the first operand; `single`: one dash begins long options, `-name` or `-name=value`; `words`: it
    * has no options, and every argument is an operand; `text...` where `usage` names no operand.
    */
-  readonly style?: "posix" | "single" | "words";
+  readonly style?: "posix" | "single" | "words" | undefined;
   /** No option of it is harmful, so that a word of which it is not known whether it is an option is harmless, too. */
   readonly anyOption?: true;
   /** The first word may be options without a dash, as in `tar xzf a.tgz`; the last letter alone may take a value. */
@@ -56,7 +56,7 @@ export interface Spec {
   /** Judges options that stand before a sub-command. */
   readonly before?: Judge;
   /** Judges what the table cannot say. */
-  readonly judge?: Judge;
+  readonly judge?: Judge | undefined;
   /** What the program prints where that is known. May judge, too. */
   readonly prints?: (call: Call, parsed: Parsed) => string | undefined;
 }
@@ -85,8 +85,8 @@ const specOf = (entry: string): Spec => {
   const [usage = "", does] = entry.split(/ ?=> /) as [string, Does?];
   return {
     usage,
-    ...(does !== undefined && { does }),
-    ...(does !== undefined && usage === "" && { style: "words" }),
+    does,
+    style: does !== undefined && usage === "" ? "words" : undefined,
   };
 };
 

@@ -7,9 +7,9 @@ import { type Directive, DirectiveSchema } from "./directive.ts";
 /** What a directive is issued for. One of `input` and `match` is given; both are kept as digests. */
 export interface DirectiveRequest extends Pick<Directive, "tool_id" | "issued_by" | "until"> {
   /** Exactly the input of the call. */
-  readonly input?: JsonObject;
+  readonly input?: JsonObject | undefined;
   /** Fields of the input and their values, at least one; its other fields are free. */
-  readonly match?: JsonObject;
+  readonly match?: JsonObject | undefined;
   /** @default 1 */
   readonly max_uses?: number;
   /** What it was issued for, such as an approval, for the audit only. */

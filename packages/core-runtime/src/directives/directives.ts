@@ -43,9 +43,9 @@ export interface DirectivesOptions {
   /** Records each issue, use and revocation. @default nowhere */
   readonly audit?: Pick<AuditSink, "record"> | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** @default random ids */
-  readonly createId?: (prefix: string) => string;
+  readonly createId?: ((prefix: string) => string) | undefined;
 }
 
 /** A change of the one directive that has this id. */

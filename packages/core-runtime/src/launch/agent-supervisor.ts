@@ -4,11 +4,11 @@ import { startDeadline } from "@harnesskit/wire/time";
 import type { LaunchObserver } from "../launch-port.ts";
 import type { AgentEnd } from "./agent-process.ts";
 import { type AgentRun, endReason, errorLine, spawnReason, startRun } from "./agent-run.ts";
-import { type AgentExit, type AgentReason, AgentStartError, SpawnError } from "./errors.ts";
+import { type AgentExit, type AgentReason, AgentStartError } from "./errors.ts";
 import type { LaunchContext } from "./launch-options.ts";
 import type { LaunchedAgent } from "./launched-agent.ts";
 import type { LaunchedAgents } from "./launched-agents.ts";
-import { type ManifestDrift, manifestDrift, type ReadManifest } from "./read-manifest.ts";
+import type { ReadManifest } from "./read-manifest.ts";
 import { restartSettings } from "./restart-policy.ts";
 import { supervise } from "./supervise.ts";
 import {
@@ -38,7 +38,6 @@ export class AgentSupervisor {
   /** Of the last attempt, once it has ended. */
   #end: AgentEnd | undefined;
   #lastExit: AgentExit | undefined;
-  #drift: ManifestDrift | undefined;
   /** Its session ends now, and it was asked to reconnect after this time. */
   #retryAfterMs: number | undefined;
   #cancelTimer: (() => void) | undefined;
@@ -77,7 +76,6 @@ export class AgentSupervisor {
   restart(read: ReadManifest): void {
     this.#read = read;
     this.#settings = this.#settingsOf(read);
-    this.#drift = undefined;
     this.#report({ type: "restart" });
   }
 
@@ -183,7 +181,6 @@ export class AgentSupervisor {
     const launchId = randomId("lch");
     this.#launchId = launchId;
     try {
-      if (!this.#state.byHand) await this.#checkDrift();
       const run = await startRun(this.#context, this.#read, launchId, this.#observe(launchId));
       this.#run = run;
       this.#follow(run);
@@ -191,15 +188,6 @@ export class AgentSupervisor {
       this.#launchId = undefined;
       this.#report({ type: "start_failed", reason: spawnReason(cause) });
     }
-  }
-
-  /** The policy starts what was launched, whatever the manifest says now, unless the core refuses a changed one. */
-  async #checkDrift(): Promise<void> {
-    const { core, options } = this.#context;
-    this.#drift = await manifestDrift(this.#read, core.context.limits);
-    if (this.#drift === undefined || !options.refuseManifestDrift) return;
-    const message = "its manifest has changed since it was launched: restart it";
-    throw new SpawnError("manifest_drift", message);
   }
 
   #follow(run: AgentRun): void {
@@ -216,7 +204,7 @@ export class AgentSupervisor {
       this.#end = end;
       this.#lastExit = end.exit;
       const reason = endReason(end);
-      this.#report({ type: "gone", exit: end.exit, ...(reason && { reason }) });
+      this.#report({ type: "gone", exit: end.exit, reason });
     });
     this.#update();
   }
@@ -270,12 +258,13 @@ export class AgentSupervisor {
       toolIds: this.#toolIds,
       manifestHash: this.#read.hash,
       ...this.#session,
-      ...(reason && { reason: reason.message, reasonCode: reason.code }),
-      ...(phase === "backoff" && deadlineMs !== undefined && { nextStartMs: toEpochMs(deadlineMs) }),
-      ...(this.#lastExit && { lastExit: this.#lastExit }),
-      ...(line !== undefined && { errorLine: line }),
-      ...(running && { pid: running.process.pid, launchId: running.launchId }),
-      ...(this.#drift && { manifestDrift: this.#drift }),
+      reason: reason ? reason.message : undefined,
+      reasonCode: reason ? reason.code : undefined,
+      nextStartMs: phase === "backoff" && deadlineMs !== undefined ? toEpochMs(deadlineMs) : undefined,
+      lastExit: this.#lastExit,
+      errorLine: line,
+      pid: running ? running.process.pid : undefined,
+      launchId: running ? running.launchId : undefined,
     };
   }
 

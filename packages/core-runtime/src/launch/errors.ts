@@ -39,8 +39,8 @@ export interface AgentReason {
   /**
    * `stopped`: it was asked for. `exited`: the process ended. `command_not_found`, `command_not_executable`,
    * `start_failed`: no process started. `connect_timeout`, `register_timeout`: it said no hello or named no tools in time.
-   * `unhealthy`, `disconnected`: its session. `guard_lost`: its guard was killed. `manifest_drift`: its manifest
-   * changed, and the core refuses that. `crash_loop`: it was given up.
+   * `unhealthy`, `disconnected`: its session. `guard_lost`: its guard was killed. `crash_loop`: it was given
+   * up.
    */
   readonly code: AgentReasonCode;
   /** For people; safe to show. */
@@ -58,7 +58,6 @@ export type AgentReasonCode =
   | "unhealthy"
   | "disconnected"
   | "guard_lost"
-  | "manifest_drift"
   | "crash_loop";
 
 export interface AgentStartErrorOptions {
@@ -134,7 +133,7 @@ export class CoreStoppedError extends HarnessError<"core_stopped"> {
 
 export type SpawnErrorCode = Extract<
   AgentReasonCode,
-  "command_not_found" | "command_not_executable" | "start_failed" | "manifest_drift"
+  "command_not_found" | "command_not_executable" | "start_failed"
 >;
 
 /** The agent's process was not made; no process remains. */

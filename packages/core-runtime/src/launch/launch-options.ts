@@ -17,17 +17,17 @@ export interface AgentOutput {
 /** How agents are started, watched and stopped. */
 export interface LaunchOptions extends Partial<LaunchTimes> {
   /** Directories of agents to start, each with its `opensentience.agent.json`. @default [] */
-  readonly agents?: readonly string[];
+  readonly agents?: readonly string[] | undefined;
   /** Where the private directory of the socket is made. @default `XDG_RUNTIME_DIR`, or the directory for temporary files */
-  readonly socketDirectory?: string;
+  readonly socketDirectory?: string | undefined;
   /** Of which agents inherit a few names and those of their manifests. @default process.env */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Overrides the `restart` of the manifests, field by field. @default {} */
-  readonly restart?: RestartPolicy;
+  readonly restart?: RestartPolicy | undefined;
   /** Receives each line that an agent writes to its standard output and error: untrusted, and maybe secret. */
-  readonly onOutput?: (output: AgentOutput) => void;
+  readonly onOutput?: ((output: AgentOutput) => void) | undefined;
   /** From 0 to 1, for the waits before restarts. @default Math.random */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 }
 
 /** Options of `startCore`. */

@@ -10,29 +10,24 @@ export interface LaunchedAgent extends SessionHealth {
   /** Since when it is in this state, in milliseconds since the epoch. */
   readonly sinceMs: number;
   /** What led to this state, unless it was asked for; `reason` says it for people. */
-  readonly reasonCode?: AgentReasonCode;
+  readonly reasonCode?: AgentReasonCode | undefined;
   /** Starts by the policy since the last one by hand. */
   readonly restarts: number;
   /** When the next one is due; in `backoff`. */
-  readonly nextStartMs?: number;
+  readonly nextStartMs?: number | undefined;
   /** How the last process that ended did so. */
-  readonly lastExit?: AgentExit;
+  readonly lastExit?: AgentExit | undefined;
   /**
    * While it does not run because it failed: the last line of its standard error that names an error, or else the last one, of
    * at most 300 characters. The agent wrote it; secrets, and what is invisible or misleading, are written otherwise.
    */
-  readonly errorLine?: string;
+  readonly errorLine?: string | undefined;
   /** The running process. */
-  readonly pid?: number;
-  readonly launchId?: string;
+  readonly pid?: number | undefined;
+  readonly launchId?: string | undefined;
   readonly agentVersion?: string;
   /** The tools that it has registered now. */
   readonly toolIds: readonly string[];
   /** Of the manifest by which it runs. */
   readonly manifestHash: string;
-  /**
-   * The manifest file is no longer the one by which the agent runs: it changed, or cannot be read. The agent runs by the
-   * old one until `restart` or `launch` is called.
-   */
-  readonly manifestDrift?: "changed" | "unreadable";
 }

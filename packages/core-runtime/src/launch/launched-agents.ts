@@ -27,21 +27,10 @@ const stateEntry = (agent: LaunchedAgent): AuditEntryInput => ({
     restarts: agent.restarts,
     launch_id: agent.launchId,
     manifest_hash: agent.manifestHash,
-    ...(agent.state === "backoff" && { wait_ms: (agent.nextStartMs ?? 0) - agent.sinceMs }),
-    ...(agent.lastExit && { exit_code: agent.lastExit.code, exit_signal: agent.lastExit.signal }),
+    wait_ms: agent.state === "backoff" ? (agent.nextStartMs ?? 0) - agent.sinceMs : undefined,
+    exit_code: agent.lastExit ? agent.lastExit.code : undefined,
+    exit_signal: agent.lastExit ? agent.lastExit.signal : undefined,
   },
-});
-
-const driftEntry = ({
-  agentId,
-  manifestDrift,
-  manifestHash,
-  reasonCode,
-}: LaunchedAgent): AuditEntryInput => ({
-  action: "agent.manifest_drift",
-  outcome: reasonCode === "manifest_drift" ? "refused" : "ok",
-  agent_id: agentId,
-  details: { drift: manifestDrift, manifest_hash: manifestHash },
 });
 
 /** All agents that a core launched, by their ids. */
@@ -132,9 +121,6 @@ export class LaunchedAgents implements CallGate {
   changed(agent: LaunchedAgent, before: LaunchedAgent): void {
     const { audit } = this.#context.core.context;
     this.#watches.push(agent.agentId, agent);
-    if (agent.manifestDrift !== undefined && agent.manifestDrift !== before.manifestDrift) {
-      audit.record(driftEntry(agent));
-    }
     if (agent.state !== before.state) audit.record(stateEntry(agent));
   }
 

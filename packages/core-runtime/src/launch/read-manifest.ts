@@ -95,19 +95,3 @@ export const readManifest = async (
     hash: sha256Digest(bytes),
   };
 };
-
-/** What became of a manifest file: it holds something else now, or cannot be read as it could. */
-export type ManifestDrift = "changed" | "unreadable";
-
-/** Compares the file with what was read from it; undefined when it is the same. Never rejects. */
-export const manifestDrift = async (
-  read: ReadManifest,
-  { maxManifestBytes = defaultMaxManifestBytes }: { readonly maxManifestBytes?: number | undefined } = {},
-): Promise<ManifestDrift | undefined> => {
-  try {
-    const bytes = await readFileSafely(join(read.directory, AGENT_MANIFEST_FILE), maxManifestBytes);
-    return sha256Digest(bytes) === read.hash ? undefined : "changed";
-  } catch {
-    return "unreadable";
-  }
-};

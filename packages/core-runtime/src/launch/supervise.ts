@@ -128,7 +128,7 @@ const startFailed = (
 ): SupervisionStep => {
   if (state.phase === "stopping") return next(state, context, state.reason ?? reason, true);
   if (state.phase !== "starting") return { state };
-  if (state.byHand || reason.code === "manifest_drift") {
+  if (state.byHand) {
     return { state: enterPhase(state, "stopped", context, { reason }) };
   }
   return followPolicy(state, context, reason, true);

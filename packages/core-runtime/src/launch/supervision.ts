@@ -69,7 +69,7 @@ export type SupervisionEvent =
   /** The agent's own process has ended. */
   | { readonly type: "exited"; readonly exit: AgentExit }
   /** Nothing of the run is left. `reason` is better than the exit. */
-  | { readonly type: "gone"; readonly exit: AgentExit; readonly reason?: AgentReason }
+  | { readonly type: "gone"; readonly exit: AgentExit; readonly reason?: AgentReason | undefined }
   | { readonly type: "deadline" };
 
 /**

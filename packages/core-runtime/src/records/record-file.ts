@@ -32,7 +32,7 @@ const maxReads = 10;
 export interface FileStoreOptions {
   readonly path: string;
   /** @default see {@link recordLimits} */
-  readonly limits?: Partial<RecordLimits>;
+  readonly limits?: Partial<RecordLimits> | undefined;
 }
 
 interface Look<Item> {

@@ -40,15 +40,15 @@ export interface CoreClientOptions {
   /** Reads the token, for each connection. Secret. */
   readonly token: () => string | Promise<string>;
   /** What the client calls itself. @default "core-client" */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** How long one attempt to connect may take, and an answer that is no call's. Calls have a `timeoutMs` of their own, 120000 by default. @default 5000 */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /** How a lost connection is replaced. @default as for all clients */
-  readonly reconnect?: false | ReconnectOptions;
+  readonly reconnect?: false | ReconnectOptions | undefined;
   /** Receives what no caller sees. */
-  readonly onError?: (error: HarnessError) => void;
+  readonly onError?: ((error: HarnessError) => void) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A core in another process, for conversations here. */
@@ -213,7 +213,7 @@ class RemoteCore implements CoreClient {
     signal?: AbortSignal,
   ): Promise<ResultOf<Name>> {
     const peer = await this.#peer(signal);
-    const wait = { timeoutMs: this.#timeoutMs, ...(signal && { signal }) };
+    const wait = { timeoutMs: this.#timeoutMs, signal };
     return parseResult(method, await peer.request(method, params, wait));
   }
 

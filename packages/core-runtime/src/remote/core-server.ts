@@ -36,13 +36,13 @@ export interface CoreServerOptions {
   readonly core: Pick<Core, "tools" | "watchTools" | "check" | "call">;
   readonly clients: readonly RemoteClient[];
   /** As announced to clients. @default "0.0.0" */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** See {@link coreServerLimits}. */
-  readonly limits?: Partial<CoreServerLimits>;
+  readonly limits?: Partial<CoreServerLimits> | undefined;
   /** Receives what no client sees. What it throws is ignored. */
-  readonly onError?: (error: HarnessError) => void;
+  readonly onError?: ((error: HarnessError) => void) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** Lets other processes use a core. */

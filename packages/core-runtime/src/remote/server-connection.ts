@@ -106,7 +106,7 @@ export class CoreServerConnection {
     }
     this.#client = client;
     const { caller, actor } = client;
-    return { core_version: this.#options.version, caller, ...(actor && { actor }) };
+    return { core_version: this.#options.version, caller, actor };
   }
 
   #watch(): unknown {

@@ -18,9 +18,9 @@ export interface HostedAgent {
 export interface AgentHostOptions {
   /** Whose ids are different. */
   readonly agents: readonly HostedAgent[];
-  readonly limits?: Partial<CoreLimits>;
+  readonly limits?: Partial<CoreLimits> | undefined;
   /** What the agents may do beyond reading. @default nothing */
-  readonly grants?: GrantStore;
+  readonly grants?: GrantStore | undefined;
   /** The operator's command for grants, which refusals name as advice. @default they name a function of this package */
   readonly operatorCommand?: string | undefined;
   /** What the agents and, in part, their commands inherit. */
@@ -28,22 +28,22 @@ export interface AgentHostOptions {
   /** The version that the core reports to the agents. */
   readonly version: string;
   /** Decides about each call before it is sent, in place of `grants`. @default by `grants` */
-  readonly authorize?: Authorize;
+  readonly authorize?: Authorize | undefined;
   /**
    * What the agents declared when they last ran. `tools` shows it without waiting; such agents start one after the other, or
    * when they are called first. A call is bound to what was shown. @default none: `tools` waits for each agent
    */
-  readonly knownTools?: KnownToolsStore;
+  readonly knownTools?: KnownToolsStore | undefined;
   /** How long `tools` waits for an agent whose tools are not known, in milliseconds. @default 5000 */
-  readonly startTimeoutMs?: number;
+  readonly startTimeoutMs?: number | undefined;
   /** Opens the audit log of the core, which the host closes. @default no log */
-  readonly openAudit?: () => Promise<AuditSink | undefined>;
+  readonly openAudit?: (() => Promise<AuditSink | undefined>) | undefined;
   /** Called with one safe line when an agent's state changes. */
-  readonly onNote?: (line: string) => void;
+  readonly onNote?: ((line: string) => void) | undefined;
   /** Called with each line of an agent's standard error. Untrusted. */
-  readonly onOutput?: (line: string, agentId: string) => void;
+  readonly onOutput?: ((line: string, agentId: string) => void) | undefined;
   /** Reports what fails behind the callers. What it throws is ignored. @default no report */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 const heartbeatIntervalMs = 2_000;
@@ -59,12 +59,12 @@ export const coreOptionsOf = (
   operatorCommand,
   heartbeatIntervalMs,
   unhealthyTimeoutMs,
-  ...(limits && { limits }),
-  ...(grants && { grants }),
-  ...(authorize && { authorize }),
-  ...(audit && { audit }),
-  ...(onError && { onError: (error) => callSafely(() => onError(error)) }),
-  ...(onOutput && { onOutput: ({ line, agentId }) => onOutput(line, agentId) }),
+  limits,
+  grants,
+  authorize,
+  audit,
+  onError: onError ? (error) => callSafely(() => onError(error)) : undefined,
+  onOutput: onOutput ? ({ line, agentId }) => onOutput(line, agentId) : undefined,
 });
 
 /** Runs agents, and calls their tools. */

@@ -21,11 +21,11 @@ export type AgentToolsLimits = LimitsOf<typeof agentToolsLimits>;
 export interface AgentToolsOptions extends HostedCallOrigin {
   readonly host: ToolHost;
   /** Agents whose tools are left out, such as those of {@link createThreadTools}. @default none */
-  readonly without?: readonly string[];
+  readonly without?: readonly string[] | undefined;
   /** Called with one safe line for each tool that cannot be shown to a model, once. */
-  readonly onNote?: (line: string) => void;
+  readonly onNote?: ((line: string) => void) | undefined;
   /** See {@link agentToolsLimits}. */
-  readonly limits?: Partial<AgentToolsLimits>;
+  readonly limits?: Partial<AgentToolsLimits> | undefined;
 }
 
 /** The tools that agents have now. Never rejects. */

@@ -26,5 +26,5 @@ export const failureOf = (
   }
   // The tool says so itself.
   const mayHaveRun = wasRun && error.details?.may_have_run === true;
-  return new ToolError(code, message, { ...more, ...(mayHaveRun && { mayHaveRun }) });
+  return new ToolError(code, message, { ...more, mayHaveRun: mayHaveRun || undefined });
 };

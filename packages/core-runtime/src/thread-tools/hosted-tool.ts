@@ -52,9 +52,9 @@ export interface HostedToolOptions
   /** The agent's tool that prepares the calls of this one. @default the input is checked by its schema alone */
   readonly prepare?: { readonly id: string; isPrepared(output: JsonValue): boolean } | undefined;
   /** The declaration that a call is meant for. @default any */
-  readonly declarationDigest?: string;
+  readonly declarationDigest?: string | undefined;
   /** Begins the preview. @default no line */
-  readonly about?: string;
+  readonly about?: string | undefined;
 }
 
 /**
@@ -69,7 +69,7 @@ export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
     const preview = [about, prepared.preview].filter((text) => text !== undefined).join("\n\n");
     return {
       input: prepared.input,
-      ...(preview !== "" && { preview }),
+      preview: preview === "" ? undefined : preview,
       run: (context) => run(options, prepared, origin, context),
     };
   };
@@ -78,7 +78,7 @@ export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
     name,
     description,
     input,
-    ...(effects !== undefined && { effects }),
+    effects,
     prepare,
     run: async (input, context) => (await prepare(input, context)).run(context),
   };
@@ -89,11 +89,11 @@ const originOf = (
   { threadId, directory, callId }: ToolScope,
 ): CallOptions => ({
   caller: { type: "agent", id: callerId },
-  ...(actor && { actor }),
-  ...(threadId !== undefined && { correlationId: threadId }),
+  actor,
+  correlationId: threadId,
   causationId: callId,
-  ...(directory !== undefined && { context: { project_root: directory } }),
-  ...(declarationDigest !== undefined && { declarationDigest }),
+  context: directory === undefined ? undefined : { project_root: directory },
+  declarationDigest,
 });
 
 const prepareInput = async (
@@ -170,7 +170,7 @@ const run = async (
     else if (channel === "stderr") void stderr(data.text);
     else if (channel === "log") void log(data.text);
   };
-  const options = { ...origin, signal, timeoutMs: runTimeoutMs, ...(approval && { approval }) };
+  const options = { ...origin, signal, timeoutMs: runTimeoutMs, approval };
   const result = await host.call(id, callInputOf(prepared), options, untilItThrows(onChunk));
   if (result.status !== "succeeded") throw failureOf(result, { wasRun: true, output });
   if (output) void context.partialResult?.(output);

@@ -16,9 +16,9 @@ export interface ThreadToolsOptions extends HostedCallOrigin {
    * The agent's tool that prepares the calls of the others: it takes `{ tool, input }` and returns
    * `{ input, preview, expected }` without any effect. @default "prepare"
    */
-  readonly prepareTool?: string;
+  readonly prepareTool?: string | undefined;
   /** Whether an output of `prepareTool` is one of this agent. @default it has an `input`, and a `preview` that is a string */
-  readonly isPrepared?: (output: JsonValue) => boolean;
+  readonly isPrepared?: ((output: JsonValue) => boolean) | undefined;
 }
 
 /**

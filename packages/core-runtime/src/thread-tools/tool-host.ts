@@ -6,15 +6,15 @@ import type { ToolInfo } from "../judge-tool.ts";
 
 export interface ToolHostCallOptions extends CallOptions {
   /** The call has no effect: it is repeated if its agent is lost. */
-  readonly isRepeatable?: boolean;
+  readonly isRepeatable?: boolean | undefined;
   /** A human's approval of exactly this call: a tool that requires a directive gets one for it, to be used once. */
-  readonly approval?: ToolContext["approval"];
+  readonly approval?: ToolContext["approval"] | undefined;
 }
 
 export interface ListOptions {
   readonly signal?: AbortSignal | undefined;
   /** Agents whose tools are left out, and not waited for. @default none */
-  readonly without?: readonly string[];
+  readonly without?: readonly string[] | undefined;
 }
 
 /** What conversations need of a core: here, or in another process. */

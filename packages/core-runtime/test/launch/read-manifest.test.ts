@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { manifestDrift, readManifest } from "../../src/launch/read-manifest.ts";
+import { readManifest } from "../../src/launch/read-manifest.ts";
 
 let directory: string;
 let path: string;
@@ -79,15 +79,5 @@ describe("a manifest", () => {
     const failure: unknown = await readManifest(directory).catch((error: unknown) => error);
     expect(failure).toMatchObject(refusal("manifest_invalid", { field }));
     if (field !== undefined) expect((failure as Error).message).toContain(field);
-  });
-
-  it("is compared with what it was", async () => {
-    await writeFile(path, JSON.stringify(valid));
-    const read = await readManifest(directory);
-    expect(await manifestDrift(read)).toBeUndefined();
-    await writeFile(path, JSON.stringify({ ...valid, command: ["other"] }));
-    expect(await manifestDrift(read)).toBe("changed");
-    await rm(path);
-    expect(await manifestDrift(read)).toBe("unreadable");
   });
 });

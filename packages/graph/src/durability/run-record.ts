@@ -14,7 +14,7 @@ type Reason = "unknown" | "running" | "schema_changed" | "graph_changed" | "stat
 export const invalidRun = (reason: Reason, message: string, cause?: unknown): GraphError =>
   new GraphError("run_record_invalid", message, {
     data: { reason },
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 
 interface RunFacts {

@@ -7,9 +7,9 @@ export interface IsolateOptions<F extends Fields> {
   /** The update of a node that failed, or what makes it of the error and the state that the node received. */
   readonly fallback: UpdateOf<F> | ((error: unknown, state: StateOf<F>) => UpdateOf<F>);
   /** Which errors it takes; others fail the node. @default all */
-  readonly isolateOn?: (error: unknown) => boolean;
+  readonly isolateOn?: ((error: unknown) => boolean) | undefined;
   /** The report of what was isolated. What it throws changes nothing. @default no report */
-  readonly onError?: (error: unknown, context: MiddlewareContext) => void;
+  readonly onError?: ((error: unknown, context: MiddlewareContext) => void) | undefined;
 }
 
 /**

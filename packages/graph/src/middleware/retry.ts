@@ -14,16 +14,16 @@ import { endsNode } from "./final-errors.ts";
 
 export interface RetryOptions extends BackoffOptions {
   /** How often the node is called at most, the first call included; 1 or more. @default 3 */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
   /** The longest wait after the first attempt, in milliseconds. @default 1000 */
-  readonly initialDelayMs?: number;
+  readonly initialDelayMs?: number | undefined;
   /**
    * Whether to try again after an error; `attempt` is the number of the one that failed, the first being 1.
    * @default errors whose category is `retryable_transient`, or that have none
    */
-  readonly retryOn?: (error: unknown, attempt: number) => boolean;
+  readonly retryOn?: ((error: unknown, attempt: number) => boolean) | undefined;
   /** Time. @default that of the system */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 const isTransient = (error: unknown): boolean =>

@@ -6,7 +6,7 @@ export interface TimeoutOptions {
   /** How long a call may take, with all middleware inside of this one, in milliseconds. More than 0. */
   readonly timeoutMs: number;
   /** Time. @default that of the system */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /**

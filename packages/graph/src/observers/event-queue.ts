@@ -110,7 +110,7 @@ export class EventQueue {
 
 export interface DrainOptions {
   /** How long to wait, in milliseconds. @default until it is done */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface DrainSummary {

@@ -3,7 +3,7 @@ import type { EventPhase, Observer } from "./node-event.ts";
 
 export interface ObserverOptions {
   /** The phases of its events, at least one. @default started, completed and suspended */
-  readonly phases?: readonly EventPhase[];
+  readonly phases?: readonly EventPhase[] | undefined;
 }
 
 /** An observer that is passed to one invocation. */

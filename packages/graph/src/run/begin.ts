@@ -71,7 +71,7 @@ const begunBefore = (
 ): BegunRun => {
   const { resolved, open } = resolveAmbiguous(stored, resolve);
   const obstacle = giveUp ?? (open.length === 0 ? undefined : ambiguousError(stored.run_id, open));
-  return { runId: stored.run_id, stored, resolved, ...(obstacle === undefined ? {} : { obstacle }) };
+  return { runId: stored.run_id, stored, resolved, obstacle };
 };
 
 /** Goes on with a run that an earlier process began. */

@@ -54,7 +54,7 @@ export interface BegunRun {
   /** What the caller knows of places of it that are ambiguous. */
   readonly resolved?: readonly RunEntry[];
   /** Why the run does not go on: a node may have done its work and the caller does not know, or the caller gives it up. */
-  readonly obstacle?: Error;
+  readonly obstacle?: Error | undefined;
 }
 
 /** What the caller of an invocation has given. */

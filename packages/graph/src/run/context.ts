@@ -16,7 +16,7 @@ export interface SuspendOptions {
    * True: the node counts as done, and the resumed run continues behind it. False: the resumed run calls it again.
    * @default true
    */
-  readonly markNodeCompleted?: boolean;
+  readonly markNodeCompleted?: boolean | undefined;
 }
 
 /** What the resumed run waits for; `metadata` is kept and given back. */
@@ -74,7 +74,7 @@ export interface NodeContext<F extends Fields = Fields> extends MiddlewareContex
 /** How an effect runs. */
 export interface EffectOptions {
   /** True: it may happen again where its end is not recorded. @default false */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
 }
 
 /** The result of a function without `return`. */
@@ -98,7 +98,7 @@ export interface NextOptions {
    * Ends this call: `next` rejects at once with `node_cancelled`, or with the reason where that is a `GraphError`; the signals of
    * the node and of all inside of it are aborted, and what code does that goes on all the same is dropped. @default never
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

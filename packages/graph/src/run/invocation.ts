@@ -159,9 +159,9 @@ export class Invocation implements AmbientScope {
     const write = state && session?.write(state, this.#unchanged);
     if (write === undefined && suspension === undefined && run === undefined) return;
     const receipt = await this.host.store.commit({
-      ...(write === undefined ? {} : { session: write }),
-      ...(suspension === undefined ? {} : { suspension }),
-      ...(run === undefined ? {} : { run }),
+      session: write,
+      suspension,
+      run,
       leases: this.#leases,
     });
     if (write !== undefined && receipt.session !== undefined) session?.wrote(write, receipt.session.version);

@@ -55,7 +55,7 @@ export const openSession = async (
 ): Promise<SessionBinding | undefined> => {
   if (sessionId === null || !keepsSessions) return undefined;
   if (sessions.concurrency === "lease") {
-    const options = { waitMs: sessions.leaseWaitMs, ...(signal === undefined ? {} : { signal }) };
+    const options = { waitMs: sessions.leaseWaitMs, signal };
     await leases.take(sessionLeaseKey(sessionId), options, (cause, isTaken) => {
       if (signal?.aborted) return cancelledBy(signal.reason);
       const code: GraphErrorCode = isTaken ? "session_write_conflict" : "session_load_failed";

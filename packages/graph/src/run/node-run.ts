@@ -259,7 +259,7 @@ export class NodeRun implements AmbientScope {
     return new GraphError(code, `${this.node.name}${branch}: ${thrownMessage(cause)}`, {
       cause,
       ...this.place,
-      ...(task === undefined ? {} : { data: task }),
+      data: task,
     });
   }
 

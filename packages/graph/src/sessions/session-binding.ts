@@ -146,7 +146,7 @@ export class SessionBinding {
         lists,
         removed: [...this.#cells.keys()].filter((name) => !Object.hasOwn(whole, name)),
       },
-      ...(this.plan.concurrency === "optimistic" ? { expectedVersion: this.#version } : {}),
+      expectedVersion: this.plan.concurrency === "optimistic" ? this.#version : undefined,
     };
   }
 

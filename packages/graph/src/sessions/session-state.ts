@@ -46,7 +46,7 @@ export interface GraphSessionState<F extends Fields = Fields> {
 
 export interface SessionStateOptions {
   /** How many states of the history to read; 0: none. @default 20 */
-  readonly historyLimit?: number;
+  readonly historyLimit?: number | undefined;
 }
 
 /** How often it looks again when the session was written meanwhile. */

@@ -6,7 +6,7 @@ import { type KeyOf, keyProblem, keyReader } from "./item-key.ts";
 
 export interface ListOptions<T> {
   /** What the list holds before anything is added. @default [] */
-  readonly default?: readonly T[];
+  readonly default?: readonly T[] | undefined;
 }
 
 interface Growth {
@@ -92,7 +92,7 @@ export interface DedupeOptions<T> extends ListOptions<T> {
    * The key of an item: the name of a property or a function. It must be a string, a number, a boolean, a bigint or
    * null. @default the item itself
    */
-  readonly key?: KeyOf<T>;
+  readonly key?: KeyOf<T> | undefined;
 }
 
 /** A list; of an update, those items are put at its end whose key is not in it yet. Of several with one key, the first. */

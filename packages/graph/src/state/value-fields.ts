@@ -35,7 +35,7 @@ type Mapping<T> = Readonly<Record<string, T>>;
 
 export interface MappingOptions<T> {
   /** The first content of the mapping. @default {} */
-  readonly default?: Mapping<T>;
+  readonly default?: Mapping<T> | undefined;
 }
 
 const checkEntries = (entry: FieldSchema, value: Mapping<unknown>, isStored = false): Mapping<unknown> =>

@@ -34,18 +34,18 @@ export class StoreError extends HarnessError<StoreErrorCode> {
 
 /** What is written at once: all of it or nothing. */
 export interface StoreBatch {
-  readonly session?: SessionWrite;
-  readonly suspension?: SuspensionWrite;
-  readonly run?: RunWrite;
+  readonly session?: SessionWrite | undefined;
+  readonly suspension?: SuspensionWrite | undefined;
+  readonly run?: RunWrite | undefined;
   /** Leases that the caller must still hold; otherwise the batch is refused with `lease_lost`. */
   readonly leases?: readonly LeaseProof[];
 }
 
 export interface StoreReceipt {
   /** Of the session in the batch. */
-  readonly session?: SessionReceipt;
+  readonly session?: SessionReceipt | undefined;
   /** Of the suspension in the batch. */
-  readonly suspension?: SuspensionReceipt;
+  readonly suspension?: SuspensionReceipt | undefined;
 }
 
 /** Sessions, suspensions, runs and leases in one storage. */

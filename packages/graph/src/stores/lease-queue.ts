@@ -1,3 +1,4 @@
+import type { Resolved } from "@harnesskit/wire";
 import { type Clock, InvalidArgumentError, wait } from "@harnesskit/wire";
 import type { MaybePromise } from "../run/context.ts";
 import { StoreError } from "./graph-store.ts";
@@ -19,14 +20,14 @@ export interface LeaseQueueOptions {
   readonly table: LeaseTable;
   readonly clock: Clock;
   /** How often to ask again for a key that another process holds. @default only when its lease expires */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /**
    * Calls `listener` soon after another process has released a key; returns what ends that. It may miss one: `pollMs` finds it.
    * @default never
    */
-  readonly onRelease?: (key: string, listener: () => void) => () => void;
+  readonly onRelease?: ((key: string, listener: () => void) => () => void) | undefined;
   /** How many calls may wait; another is refused with `store_full`, `reason` `too_many_waiters`. @default 10000 */
-  readonly maxWaiters?: number;
+  readonly maxWaiters?: number | undefined;
 }
 
 /**
@@ -53,7 +54,7 @@ const taken = (key: string) => new StoreError("lease_taken", `${key} is in use`)
 
 /** The leases of a table: callers of this process wait in line, and other processes are waited for by asking again. */
 export class LeaseQueue implements LeaseStore {
-  readonly #options: Required<LeaseQueueOptions>;
+  readonly #options: Resolved<LeaseQueueOptions>;
   readonly #lines = new Map<string, Line>();
   readonly #held = new Map<string, Holding>();
   /** The calls that want a key. One that is aborted rejects at once. */
@@ -62,10 +63,10 @@ export class LeaseQueue implements LeaseStore {
 
   constructor(options: LeaseQueueOptions) {
     this.#options = {
-      pollMs: Number.POSITIVE_INFINITY,
-      maxWaiters: 10_000,
-      onRelease: () => () => {},
       ...options,
+      pollMs: options.pollMs ?? Number.POSITIVE_INFINITY,
+      maxWaiters: options.maxWaiters ?? 10_000,
+      onRelease: options.onRelease ?? (() => () => {}),
     };
   }
 

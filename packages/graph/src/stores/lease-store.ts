@@ -19,9 +19,9 @@ export interface LeaseOptions {
   /** How long the lease lasts without a renewal, which is what a crash costs the next holder. At least 1. */
   readonly ttlMs: number;
   /** How long to wait while the key is held; 0: not at all. @default 0 */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** Stops the wait, which rejects with `lease_taken`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Exclusive access between all processes that share a storage. Every method may reject with `store_failed`. */

@@ -40,9 +40,9 @@ export type MemoryStoreLimits = LimitsOf<typeof memoryStoreLimits>;
 
 export interface MemoryStoreOptions {
   /** @default see each limit of `memoryStoreLimits` */
-  readonly limits?: Partial<MemoryStoreLimits>;
+  readonly limits?: Partial<MemoryStoreLimits> | undefined;
   /** Time. @default that of the system */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 const sessionSummary = ({ state: _, ...summary }: StoredSession): SessionSummary => summary;
@@ -179,8 +179,8 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
     if (run !== undefined) runs.check(run);
     if (run !== undefined) runs.write(run);
     return {
-      ...(session === undefined ? {} : { session: writeSession(session) }),
-      ...(suspension === undefined ? {} : { suspension: writeSuspension(suspension) }),
+      session: session === undefined ? undefined : writeSession(session),
+      suspension: suspension === undefined ? undefined : writeSuspension(suspension),
     };
   };
 

@@ -52,7 +52,7 @@ export interface SessionWrite {
    * The version that must be stored, null for no session; otherwise the write is refused with
    * `session_write_conflict`. Left out: the last write wins.
    */
-  readonly expectedVersion?: number | null;
+  readonly expectedVersion?: number | null | undefined;
 }
 
 /** The result of a write. */

@@ -24,12 +24,12 @@ export interface SuspensionPut {
   /** The record without what the store itself adds. */
   readonly record: Omit<StoredSuspension, "revision" | "updated_at">;
   /** The revision that must be stored, null for none; otherwise `suspension_conflict`. Left out: any. */
-  readonly expectedRevision?: number | null;
+  readonly expectedRevision?: number | null | undefined;
   /**
    * Refuses the write with `signal_taken` if another suspended invocation waits for the same signal id.
    * @default false
    */
-  readonly isSignalUnique?: boolean;
+  readonly isSignalUnique?: boolean | undefined;
 }
 
 /** A change of a suspension that exists; what is left out stays. */

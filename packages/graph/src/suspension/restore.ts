@@ -28,7 +28,7 @@ type Reason =
 export const invalidRecord = (reason: Reason, message: string, cause?: unknown): GraphError =>
   new GraphError("suspension_record_invalid", message, {
     data: { reason },
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 
 const renamed = (names: ReadonlyMap<string, string>, state: JsonObject): JsonObject =>

@@ -97,7 +97,7 @@ export const pausePut = (invocationId: string, change: PutChange = {}): Suspensi
       suspended_at: "2026-01-02T03:04:05.678Z",
       ...record,
     },
-    ...(expectedRevision === undefined ? {} : { expectedRevision }),
-    ...(isSignalUnique === undefined ? {} : { isSignalUnique }),
+    expectedRevision,
+    isSignalUnique,
   };
 };

@@ -1,6 +1,6 @@
 import { type AcpCall, type AcpMethod, readAcp } from "@harnesskit/agent-hooks/acp";
 import { sha256Digest } from "@harnesskit/node-kit";
-import { JsonRpcErrorCode, type JsonValue } from "@harnesskit/protocol/envelope";
+import { type JsonObject, JsonRpcErrorCode, type JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type Channel,
   type Clock,
@@ -26,11 +26,15 @@ export const codes = {
   refused: -32000,
 } as const;
 
+/** What an edit would change, by its arguments as policies see them and the directory of its session, an absolute path. */
+export type EditPreview = (given: JsonObject, workspace: string) => Promise<string | undefined>;
+
 /** What the parts of an ACP proxy share: the two sides, and who decides. */
 export interface AcpPeers {
   readonly editor: Channel;
   readonly agent: Channel;
   readonly judge: ActionJudge;
+  readonly previewOf: EditPreview | undefined;
   readonly limits: ProxyLimits;
   readonly clock: Clock;
   readonly note: (line: string) => void;

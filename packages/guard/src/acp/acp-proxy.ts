@@ -13,7 +13,7 @@ import { BesideWork } from "../proxy/beside-work.ts";
 import { exactLine, readExact } from "../proxy/exact-line.ts";
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
-import { type AcpPeers, codes, pass, sendError } from "./acp-peers.ts";
+import { type AcpPeers, codes, type EditPreview, pass, sendError } from "./acp-peers.ts";
 import { AcpAgentRequests } from "./agent-requests.ts";
 import { AcpPrompts } from "./prompts.ts";
 import { AcpSessions } from "./sessions.ts";
@@ -26,11 +26,13 @@ export interface AcpProxyOptions {
   /** The agent's side, with `keepLines`; not started. It is closed with the proxy. */
   readonly agent: Channel;
   readonly judge: ActionJudge;
+  /** What an edit would change, as a unified diff, for the human who is asked about it; at most a second is waited for it. @default no preview */
+  readonly previewOf?: EditPreview | undefined;
   /** @default see each limit of `proxyLimits` */
-  readonly limits?: Partial<ProxyLimits>;
+  readonly limits?: Partial<ProxyLimits> | undefined;
   /** What the user should know, in a line: messages that were dropped. @default no report */
-  readonly onNote?: (line: string) => void;
-  readonly clock?: Clock;
+  readonly onNote?: ((line: string) => void) | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** The version of ACP whose requests the proxy reads. */
@@ -49,10 +51,10 @@ export class AcpProxy {
   readonly #prompts: AcpPrompts;
   #invalid = 0;
 
-  constructor({ editor, agent, judge, limits, onNote, clock = systemClock }: AcpProxyOptions) {
+  constructor({ editor, agent, judge, previewOf, limits, onNote, clock = systemClock }: AcpProxyOptions) {
     const note = (line: string) => callSafely(() => onNote?.(line));
     const work = new BesideWork(note);
-    this.#peers = { editor, agent, judge, clock, note, work, limits: proxyLimits.resolve(limits) };
+    this.#peers = { editor, agent, judge, previewOf, clock, note, work, limits: proxyLimits.resolve(limits) };
     const { maxFollowed } = this.#peers.limits;
     this.#sessions = new AcpSessions(judge, maxFollowed);
     this.#reports = new AcpToolReports(this.#peers, this.#sessions);

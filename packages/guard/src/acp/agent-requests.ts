@@ -13,6 +13,7 @@ import {
 } from "../proxy/rulings.ts";
 import { type AcpPeers, codes, pass, readCall, sendError, sendResult } from "./acp-peers.ts";
 import { effectKey, withArguments } from "./carried-out.ts";
+import { withPreview } from "./edit-preview.ts";
 import { EditorNotes } from "./editor-notes.ts";
 import { askEditor, cancelledPermission, grantOnce, isGranted, refusePermission } from "./permission.ts";
 import type { AcpSessions } from "./sessions.ts";
@@ -145,7 +146,7 @@ export class AcpAgentRequests {
     const isKnown = toolCallId === undefined || this.#reports.isKnown(sessionId, toolCallId);
     const notes = isPermission ? new EditorNotes(this.#peers, call, isKnown) : undefined;
     notes?.start();
-    const ruling = await judge.decide(action, {
+    const ruling = await judge.decide(await withPreview(action, this.#peers), {
       holdMs: limits.holdMs,
       signal: abort.signal,
       asks: isPermission,
@@ -242,6 +243,6 @@ const proxiedAction = ({ action, sessionId, metadata }: AcpCall): ProxiedAction 
   callId: randomUUID(),
   arguments: objectOf(action?.arguments),
   session: sessionId,
-  ...(action?.server !== undefined && { details: { server: action.server } }),
+  details: action?.server === undefined ? undefined : { server: action.server },
   metadata,
 });

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { defined } from "@harnesskit/wire/json";
 import { objectOf } from "../proxy/rpc-message.ts";
 
 /** An option of `session/request_permission`. */
@@ -10,10 +11,11 @@ interface PermissionOption {
 const permissionOptions = (params: JsonObject): readonly PermissionOption[] =>
   params.options as unknown as PermissionOption[];
 
-const selected = (optionId: string, reason?: string): JsonObject => ({
-  outcome: { outcome: "selected", optionId },
-  ...(reason !== undefined && { _meta: { harnesskit: { reason } } }),
-});
+const selected = (optionId: string, reason?: string): JsonObject =>
+  defined({
+    outcome: { outcome: "selected", optionId },
+    _meta: reason === undefined ? undefined : { harnesskit: { reason } },
+  });
 
 export const cancelledPermission: JsonObject = { outcome: { outcome: "cancelled" } };
 

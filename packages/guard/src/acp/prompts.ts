@@ -85,7 +85,7 @@ export class AcpPrompts {
       prompt,
       session: sessionId,
       metadata,
-      ...(attachments.length > 0 && { details: { attachments: [...attachments] } }),
+      details: attachments.length > 0 ? { attachments: [...attachments] } : undefined,
     };
     const ruling = await judge.decidePrompt(asked, { holdMs: limits.holdMs, signal: abort.signal });
     this.#open.delete(key);

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { BoundedMap } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import type { ActionJudge } from "../proxy/action-judge.ts";
 import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 
@@ -76,10 +77,10 @@ export class AcpSessions {
   }
 
   #about(workspace: string | undefined): JsonObject {
-    return {
+    return defined({
       host: "acp",
-      ...(this.agent !== undefined && { acp_agent: this.agent }),
-      ...(workspace !== undefined && { workspace }),
-    };
+      acp_agent: this.agent,
+      workspace,
+    });
   }
 }

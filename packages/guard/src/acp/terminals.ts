@@ -1,4 +1,5 @@
 import { BoundedMap } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 import type { ActionOutcome, ProxiedAction } from "../proxy/rulings.ts";
 
@@ -11,10 +12,10 @@ export interface RunningTerminal {
 const exitOf = (result: unknown): ActionOutcome | undefined => {
   const answer = objectOf(result);
   const { exitCode, signal } = answer.exitStatus === undefined ? answer : objectOf(answer.exitStatus);
-  const shown = {
+  const shown = defined({
     exit_code: typeof exitCode === "number" ? exitCode : null,
-    ...(typeof signal === "string" && { signal: signal.slice(0, 100) }),
-  };
+    signal: typeof signal === "string" ? signal.slice(0, 100) : undefined,
+  });
   if (exitCode === 0) return { outcome: "success", result: shown };
   if (typeof exitCode === "number")
     return { outcome: "error", error: `exit code ${exitCode}`, result: shown };

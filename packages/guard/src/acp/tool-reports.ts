@@ -1,6 +1,7 @@
 import { type AcpToolCall, acpAction } from "@harnesskit/agent-hooks/acp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { BoundedMap, BoundedSet } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { idKey, objectOf } from "../proxy/rpc-message.ts";
 import { type ActionOutcome, boundedResult, type ProxiedAction } from "../proxy/rulings.ts";
 import type { AcpPeers } from "./acp-peers.ts";
@@ -127,15 +128,15 @@ export class AcpToolReports {
       callId: key.slice(0, 256),
       arguments: objectOf(args),
       session,
-      ...(server !== undefined && { details: { server } }),
-      metadata: {
+      details: server === undefined ? undefined : { server },
+      metadata: defined({
         host: "acp",
         acp_method: "session/update",
         reported: true,
         ...title,
-        ...(agent !== undefined && { acp_agent: agent }),
-        ...(workspace !== undefined && { workspace }),
-      },
+        acp_agent: agent,
+        workspace,
+      }),
     };
   }
 }

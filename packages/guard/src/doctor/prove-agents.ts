@@ -8,7 +8,7 @@ export interface ProveAgentsOptions
   readonly agents: readonly FoundAgent[];
   readonly nowMs: number;
   /** Called after each run. */
-  readonly onRow?: (agent: FoundAgent, row: DoctorRow) => void;
+  readonly onRow?: ((agent: FoundAgent, row: DoctorRow) => void) | undefined;
 }
 
 /** Proves each agent that can be run here; of the others it says what is documented. */

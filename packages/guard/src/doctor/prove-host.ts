@@ -19,14 +19,14 @@ export interface ProveHostOptions {
   /** The words that start the hook's own program. @default none; `no_hub` is not run */
   readonly hookProgram?: readonly string[] | undefined;
   /** @default all */
-  readonly probes?: readonly Probe[];
+  readonly probes?: readonly Probe[] | undefined;
   /** How long one run may take, in milliseconds. @default 60000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Runs at one time. @default 2 */
-  readonly parallel?: number;
+  readonly parallel?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called after each run. */
-  readonly onRow?: (row: DoctorRow) => void;
+  readonly onRow?: ((row: DoctorRow) => void) | undefined;
 }
 
 const defaultTimeoutMs = 60_000;
@@ -131,7 +131,7 @@ export const proveHost = async (options: ProveHostOptions): Promise<DoctorAgent>
   return {
     agent: host.id,
     name: host.name,
-    ...(version !== undefined && { version }),
+    version,
     isProved,
     rows: shown,
     protection: protectionText(shown, isProved),

@@ -13,6 +13,8 @@ export interface HookFrame {
   readonly timeoutMs: number;
   /** The host's name of the event, for hosts whose input does not have it. */
   readonly event?: string | undefined;
+  /** What an edit would change, as a unified diff, for the human who is asked about it. */
+  readonly preview?: string | undefined;
   /** W3C Trace Context of the host, where it passes one in `TRACEPARENT` and `TRACESTATE`. */
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
@@ -34,5 +36,8 @@ export interface HookReplyFrame extends HookReply {
 /** Bytes of a hook's input; a larger one is refused by the hook's program. */
 export const maxHookInputBytes = 8 * 1024 * 1024;
 
-/** Bytes of one line: JSON can take six bytes for one of the input. */
-export const maxHookFrameBytes = 6 * maxHookInputBytes + 64 * 1024;
+/** Characters of a preview; a longer one is not sent. */
+export const maxHookPreviewLength = 128 * 1024;
+
+/** Bytes of one line: JSON can take six bytes for one of the input, and for one character of the preview. */
+export const maxHookFrameBytes = 6 * (maxHookInputBytes + maxHookPreviewLength) + 64 * 1024;

@@ -10,6 +10,7 @@ import {
   type HookReplyFrame,
   maxHookFrameBytes,
   maxHookInputBytes,
+  maxHookPreviewLength,
 } from "./hook-frames.ts";
 
 /** What a hook's program was started with. */
@@ -22,6 +23,11 @@ export interface RunHookOptions {
   readonly timeoutMs?: number | undefined;
   /** The host's name of the event, for hosts whose input does not have it. @default undefined */
   readonly event?: string | undefined;
+  /**
+   * What a call would change, as a unified diff, by the host's input and the directory of the agent's work; undefined for what is not an edit.
+   * One that takes longer than a second or fails is left out. @default no preview
+   */
+  readonly previewOf?: ((input: string, workspace: string) => Promise<string | undefined>) | undefined;
 }
 
 /** The streams of the process. */
@@ -31,6 +37,8 @@ export interface HookStreams {
 
 const marginMs = 2000;
 const defaultTimeoutMs = 30_000;
+/** How long a preview may take. */
+const previewMs = 1000;
 
 /** As `deadlineMs` of agent-hooks, which would load all that it imports. */
 const deadlineOf = (timeoutMs: number): number => Math.max(timeoutMs - marginMs, Math.floor(timeoutMs / 2));
@@ -99,6 +107,20 @@ const whyNotBelieved = async (socket: string): Promise<string | undefined> => {
   return problem && `the hub's directory ${directory} ${problem}`;
 };
 
+/** The preview; undefined where it fails, takes too long or is too large. */
+const previewWithin = async (
+  preview: Promise<string | undefined> | undefined,
+  ms: number,
+): Promise<string | undefined> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
+  });
+  const made = await Promise.race([preview, late]).catch(() => undefined);
+  clearTimeout(timer);
+  return made !== undefined && made.length <= maxHookPreviewLength ? made : undefined;
+};
+
 /** Sends the frame, and resolves with the reply or with the reason for its absence. */
 const exchange = (
   path: string,
@@ -138,7 +160,13 @@ const exchange = (
  * stops waiting. Loads little, because it is started for each call. Never rejects.
  */
 export const runHook = async (
-  { host, socket: path = hubPlace().guardSocket, timeoutMs = defaultTimeoutMs, event }: RunHookOptions,
+  {
+    host,
+    socket: path = hubPlace().guardSocket,
+    timeoutMs = defaultTimeoutMs,
+    event,
+    previewOf,
+  }: RunHookOptions,
   { stdin }: HookStreams,
 ): Promise<HookReply> => {
   let socket: Socket | undefined;
@@ -155,15 +183,18 @@ export const runHook = async (
     if (input === undefined) return refusal(host, `the hook's input exceeds ${maxHookInputBytes} bytes`);
     const problem = await whyNotBelieved(path);
     if (problem !== undefined) return refusal(host, problem);
+    const cwd = process.cwd();
+    const preview = await previewWithin(previewOf?.(input, cwd), Math.min(previewMs, timeoutMs / 10));
     const leftMs = Math.max(1, Math.floor(timeoutMs - (performance.now() - startedAt)));
     const frame: HookFrame = {
       version: 1,
       id: randomUUID(),
       host,
       input,
-      cwd: process.cwd(),
+      cwd,
       timeoutMs: leftMs,
-      ...(event !== undefined && { event }),
+      event,
+      preview,
       // Left out of the line where they are not set.
       traceparent: process.env.TRACEPARENT?.slice(0, 200),
       tracestate: process.env.TRACESTATE?.slice(0, 600),

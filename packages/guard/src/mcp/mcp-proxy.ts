@@ -18,9 +18,9 @@ import { batchLines, exactLine, readDroppedLine, readExact } from "../proxy/exac
 import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { idKey, isRpcId, objectOf, type RpcId, type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
 import { callOutcome, type ProxiedAction } from "../proxy/rulings.ts";
-import { ContinuedCalls } from "./continued-calls.ts";
 import { McpSides } from "./mcp-sides.ts";
-import { calledAction, forwardedCall, readToolCall, refusedCall, type ToolCall } from "./tool-call.ts";
+import { type OpenCall, OpenCalls } from "./open-calls.ts";
+import { calledAction, forwardedCall, readToolCall, refusedCall } from "./tool-call.ts";
 import { ToolList } from "./tool-list.ts";
 import type { ToolPins } from "./tool-pins.ts";
 import { ToolReviews } from "./tool-reviews.ts";
@@ -36,23 +36,14 @@ export interface McpProxyOptions {
   /** What policies call the server: letters, digits, `.` and `-`. */
   readonly name: string;
   /** @default see each limit of `proxyLimits` */
-  readonly limits?: Partial<ProxyLimits>;
+  readonly limits?: Partial<ProxyLimits> | undefined;
   /** What the user should know, in a line: tools that are not offered, messages that were dropped. @default no report */
-  readonly onNote?: (line: string) => void;
+  readonly onNote?: ((line: string) => void) | undefined;
   /**
    * Where a human answers approvals, for clients that open addresses (`elicitation.url`). The client's program sees it: no secret may be in it. @default no address
    */
-  readonly approvalUrl?: () => Promise<string | undefined>;
-  readonly clock?: Clock;
-}
-
-/** A call that is judged, or runs at the server. */
-interface OpenCall {
-  readonly call: ToolCall;
-  readonly abort: AbortController;
-  readonly startedMs: number;
-  /** Set when it was sent to the server. */
-  sent?: { readonly action: ProxiedAction; readonly args: JsonObject };
+  readonly approvalUrl?: (() => Promise<string | undefined>) | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 const { InternalError, InvalidParams, InvalidRequest } = JsonRpcErrorCode;
@@ -66,13 +57,11 @@ const unchangeable = "the harness's change cannot be applied: JavaScript rounds 
 export class McpProxy {
   readonly #options: McpProxyOptions;
   readonly #limits: ProxyLimits;
-  readonly #clock: Clock;
   readonly #sides: McpSides;
   readonly #tools: ToolList;
-  readonly #calls = new Map<string, OpenCall>();
+  readonly #calls: OpenCalls;
   /** Requests `tools/list` of the client. */
   readonly #lists = new Set<string>();
-  readonly #continued = new ContinuedCalls();
   readonly #notice: WaitingNotice;
   readonly #work: BesideWork;
   readonly #ending = new AbortController();
@@ -80,13 +69,14 @@ export class McpProxy {
   constructor(options: McpProxyOptions) {
     this.#options = options;
     this.#limits = proxyLimits.resolve(options.limits);
-    this.#clock = options.clock ?? systemClock;
+    const clock = options.clock ?? systemClock;
     const { client, server, judge, pins, name, approvalUrl, onNote } = options;
+    this.#calls = new OpenCalls(judge, clock);
     this.#sides = new McpSides({ client, server, limits: this.#limits, onNote });
     const send = (message: RpcMessage) => this.#sides.reply(message);
     const note = (line: string) => this.#sides.note(line);
     this.#work = new BesideWork(note);
-    this.#notice = new WaitingNotice({ limits: this.#limits, clock: this.#clock, send, approvalUrl });
+    this.#notice = new WaitingNotice({ limits: this.#limits, clock, send, approvalUrl });
     const reviews = new ToolReviews({
       judge,
       pins,
@@ -100,7 +90,7 @@ export class McpProxy {
       pins: options.pins,
       send: (message) => options.server.send(exactLine(message)),
       onNote: note,
-      onWaiting: (tool) => this.#work.add(reviews.ask(tool)),
+      onWaiting: () => this.#work.add(reviews.ask()),
     });
   }
 
@@ -118,7 +108,7 @@ export class McpProxy {
       close: () => void server.close(),
     });
     const [ofServer, ofClient] = await Promise.all([server.closed, client.closed]);
-    for (const { abort } of this.#calls.values()) abort.abort();
+    this.#calls.close();
     this.#ending.abort();
     this.#tools.close();
     await this.#work.settled();
@@ -142,11 +132,13 @@ export class McpProxy {
       this.#lists.add(idKey(id));
     }
     if (method === "notifications/cancelled") {
-      const key = idKey(objectOf(message.params).requestId);
-      const open = this.#calls.get(key);
+      const open = this.#calls.get(objectOf(message.params).requestId);
       open?.abort.abort();
       // The server does not know of a call that is still judged.
       if (open && open.sent === undefined) return;
+      // It need not answer any more.
+      if (open)
+        this.#calls.settle(open, { outcome: "unknown", error: "the client cancelled the call while it ran" });
     }
     return this.#forward(message, line);
   }
@@ -155,15 +147,13 @@ export class McpProxy {
   #open(id: RpcId, line: JsonLine, text: string): void | Promise<void> {
     const call = readToolCall(id, line, text);
     if (typeof call === "string") return this.#sides.reply(rpcError(id, InvalidParams, call));
-    const key = idKey(id);
-    if (this.#calls.has(key)) return this.#sides.reply(rpcError(id, InvalidRequest, "the id is in use"));
+    if (this.#calls.get(id)) return this.#sides.reply(rpcError(id, InvalidRequest, "the id is in use"));
     if (this.#calls.size >= this.#limits.maxCalls) {
       return this.#sides.reply(refusedCall(call, `${this.#limits.maxCalls} calls are open already`));
     }
-    const open: OpenCall = { call, abort: new AbortController(), startedMs: this.#clock.elapsedMs() };
-    this.#calls.set(key, open);
+    const open = this.#calls.add(call);
     const judged = inTrace(call.meta, () => this.#judge(open)).catch(async (error: unknown) => {
-      this.#calls.delete(key);
+      this.#calls.delete(open);
       const reason = HarnessError.isInstance(error) ? error.message : "the guard failed";
       this.#sides.note(`a call was refused: ${reason}`);
       await this.#sides.reply(refusedCall(call, reason));
@@ -174,34 +164,41 @@ export class McpProxy {
   async #judge(open: OpenCall): Promise<void> {
     const { call, abort } = open;
     const tool = await this.#tools.find(call.name, call.meta);
-    const refusal = ToolList.refusalOf(tool);
-    const action = calledAction(this.#options.name, call, randomUUID(), tool?.annotations ?? {});
-    if (refusal !== undefined) return this.#answer(open, refusal);
     const { signal } = abort;
+    const continued = this.#calls.continuedBy(open);
+    const action =
+      continued?.action ?? calledAction(this.#options.name, call, randomUUID(), tool?.annotations ?? {});
+    const refusal = ToolList.refusalOf(tool);
+    if (refusal !== undefined) {
+      if (continued) this.#calls.report(continued, { outcome: "refused", error: refusal });
+      return this.#answer(open, refusal);
+    }
     if (signal.aborted) return this.#cancelled(open, action);
-    const decided = this.#continued.take(call);
-    if (decided !== undefined) return this.#send(open, action, decided);
+    if (continued?.decided) return this.#send(open, action, continued.decided.changed ?? call.arguments);
     const stopNotice = this.#notice.start(call, signal);
     const holdMs = this.#notice.holdMs(call);
     const ruling = await this.#options.judge.decide(action, { holdMs, signal }).finally(stopNotice);
     if (signal.aborted) return this.#cancelled(open, action);
     const asked = await this.#notice.inputRequired(call, ruling);
-    if (asked !== undefined) return this.#answer(open, asked);
+    if (asked !== undefined) {
+      this.#calls.endLeg(open, objectOf(asked.result), { action });
+      return this.#answer(open, asked);
+    }
     if (ruling.ruling !== "forward") return this.#answer(open, ruling.reason);
     if (ruling.isModified && !call.isExact) return this.#answer(open, unchangeable);
     return this.#send(open, action, ruling.isModified ? ruling.arguments : call.arguments);
   }
 
-  #cancelled({ call, startedMs }: OpenCall, action: ProxiedAction): void {
-    this.#calls.delete(idKey(call.id));
+  #cancelled(open: OpenCall, action: ProxiedAction): void {
+    this.#calls.delete(open);
     const error = "the client cancelled the call before it was made";
-    this.#options.judge.report(action, { outcome: "cancelled", error }, this.#clock.elapsedMs() - startedMs);
+    this.#calls.report({ ...open, action }, { outcome: "cancelled", error });
   }
 
   /** Ends a call that the server is not sent: with a message, or with the reason. */
-  #answer({ call }: OpenCall, answer: RpcMessage | string): Promise<void> {
-    this.#calls.delete(idKey(call.id));
-    return this.#sides.reply(typeof answer === "string" ? refusedCall(call, answer) : answer);
+  #answer(open: OpenCall, answer: RpcMessage | string): Promise<void> {
+    this.#calls.delete(open);
+    return this.#sides.reply(typeof answer === "string" ? refusedCall(open.call, answer) : answer);
   }
 
   async #send(open: OpenCall, action: ProxiedAction, args: JsonObject): Promise<void> {
@@ -210,7 +207,7 @@ export class McpProxy {
       await this.#options.server.send(forwardedCall(open.call, args, this.#notice.isRepeated(open.call)));
     } catch (error) {
       const text = HarnessError.isInstance(error) ? error.message : "the call could not be sent";
-      if (this.#settle(open, { outcome: "unknown", error: text })) {
+      if (this.#calls.settle(open, { outcome: "unknown", error: text })) {
         await this.#sides.reply(rpcError(open.call.id, InternalError, text));
       }
     }
@@ -236,48 +233,36 @@ export class McpProxy {
     if (!dropped?.isAnswer) return;
     const what = FrameTooLargeError.isInstance(error) ? "is too large" : "cannot be read";
     const text = `the answer of the MCP server ${what}: ${error.message}`;
-    const open = this.#calls.get(idKey(dropped.id));
+    const open = this.#calls.get(dropped.id);
     // Whether it was done is in the answer.
-    if (open && (!open.sent || !this.#settle(open, { outcome: "unknown", error: text }))) return;
+    if (open && (!open.sent || !this.#calls.settle(open, { outcome: "unknown", error: text }))) return;
     this.#lists.delete(idKey(dropped.id));
     void this.#sides.reply(rpcError(dropped.id, InternalError, text));
   }
 
   async #answered(message: RpcMessage, line: JsonLine): Promise<void> {
     if (this.#tools.takeAnswer(message)) return;
-    const key = idKey(message.id);
-    if (this.#lists.delete(key) && message.result !== undefined) {
+    if (this.#lists.delete(idKey(message.id)) && message.result !== undefined) {
       // Reading the file must not hold back the answers to our own lists.
       void this.#sides.replyWith(message, this.#tools.filter(line), "the accepted tools cannot be read");
       return;
     }
-    const open = this.#calls.get(key);
+    const open = this.#calls.get(message.id);
     if (open === undefined) return this.#sides.reply(line);
-    const { sent } = open;
-    if (sent === undefined) return this.#sides.note("the server answered a call that it was not sent");
-    this.#continued.note(open.call, sent.args, objectOf(message.result));
-    this.#settle(open, callOutcome(line, this.#limits.maxReportBytes));
-    return this.#sides.reply(line);
-  }
-
-  /** Reports the outcome. False if that was done before. */
-  #settle(open: OpenCall, outcome: Parameters<ActionJudge["report"]>[1]): boolean {
     const { sent, call } = open;
-    if (!this.#calls.delete(idKey(call.id)) || sent === undefined) return false;
-    const { action, args } = sent;
-    const modified = args !== call.arguments && { modified_arguments: args };
-    const done = { ...action, details: { ...action.details, ...modified } };
-    this.#options.judge.report(done, outcome, this.#clock.elapsedMs() - open.startedMs);
-    return true;
+    if (sent === undefined) return this.#sides.note("the server answered a call that it was not sent");
+    const changed = sent.args === call.arguments ? undefined : sent.args;
+    const leg = { action: sent.action, decided: { changed } };
+    if (!this.#calls.endLeg(open, objectOf(message.result), leg)) {
+      this.#calls.settle(open, callOutcome(line, this.#limits.maxReportBytes));
+    }
+    return this.#sides.reply(line);
   }
 
   async #serverEnded(): Promise<void> {
     const error = "the MCP server has ended";
-    for (const open of [...this.#calls.values()]) {
-      open.abort.abort();
-      if (this.#settle(open, { outcome: "unknown", error })) {
-        void this.#sides.reply(rpcError(open.call.id, InternalError, error));
-      }
+    for (const { call } of this.#calls.abort(error)) {
+      void this.#sides.reply(rpcError(call.id, InternalError, error));
     }
     await this.#options.client.close();
   }

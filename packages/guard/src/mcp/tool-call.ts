@@ -2,6 +2,7 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { JsonLine } from "@harnesskit/wire";
 import {
   copyJson,
+  defined,
   hasRepeatedNames,
   jsonDifference,
   maxMessageDepth,
@@ -81,10 +82,10 @@ export const forwardedCall = (
 export const refusedCall = ({ id, meta }: ToolCall, reason: string): RpcMessage => ({
   jsonrpc: "2.0",
   id,
-  result: {
+  result: defined({
     content: [{ type: "text", text: `Not called: ${reason}` }],
     isError: true,
     // Since the revision of 2026-07-28, which states itself in each request.
-    ...(meta["io.modelcontextprotocol/protocolVersion"] !== undefined && { resultType: "complete" }),
-  },
+    resultType: meta["io.modelcontextprotocol/protocolVersion"] !== undefined ? "complete" : undefined,
+  }),
 });

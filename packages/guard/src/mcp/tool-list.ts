@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { BoundedMap, displayText, HarnessError, type JsonLine } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { within } from "@harnesskit/wire/time";
 import { editedLine } from "../proxy/exact-line.ts";
 import { objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
@@ -17,8 +18,8 @@ export interface ToolListOptions {
   readonly send: (message: RpcMessage) => Promise<void>;
   /** A tool is not offered, in a line. */
   readonly onNote: (line: string) => void;
-  /** A tool waits to be accepted. Called each time that it is met. */
-  readonly onWaiting: (tool: string) => void;
+  /** Tools wait to be accepted. Called each time that they are met. */
+  readonly onWaiting: () => void;
 }
 
 const maxTools = 1024;
@@ -106,7 +107,7 @@ export class ToolList {
     const seen = new Set<string>();
     let cursor: string | undefined;
     for (let page = 0; page < maxPages; page++) {
-      const answer = await this.#ask({ ..._meta, ...(cursor !== undefined && { cursor }) });
+      const answer = await this.#ask(defined({ ..._meta, cursor }));
       if (answer.error !== undefined) {
         throw new HarnessError("tool_list_failed", "the server does not list its tools");
       }
@@ -138,13 +139,13 @@ export class ToolList {
       .filter(({ name }) => !names.has(name) && names.add(name).size <= maxTools)
       .slice(0, maxTools);
     const states = await this.#options.pins.check(tools);
+    if (states.some((state) => state === "new" || state === "changed")) this.#options.onWaiting();
     return tools.filter((tool, at) => {
       const state = states[at] ?? "unusable";
       if (this.#tools.size < maxTools || this.#tools.has(tool.name)) {
         this.#tools.set(tool.name, { state, annotations: objectOf(tool.annotations) });
       }
       if (state !== "accepted") this.#note(tool.name, state);
-      if (state === "new" || state === "changed") this.#options.onWaiting(tool.name);
       return state === "accepted";
     });
   }

@@ -19,6 +19,8 @@ import { checkToolPinsOptions } from "../option-names.ts";
 const maxPinBytes = 32 * 1024 * 1024;
 const maxDeclarationLength = 64 * 1024;
 const maxTools = 1024;
+/** Declarations that are accepted at one time; of more the oldest are asked about again. */
+const maxAccepted = 4 * maxTools;
 const lockWaitMs = 5000;
 
 const DeclarationSchema = z.object({ digest: z.string(), declaration: z.string() });
@@ -26,10 +28,12 @@ const PinsSchema = z.object({
   version: z.literal(1),
   name: z.string(),
   title: z.string(),
-  /** What was accepted, by the tool's name. */
+  /** What was accepted, by the tool's name: several declarations of one, where the server declares it by the client's capabilities. */
   tools: z.array(z.tuple([z.string(), DeclarationSchema])),
   /** What was declared otherwise since, and waits to be accepted. */
   waiting: z.array(z.tuple([z.string(), DeclarationSchema])),
+  /** Digests of what waits and was refused: it is not asked about again. */
+  refused: z.array(z.string()).default([]),
 });
 type Pins = z.infer<typeof PinsSchema>;
 
@@ -47,8 +51,10 @@ export interface WaitingTool {
   readonly digest: string;
   /** The declaration that waits, as JSON. Untrusted. */
   readonly declaration: string;
-  /** The one that was accepted; undefined for a new tool. */
+  /** The one that was accepted last; undefined for a new tool. */
   readonly accepted: string | undefined;
+  /** Whether a human has refused it. */
+  readonly isRefused: boolean;
 }
 
 /**
@@ -107,7 +113,8 @@ export interface ToolPinsOptions {
 
 /**
  * The tools of one MCP server as they were accepted. In the first session with a server, what it declares first is accepted. Later,
- * a tool that is new or declared otherwise waits until `acceptTool`.
+ * a tool that is new or declared otherwise waits until `acceptTool`. What was accepted stays so: a server may declare a tool by the client's
+ * capabilities, and is used by several clients.
  */
 export class ToolPins {
   readonly #path: string;
@@ -120,7 +127,8 @@ export class ToolPins {
     this.#directory = directory;
     this.#path = path;
     this.#isFirst = isFirst;
-    this.#empty = { version: 1, name, title: place.join(" ").slice(0, 1000), tools: [], waiting: [] };
+    const title = place.join(" ").slice(0, 1000);
+    this.#empty = { version: 1, name, title, tools: [], waiting: [], refused: [] };
   }
 
   /** Compares declarations with those that were accepted, and keeps what waits. Rejects with a `PinsError`, or as the system does. */
@@ -130,15 +138,24 @@ export class ToolPins {
     return checked;
   }
 
-  /** The declaration of a tool that waits. Rejects with a `PinsError`. */
-  async waiting(tool: string): Promise<WaitingTool | undefined> {
+  /** The tools that wait. Rejects with a `PinsError`. */
+  async waiting(): Promise<readonly WaitingTool[]> {
     const pins = await readPins(this.#path);
-    return pins && waitingIn(pins).find((one) => one.tool === tool);
+    return pins ? waitingIn(pins) : [];
   }
 
-  /** Accepts the declaration of this server with the digest. False where it does not wait. Rejects with a `PinsError`. */
-  accept(digest: string): Promise<boolean> {
-    return acceptIn(this.#path, digest);
+  /** Accepts the declarations of this server with these digests. False where none of them waits. Rejects with a `PinsError`. */
+  accept(digests: readonly string[]): Promise<boolean> {
+    return acceptIn(this.#path, digests);
+  }
+
+  /** Keeps that declarations that wait were refused. Rejects with a `PinsError`. */
+  refuse(digests: readonly string[]): Promise<void> {
+    return locked(this.#path, async () => {
+      const pins = await readPins(this.#path);
+      if (pins)
+        await writePins(this.#path, { ...pins, refused: [...new Set([...pins.refused, ...digests])] });
+    });
   }
 
   async #check(tools: readonly ToolDeclaration[]): Promise<readonly PinState[]> {
@@ -173,19 +190,21 @@ const compare = (
   pins: Pins,
   isFirst: boolean,
 ): { readonly states: readonly PinState[]; readonly next: Pins | undefined } => {
-  const accepted = new Map(pins.tools);
+  const accepted = [...pins.tools];
+  const names = new Set(accepted.map(([name]) => name));
   const waiting = new Map(pins.waiting);
   let isChanged = false;
   const states = tools.map(({ name }, at): PinState => {
     const declared = found[at];
     if (declared === undefined) return "unusable";
-    const known = accepted.get(name);
-    if (known?.digest === declared.digest) {
+    if (accepted.some(([known, { digest }]) => known === name && digest === declared.digest)) {
       isChanged = waiting.delete(name) || isChanged;
       return "accepted";
     }
-    if (known === undefined && isFirst && accepted.size < maxTools) {
-      accepted.set(name, declared);
+    const isKnown = names.has(name);
+    if (!isKnown && isFirst && accepted.length < maxTools) {
+      accepted.push([name, declared]);
+      names.add(name);
       isChanged = true;
       return "accepted";
     }
@@ -193,10 +212,12 @@ const compare = (
       waiting.set(name, declared);
       isChanged = true;
     }
-    return known === undefined ? "new" : "changed";
+    return isKnown ? "changed" : "new";
   });
-  const next = isChanged ? { ...pins, tools: [...accepted], waiting: [...waiting] } : undefined;
-  return { states, next };
+  if (!isChanged) return { states, next: undefined };
+  const digests = new Set([...waiting.values()].map(({ digest }) => digest));
+  const refused = pins.refused.filter((digest) => digests.has(digest));
+  return { states, next: { ...pins, tools: accepted, waiting: [...waiting], refused } };
 };
 
 const filesOf = async (directory: string): Promise<string[]> => {
@@ -204,7 +225,7 @@ const filesOf = async (directory: string): Promise<string[]> => {
   return names.filter((name) => /^[0-9a-f]{24}\.json$/.test(name)).map((name) => join(directory, name));
 };
 
-const waitingIn = ({ name: server, title, tools, waiting }: Pins): WaitingTool[] => {
+const waitingIn = ({ name: server, title, tools, waiting, refused }: Pins): WaitingTool[] => {
   const accepted = new Map(tools);
   return waiting.map(([tool, { digest, declaration }]) => ({
     server,
@@ -213,6 +234,7 @@ const waitingIn = ({ name: server, title, tools, waiting }: Pins): WaitingTool[]
     digest,
     declaration,
     accepted: accepted.get(tool)?.declaration,
+    isRefused: refused.includes(digest),
   }));
 };
 
@@ -226,15 +248,15 @@ export const waitingTools = async (directory: string): Promise<readonly WaitingT
   return all;
 };
 
-/** Whether the declaration with this digest waited in the file; it is accepted then. */
-const acceptIn = (path: string, digest: string): Promise<boolean> =>
+/** Whether a declaration with one of these digests waited in the file; they are accepted then, beside those before. */
+const acceptIn = (path: string, digests: readonly string[]): Promise<boolean> =>
   locked(path, async () => {
     const pins = await readPins(path);
-    const chosen = pins?.waiting.filter(([, one]) => one.digest === digest) ?? [];
+    const isChosen = ([, { digest }]: Pins["waiting"][number]) => digests.includes(digest);
+    const chosen = pins?.waiting.filter(isChosen) ?? [];
     if (pins === undefined || chosen.length === 0) return false;
-    const tools = [...new Map([...pins.tools, ...chosen])];
-    const waiting = pins.waiting.filter(([, one]) => one.digest !== digest);
-    await writePins(path, { ...pins, tools, waiting });
+    const tools = [...pins.tools, ...chosen].slice(-maxAccepted);
+    await writePins(path, { ...pins, tools, waiting: pins.waiting.filter((one) => !isChosen(one)) });
     return true;
   });
 
@@ -244,6 +266,6 @@ const acceptIn = (path: string, digest: string): Promise<boolean> =>
  */
 export const acceptTool = async (directory: string, digest: string): Promise<readonly WaitingTool[]> => {
   const wanted = (await waitingTools(directory)).filter((one) => one.digest === digest);
-  for (const path of wanted.length === 0 ? [] : await filesOf(directory)) await acceptIn(path, digest);
+  for (const path of wanted.length === 0 ? [] : await filesOf(directory)) await acceptIn(path, [digest]);
   return wanted;
 };

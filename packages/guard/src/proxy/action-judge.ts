@@ -28,8 +28,8 @@ export interface ActionJudgeOptions {
   /** The way to the harness. It stays its owner's to close. */
   readonly client: AhpClient;
   /** How long a harness may be away before an action is refused, in milliseconds. @default 10000 */
-  readonly awayMs?: number;
-  readonly clock?: Clock;
+  readonly awayMs?: number | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** How much longer an answer is waited for than the harness was asked to take. */
@@ -121,21 +121,23 @@ export class ActionJudge {
 
   /**
    * A question that only a human answers, whatever a policy allows by default. `unanswered` also without a harness, and for a `reject` that
-   * does not name the answer of a human: the time was over, or the harness has no room for the question. Never rejects.
+   * does not name the answer of a human: the time was over, or the harness has no room for the question. The same message is the same
+   * question in each process with this `session`. Never rejects.
    */
   async confirm(
     message: string,
-    { holdMs, signal }: Pick<DecideOptions, "holdMs" | "signal">,
+    { holdMs, signal, session }: Pick<DecideOptions, "holdMs" | "signal"> & { readonly session: string },
   ): Promise<"approved" | "rejected" | "unanswered"> {
     try {
       if (!(await this.#isReady(signal))) return "unanswered";
       const payload = {
-        session_id: this.#client.sessionId,
+        session_id: session,
         confirmation_type: "user_confirm",
         message,
       } as const;
       const { origin, decision } = await this.#client.decide("confirmation", payload, {
         metadata: { wait_ms: holdMs },
+        session_id: session,
         timeoutMs: holdMs + answerMarginMs,
         signal,
       });

@@ -15,7 +15,7 @@ export interface ProxiedAction {
   readonly kind: string;
   readonly arguments: JsonObject;
   /** Further fields of the event's payload. */
-  readonly details?: JsonObject;
+  readonly details?: JsonObject | undefined;
   readonly metadata?: JsonObject;
   /** The agent's session. @default that of the connection to the harness */
   readonly session?: string;
@@ -25,7 +25,7 @@ export interface ProxiedAction {
 export interface ProxiedPrompt {
   readonly callId: string;
   readonly prompt: string;
-  readonly details?: JsonObject;
+  readonly details?: JsonObject | undefined;
   readonly metadata?: JsonObject;
   readonly session?: string;
 }
@@ -94,5 +94,5 @@ export interface DecideOptions {
   readonly holdMs: number;
   readonly signal: AbortSignal;
   /** Whether the client can ask its own user (`metadata.host_asks`). @default false */
-  readonly asks?: boolean;
+  readonly asks?: boolean | undefined;
 }

@@ -18,7 +18,7 @@ export interface CodexTrustOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** @default 10000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 const defaultTimeoutMs = 10_000;

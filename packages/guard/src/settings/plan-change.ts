@@ -72,7 +72,10 @@ const withoutHooks = async (
   let text = file.text;
   for (const command of commands) {
     const timeoutMs = command === record?.command ? record.timeoutMs : undefined;
-    text = removeSettings(host, text, { command, ...(timeoutMs !== undefined && { timeoutMs }) });
+    text = removeSettings(host, text, {
+      command,
+      timeoutMs,
+    });
   }
   return text === "" && file.text !== "" ? undefined : text;
 };
@@ -137,7 +140,7 @@ export const applyChange = (
       timeoutMs,
       installedAtMs: nowMs,
       written: await textDigest(after),
-      ...(original !== undefined && { backup: original }),
+      backup: original,
       madeDirectories,
     });
     return { backup };

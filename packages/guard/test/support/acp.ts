@@ -4,7 +4,7 @@ import { client as acpClient, type ClientContext, methods, ndJsonStream } from "
 import type { AhpClient } from "@harnesskit/ahp-client";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { expect, onTestFinished, vi } from "vitest";
-import { createAcpProxy } from "../../src/acp/index.ts";
+import { createAcpProxy, type EditPreview } from "../../src/acp/index.ts";
 import { createActionJudge, type ProxyLimits } from "../../src/mcp/index.ts";
 import { type Decide, type TestHarness, testHarness } from "./test-harness.ts";
 
@@ -47,6 +47,7 @@ export const guardAgent = async (
     readonly command?: readonly string[];
     /** The client of another harness, in the place of the one that decides with `decide`. */
     readonly ahp?: AhpClient;
+    readonly previewOf?: EditPreview;
   } = {},
 ): Promise<GuardedAgent> => {
   const harness = testHarness(decide, options);
@@ -61,6 +62,7 @@ export const guardAgent = async (
     editor: createStdioChannel({ input, output, watchParent: false, ...lines }),
     agent,
     judge: createActionJudge({ client: ahp, awayMs: 200 }),
+    previewOf: options.previewOf,
     limits: { progressAfterMs: 20, ...options.limits },
     onNote: (line) => notes.push(line),
   });

@@ -170,5 +170,5 @@ export class Presence {
 const protectionOf = (known: Known | undefined, described: string | undefined): Protection => {
   const kind = known?.isHook ? "hook" : known?.asks ? "gate" : known?.reports ? "notify" : "unknown";
   const detail = described ?? details[kind];
-  return { kind, ...(detail !== undefined && { detail }) };
+  return { kind, detail };
 };

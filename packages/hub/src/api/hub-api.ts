@@ -16,6 +16,7 @@ import {
   invalidParams,
   ProtocolError,
 } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { type Call, createPeer, type Peer, type RpcMethod } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
 import type { Presence } from "../agents/presence.ts";
@@ -26,7 +27,7 @@ import type { Recorder } from "../timeline/recorder.ts";
 import type { TimelineStore } from "../timeline/timeline-store.ts";
 import type { AnswerBudget } from "./answer-budget.ts";
 import { notFound, rateLimited, toApiError } from "./api-errors.ts";
-import { defined, toDetail } from "./timeline-detail.ts";
+import { toDetail } from "./timeline-detail.ts";
 import { Watches } from "./watches.ts";
 
 export interface HubApiOptions {
@@ -240,7 +241,10 @@ export class HubApi {
       throw rateLimited(waitMs);
     }
     try {
-      const said = { ...(note !== undefined && { note }), ...(always !== undefined && { always }) };
+      const said = {
+        note,
+        always,
+      };
       const record = await approvals.apply(id, { type: "answer", decision, by, digest, ...said });
       audit({ action: "hub.answer", outcome: "ok", details });
       return { record };

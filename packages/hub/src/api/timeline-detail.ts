@@ -1,6 +1,6 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import type { RowContent, TimelineDetail } from "@harnesskit/protocol/hub";
-import { isObject } from "@harnesskit/wire/json";
+import { defined, isObject } from "@harnesskit/wire/json";
 import type { StoredRow } from "../timeline/timeline-store.ts";
 
 const part = (event: RowContent | undefined, name: "payload" | "metadata"): RowContent | undefined => {
@@ -25,7 +25,3 @@ export const toDetail = (
   const { event, ...shown } = content;
   return defined({ ...shown, row, input: inputOf(event), metadata: part(event, "metadata"), approval });
 };
-
-/** Without fields that are undefined. */
-export const defined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as never;

@@ -34,22 +34,22 @@ export interface HubClientOptions {
   /** How the client introduces itself: answers are recorded as `USER (NAME)`. */
   readonly client: { readonly name: string; readonly version?: string };
   /** Replaces a lost connection. @default 10 attempts, from 100 ms to 30 s apart */
-  readonly reconnect?: false | ReconnectOptions;
+  readonly reconnect?: false | ReconnectOptions | undefined;
   /** How long a call waits for its answer. @default 60000 */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /** Reports what failed behind the caller's back. What it throws is ignored. */
-  readonly onError?: (error: HarnessErrorType) => void;
+  readonly onError?: ((error: HarnessErrorType) => void) | undefined;
   /** Receives each change of the state. What it throws is ignored. */
-  readonly onState?: (state: SessionState) => void;
+  readonly onState?: ((state: SessionState) => void) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 export interface HubWatchOptions {
   /** The number of the last change that you have. @default only what comes */
-  readonly afterSeq?: number;
+  readonly afterSeq?: number | undefined;
   /** Ends the iteration. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What the hub says of itself. */
@@ -140,8 +140,7 @@ export const createHubClient = (options: HubClientOptions): HubClient => {
       }),
     watchTimeline: ({ filter, ...watching } = {}) =>
       follow(session, watching, {
-        start: (connection, after) =>
-          connection.call("timeline.watch", { ...(filter !== undefined && { filter }), ...after }),
+        start: (connection, after) => connection.call("timeline.watch", { filter, ...after }),
         read: ({ name, params }) =>
           name === "timeline.changed" ? { item: params.rows, seq: params.seq } : undefined,
       }),

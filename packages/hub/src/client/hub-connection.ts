@@ -49,7 +49,7 @@ export class HubConnection {
         },
         onError,
       },
-      { clock, ...(requestTimeoutMs !== undefined && { requestTimeoutMs }) },
+      { clock, requestTimeoutMs },
     );
   }
 

@@ -1,17 +1,12 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import type { RowApproval, RowState, TimelineRow } from "@harnesskit/protocol/hub";
 import { jsonDifference } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import type { NewRow } from "../timeline/timeline-store.ts";
 
 /** An approval as its row shows it. */
-export const rowApprovalOf = ({ id, status, effect, risk, answer }: ApprovalRecord): RowApproval => ({
-  id,
-  status,
-  effect,
-  risk: risk.level,
-  ...(answer !== undefined && { by: answer.by }),
-  ...(answer?.grantId !== undefined && { grantId: answer.grantId }),
-});
+export const rowApprovalOf = ({ id, status, effect, risk, answer }: ApprovalRecord): RowApproval =>
+  defined({ id, status, effect, risk: risk.level, by: answer?.by, grantId: answer?.grantId });
 
 const isSettled: ReadonlySet<RowState> = new Set(["done", "failed", "refused", "unknown"]);
 
@@ -54,13 +49,13 @@ export const approvalRow = (
   const isMeasured =
     ended && taken !== undefined && row.endedAtMs !== undefined && row.durationMs === undefined;
   return {
-    row: {
+    row: defined({
       approval,
       state,
       ...decision,
-      ...(ending !== undefined && { outcome: ending }),
-      ...(ended && row.endedAtMs === undefined && { endedAtMs: record.changedAtMs }),
-      ...(isMeasured && { durationMs: Math.max(0, record.changedAtMs - taken.atMs) }),
-    },
+      outcome: ending,
+      endedAtMs: ended && row.endedAtMs === undefined ? record.changedAtMs : undefined,
+      durationMs: isMeasured ? Math.max(0, record.changedAtMs - taken.atMs) : undefined,
+    }),
   };
 };

@@ -9,9 +9,10 @@ export const ticketText = ({ id, rule }: ApprovalRecord): string =>
 const approvalOf = ({ id, status, answer }: ApprovalRecord) => ({
   id,
   status,
-  ...(answer !== undefined && { by: displayReason(answer.by), at: new Date(answer.atMs).toISOString() }),
-  ...(answer?.note !== undefined && { note: displayReason(answer.note) }),
-  ...(answer?.grantId !== undefined && { grant: answer.grantId }),
+  by: answer === undefined ? undefined : displayReason(answer.by),
+  at: answer === undefined ? undefined : new Date(answer.atMs).toISOString(),
+  note: answer?.note === undefined ? undefined : displayReason(answer.note),
+  grant: answer?.grantId,
 });
 
 /** The decision that lets an approved event pass. */
@@ -25,7 +26,7 @@ export const approvedDecision = (
   const why =
     grantId === undefined ? `approved by ${displayReason(by)}` : `allowed by a grant of ${displayReason(by)}`;
   const metadata = {
-    policy: { name: policy, ...(rule !== undefined && { rule }), why },
+    policy: { name: policy, rule, why },
     approval: approvalOf(record),
   };
   return { decision: "allow", metadata };
@@ -46,11 +47,11 @@ export const refusedDecision = (
 ): object => {
   const decision = type === "confirmation" ? "reject" : "block";
   const metadata = {
-    ...(record !== undefined && { approval: approvalOf(record) }),
-    ...(error !== undefined && { error: errorOf(error) }),
+    approval: record === undefined ? undefined : approvalOf(record),
+    error: error === undefined ? undefined : errorOf(error),
   };
   const hasMetadata = Object.keys(metadata).length > 0;
-  return { decision, reason: displayReason(reason), ...(hasMetadata && { metadata }) };
+  return { decision, reason: displayReason(reason), metadata: hasMetadata ? metadata : undefined };
 };
 
 /** The decision for a client that can ask again. */

@@ -134,8 +134,8 @@ export class Escalation {
         origin: {
           agent,
           session,
-          ...(callId !== undefined && { callId }),
-          ...(turn !== undefined && { correlationId: turn }),
+          callId,
+          correlationId: turn,
           ...directoryOf(facts),
         },
         subject,

@@ -3,13 +3,14 @@ import type { Explanation } from "@harnesskit/policy";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Clock } from "@harnesskit/wire";
-import { isObject } from "@harnesskit/wire/json";
+import { defined, isObject } from "@harnesskit/wire/json";
 import type { Recorder } from "../timeline/recorder.ts";
 import { type ContentRules, redactedLine, rowContent } from "../timeline/row-content.ts";
 import type { NewRow, StoredContent, StoredRow, TimelineChange } from "../timeline/timeline-store.ts";
 import { ActionKeys, areDifferent } from "./action-keys.ts";
 import { rowApprovalOf } from "./approval-row.ts";
 import { eventContent, rowDecisionOf, rowOf, type Word } from "./event-row.ts";
+import { shortId } from "./event-text.ts";
 import { errorOf, reportedOutcome } from "./outcome.ts";
 import { type AnyEvent, type EventFacts, snapshotKey } from "./read-event.ts";
 
@@ -20,6 +21,10 @@ export interface EventLogOptions {
 }
 
 const goingOn: ReadonlySet<string> = new Set(["allow", "modify", "approve", "refine", "retry", "queue"]);
+
+/** What a prompt's report names it by. */
+const promptIdOf = (type: AhpEventType, { callId, metadata }: EventFacts): string | undefined =>
+  type === "pre_prompt" ? (callId ?? shortId(metadata.prompt_id)) : undefined;
 
 /** Types whose allowed event has an outcome: an action. */
 export const hasOutcome = (type: AhpEventType): boolean => type === "pre_action";
@@ -60,10 +65,10 @@ export class EventLog {
     record: ApprovalRecord,
   ): Promise<void> {
     const { recorder, content: rules, clock } = this.#options;
-    // A prompt that is given up is reported by the id of its call, as an action is.
-    const isCall =
-      hasOutcome(event.event_type) || (event.event_type === "pre_prompt" && facts.callId !== undefined);
-    const key = isCall ? { key: this.#keys.begin(facts) } : {};
+    // A prompt that is given up is reported by its id, as an action is.
+    const callId = hasOutcome(event.event_type) ? facts.callId : promptIdOf(event.event_type, facts);
+    const isCall = hasOutcome(event.event_type) || callId !== undefined;
+    const key = isCall ? { key: this.#keys.begin({ ...facts, callId }) } : {};
     const content = eventContent(event, rules, { explanation });
     const decision = rowDecisionOf(explanation, { decision: "escalate" });
     const approval = rowApprovalOf(record);
@@ -161,22 +166,22 @@ const rowEnd = (facts: EventFacts, nowMs: number) => {
   const said = typeof duration === "number" ? Math.round(duration) : -1;
   // A row that its schema refuses would make its whole page unreadable.
   const isSaid = Number.isSafeInteger(said) && said >= 0;
-  return (row: Pick<NewRow, "atMs" | "approval">): Partial<NewRow> => ({
-    state,
-    endedAtMs: nowMs,
-    // An approved action began when its answer was taken: `approvalRow` measures from there.
-    ...((isSaid || row.approval === undefined) && {
-      durationMs: isSaid ? said : Math.max(0, nowMs - row.atMs),
-    }),
-    ...(text !== undefined && { outcome: redactedLine(text) }),
-  });
+  return (row: Pick<NewRow, "atMs" | "approval">): Partial<NewRow> =>
+    defined({
+      state,
+      endedAtMs: nowMs,
+      // An approved action began when its answer was taken: `approvalRow` measures from there.
+      durationMs:
+        isSaid || row.approval === undefined ? (isSaid ? said : Math.max(0, nowMs - row.atMs)) : undefined,
+      outcome: text === undefined ? undefined : redactedLine(text),
+    });
 };
 
 const outcomeContentOf = (facts: EventFacts, rules: ContentRules): Partial<StoredContent> => {
   const { result, output = result } = facts.payload;
   const error = errorOf(facts);
-  return {
-    ...(output !== undefined && { output: rowContent(output, rules) }),
-    ...(error !== undefined && { error: { ...error, message: redactedLine(error.message, 4000) } }),
-  };
+  return defined({
+    output: output === undefined ? undefined : rowContent(output, rules),
+    error: error === undefined ? undefined : { ...error, message: redactedLine(error.message, 4000) },
+  });
 };

@@ -27,10 +27,10 @@ export const rowOf = (event: AnyEvent, facts: EventFacts, state: RowState, atMs:
     atMs,
     agent,
     session,
-    ...(turn !== undefined && { turn }),
-    ...(callId !== undefined && { callId }),
+    turn,
+    callId,
     depth: event.depth,
-    ...(tool !== undefined && { tool }),
+    tool,
     summary: redactedLine(summary),
     state,
   };
@@ -42,13 +42,14 @@ export const eventContent = (
   { explanation, modified }: { readonly explanation?: Explanation; readonly modified?: unknown } = {},
 ): StoredContent => ({
   event: rowContent(event, rules),
-  ...(modified !== undefined && { modifiedInput: rowContent(modified, rules) }),
-  ...(explanation !== undefined && {
-    explanation: {
-      why: explanation.why,
-      shadowed: explanation.shadowed.map(({ rule, decision }) => ({ rule, decision })),
-    },
-  }),
+  modifiedInput: modified === undefined ? undefined : rowContent(modified, rules),
+  explanation:
+    explanation === undefined
+      ? undefined
+      : {
+          why: explanation.why,
+          shadowed: explanation.shadowed.map(({ rule, decision }) => ({ rule, decision })),
+        },
 });
 
 export const rowDecisionOf = (explanation: Explanation, made: Word | undefined): RowDecision => {
@@ -57,8 +58,8 @@ export const rowDecisionOf = (explanation: Explanation, made: Word | undefined):
   return {
     decision: made?.decision ?? "not supported",
     source,
-    ...(rule !== undefined && { rule }),
-    ...(reason !== "" && { reason }),
-    ...(mode === "shadow" && { mode }),
+    rule,
+    reason: reason === "" ? undefined : reason,
+    mode: mode === "shadow" ? mode : undefined,
   };
 };

@@ -29,8 +29,10 @@ export const reportedOutcome = ({ payload }: Pick<EventFacts, "payload">): Outco
 /** What a `post_action` says went wrong, whole; undefined where it says nothing. */
 export const errorOf = ({
   payload: { error, code },
-}: Pick<EventFacts, "payload">): { readonly message: string; readonly code?: string } | undefined => {
+}: Pick<EventFacts, "payload">):
+  | { readonly message: string; readonly code?: string | undefined }
+  | undefined => {
   if (error === undefined || error === null) return undefined;
   const message = typeof (error as JsonValue) === "string" ? (error as string) : JSON.stringify(error);
-  return { message, ...(typeof code === "string" && { code: code.slice(0, 200) }) };
+  return { message, code: typeof code === "string" ? code.slice(0, 200) : undefined };
 };

@@ -59,7 +59,7 @@ export const createAnswerHandler = ({ hub, links, onRefused }: AnswerHandlerOpti
     if (known.status !== "pending") return plainAnswer(409, overText(known));
     try {
       const record = await hub.answer(
-        { id: linked.id, digest: linked.digest, decision, ...(note !== undefined && { note }) },
+        { id: linked.id, digest: linked.digest, decision, note },
         `${linked.for} (signed link)`,
       );
       return jsonAnswer({ record });

@@ -32,22 +32,22 @@ export interface ServeHubOptions {
    * Of HTTP and WebSocket, on loopback; 0: the system chooses. @default that of the hub that ran here last, so that open pages, bookmarks
    * and links hold; where another program has it, the system chooses, and `onError` receives why
    */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /**
    * Where people reach the hub, if a proxy or tunnel of theirs leads to it: `https://hub.example.org`. Its host and origin are allowed, and
    * links begin with it. @default loopback only
    */
-  readonly publicUrl?: string;
+  readonly publicUrl?: string | undefined;
   /** The page's built files. @default those that are in this package */
-  readonly pageDirectory?: string;
+  readonly pageDirectory?: string | undefined;
   /** The user's name, as answers record it. @default the user of this process */
-  readonly user?: string;
+  readonly user?: string | undefined;
   /** More handlers of HTTP requests, by path: only requests with the token reach them. @default none */
-  readonly handlers?: Readonly<Record<string, FallbackHandler<HubPrincipal>>>;
+  readonly handlers?: Readonly<Record<string, FallbackHandler<HubPrincipal>>> | undefined;
   /** Records requests that were refused for their host, origin or credentials. @default nowhere */
-  readonly audit?: (entry: AuditEntryInput) => void;
-  readonly onError?: (error: unknown) => void;
-  readonly clock?: Clock;
+  readonly audit?: ((entry: AuditEntryInput) => void) | undefined;
+  readonly onError?: ((error: unknown) => void) | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** A hub that is served. */
@@ -132,7 +132,7 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
         port,
         authenticate: access.authenticate,
         allowOwnOrigin: true,
-        ...(publicUrl !== undefined && { publicOrigin: new URL(publicUrl).origin }),
+        publicOrigin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
         routes: { [hubPaths.ahp]: hub.exchange },
         fallback: createPageHandler({
           access,

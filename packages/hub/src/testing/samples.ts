@@ -21,7 +21,7 @@ export const sampleContent: StoredContent = {
 /** The change that adds the row. */
 export const addRow = (fields: Partial<NewRow> = {}, key?: string): TimelineChange => ({
   type: "add",
-  ...(key !== undefined && { key }),
+  key,
   row: sampleRow(fields),
   content: sampleContent,
 });

@@ -16,9 +16,9 @@ import type {
 
 export interface TimelineStoreOptions {
   /** See {@link TimelineLimits}. */
-  readonly limits?: Partial<TimelineLimits>;
+  readonly limits?: Partial<TimelineLimits> | undefined;
   /** @default that of the system */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 interface Kept extends StoredRow {
@@ -84,7 +84,11 @@ class MemoryTimeline implements TimelineStore {
       seen++;
       if (rowMatches(row, filter)) rows.push(row);
     }
-    return { rows, lastSeq: this.#lastSeq, ...(nextBeforeId !== undefined && { nextBeforeId }) };
+    return {
+      rows,
+      lastSeq: this.#lastSeq,
+      nextBeforeId,
+    };
   }
 
   async changes(afterSeq: number, limit = this.#limits.maxPage): Promise<readonly TimelineRow[]> {
@@ -173,7 +177,15 @@ class MemoryTimeline implements TimelineStore {
     return change.orAdd === undefined ? [] : [this.#add(change.orAdd)];
   }
 
-  #add({ key, row, content }: { key?: string; row: NewRow; content: StoredContent }): TimelineRow {
+  #add({
+    key,
+    row,
+    content,
+  }: {
+    key?: string | undefined;
+    row: NewRow;
+    content: StoredContent;
+  }): TimelineRow {
     const full = { ...row, id: ++this.#lastId, seq: ++this.#lastSeq, changedAtMs: row.atMs };
     this.#put(undefined, { row: full, content, key, bytes: 0 });
     return full;

@@ -26,14 +26,19 @@ export type RowSelector = { readonly key: string } | { readonly approvalId: stri
 /** A change of the timeline. Functions in it are pure, and may be called more than once. */
 export type TimelineChange =
   /** A new row. `key` finds it while it is open. */
-  | { readonly type: "add"; readonly key?: string; readonly row: NewRow; readonly content: StoredContent }
+  | {
+      readonly type: "add";
+      readonly key?: string | undefined;
+      readonly row: NewRow;
+      readonly content: StoredContent;
+    }
   /**
    * The row found is replaced; one that is not there is added if `orAdd` says so. `key` gives the row another key.
    */
   | {
       readonly type: "change";
       readonly find: RowSelector;
-      readonly key?: string;
+      readonly key?: string | undefined;
       /** Undefined: the row stays as it is. */
       readonly apply: (stored: StoredRow) => { row?: Partial<NewRow>; content?: StoredContent } | undefined;
       readonly orAdd?: { readonly key?: string; readonly row: NewRow; readonly content: StoredContent };

@@ -38,6 +38,6 @@ export const ntfyPost = (notice: Notice, url: string, token: string | undefined)
   return {
     url: server.origin,
     body,
-    ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+    headers: token === undefined ? undefined : { authorization: `Bearer ${token}` },
   };
 };

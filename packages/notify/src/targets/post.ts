@@ -2,7 +2,7 @@ import { NotifyError } from "../notify-error.ts";
 
 export interface Post {
   readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body: string;
 }
 

@@ -7,19 +7,19 @@ import { maxEventLength, recordedEvent } from "./recorded-event.ts";
 
 export interface PolicyAuditOptions {
   /** Where entries go. With `recordContent` its limits must be at least `contentAuditLimits`. */
-  readonly sink: Pick<AuditSink, "record">;
+  readonly sink: Pick<AuditSink, "record" | "isFull">;
   /**
    * Whether entries keep the event in `details.event` for `backtest`: without secrets, and at most 65,536 characters.
    * @default false
    */
-  readonly recordContent?: boolean;
+  readonly recordContent?: boolean | undefined;
 }
 
 /** Facts in the entry of an event, in addition to the server's own. */
 type EventDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** What `createAhpServer` takes as `audit`; its entries of events name the rule that decided. */
-export interface PolicyAudit extends Pick<AuditSink, "record"> {
+export interface PolicyAudit extends Pick<AuditSink, "record" | "isFull"> {
   /** More details for the entry of an event; the same object as `onDecision` got. */
   readonly eventDetails: (event: AhpEvent) => EventDetails | undefined;
   /** For `createPolicyHarness`. */
@@ -35,15 +35,16 @@ export const contentAuditLimits: Readonly<Pick<AuditEntryLimits, "maxStringLengt
 const maxPending = 4096;
 
 const ruleDetails = ({ rule, source, mode, decided, shadowed }: Explanation): EventDetails => ({
-  ...(rule !== undefined && { rule }),
-  ...(source !== "rule" && { source }),
-  ...(shadowed.length > 0 && { shadowed: shadowed.map((one) => `${one.rule}: ${one.decision}`).join(", ") }),
-  ...(mode === "shadow" && { would: decided?.decision }),
+  rule,
+  source: source === "rule" ? undefined : source,
+  shadowed:
+    shadowed.length > 0 ? shadowed.map((one) => `${one.rule}: ${one.decision}`).join(", ") : undefined,
+  would: mode === "shadow" ? decided?.decision : undefined,
 });
 
 const contentDetails = (event: AhpEvent): EventDetails => {
   const recorded = recordedEvent(event);
-  return recorded ? { event: recorded.text, ...(recorded.isCut && { event_cut: true }) } : {};
+  return recorded ? { event: recorded.text, event_cut: recorded.isCut || undefined } : {};
 };
 
 /**
@@ -55,6 +56,9 @@ export const createPolicyAudit = (options: PolicyAuditOptions): PolicyAudit => {
   const pending = new BoundedMap<AhpEvent, Explanation>({ maxSize: maxPending });
   return {
     record: (entry) => sink.record(entry),
+    get isFull() {
+      return sink.isFull;
+    },
     onDecision: (explanation, event) => pending.set(event, explanation),
     eventDetails: (event) => {
       const explanation = pending.get(event);

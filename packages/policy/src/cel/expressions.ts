@@ -20,7 +20,7 @@ export interface ExpressionsOptions {
   readonly lists: Readonly<Record<string, readonly string[]>>;
   readonly elapsedMs: () => number;
   /** The expressions are known to be valid: each is compiled when it is first evaluated. @default false */
-  readonly isChecked?: boolean;
+  readonly isChecked?: boolean | undefined;
 }
 
 const isCelError = (error: unknown): error is ParseError =>

@@ -32,10 +32,10 @@ export class Explainer {
     const why = cutText(this.#redact(verdict.why), maxWhyLength);
     const about = {
       name,
-      ...(rule !== undefined && { rule }),
-      ...(source !== "rule" && { source }),
+      rule,
+      source: source === "rule" ? undefined : source,
       why,
-      ...(shadowed.length > 0 && { shadowed: shadowed.map((one) => `${one.rule}: ${one.decision}`) }),
+      shadowed: shadowed.length > 0 ? shadowed.map((one) => `${one.rule}: ${one.decision}`) : undefined,
     };
     // A default that allows has nothing to explain.
     const isBare = source === "default" && made?.decision === "allow" && shadowed.length === 0;

@@ -5,7 +5,7 @@ import { loadPolicy, readPolicyText } from "./load-policy.ts";
 
 export interface TestPolicyFileOptions extends Omit<ParsePolicyOptions, "file"> {
   /** @default the policy's name with `.test` before its ending, beside it */
-  readonly casesFile?: string;
+  readonly casesFile?: string | undefined;
 }
 
 /** The file of a policy's cases: `policy.test.yaml` beside `policy.yaml`. */
@@ -21,5 +21,5 @@ export const testPolicyFile = async (
   const { limits } = rest;
   const policy = await loadPolicy(file, rest);
   const text = await readPolicyText(casesFile, limits);
-  return testPolicy(policy, parsePolicyCases(text, { file: casesFile, ...(limits && { limits }) }));
+  return testPolicy(policy, parsePolicyCases(text, { file: casesFile, limits }));
 };

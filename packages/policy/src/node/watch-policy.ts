@@ -9,18 +9,18 @@ import { loadPolicy } from "./load-policy.ts";
 
 export interface WatchPolicyOptions extends Omit<ParsePolicyOptions, "file"> {
   /** Receives each policy that comes into force; what it throws is ignored. */
-  readonly onReload?: (policy: Policy) => void;
+  readonly onReload?: ((policy: Policy) => void) | undefined;
   /**
    * Receives the error of a changed file that is refused, in addition to the harness's `onError`; the former policy stays in
    * force. What it throws is ignored.
    */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** How long a file must be unchanged before it is read, in milliseconds. @default 50 */
-  readonly settleMs?: number;
+  readonly settleMs?: number | undefined;
   /** How often the file is read without a report of a change, in milliseconds; 0 for never. @default 5000 */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A file that is watched. */

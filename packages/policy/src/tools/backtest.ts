@@ -39,9 +39,9 @@ export interface BacktestOptions {
    * Returns the event of an entry; undefined where it has no event.
    * @default the JSON in `details.event`, as `createPolicyAudit` records it
    */
-  readonly eventOf?: (entry: AuditEntry) => unknown;
+  readonly eventOf?: ((entry: AuditEntry) => unknown) | undefined;
   /** Changes that are listed. @default 1000 */
-  readonly maxChanges?: number;
+  readonly maxChanges?: number | undefined;
 }
 
 const recordedIn = ({ details }: AuditEntry): unknown => {

@@ -1,4 +1,5 @@
 import { type AhpEvent, AhpEventTypeSchema } from "@harnesskit/protocol/ahp";
+import { defined } from "@harnesskit/wire/json";
 import * as z from "zod";
 import { decisionWords } from "../file/policy-schema.ts";
 import { PolicySource } from "../file/policy-source.ts";
@@ -43,9 +44,9 @@ export type PolicyCase = z.infer<typeof PolicyCaseSchema>;
 
 export interface ParseCasesOptions {
   /** What errors call the file. @default "policy.test.yaml" */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** As for a policy's file. */
-  readonly limits?: Partial<PolicyLimits>;
+  readonly limits?: Partial<PolicyLimits> | undefined;
 }
 
 /** Reads cases from YAML. Throws `PolicyError` with the place of each problem. */
@@ -57,10 +58,7 @@ export const parsePolicyCases = (text: string, options: ParseCasesOptions = {}):
 /** The event of a case. */
 export const eventOfCase = (one: PolicyCase): AhpEvent => {
   const { tool, args, metadata } = one;
-  const short = {
-    ...(tool === undefined ? {} : { tool_name: tool }),
-    ...(args === undefined ? {} : { arguments: args }),
-  };
+  const short = defined({ tool_name: tool, arguments: args });
   const isObject = typeof one.payload === "object" && one.payload !== null && !Array.isArray(one.payload);
   return {
     event_type: one.event,
@@ -69,6 +67,6 @@ export const eventOfCase = (one: PolicyCase): AhpEvent => {
     timestamp: "2000-01-01T00:00:00Z",
     depth: one.depth,
     payload: one.payload !== undefined && !isObject ? one.payload : { ...(one.payload as object), ...short },
-    ...(metadata === undefined ? {} : { metadata }),
+    metadata,
   };
 };

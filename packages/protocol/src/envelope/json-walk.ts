@@ -11,17 +11,17 @@ export const maxMessageDepth = maxJsonDepth + 16;
 
 export interface JsonWalkOptions {
   /** Levels of arrays and objects. @default 64 */
-  readonly maxDepth?: number;
+  readonly maxDepth?: number | undefined;
   /** Bytes of the value as JSON text in UTF-8, which the walk counts exactly. @default unlimited */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** What the value is called in paths. @default "value" */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Make a copy that shares nothing with the value. @default false */
-  readonly copy?: boolean;
+  readonly copy?: boolean | undefined;
   /** What a NaN or an infinity is: `JSON.parse` makes one of `1e400`, and `JSON.stringify` writes null. @default "refuse" */
-  readonly nonFinite?: "refuse" | "null";
+  readonly nonFinite?: "refuse" | "null" | undefined;
   /** Freeze the copy, or the value itself where there is no copy. @default false */
-  readonly freeze?: boolean;
+  readonly freeze?: boolean | undefined;
 }
 
 /** Why a value was refused. */

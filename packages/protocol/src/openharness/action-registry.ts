@@ -67,7 +67,7 @@ export const createActionRegistry = (own: readonly ActionType[] = []): ActionReg
     }
     given.add(type);
     const capability = known.get(type)?.capability;
-    known.set(type, defineActionType({ ...(capability !== undefined && { capability }), ...definition }));
+    known.set(type, defineActionType({ ...definition, capability: definition.capability ?? capability }));
   }
   const capabilities = [...known.values()].flatMap(({ capability }) => capability ?? []);
   return {

@@ -10,7 +10,7 @@ export interface ActionType {
   /** How dangerous a directive of the type is that says nothing of it. */
   readonly defaultRisk: RiskTier;
   /** The feature that a shell has to have for it. @default none */
-  readonly capability?: string;
+  readonly capability?: string | undefined;
   /** Whether a directive without a payload is wrong. @default true where the schema refuses an empty object */
   readonly needsPayload?: boolean;
 }

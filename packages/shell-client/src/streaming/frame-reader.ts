@@ -14,9 +14,9 @@ const toFact = ({ directive_id, state, message, action_type, fraction }: StreamP
   type: "progress",
   directiveId: directive_id,
   state,
-  ...(message !== undefined && { message }),
-  ...(action_type !== undefined && { actionType: action_type }),
-  ...(fraction !== undefined && { fraction }),
+  message,
+  actionType: action_type,
+  fraction,
 });
 
 /** Reads the frames of one stream: previews as they come, each once, and the response. */

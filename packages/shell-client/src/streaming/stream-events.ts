@@ -23,10 +23,10 @@ export type ShellStreamEvent = {
       readonly directiveId: string;
       readonly state: "running" | "done" | "failed";
       /** Untrusted text of the engine. */
-      readonly message?: string;
-      readonly actionType?: string;
+      readonly message?: string | undefined;
+      readonly actionType?: string | undefined;
       /** From 0 to 1. */
-      readonly fraction?: number;
+      readonly fraction?: number | undefined;
     }
   | {
       /** The response or the failure is there, or the connection is cut: then the response follows without previews. Once for each `opened`. */

@@ -73,9 +73,9 @@ export class HandlerStream implements ShellStream {
     const progress: Progress = {
       directive_id: directiveId,
       state,
-      ...(message !== undefined && { message: message.slice(0, maxMessageLength) }),
-      ...(actionType !== undefined && { action_type: actionType }),
-      ...(fraction !== undefined && { fraction }),
+      message: message === undefined ? undefined : message.slice(0, maxMessageLength),
+      action_type: actionType,
+      fraction,
     };
     this.#stream?.progress(progress);
   };

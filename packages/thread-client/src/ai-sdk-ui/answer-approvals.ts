@@ -17,7 +17,7 @@ export const unknownApproval = (): ThreadError =>
     code: "approval_not_found",
   });
 
-const settled = (requestId: string, cause?: unknown): ThreadApprovalError =>
+const approvalSettled = (requestId: string, cause?: unknown): ThreadApprovalError =>
   new ThreadApprovalError(
     "approval_settled",
     requestId,
@@ -58,7 +58,7 @@ export const answerApprovals = async (
   }
   if (known === undefined) throw unknownApproval();
   let isAccepted = false;
-  let late = settled(known);
+  let late = approvalSettled(known);
   for (const { answer, data } of waiting) {
     try {
       await respond(client, data, toDecision(answer, data));
@@ -83,6 +83,6 @@ const respond = async (
     await client.respondApproval(requestId, decision, bound);
   } catch (error) {
     const data = ThreadError.isInstance(error) ? error.data : undefined;
-    throw isObject(data) && data.reason === "already_resolved" ? settled(requestId, error) : error;
+    throw isObject(data) && data.reason === "already_resolved" ? approvalSettled(requestId, error) : error;
   }
 };

@@ -86,9 +86,9 @@ export class ApprovalChunks {
     const { toolCallId } = asked.data;
     const approved = decision === "once" || decision === "always";
     const answer = {
-      ...(decision !== undefined && { decision }),
-      ...(resolvedBy !== undefined && { resolvedBy }),
-      ...(reason !== undefined && { reason }),
+      decision,
+      resolvedBy,
+      reason,
     };
     const chunks: Chunk[] = [{ type: "data-approval", id: requestId, data: { ...asked.data, answer } }];
     if (this.#aiSdk === 7) chunks.push(approvalResponse(requestId, approved, reason));
@@ -103,5 +103,5 @@ const approvalResponse = (approvalId: string, approved: boolean, reason: string 
     type: "tool-approval-response",
     approvalId,
     approved,
-    ...(reason !== undefined && { reason }),
+    reason,
   }) as unknown as Chunk;

@@ -73,7 +73,7 @@ export class MessageFold {
       const part = [...this.#calls.values()].find(
         ({ approval }) => (approval as Fields | undefined)?.id === approvalId,
       );
-      const approval = { id: approvalId, approved, ...(reason !== undefined && { reason }) };
+      const approval = { id: approvalId, approved, reason };
       if (part) Object.assign(part, { state: "approval-responded", approval });
     } else if (type.startsWith("data-") && transient !== true) {
       const known = this.#parts.find((part) => part.type === type && part.id === id);

@@ -23,10 +23,10 @@ export interface ApprovalData extends ApprovalMetadata {
   /** The tool part that it is about. */
   readonly toolCallId: string;
   readonly answer?: {
-    readonly decision?: ApprovalDecision;
-    readonly resolvedBy?: string;
+    readonly decision?: ApprovalDecision | undefined;
+    readonly resolvedBy?: string | undefined;
     /** Why there is no decision: `expired`, `unattended`, … */
-    readonly reason?: string;
+    readonly reason?: string | undefined;
   };
 }
 
@@ -35,10 +35,10 @@ export interface ToolLogData {
   readonly toolCallId: string;
   readonly stream: "stdout" | "stderr";
   /** Set where it is not what the tool printed. */
-  readonly channel?: "log" | "status" | "partial_result";
+  readonly channel?: "log" | "status" | "partial_result" | undefined;
   /** All of it, in the part. */
   readonly text?: string;
-  readonly truncated?: boolean;
+  readonly truncated?: boolean | undefined;
   /** What was added, in a transient part: only `onData` of `useChat` gets it. */
   readonly delta?: string;
 }

@@ -50,7 +50,7 @@ export const toInputParts = ({ parts }: SentMessage): InputPart[] => {
     const { type, text, url, mediaType } = isObject(part) ? part : {};
     if (type === "text" && typeof text === "string") return { type, text };
     if (type === "file" && typeof url === "string" && url !== "")
-      return { type, uri: url, ...(typeof mediaType === "string" && { mimeType: mediaType }) };
+      return { type, uri: url, mimeType: typeof mediaType === "string" ? mediaType : undefined };
     const shown = displayText(typeof type === "string" ? type : "a part without a type", { maxLength: 50 });
     throw new InvalidArgumentError(
       `a message of the user has parts of the types text and file, not ${shown}`,

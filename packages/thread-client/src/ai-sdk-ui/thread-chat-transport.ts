@@ -20,23 +20,25 @@ export interface ThreadChatTransportOptions {
     "capabilities" | "cancelTurn" | "getThread" | "respondApproval" | "submitTurn" | "subscribe"
   >;
   /** The thread of a chat, by the `id` of `useChat`. @default the chat's id is the thread's */
-  readonly resolveThread?: (chatId: string) => string | Promise<string>;
+  readonly resolveThread?: ((chatId: string) => string | Promise<string>) | undefined;
   /**
    * The major version of the AI SDK in the page. 7 also gets answers to approvals as chunks of their own, which 6 refuses; with 6
    * the part `data-approval` has them. @default 6, whose chunks both read
    */
-  readonly aiSdk?: AiSdkVersion;
+  readonly aiSdk?: AiSdkVersion | undefined;
   /** The model and the agent of a turn. `body` is what the page sent along: untrusted. @default the server's choice */
-  readonly turnOptions?: (request: {
-    readonly chatId: string;
-    readonly body: unknown;
-  }) => Pick<SubmitTurnOptions, "model" | "agent">;
+  readonly turnOptions?:
+    | ((request: {
+        readonly chatId: string;
+        readonly body: unknown;
+      }) => Pick<SubmitTurnOptions, "model" | "agent">)
+    | undefined;
   /** @default `once` where the user approved, else `reject` */
-  readonly toDecision?: ToDecision;
+  readonly toDecision?: ToDecision | undefined;
   /** What of an item is a plan, for `data-plan`. @default an artifact of the kind `plan`, the input of the tool `update_plan` */
-  readonly planOf?: PlanOf;
+  readonly planOf?: PlanOf | undefined;
   /** Receives a turn that could not be cancelled when its signal aborted. What it throws is ignored. @default no report */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 type SendOptions = Parameters<ChatTransport<ThreadUIMessage>["sendMessages"]>[0];
@@ -94,8 +96,8 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
   }: { readonly chatId: string } & ReadMessagesOptions): Promise<ThreadUIMessage[]> {
     const { client, planOf } = this.#options;
     return readThreadMessages(client, await this.#threadOf(chatId), {
-      ...(planOf && { planOf }),
       ...options,
+      planOf: options.planOf ?? planOf,
     });
   }
 
@@ -135,7 +137,7 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
       input,
       clientRequestId: requestNameOf(message.id),
       // A page shows one answer at a time: what would wait behind another turn is refused, whatever the server's choice.
-      ...(hasExtension(client.capabilities, "queue") && { whenBusy: "reject" }),
+      whenBusy: hasExtension(client.capabilities, "queue") ? "reject" : undefined,
     });
     return this.#open(threadId, await findTurnStart(client, threadId, { turnId, lastSeq }));
   }

@@ -1,4 +1,5 @@
 import type { InputPart, Turn } from "@harnesskit/protocol/threads";
+import { defined } from "@harnesskit/wire/json";
 import type { ThreadClient } from "../client-options.ts";
 import type { ThreadEvent } from "../thread-subscription.ts";
 import { readForwards, readLastSeq } from "./find-turn.ts";
@@ -17,12 +18,12 @@ type UserPart = ThreadUIMessage["parts"][number];
 const toUserPart = (part: InputPart): UserPart =>
   part.type === "text"
     ? { type: "text", text: part.text }
-    : {
-        type: "file",
+    : defined({
+        type: "file" as const,
         mediaType: part.mimeType ?? "application/octet-stream",
         url: part.uri ?? encodeURI(part.path ?? ""),
-        ...(part.path !== undefined && { filename: part.path }),
-      };
+        filename: part.path,
+      });
 
 /** The messages of one turn, while its events come. */
 class TurnMessages {
@@ -62,9 +63,9 @@ class TurnMessages {
 
 export interface ReadMessagesOptions {
   /** Events of the thread that are read, the latest ones; a turn that began before them is left out. @default 20000 */
-  readonly maxEvents?: number;
+  readonly maxEvents?: number | undefined;
   /** @default {@link defaultPlanOf} */
-  readonly planOf?: PlanOf;
+  readonly planOf?: PlanOf | undefined;
 }
 
 /** The messages that the events of a thread come to, in order. The answer of a turn that runs is left out. */

@@ -66,7 +66,7 @@ export class ToolChunks {
   beginLog({ itemId, data }: ItemOf<"tool_log">): Chunk[] {
     if (!data) return [];
     const { toolItemId: toolCallId, stream, channel, text } = data;
-    this.#logs.set(itemId, { toolCallId, stream, ...(channel && { channel }) });
+    this.#logs.set(itemId, { toolCallId, stream, channel: channel || undefined });
     return this.logDelta(itemId, text);
   }
 
@@ -80,7 +80,7 @@ export class ToolChunks {
     this.#logs.delete(itemId);
     if (!data || data.text === "") return [];
     const { toolItemId: toolCallId, stream, channel, text, truncated } = data;
-    const log = { toolCallId, stream, ...(channel && { channel }), text, ...(truncated && { truncated }) };
+    const log = { toolCallId, stream, channel: channel || undefined, text, truncated };
     return [{ type: "data-tool-log", id: itemId, data: log }];
   }
 

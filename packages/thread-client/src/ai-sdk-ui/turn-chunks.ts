@@ -1,4 +1,5 @@
 import type { Item, ItemOf, Turn } from "@harnesskit/protocol/threads";
+import { defined } from "@harnesskit/wire/json";
 import type { ThreadEvent } from "../thread-subscription.ts";
 import { ApprovalChunks } from "./approval-chunks.ts";
 import type { ThreadMessageMetadata, ThreadUIMessageChunk } from "./message-types.ts";
@@ -161,12 +162,12 @@ export class TurnChunks {
     last: Chunk[],
   ): Chunk[] {
     this.#isEnded = true;
-    const messageMetadata = {
+    const messageMetadata = defined({
       ...{ threadId, turnId, status, startedAt: time.started, ...failure },
-      ...(this.#seq !== undefined && { seq: this.#seq }),
-      ...(time.completed !== undefined && { endedAt: time.completed }),
-      ...(usage !== undefined && { usage }),
-    };
+      seq: this.#seq,
+      endedAt: time.completed,
+      usage,
+    });
     const open = [...this.#steps.endTexts(), ...this.#tools.endOpen()];
     return [...open, { type: "message-metadata", messageMetadata }, ...this.#steps.close(), ...last];
   }

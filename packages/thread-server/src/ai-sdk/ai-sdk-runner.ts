@@ -21,16 +21,16 @@ export interface AiSdkRunnerOptions {
    * Characters of the conversation that the model is given, about: older tool outputs are left out first, then the oldest turns, with
    * a note to the model. A model whose provider says that its context is smaller is given less. @default 400000
    */
-  readonly maxContextLength?: number;
+  readonly maxContextLength?: number | undefined;
   /**
    * Gives the model the files of a turn's input: images and PDFs as file parts, texts as text.
    * @default a turn with a file is refused with -32602, `data.reason` `attachments_unsupported`
    */
-  readonly attachments?: AttachmentOptions;
+  readonly attachments?: AttachmentOptions | undefined;
   /** How often a call of the model is tried again when its provider fails. @default 2 */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** Receives a safe sentence for each attempt that failed and is repeated, with what the provider said. @default ignored */
-  readonly onRetry?: (reason: string) => void;
+  readonly onRetry?: ((reason: string) => void) | undefined;
 }
 
 /**

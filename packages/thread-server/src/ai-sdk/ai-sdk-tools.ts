@@ -37,9 +37,9 @@ const lastOf = async (result: unknown): Promise<unknown> => {
 export interface FromAiSdkToolOptions {
   readonly name: string;
   /** @default the tool's own */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** @default unknown: the default gate asks */
-  readonly effects?: ToolEffects;
+  readonly effects?: ToolEffects | undefined;
 }
 
 /** A tool of the AI SDK as one of a thread server, which then judges and records its calls. */
@@ -51,7 +51,7 @@ export const fromAiSdkTool = (
   return {
     name,
     description,
-    ...(effects !== undefined && { effects }),
+    effects,
     input: {
       "~standard": {
         version: 1,

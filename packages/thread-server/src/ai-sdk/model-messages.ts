@@ -1,8 +1,8 @@
 import type { Item, ItemData } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { type MediaPlace, toModelOutput } from "@harnesskit/wire/model";
 import type { ModelMessage, ProviderMetadata as ProviderOptions, ToolResultPart } from "ai";
-import { defined } from "../defined.ts";
 import type { ToolOutcome } from "../turn-runner.ts";
 import type { FileParts } from "./attached-files.ts";
 

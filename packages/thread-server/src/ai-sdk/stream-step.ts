@@ -1,12 +1,11 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Usage } from "@harnesskit/protocol/threads";
-import { copyJson, isObject } from "@harnesskit/wire/json";
+import { copyJson, defined, isObject } from "@harnesskit/wire/json";
 import { noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wire/model";
 import { wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import { jsonSchema, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from "ai";
-import { defined } from "../defined.ts";
 import { TurnError } from "../errors.ts";
 import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
@@ -83,7 +82,7 @@ const runStep = async (
   let hasText = false;
   const stream = streamText({
     model: watched(options),
-    ...(turn.agent.systemPrompt !== "" && { system: wellFormed(turn.agent.systemPrompt) }),
+    ...defined({ system: wellFormed(turn.agent.systemPrompt) || undefined }),
     messages: options.messages,
     tools: toToolSet(turn.tools),
     abortSignal: turn.signal,
@@ -98,10 +97,7 @@ const runStep = async (
       switch (part.type) {
         case "text-start":
         case "reasoning-start":
-          open.set(
-            part.id,
-            turn.message({ ...(part.type === "reasoning-start" && { reasoning: true }), step }),
-          );
+          open.set(part.id, turn.message({ reasoning: part.type === "reasoning-start" || undefined, step }));
           break;
         case "text-delta":
         case "reasoning-delta":
@@ -124,9 +120,9 @@ const runStep = async (
             tool: part.toolName,
             input: part.input,
             step,
-            ...(part.providerMetadata && {
-              providerMetadata: copyJson(part.providerMetadata) as ProviderMetadata,
-            }),
+            providerMetadata: part.providerMetadata
+              ? (copyJson(part.providerMetadata) as ProviderMetadata)
+              : undefined,
           };
           calls.push(problem === undefined ? asked : { ...asked, problem });
           break;

@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import type { FileLockOwner } from "@harnesskit/node-kit";
+import {
+  acquireFileLock,
+  type FileLock,
+  FileLockError,
+  type FileLockOwner,
+  JournalFile,
+} from "@harnesskit/node-kit";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { type Clock, callSafely, randomId, systemClock } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
@@ -14,7 +20,6 @@ import type {
   ThreadStore,
 } from "../thread-store.ts";
 import { openArtifactFile } from "./artifact-file.ts";
-import { EventFile } from "./event-file.ts";
 import { GrantFiles } from "./grant-files.ts";
 import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
@@ -22,37 +27,31 @@ import { RequestFiles } from "./request-files.ts";
 import { StoreDirectory, toFileStoreError } from "./store-directory.ts";
 import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
 import { isThreadId, ThreadFiles } from "./thread-files.ts";
-import { ThreadLocks } from "./thread-locks.ts";
 
 export interface FileThreadStoreOptions {
   /** The `.harness` directory; made when the first thread is. */
   readonly root: string;
   /** @default `node:fs/promises`, opening no file but regular ones */
-  readonly fileSystem?: StoreFileSystem;
+  readonly fileSystem?: StoreFileSystem | undefined;
   /**
    * The user's key that seals `always` answers; made with the first one. It must not lie in the workspace.
    * @default `harnesskit/grants.key` in `$XDG_STATE_HOME` or `~/.local/state`
    */
-  readonly grantKeyPath?: string;
+  readonly grantKeyPath?: string | undefined;
   /** Whether the owner of a lock is proved dead. @default looks at the process, on this host only */
-  readonly isOwnerDead?: (owner: FileLockOwner) => boolean;
+  readonly isOwnerDead?: ((owner: FileLockOwner) => boolean) | undefined;
   /** Requests with a `clientRequestId` that are remembered, deleted threads included; the oldest go first. @default 1000 */
-  readonly maxRequests?: number;
+  readonly maxRequests?: number | undefined;
   /** Bytes of one log: a thread that has reached them takes no more events, and a larger log is not read. @default 4294967296 (4 GiB) */
-  readonly maxLogBytes?: number;
+  readonly maxLogBytes?: number | undefined;
   /** How long a request is remembered. @default 604800000 (7 days) */
-  readonly maxRequestAgeMs?: number;
+  readonly maxRequestAgeMs?: number | undefined;
   /**
    * Receives the error of a thread whose files cannot be read, and that a list leaves out; what it throws is ignored. @default ignores it
    */
-  readonly onError?: (error: ThreadStoreError, context: { readonly threadId: string }) => void;
+  readonly onError?: ((error: ThreadStoreError, context: { readonly threadId: string }) => void) | undefined;
   /** @default the real time */
-  readonly clock?: Pick<Clock, "now">;
-}
-
-interface Held {
-  readonly events: EventFile;
-  readonly lock: ThreadLease;
+  readonly clock?: Pick<Clock, "now"> | undefined;
 }
 
 /** Begins the name of a thread's directory once the thread is deleted. */
@@ -70,10 +69,10 @@ class FileThreadStore implements ThreadStore {
   readonly #fileSystem: StoreFileSystem;
   readonly #maxLogBytes: number;
   readonly #threads: StoreDirectory;
-  readonly #locks: ThreadLocks;
   readonly #grants: GrantFiles;
   readonly #requests: RequestFiles;
-  readonly #held = new Map<string, Held>();
+  /** The logs of the threads that it holds. */
+  readonly #held = new Map<string, JournalFile>();
 
   constructor(options: FileThreadStoreOptions) {
     const { root, fileSystem = nodeFileSystem, clock = systemClock } = options;
@@ -81,7 +80,6 @@ class FileThreadStore implements ThreadStore {
     this.#fileSystem = fileSystem;
     this.#maxLogBytes = options.maxLogBytes ?? 4 * 1024 ** 3;
     this.#threads = new StoreDirectory(fileSystem, root, "threads");
-    this.#locks = new ThreadLocks(fileSystem, options.isOwnerDead);
     this.#requests = new RequestFiles({
       directory: new StoreDirectory(fileSystem, root, "requests"),
       maxRequests: options.maxRequests ?? 1000,
@@ -137,12 +135,11 @@ class FileThreadStore implements ThreadStore {
       // Renamed first: whatever happens in between, the thread is either whole or gone.
       const gone = `${deletedPrefix}${threadId}_${randomId("tmp")}`;
       try {
-        await held?.events.close();
         if ((await this.lastEvents(threadId, 4096)).length > 0) await this.#requests.markDeleted(threadId);
         await this.#fileSystem.rename(path, join(this.#threads.path, gone));
-      } catch (error) {
-        await held?.lock.release();
-        throw error;
+      } finally {
+        // Its lock is gone with it, or stays that of this process.
+        await held?.close();
       }
       await this.#threads.sync();
       // It is deleted by now. What cannot be removed at the moment is removed when the threads are listed.
@@ -152,9 +149,12 @@ class FileThreadStore implements ThreadStore {
 
   append(threadId: string, events: readonly Event[], { flush }: { flush: boolean }): Promise<void> {
     return guarded(async () => {
-      const held = this.#held.get(threadId);
-      if (!held) throw new ThreadStoreError("store_failed", "The thread is not held for writing");
-      await held.events.append(events, flush);
+      const log = this.#held.get(threadId);
+      if (!log) throw new ThreadStoreError("store_failed", "The thread is not held for writing");
+      if (flush || events.some(precedesAction)) log.demandPlace();
+      const text = events.map((event) => `${JSON.stringify(event)}\n`).join("");
+      if (flush) await log.appendFlushed(text);
+      else log.append(text);
     });
   }
 
@@ -180,16 +180,25 @@ class FileThreadStore implements ThreadStore {
     return guarded(async () => {
       const files = this.#files(threadId);
       files.artifacts.refuseLinks();
-      const lock = await this.#locks.acquire(files.lock);
+      const lock = await this.#lock(files.lock);
+      let log: JournalFile | undefined;
       try {
         await files.mend();
-        const held = { events: await EventFile.open(this.#fileSystem, files.log, this.#maxLogBytes), lock };
-        this.#held.set(threadId, held);
-        return { release: () => this.#release(threadId, held) };
+        log = new JournalFile({
+          path: files.log,
+          maxBytes: this.#maxLogBytes,
+          lock,
+          flushedBefore: '"type":"turn.started"',
+          fileSystem: this.#fileSystem,
+        });
+        log.cutTail();
       } catch (error) {
-        await lock.release();
+        await (log ? log.close() : lock.release());
         throw error;
       }
+      const held = log;
+      this.#held.set(threadId, held);
+      return { release: () => this.#release(threadId, held) };
     });
   }
 
@@ -220,7 +229,6 @@ class FileThreadStore implements ThreadStore {
   async close(): Promise<void> {
     const all = [...this.#held].map(([threadId, held]) => this.#release(threadId, held));
     const ends = await Promise.allSettled(all);
-    await this.#locks.removeLeft();
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 
@@ -228,16 +236,29 @@ class FileThreadStore implements ThreadStore {
     return new ThreadFiles(this.#fileSystem, this.#options.root, threadId, this.#maxLogBytes);
   }
 
+  /** Rejects with `thread_locked` while another server holds the thread, or with `lock_unreadable`. */
+  async #lock(path: string): Promise<FileLock> {
+    const { isOwnerDead } = this.#options;
+    try {
+      return await acquireFileLock(path, { fileSystem: this.#fileSystem, isOwnerDead });
+    } catch (error) {
+      if (!FileLockError.isInstance(error)) throw error;
+      if (error.code === "file_locked")
+        throw new ThreadStoreError("thread_locked", "Another server writes this thread");
+      const file = path.split(/[\\/]/).slice(-3).join("/");
+      throw new ThreadStoreError(
+        "lock_unreadable",
+        `The lock file ${file} names no server, so it is unknown which one writes the thread: see \`harness doctor\``,
+      );
+    }
+  }
+
   /** Gives back this one, if it is still held. */
-  #release(threadId: string, held: Held): Promise<void> {
+  #release(threadId: string, log: JournalFile): Promise<void> {
     return guarded(async () => {
-      if (this.#held.get(threadId) !== held) return;
+      if (this.#held.get(threadId) !== log) return;
       this.#held.delete(threadId);
-      try {
-        await held.events.close();
-      } finally {
-        await held.lock.release();
-      }
+      await log.close();
     });
   }
 
@@ -264,6 +285,12 @@ class FileThreadStore implements ThreadStore {
     }
   }
 }
+
+/** After these a turn or a tool runs, which must not happen with a log that is not there; flushed or not. */
+const precedesAction = ({ type, data }: Event): boolean =>
+  type === "turn.started" ||
+  type === "approval.resolved" ||
+  (type === "item.started" && data.type === "tool_exec");
 
 const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
   try {

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { createFileAtomic, makeDirectory } from "@harnesskit/node-kit";
+import { createFileAtomic, makeDirectory, readOwnFile } from "@harnesskit/node-kit";
 import type { Grant } from "@harnesskit/protocol/threads";
 import { canonicalJson } from "@harnesskit/wire";
 import { ThreadStoreError } from "../errors.ts";
@@ -53,7 +53,9 @@ export class GrantSeal {
   }
 
   async #read(): Promise<string | undefined> {
-    this.#key ??= await unlessMissing(this.fileSystem.readFile(this.keyPath, maxKeyBytes));
+    const { fileSystem } = this;
+    const read = readOwnFile(this.keyPath, { maxBytes: maxKeyBytes, fileSystem });
+    this.#key ??= (await unlessMissing(read))?.toString("utf8");
     return this.#key;
   }
 }

@@ -3,13 +3,15 @@ import { dirname, join, relative } from "node:path";
 import {
   createFileAtomic,
   isMissing,
+  JournalError,
   makeDirectory,
+  readOwnFile,
   syncDirectory,
   systemErrorCode,
   UnsafeFileError,
   writeFileAtomic,
 } from "@harnesskit/node-kit";
-import { ThreadStoreError } from "../errors.ts";
+import { logChanged, ThreadStoreError } from "../errors.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
 /** The value, or undefined where what it is made of does not exist. */
@@ -27,6 +29,13 @@ const isNotThere = (error: unknown): boolean => isMissing(error) || systemErrorC
 /** A file system failure as a `ThreadStoreError`: which one, never where. */
 export const toFileStoreError = (error: unknown): ThreadStoreError => {
   if (ThreadStoreError.isInstance(error)) return error;
+  if (JournalError.isInstance(error)) {
+    if (error.code === "journal_displaced") return logChanged();
+    if (error.code === "journal_full")
+      return new ThreadStoreError("store_full", "The log of the thread is full: begin another thread", {
+        cause: error,
+      });
+  }
   const code = systemErrorCode(error);
   if (code === "ENOSPC" || code === "EDQUOT")
     return new ThreadStoreError("store_full", "The disk is full", { cause: error });
@@ -92,8 +101,11 @@ export class StoreDirectory {
   }
 
   /** The text of a file, or undefined. Rejects with an `UnsafeFileError` for a link, a device or a larger file. */
-  read(name: string, maxBytes: number): Promise<string | undefined> {
-    return unlessMissing(this.fileSystem.readFile(join(this.path, name), maxBytes));
+  async read(name: string, maxBytes: number): Promise<string | undefined> {
+    const { fileSystem } = this;
+    return (await unlessMissing(readOwnFile(join(this.path, name), { maxBytes, fileSystem })))?.toString(
+      "utf8",
+    );
   }
 
   has(name: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryName, UnsafeFileError } from "@harnesskit/node-kit";
+import { openOwnFile, temporaryName, UnsafeFileError } from "@harnesskit/node-kit";
 import { type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
 import { ThreadStoreError } from "../errors.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
@@ -63,7 +63,8 @@ export class ThreadFiles {
   /** The log for reading; undefined before the first event. */
   async openLog(): Promise<FileHandle | undefined> {
     this.artifacts.refuseLinks();
-    return unlessMissing(this.directory.fileSystem.openLog(this.log, "read", this.#maxLogBytes));
+    const { fileSystem } = this.directory;
+    return unlessMissing(openOwnFile(this.log, { maxBytes: this.#maxLogBytes, fileSystem }));
   }
 
   /** Removes what servers that died left half-done, and writes a lost `meta.json` anew. The caller holds the lock. */

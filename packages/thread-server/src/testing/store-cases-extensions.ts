@@ -116,7 +116,7 @@ export const extensionCases: readonly StoreCase[] = [
       const later = await reopen();
       same(await later.get("ses_1"), changed, "the changed thread after a reopening");
       const find = async (query: string, archived?: "only") => {
-        const { hits } = await searchThreads(later, { query, ...(archived && { archived }) }, settings);
+        const { hits } = await searchThreads(later, { query, archived: archived || undefined }, settings);
         return hits.map(({ thread, seq }) => [thread.threadId, seq]);
       };
       same(await find("meister"), [], "a search that leaves out archived threads");

@@ -26,7 +26,7 @@ export interface ThreadStoreContractOptions {
   /** Makes a new, empty store for each case. */
   readonly makeStore: () => ContractStore | Promise<ContractStore>;
   /** How many ask at once where only one may win. @default 50 */
-  readonly contenders?: number;
+  readonly contenders?: number | undefined;
 }
 
 /** The cases that every {@link ThreadStore} passes, wherever it keeps its threads. */

@@ -1,6 +1,12 @@
+import {
+  type DiskImage,
+  type DiskOp,
+  imageKey,
+  ModelDisk,
+  type Survival,
+} from "../../../../scripts/lib/model-disk.ts";
+import type { Step } from "../../../../scripts/lib/model-file-system.ts";
 import { type Evidence, evidenceOf, type Life } from "./life.ts";
-import { type DiskImage, type DiskOp, imageKey, ModelDisk, type Survival } from "./model-disk.ts";
-import type { Step } from "./model-file-system.ts";
 import type { Crash } from "./verify.ts";
 
 /** A crash that leaves something else than every other one. */

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import type { DiskImage } from "../../../../scripts/lib/model-disk.ts";
 import { Figures, inTime, several } from "./judge.ts";
 import { Life, noEvidence } from "./life.ts";
-import type { DiskImage } from "./model-disk.ts";
 import { scripts } from "./scripts.ts";
 import { verifyRestart } from "./verify.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
+import type { Fault } from "../../../../scripts/lib/model-file-system.ts";
 import { Figures, inTime, several } from "./judge.ts";
 import { evidenceOf, Life, type TurnStep } from "./life.ts";
-import type { Fault } from "./model-file-system.ts";
 import { checkTurns, verifyRestart } from "./verify.ts";
 
 const figures = new Figures();

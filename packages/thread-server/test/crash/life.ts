@@ -2,12 +2,12 @@ import type { FileLockOwner } from "@harnesskit/node-kit";
 import type { Event } from "@harnesskit/protocol/threads";
 import { type Channel, systemClock } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
+import { ModelFileSystem, type ModelFileSystemOptions } from "../../../../scripts/lib/model-file-system.ts";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServer, type Tool, type TurnRunner } from "../../src/index.ts";
 import { createFileThreadStore } from "../../src/node/index.ts";
 import { RawClient, type Received } from "../support/raw-client.ts";
 import { recordingTool } from "../support/tools.ts";
-import { ModelFileSystem, type ModelFileSystemOptions } from "./model-file-system.ts";
 
 export const storeRoot = "/harness";
 
@@ -102,7 +102,8 @@ export class Life {
         client.start({
           ...handlers,
           message: (message) => {
-            this.received.push({ at: this.now, value: message as Received });
+            // Nothing leaves a process that is gone.
+            if (!this.fileSystem.hasCrashed) this.received.push({ at: this.now, value: message as Received });
             handlers.message(message);
           },
         }),
@@ -149,7 +150,9 @@ export class Life {
   }
 
   #tools(life: string): Tool[] {
-    const began = (command: unknown) => void this.runs.push({ at: this.now, value: String(command) });
+    const began = (command: unknown) => {
+      if (!this.fileSystem.hasCrashed) this.runs.push({ at: this.now, value: String(command) });
+    };
     return [
       recordingTool("bash", "execute", async ({ command }) => {
         began(command);

@@ -1,8 +1,8 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
+import { ModelFileSystem } from "../../../../scripts/lib/model-file-system.ts";
 import type { ThreadStore } from "../../src/index.ts";
 import { createFileThreadStore } from "../../src/node/index.ts";
-import { ModelFileSystem } from "./model-file-system.ts";
 
 const root = "/harness";
 const thread = { threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } };

@@ -1,8 +1,8 @@
 import { type Event, EventSchema, type Grant, ThreadSchema } from "@harnesskit/protocol/threads";
 import { expect } from "vitest";
+import type { DiskImage } from "../../../../scripts/lib/model-disk.ts";
 import { ofType } from "../support/raw-client.ts";
 import { type Evidence, evidenceOf, Life, noEvidence, storeRoot } from "./life.ts";
-import type { DiskImage } from "./model-disk.ts";
 
 const root = storeRoot.slice(1);
 

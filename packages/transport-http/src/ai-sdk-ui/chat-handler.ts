@@ -38,20 +38,22 @@ export type ChatHandlerOptions<Principal = TokenPrincipal> = Omit<
     /** What the chats are made of: a `ChatTransport` on the server. */
     readonly transport: ChatSource;
     /** Where it is mounted, the `api` of `DefaultChatTransport`. @default "/api/chat" */
-    readonly path?: string;
+    readonly path?: string | undefined;
     /** The hosts that requests may be made to: `localhost` for any port, `agent.example:8443` for one. */
     readonly allowedHosts: readonly string[];
     /**
      * Whether this principal may do this with this chat; false is answered 403. It is asked before anything of the chat is read.
      * @default whoever is admitted may do everything with each chat
      */
-    readonly authorize?: (request: {
-      readonly action: ChatAction;
-      readonly chatId: string;
-      readonly principal: Principal;
-    }) => boolean | Promise<boolean>;
+    readonly authorize?:
+      | ((request: {
+          readonly action: ChatAction;
+          readonly chatId: string;
+          readonly principal: Principal;
+        }) => boolean | Promise<boolean>)
+      | undefined;
     /** @default see each limit */
-    readonly limits?: Partial<ChatHandlerLimits>;
+    readonly limits?: Partial<ChatHandlerLimits> | undefined;
   };
 
 /** The end of a request: an answer, or a stream of chunks. */

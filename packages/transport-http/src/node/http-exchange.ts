@@ -12,14 +12,14 @@ import { type NodeExchangeLimits, nodeExchangeLimits } from "./limits.ts";
 /** What a client needs to trust the server, and the server to trust the client. */
 export interface ClientTlsOptions extends Pick<SecureContextOptions, "ca" | "cert" | "key"> {
   /** The name that the server's certificate must contain. @default the URL's host */
-  readonly servername?: string;
+  readonly servername?: string | undefined;
 }
 
 export interface NodeHttpExchangeOptions extends Omit<HttpExchangeOptions, "limits"> {
   /** @default see each limit */
-  readonly limits?: Partial<NodeExchangeLimits>;
+  readonly limits?: Partial<NodeExchangeLimits> | undefined;
   /** For `https:` URLs. @default the system's certificate authorities */
-  readonly tls?: ClientTlsOptions;
+  readonly tls?: ClientTlsOptions | undefined;
 }
 
 const readBody = (response: IncomingMessage, maxBytes: number): Promise<Uint8Array> =>

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { callSafely, InvalidArgumentError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { bodyWasRead } from "../server/answers.ts";
 
 /** A web-standard handler, as far as the adapter calls it. */
@@ -44,12 +45,16 @@ const toRequest = (incoming: IncomingMessage, signal: AbortSignal): Request => {
   const scheme = "encrypted" in socket ? "https" : "http";
   const url = new URL(target, `${scheme}://${headers.host ?? "localhost"}`);
   const hasBody = mayHaveBody(incoming);
-  return new Request(url, {
-    method,
-    headers: toHeaders(incoming),
-    signal,
-    ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>, duplex: "half" }),
-  } as RequestInit);
+  return new Request(
+    url,
+    defined({
+      method,
+      headers: toHeaders(incoming),
+      signal,
+      body: hasBody ? (Readable.toWeb(incoming) as ReadableStream<Uint8Array>) : undefined,
+      duplex: hasBody ? "half" : undefined,
+    }) as RequestInit,
+  );
 };
 
 const writeResponse = async (

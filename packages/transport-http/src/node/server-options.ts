@@ -20,34 +20,34 @@ export type FallbackHandler<Principal> = (
 
 export interface HttpServerOptions<Principal> extends Omit<HandlerOptions, "limits"> {
   /** An address of this machine. @default "127.0.0.1" */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** 0 lets the system choose. @default 0 */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Whether `host` may be open to other machines. Then `allowedHosts` is needed. @default false */
-  readonly allowRemote?: boolean;
+  readonly allowRemote?: boolean | undefined;
   /** What answers posted messages, by path. @default none */
-  readonly routes?: Readonly<Record<string, ExchangeRoute<Principal>>>;
+  readonly routes?: Readonly<Record<string, ExchangeRoute<Principal>>> | undefined;
   /** A web-standard handler for all other paths. @default 404 */
-  readonly fallback?: FallbackHandler<Principal>;
+  readonly fallback?: FallbackHandler<Principal> | undefined;
   /** What clients have to show. @default a new one of 256 bits, in a file */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Where the token that is made is written. @default a new private directory */
-  readonly tokenFile?: string;
+  readonly tokenFile?: string | undefined;
   /** Judges clients in place of a token. */
-  readonly authenticate?: Authenticate<Principal>;
+  readonly authenticate?: Authenticate<Principal> | undefined;
   /** The hosts that requests may be made to. @default the loopback names with the port */
-  readonly allowedHosts?: readonly string[];
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Whether pages that this server serves itself may send requests: its own origins are allowed. @default false */
-  readonly allowOwnOrigin?: boolean;
+  readonly allowOwnOrigin?: boolean | undefined;
   /**
    * The origin at which a proxy serves this server: `https://hub.example.org`. Its host is allowed beside the others, and where
    * `allowOwnOrigin` is set, its pages too. @default none
    */
-  readonly publicOrigin?: string;
+  readonly publicOrigin?: string | undefined;
   /** @default plain HTTP */
-  readonly tls?: ServerTlsOptions;
+  readonly tls?: ServerTlsOptions | undefined;
   /** @default see each limit */
-  readonly limits?: Partial<HttpServerLimits>;
+  readonly limits?: Partial<HttpServerLimits> | undefined;
 }
 
 /** The options with their defaults. */

@@ -22,13 +22,13 @@ export interface WebSocketListenerOptions {
   /** The path that takes WebSockets; it may take posted messages too. */
   readonly path: string;
   /** Names of what is spoken. A client that asks for others only is refused with 400; one that asks for none is taken. @default any */
-  readonly protocols?: readonly string[];
+  readonly protocols?: readonly string[] | undefined;
   /** Takes the secret from the query (`api_key=…`, `token=…`) where no header has one. @default true */
-  readonly acceptQueryCredentials?: boolean;
+  readonly acceptQueryCredentials?: boolean | undefined;
   /** @default see each limit */
-  readonly limits?: Partial<WebSocketListenerLimits>;
+  readonly limits?: Partial<WebSocketListenerLimits> | undefined;
   /** @default the server's */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** What a server knows about the client of a WebSocket. */

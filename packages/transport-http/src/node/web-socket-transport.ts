@@ -19,16 +19,16 @@ import { WsSocket, wsLimits } from "./ws-socket.ts";
 
 export interface NodeWebSocketTransportOptions extends WebSocketClientOptions {
   /** @default see each limit */
-  readonly limits?: Partial<NodeWebSocketLimits>;
+  readonly limits?: Partial<NodeWebSocketLimits> | undefined;
   /**
    * Where credentials are sent. `query` is for servers that know nothing else: the URL may end up in logs.
    * @default "header"
    */
-  readonly credentialsIn?: "header" | "query";
+  readonly credentialsIn?: "header" | "query" | undefined;
   /** Sent with the handshake. @default none */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** For `wss:` URLs. @default the system's certificate authorities */
-  readonly tls?: ClientTlsOptions;
+  readonly tls?: ClientTlsOptions | undefined;
 }
 
 const toHandshakeError = (endpoint: string, cause: Error): HarnessError => {

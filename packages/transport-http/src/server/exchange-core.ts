@@ -36,24 +36,28 @@ export interface ExchangeRoute<Principal> {
    * Handles a message whose sender also accepts `text/event-stream`: returns what `handle` does, or a `MessageStream`, which
    * is sent as server-sent events. @default `handle`
    */
-  readonly handleStream?: (message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>;
+  readonly handleStream?:
+    | ((message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>)
+    | undefined;
   /**
    * The reply to a body that is not a message (`invalid_message`), for a protocol that defines one; sent with 200.
    * @default status 400
    */
-  readonly malformed?: (error: InvalidMessageError, context: HttpExchangeContext<Principal>) => unknown;
+  readonly malformed?:
+    | ((error: InvalidMessageError, context: HttpExchangeContext<Principal>) => unknown)
+    | undefined;
   /**
    * Replaces a reply that cannot be sent, because it exceeds a limit or is not JSON.
    * @default status 500
    */
-  readonly unsendable?: (reply: unknown, error: HarnessError) => unknown;
+  readonly unsendable?: ((reply: unknown, error: HarnessError) => unknown) | undefined;
   /**
    * Headers of the answer to a message, beside the server's own: at most 16, of visible ASCII. Headers that cannot be
    * sent are left out and reported to `onError` as `invalid_reply_header`; so is what this throws. @default none
    */
-  readonly replyHeaders?: (
-    context: HttpExchangeContext<Principal>,
-  ) => Readonly<Record<string, string>> | undefined;
+  readonly replyHeaders?:
+    | ((context: HttpExchangeContext<Principal>) => Readonly<Record<string, string>> | undefined)
+    | undefined;
 }
 
 /** A request that was refused before it was handled: 401 for its credentials, 403 for its host, origin or principal. */

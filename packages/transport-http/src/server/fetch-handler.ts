@@ -132,10 +132,10 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
     routes: {
       [path]: {
         handle,
-        ...(handleStream && { handleStream }),
-        ...(malformed && { malformed }),
-        ...(unsendable && { unsendable }),
-        ...(replyHeaders && { replyHeaders }),
+        handleStream,
+        malformed,
+        unsendable,
+        replyHeaders,
       },
     },
   });

@@ -15,22 +15,22 @@ import { createSiteGuard, type SiteGuard, type SiteRules } from "./site-rules.ts
 /** What every server of exchanges can set. */
 export interface HandlerOptions {
   /** The origins whose pages may post, as `https://app.example`; without wildcards. @default none; a fetch handler also takes pages of its `allowedHosts` */
-  readonly allowedOrigins?: readonly string[];
+  readonly allowedOrigins?: readonly string[] | undefined;
   /** @default see each limit */
-  readonly limits?: Partial<HandlerLimits>;
+  readonly limits?: Partial<HandlerLimits> | undefined;
   /** Headers that the context shows, beside none that holds a credential. @default ["user-agent"] */
-  readonly contextHeaders?: readonly string[];
+  readonly contextHeaders?: readonly string[] | undefined;
   /** Paths that tell how the server is; `false` for none. @default `/healthz` and `/readyz` */
-  readonly health?: HealthOptions | false;
+  readonly health?: HealthOptions | false | undefined;
   /**
    * Receives the failures of which a client sees only a 500, and with an empty path that the system gives a server no more connections. What it
    * throws is ignored. @default ignores them
    */
-  readonly onError?: OnServerError;
+  readonly onError?: OnServerError | undefined;
   /** Receives requests that were refused for their host, origin or credentials. What it throws is ignored. @default ignores them */
-  readonly onRefused?: (request: RefusedRequest) => void;
+  readonly onRefused?: ((request: RefusedRequest) => void) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** The rules that a server has beside its exchanges. */

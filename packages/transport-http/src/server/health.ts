@@ -4,11 +4,11 @@ import type { Answer, RequestView } from "./request-view.ts";
 /** Paths that tell, without credentials, how the server is. */
 export interface HealthOptions {
   /** 200 as long as the process answers. @default "/healthz" */
-  readonly livePath?: string;
+  readonly livePath?: string | undefined;
   /** 200 when `ready` says so, else 503. @default "/readyz" */
-  readonly readyPath?: string;
+  readonly readyPath?: string | undefined;
   /** Whether messages would be taken. A hook that throws says no. @default always */
-  readonly ready?: () => boolean | Promise<boolean>;
+  readonly ready?: (() => boolean | Promise<boolean>) | undefined;
 }
 
 export interface HealthRules {

@@ -1,4 +1,5 @@
 import { displayText, InvalidArgumentError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { refuse } from "./answers.ts";
 import type { Answer, RequestView } from "./request-view.ts";
 
@@ -94,12 +95,12 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
       const asksPrivate = request.header("access-control-request-private-network") === "true";
       return {
         status: 204,
-        headers: {
+        headers: defined({
           "access-control-allow-methods": "POST",
           "access-control-allow-headers": requestHeaders,
           "access-control-max-age": "600",
-          ...(asksPrivate && { "access-control-allow-private-network": "true" }),
-        },
+          "access-control-allow-private-network": asksPrivate ? "true" : undefined,
+        }),
       };
     },
   };

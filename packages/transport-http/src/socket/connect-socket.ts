@@ -26,11 +26,11 @@ export interface WebSocketClientContext {
 export interface WebSocketClientOptions {
   /** `ws://…` or `wss://…`, without user name, password and fragment. */
   readonly url: string | URL;
-  readonly credentials?: HttpCredentials;
+  readonly credentials?: HttpCredentials | undefined;
   /** Names of the subprotocols, the preferred one first. @default none */
-  readonly protocols?: readonly string[];
+  readonly protocols?: readonly string[] | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 export interface ResolvedSocketClient {

@@ -18,14 +18,11 @@ export interface PlatformTransportOptions extends WebSocketClientOptions {
    * end up in logs on its way.
    * @default credentials are refused
    */
-  readonly credentialsIn?: "query";
+  readonly credentialsIn?: "query" | undefined;
   /** @default see each limit */
-  readonly limits?: Partial<WebSocketLimits>;
+  readonly limits?: Partial<WebSocketLimits> | undefined;
   /** @default the platform's WebSocket */
-  readonly WebSocket?: new (
-    url: string,
-    protocols?: string[],
-  ) => PlatformWebSocket;
+  readonly WebSocket?: (new (url: string, protocols?: string[]) => PlatformWebSocket) | undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Resolved } from "../define-options.ts";
 import { AttachmentError } from "./attachment-error.ts";
 import type { AttachmentLimits } from "./attachment-limits.ts";
 
@@ -47,7 +48,7 @@ const isTextType = (type: string): boolean =>
 export const toAttachmentContent = (
   bytes: Uint8Array,
   mimeType: string | undefined,
-  { maxTextLength, mediaTypes }: Required<AttachmentLimits>,
+  { maxTextLength, mediaTypes }: Resolved<AttachmentLimits>,
 ): AttachmentContent => {
   const given = essenceOf(mimeType);
   const known = mediaTypeOfBytes(bytes);

@@ -1,4 +1,5 @@
 import { checkNumber } from "../define-limits.ts";
+import type { Resolved } from "../define-options.ts";
 
 /** What of attached files may reach a model in one message. Numbers are positive integers. */
 export interface AttachmentLimits {
@@ -17,7 +18,7 @@ export interface AttachmentLimits {
   readonly mediaTypes?: readonly string[];
 }
 
-const defaults: Required<AttachmentLimits> = {
+const defaults: Resolved<AttachmentLimits> = {
   maxFiles: 16,
   maxFileBytes: 4 * 1024 * 1024,
   maxTotalBytes: 16 * 1024 * 1024,
@@ -28,7 +29,7 @@ const defaults: Required<AttachmentLimits> = {
 const numbers = ["maxFiles", "maxFileBytes", "maxTotalBytes", "maxTextLength"] as const;
 
 /** The limits with their defaults; other options are left out. Throws `invalid_argument`. */
-export const resolveAttachmentLimits = (limits: AttachmentLimits = {}): Required<AttachmentLimits> => {
+export const resolveAttachmentLimits = (limits: AttachmentLimits = {}): Resolved<AttachmentLimits> => {
   const { mediaTypes = defaults.mediaTypes } = limits;
   const given = numbers.map((name) => [name, checkNumber(name, limits[name] ?? defaults[name])]);
   return {

@@ -1,3 +1,4 @@
+import type { Resolved } from "../define-options.ts";
 import { displayText } from "../display.ts";
 import { type AttachmentContent, toAttachmentContent } from "./attachment-content.ts";
 import { AttachmentError } from "./attachment-error.ts";
@@ -37,7 +38,7 @@ const asAttachmentError = (cause: unknown): AttachmentError =>
 export const readAttachments = async <Source>(
   attachments: readonly Attachment<Source>[],
   read: (source: Source, scope: AttachmentScope) => Uint8Array | Promise<Uint8Array>,
-  limits: Required<AttachmentLimits>,
+  limits: Resolved<AttachmentLimits>,
   signal: AbortSignal,
 ): Promise<ReadAttachment[]> => {
   const { maxFiles, maxFileBytes, maxTotalBytes } = limits;

@@ -29,7 +29,7 @@ export interface Codec {
 
 export interface CodecOptions {
   /** Bytes of one message. @default 4194304 (4 MiB) */
-  readonly maxFrameBytes?: number;
+  readonly maxFrameBytes?: number | undefined;
   /** How deep a message may nest. @default 80 */
-  readonly maxDepth?: number;
+  readonly maxDepth?: number | undefined;
 }

@@ -1,10 +1,11 @@
 import { utf8Length } from "@harnesskit/protocol/envelope";
+import type { Resolved } from "../define-options.ts";
 import { FrameTooLargeError, InvalidArgumentError, InvalidMessageError } from "../errors.ts";
 import { endOfString, isClosing, isOpening, isQuote } from "../json/json-scan.ts";
 import { defaultWireLimits } from "../limits.ts";
 import type { CodecOptions } from "./codec.ts";
 
-export type MessageLimits = Required<CodecOptions>;
+export type MessageLimits = Resolved<CodecOptions>;
 
 /** The limits of a codec, with their defaults. */
 export const toMessageLimits = ({ maxFrameBytes, maxDepth }: CodecOptions): MessageLimits => ({

@@ -7,6 +7,7 @@ import { encodeMessage, type MessageLimits, toMessageLimits } from "./json-text.
 import { MessageReader } from "./message-reader.ts";
 
 const newline = 0x0a;
+const byteOrderMark = "\ufeff";
 /** Bytes of either end of a dropped line that its error has; UTF-16 units of one that was decoded. */
 const endBytes = 512;
 
@@ -177,7 +178,8 @@ class NewlineDecoder implements Decoder {
     this.#read(this.#reader.decode(bytes), out, ends);
   }
 
-  #read(line: string | undefined, out: unknown[], ends = () => endsOf(line ?? "")): void {
+  #read(text: string | undefined, out: unknown[], ends = () => endsOf(text ?? "")): void {
+    const line = text?.startsWith(byteOrderMark) ? text.slice(1) : text;
     if (line !== undefined && line.trim() === "") return;
     const at = out.length;
     this.#reader.read(line, out);
@@ -192,12 +194,12 @@ class NewlineDecoder implements Decoder {
 
 export interface NewlineCodecOptions extends CodecOptions {
   /** Deliver a {@link JsonLine} for each message, so that a proxy can pass its line on unchanged. @default false */
-  readonly keepLines?: boolean;
+  readonly keepLines?: boolean | undefined;
 }
 
 /**
- * One JSON message a line, ended by LF. Empty lines are skipped, a CR before the LF is white space, a last line needs
- * no newline. A line over the limit is dropped up to its newline, and reading goes on behind it, but not behind 1000
+ * One JSON message a line, ended by LF. Empty lines are skipped, a CR before the LF is white space, a byte order mark before a
+ * message is left out (RFC 8259, section 8.1), a last line needs no newline. A line over the limit is dropped up to its newline, and reading goes on behind it, but not behind 1000
  * invalid lines in a row. A {@link JsonLine} is sent as its text. With `keepLines` the error of a line has the line's ends.
  */
 export const newlineCodec = (options: NewlineCodecOptions = {}): Codec => {

@@ -16,12 +16,12 @@ export interface ChannelServerOptions<Answer> {
   /** Messages that are not answered; then the channel is not read. */
   readonly maxPending: number;
   /** Whether an answer counts as pending until the other side has taken it. @default false */
-  readonly countsUnsent?: boolean;
+  readonly countsUnsent?: boolean | undefined;
   /** Reports an answer that could not be sent. Must not throw. */
   readonly onError: (error: HarnessError) => void;
   /** The other side sends no more. @default `finish` */
-  readonly onEnd?: () => void;
-  readonly onClose?: (reason: CloseReason) => void;
+  readonly onEnd?: (() => void) | undefined;
+  readonly onClose?: ((reason: CloseReason) => void) | undefined;
 }
 
 const unsendableCodes: ReadonlySet<string> = new Set(["frame_too_large", "invalid_argument"]);

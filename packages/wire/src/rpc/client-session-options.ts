@@ -14,15 +14,15 @@ export interface ReconnectOptions {
    * Attempts in a row; Infinity until the client is closed. A connection counts as a failed attempt until the other side
    * has answered a call over it, or it has lasted `maxDelayMs`. @default 10
    */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
   /** The longest wait before the first attempt, in milliseconds; it doubles with each. @default 100 */
-  readonly initialDelayMs?: number;
+  readonly initialDelayMs?: number | undefined;
   /** The longest wait of all, in milliseconds. @default 30000 */
-  readonly maxDelayMs?: number;
+  readonly maxDelayMs?: number | undefined;
   /** A number from 0 up to 1. Each wait is between half and all of its length. @default Math.random */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   /** How long after a loss calls wait for the next connection, within their own deadlines. @default Infinity */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 export type ReconnectPolicy = Backoff & { readonly waitMs: number };
@@ -68,9 +68,9 @@ export interface ClientSessionOptions<C extends SessionConnection, I> {
   /** How long one attempt may take: opening and introduction together. */
   timeoutMs(): number;
   /** Whether a lost session closes, instead of waiting for another `connect`. @default false */
-  readonly closesWhenLost?: boolean;
+  readonly closesWhenLost?: boolean | undefined;
   /** Calls that may wait for a connection. @default 1024 */
-  readonly maxWaitingCalls?: number;
+  readonly maxWaitingCalls?: number | undefined;
   /** Errors that another attempt cannot mend. @default none */
   isFinal?(error: unknown): boolean;
   /** Converts the error of an attempt for its caller. `connection` is the one that was being introduced. */

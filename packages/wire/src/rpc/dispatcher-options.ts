@@ -23,24 +23,24 @@ export interface RefusedMessage {
 
 export interface DispatcherOptions<Context> {
   /** What answers requests. @default every method is -32601 */
-  readonly methods?: RpcMethods<Context>;
+  readonly methods?: RpcMethods<Context> | undefined;
   /** What takes notifications. @default those without a method are ignored */
-  readonly notifications?: RpcMethods<Context>;
+  readonly notifications?: RpcMethods<Context> | undefined;
   /** Refuses a call by throwing a `ProtocolError`, before anything of its params is read. @default accepts all */
   guard?(call: Call<Context>): void;
-  readonly limits?: DispatcherLimits;
+  readonly limits?: DispatcherLimits | undefined;
   /** @default the wording of plain JSON-RPC */
-  readonly errors?: Partial<RpcErrors<Context>>;
+  readonly errors?: Partial<RpcErrors<Context>> | undefined;
   /** The id of the answer to a message without a readable id. @default null */
-  readonly unknownId?: null | "";
+  readonly unknownId?: null | "" | undefined;
   /** Whether params that are neither object nor array are left to the method. @default false: the message is invalid */
-  readonly anyParams?: boolean;
+  readonly anyParams?: boolean | undefined;
   /** Called for every message that is refused before its handler is asked, before the answer is sent. */
-  readonly onRefused?: (error: ProtocolError, message: RefusedMessage) => void;
+  readonly onRefused?: ((error: ProtocolError, message: RefusedMessage) => void) | undefined;
   /** Reports what a caller does not see: what a handler threw, or what came after its answer. What it throws is ignored. */
-  readonly onError?: (error: unknown, call: Pick<Call<Context>, "id" | "method">) => void;
+  readonly onError?: ((error: unknown, call: Pick<Call<Context>, "id" | "method">) => void) | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** What a dispatcher counted, and what it holds. */

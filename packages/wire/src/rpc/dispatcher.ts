@@ -1,8 +1,8 @@
 import { callSafely, isThenable } from "../call-safely.ts";
 import { type HarnessError, RequestCancelledError, RequestTimeoutError } from "../errors.ts";
 import type { ProtocolError } from "../protocol-error.ts";
-import { type Clock, systemClock } from "../time/clock.ts";
-import { startDeadline } from "../time/deadline.ts";
+import { systemClock } from "../time/clock.ts";
+import { Deadlines } from "../time/deadline.ts";
 import type { DispatcherOptions, DispatcherStats, RefusedMessage } from "./dispatcher-options.ts";
 import type { InboundCall } from "./inbound-call.ts";
 import type { Reply, RpcReply } from "./message.ts";
@@ -22,7 +22,6 @@ export class Dispatcher<Context> {
   readonly #options: DispatcherOptions<Context>;
   readonly #timeoutMs: number;
   readonly #maxPending: number;
-  readonly #clock: Clock;
   readonly #stats: DispatcherStats = {
     requests: 0,
     notifications: 0,
@@ -36,6 +35,7 @@ export class Dispatcher<Context> {
   };
   /** Calls that wait or are being handled. */
   readonly #pending = new Set<InboundCall<Context>>();
+  readonly #deadlines: Deadlines<InboundCall<Context>>;
 
   constructor(options: DispatcherOptions<Context>) {
     const { timeoutMs, maxPending, maxBatchSize = 100 } = options.limits ?? {};
@@ -44,7 +44,11 @@ export class Dispatcher<Context> {
     this.#timeoutMs = timeoutMs ?? Number.POSITIVE_INFINITY;
     this.#maxPending = maxPending ?? Number.POSITIVE_INFINITY;
     this.maxBatchSize = maxBatchSize;
-    this.#clock = options.clock ?? systemClock;
+    this.#deadlines = new Deadlines({
+      clock: options.clock ?? systemClock,
+      entries: () => this.#pending,
+      expired: (call) => this.abort(call, new RequestTimeoutError(call.method, this.#timeoutMs)),
+    });
   }
 
   get unknownId(): null | "" {
@@ -159,8 +163,7 @@ export class Dispatcher<Context> {
       this.#succeeded(call, outcome);
       return;
     }
-    const onTimeout = () => this.abort(call, new RequestTimeoutError(call.method, this.#timeoutMs));
-    call.cancelTimer = startDeadline(this.#timeoutMs, onTimeout, { clock: this.#clock });
+    call.dueMs = this.#deadlines.dueAfter(this.#timeoutMs);
     outcome.then(
       (result) => this.#succeeded(call, result),
       (cause: unknown) => this.#failed(call, cause),
@@ -169,11 +172,11 @@ export class Dispatcher<Context> {
 
   /** Aborts a call: its signal, and its answer as `errors.aborted` says. */
   abort(call: InboundCall<Context>, reason: HarnessError): void {
+    call.dueMs = Number.POSITIVE_INFINITY;
     if (call.abortReason || call.isSettled) {
       call.abort(reason);
       return;
     }
-    call.cancelTimer?.();
     const error = this.errors.aborted(reason, call);
     if (reason.code === "request_timeout") this.#stats.timeouts++;
     else this.#stats.cancelled++;
@@ -214,7 +217,6 @@ export class Dispatcher<Context> {
   /** The handler has ended, perhaps after an abort answered its call. */
   #ended(call: InboundCall<Context>): void {
     this.#pending.delete(call);
-    call.cancelTimer?.();
     if (call.abortReason && call.isSettled) this.#stats.lateResults++;
   }
 }

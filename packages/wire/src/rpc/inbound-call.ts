@@ -8,8 +8,8 @@ import type { RpcOrigin } from "./rpc-origin.ts";
 export class InboundCall<Context> implements Call<Context> {
   rpc: RpcMethod<unknown, Context> | undefined;
   params: unknown;
-  /** Stops the timer of its deadline, once it has one. */
-  cancelTimer: (() => void) | undefined;
+  /** When it is given up, once its handler runs. */
+  dueMs = Number.POSITIVE_INFINITY;
   /** The lane in which it has a place. */
   lane: Lane | undefined;
   #controller: AbortController | undefined;

@@ -45,34 +45,34 @@ export interface CancellationProtocol {
 
 export interface PeerOptions {
   /** How long a request waits for its answer; Infinity for ever. @default 60000 */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /** Requests that may wait for answers. @default 4096 */
-  readonly maxPendingRequests?: number;
+  readonly maxPendingRequests?: number | undefined;
   /** Requests of the other side that are handled at the same time. 1 handles them in order. @default 64 */
-  readonly maxConcurrentCalls?: number;
+  readonly maxConcurrentCalls?: number | undefined;
   /** Requests and notifications of the other side that may wait besides those; then the channel is not read. @default 1024 */
-  readonly maxQueuedCalls?: number;
+  readonly maxQueuedCalls?: number | undefined;
   /** Messages in one batch. @default 100 */
-  readonly maxBatchSize?: number;
+  readonly maxBatchSize?: number | undefined;
   /** Send request ids as strings, for protocols that want them. @default false */
-  readonly stringIds?: boolean;
+  readonly stringIds?: boolean | undefined;
   /**
    * Takes an error without an id as the answer to the one request that waits: for protocols whose other side cannot say
    * which message it could not read. @default false: it goes to `onError`
    */
-  readonly attributesErrors?: boolean;
+  readonly attributesErrors?: boolean | undefined;
   /** @default cancelling is local: the caller no longer waits, and the other side is not notified */
-  readonly cancellation?: CancellationProtocol;
+  readonly cancellation?: CancellationProtocol | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** What one request may choose. */
 export interface RequestOptions {
   /** How long to wait for the answer; Infinity for ever. @default the peer's `requestTimeoutMs` */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Gives the request up: it rejects with `request_cancelled`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const atLeastOne = (name: string, value: number): number => {

@@ -1,13 +1,16 @@
 import { BufferFullError, type HarnessError, RequestCancelledError, RequestTimeoutError } from "../errors.ts";
 import { sharedSignal } from "../shared-signal.ts";
 import type { Clock } from "../time/clock.ts";
-import { startDeadline } from "../time/deadline.ts";
+import { Deadlines } from "../time/deadline.ts";
 
 /** A request that waits for its answer. */
 interface Pending {
+  readonly id: number | string;
+  readonly method: string;
+  readonly timeoutMs: number;
+  readonly dueMs: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: HarnessError) => void;
-  readonly cancelTimer: () => void;
   readonly unlisten: (() => void) | undefined;
 }
 
@@ -30,10 +33,17 @@ export interface PendingOptions {
 /** The requests that wait for their answers, each until its deadline. */
 export class PendingRequests {
   readonly #pending = new Map<number | string, Pending>();
+  readonly #deadlines: Deadlines<Pending>;
   #lastId = 0;
   #closed: HarnessError | undefined;
 
-  constructor(readonly options: PendingOptions) {}
+  constructor(readonly options: PendingOptions) {
+    this.#deadlines = new Deadlines({
+      clock: options.clock,
+      entries: () => this.#pending.values(),
+      expired: ({ id, method, timeoutMs }) => this.giveUp(id, new RequestTimeoutError(method, timeoutMs)),
+    });
+  }
 
   get size(): number {
     return this.#pending.size;
@@ -57,11 +67,13 @@ export class PendingRequests {
     const number = ++this.#lastId;
     const id = stringIds ? toStringId(number) : number;
     const answer = new Promise<unknown>((resolve, reject) => {
-      const onTimeout = () => this.giveUp(id, new RequestTimeoutError(method, timeoutMs));
       this.#pending.set(id, {
+        id,
+        method,
+        timeoutMs,
+        dueMs: this.#deadlines.dueAfter(timeoutMs),
         resolve,
         reject,
-        cancelTimer: startDeadline(timeoutMs, onTimeout, this.options),
         unlisten: signal && this.#listen(id, method, signal),
       });
     });
@@ -106,6 +118,7 @@ export class PendingRequests {
   /** Settles everything that waits, and takes nothing more: no answer can come any longer. */
   close(error: HarnessError): void {
     this.#closed = error;
+    this.#deadlines.stop();
     for (const id of [...this.#pending.keys()]) this.fail(id, error);
   }
 
@@ -118,7 +131,6 @@ export class PendingRequests {
     const pending = this.#pending.get(id as number | string);
     if (!pending) return undefined;
     this.#pending.delete(id as number | string);
-    pending.cancelTimer();
     pending.unlisten?.();
     return pending;
   }

@@ -17,13 +17,13 @@ import type { Respond } from "./rpc-method.ts";
 
 export interface OriginOptions {
   /** Requests that are handled at the same time; 1 handles them in order. @default Infinity */
-  readonly maxConcurrentCalls?: number;
+  readonly maxConcurrentCalls?: number | undefined;
   /** Whether a notification that is refused is answered. @default false */
-  readonly answersRefusals?: boolean;
+  readonly answersRefusals?: boolean | undefined;
   /** Takes responses, for an origin that also calls. @default a response is not valid here */
-  readonly onResponse?: (message: ResponseMessage, kind: MessageKind) => void;
+  readonly onResponse?: ((message: ResponseMessage, kind: MessageKind) => void) | undefined;
   /** Called for each request and notification, and for each message that is neither. */
-  readonly onMessage?: (isValid: boolean) => void;
+  readonly onMessage?: ((isValid: boolean) => void) | undefined;
 }
 
 /** One connection as a dispatcher sees it: its own ids, order and limits. */

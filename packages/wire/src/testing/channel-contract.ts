@@ -42,7 +42,7 @@ export interface ChannelContractOptions {
   readonly makePair: () => ContractPair | Promise<ContractPair>;
   readonly profile: ChannelProfile;
   /** How long a case waits for one thing to happen. @default 5000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** What a case works with: a connection that is not started. */

@@ -35,12 +35,12 @@ export class ContractEnd {
         this.errors.push(error);
         noted();
       },
-      ...(end && {
-        end: () => {
-          this.ends++;
-          noted();
-        },
-      }),
+      end: end
+        ? () => {
+            this.ends++;
+            noted();
+          }
+        : undefined,
       close: (reason) => {
         this.closes.push(reason);
         this.#wake?.();

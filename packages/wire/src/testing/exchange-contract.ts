@@ -23,9 +23,9 @@ export interface ExchangeContractOptions<Context> {
   /** Messages that want a reply, with it; at least two, with different replies. */
   readonly answered: readonly ExchangeSample[];
   /** Messages that want none. Leave it out where every message is answered. */
-  readonly unanswered?: readonly unknown[];
+  readonly unanswered?: readonly unknown[] | undefined;
   /** How long a case waits for one reply. @default 5000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** What no core should choke on. */

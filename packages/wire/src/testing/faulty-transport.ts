@@ -125,7 +125,7 @@ export const createFaultyTransport = <Context>(
           channel.start({
             message: receiver(channel, handlers),
             error: (error) => handlers.error(error),
-            ...(handlers.end && { end: () => handlers.end?.() }),
+            end: handlers.end ? () => handlers.end?.() : undefined,
             close: (reason) => handlers.close(reason),
           }),
       };

@@ -7,17 +7,17 @@ import { createMemoryPipes, type MemoryPipeOptions } from "./memory-pipe.ts";
 
 export interface MemoryPairOptions<Context = unknown> extends MemoryPipeOptions {
   /** The framing. @default newline JSON with the default limits */
-  readonly codec?: Codec;
+  readonly codec?: Codec | undefined;
   /** What the client's channel knows about the server. @default { transport: "memory" } */
-  readonly clientContext?: Context;
+  readonly clientContext?: Context | undefined;
   /** What the server's channel knows about the client. @default { transport: "memory" } */
-  readonly serverContext?: Context;
+  readonly serverContext?: Context | undefined;
   /** Bytes that may wait for a slow reader, on each side. @default 16777216 (16 MiB) */
-  readonly maxBufferedBytes?: number;
+  readonly maxBufferedBytes?: number | undefined;
   /** How long a close waits for the other side. @default 2000 */
-  readonly closeTimeoutMs?: number;
+  readonly closeTimeoutMs?: number | undefined;
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** What happens below a channel: bytes that no codec wrote, an end, a cut. */
@@ -55,9 +55,9 @@ export const createMemoryPair = <Context = unknown>(
   const [clientPipe, serverPipe] = createMemoryPipes(options);
   const shared = {
     codec: options.codec ?? newlineCodec(),
-    ...(maxBufferedBytes !== undefined && { maxBufferedBytes }),
-    ...(closeTimeoutMs !== undefined && { closeTimeoutMs }),
-    ...(clock !== undefined && { clock }),
+    maxBufferedBytes,
+    closeTimeoutMs,
+    clock,
   };
   const unnamed = { transport: "memory" } as Context;
   return {

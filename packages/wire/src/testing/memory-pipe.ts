@@ -1,16 +1,17 @@
 import type { BytePipe, ByteReceiver } from "../byte-channel.ts";
+import type { Resolved } from "../define-options.ts";
 import { TransportError } from "../errors.ts";
 
 export interface MemoryPipeOptions {
   /** Bytes that are on their way before a write has to wait, as in a socket's buffers. @default 65536 */
-  readonly capacityBytes?: number;
+  readonly capacityBytes?: number | undefined;
   /**
    * The most bytes delivered at once, or a function that says so anew each time. 1 delivers byte by byte.
    * @default everything that waits
    */
-  readonly chunkBytes?: number | (() => number);
+  readonly chunkBytes?: number | (() => number) | undefined;
   /** Whether one side may stop sending and still read. @default true */
-  readonly halfClose?: boolean;
+  readonly halfClose?: boolean | undefined;
 }
 
 interface WaitingWrite {
@@ -43,7 +44,7 @@ class MemoryPipe implements BytePipe {
   #hasSeenEnd = false;
   #closed: { readonly error: TransportError | undefined } | undefined;
 
-  constructor(readonly options: Required<MemoryPipeOptions>) {}
+  constructor(readonly options: Resolved<MemoryPipeOptions>) {}
 
   start(receiver: ByteReceiver): void {
     this.#receiver = receiver;

@@ -1,3 +1,4 @@
+import type { Resolved } from "../define-options.ts";
 import { InvalidArgumentError } from "../errors.ts";
 import { sharedSignal } from "../shared-signal.ts";
 import type { Clock } from "./clock.ts";
@@ -5,16 +6,16 @@ import type { Clock } from "./clock.ts";
 /** How long to wait between attempts: the wait doubles, and each is between half and all of its length. */
 export interface BackoffOptions {
   /** Attempts in a row; Infinity for ever. */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
   /** The longest wait after the first attempt. */
-  readonly initialDelayMs?: number;
+  readonly initialDelayMs?: number | undefined;
   /** The longest wait of all. @default 30000 */
-  readonly maxDelayMs?: number;
+  readonly maxDelayMs?: number | undefined;
   /** A number from 0 up to 1. @default Math.random */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 }
 
-export type Backoff = Required<BackoffOptions>;
+export type Backoff = Resolved<BackoffOptions>;
 
 export interface BackoffDefaults {
   readonly maxAttempts: number;

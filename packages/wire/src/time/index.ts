@@ -7,5 +7,5 @@ export {
   wait,
 } from "./backoff.ts";
 export { type Clock, isoTime, maxTimerMs, systemClock } from "./clock.ts";
-export { startDeadline } from "./deadline.ts";
+export { Deadlines, type DeadlinesOptions, startDeadline } from "./deadline.ts";
 export { type Settled, settleWithin, type WithinOptions, type Work, within } from "./within.ts";

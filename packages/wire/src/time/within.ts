@@ -13,9 +13,9 @@ export interface WithinOptions<T = unknown> {
   /** @default the system's */
   readonly clock?: Clock | undefined;
   /** Whether the wait keeps the process alive. @default true */
-  readonly holdsProcess?: boolean;
+  readonly holdsProcess?: boolean | undefined;
   /** Receives a value that came after the wait was over, to dispose of it. */
-  readonly onLate?: (value: T) => void;
+  readonly onLate?: ((value: T) => void) | undefined;
 }
 
 /** How a wait ended. */

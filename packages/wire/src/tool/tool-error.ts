@@ -3,13 +3,13 @@ import { HarnessError } from "../errors.ts";
 
 export interface ToolErrorOptions {
   /** What the tool had produced before it failed. */
-  readonly output?: JsonValue;
+  readonly output?: JsonValue | undefined;
   /** The tool may have run, wholly or in part: the call ends with an unknown outcome. */
-  readonly mayHaveRun?: true;
+  readonly mayHaveRun?: true | undefined;
   /** What a program can use. Must not be secret; left out of a result beyond 16 KiB. */
-  readonly details?: JsonObject;
+  readonly details?: JsonObject | undefined;
   /** Whether the same call may succeed when it is repeated. */
-  readonly retryable?: boolean;
+  readonly retryable?: boolean | undefined;
   /** Stays in this process. */
   readonly cause?: unknown;
 }

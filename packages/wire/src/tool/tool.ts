@@ -48,7 +48,7 @@ export interface PreparedCall {
    * leaves something out says so on a line that begins like `[the diff is cut here`; such a call cannot be allowed for
    * always.
    */
-  readonly preview?: string;
+  readonly preview?: string | undefined;
   /** Runs the call once. @default the tool's own `run` with this input */
   run?(context: ToolContext): Promise<unknown>;
 }
@@ -70,9 +70,9 @@ export interface Tool<Context extends ToolContext = ToolContext> {
   /** JSON Schema that is declared for `input`, where its library provides none. */
   readonly inputSchema?: JsonSchema;
   /** JSON Schema that is declared for `output`, where its library provides none. */
-  readonly outputSchema?: JsonSchema;
+  readonly outputSchema?: JsonSchema | undefined;
   /** @default unknown, which hosts treat as `execute` */
-  readonly effects?: ToolEffects;
+  readonly effects?: ToolEffects | undefined;
   /**
    * Does the work with a validated input. Throws `ToolError` for an expected failure; anything else is reported without
    * detail.
@@ -134,7 +134,7 @@ export const tool = <
   }
   assertSchema(input, `tool ${name}: input`);
   if (output !== undefined) assertSchema(output, `tool ${name}: output`);
-  const shape = { ...rest, name, description, input, ...(output !== undefined && { output }) };
+  const shape = { ...rest, name, description, input, output };
   // The host calls `run` with what the schema parsed.
   return Object.freeze(shape) as unknown as Tool<Context>;
 };

@@ -295,7 +295,7 @@ describe("newlineCodec", () => {
       3,
       { code: "frame_too_large" },
       4,
-      { reason: "not_json" },
+      5,
       6,
     ];
     for (let size = 1; size <= bytes.length; size++) {

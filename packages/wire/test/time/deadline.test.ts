@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../src/testing/index.ts";
-import { startDeadline } from "../../src/time/index.ts";
+import { Deadlines, startDeadline } from "../../src/time/index.ts";
 
 /** A deadline on a clock whose machine can sleep: time passes, and no timer is called until it wakes. */
 const start = (delayMs: number) => {
@@ -56,5 +56,78 @@ describe("startDeadline", () => {
       clock.advance(10_000);
     }
     expect(expired).toHaveLength(1);
+  });
+});
+
+/** Entries that are removed when they expire, on a clock whose machine can sleep. */
+const startDeadlines = () => {
+  const manual = createManualClock();
+  let sleptMs = 0;
+  const clock = { ...manual, elapsedMs: () => manual.elapsedMs() + sleptMs };
+  const entries = new Set<{ name: string; dueMs: number }>();
+  const expired: string[] = [];
+  const deadlines = new Deadlines({
+    clock,
+    entries: () => entries,
+    expired(entry) {
+      entries.delete(entry);
+      expired.push(`${entry.name} ${manual.elapsedMs()}`);
+    },
+  });
+  const add = (name: string, delayMs: number) => {
+    const entry = { name, dueMs: deadlines.dueAfter(delayMs) };
+    entries.add(entry);
+    return entry;
+  };
+  const sleep = (ms: number) => {
+    sleptMs += ms;
+  };
+  return { manual, deadlines, entries, expired, add, sleep };
+};
+
+describe("Deadlines", () => {
+  it("gives each entry up at its time, with one timer", () => {
+    const { manual, expired, add } = startDeadlines();
+    add("late", 25_000);
+    add("never", Number.POSITIVE_INFINITY);
+    manual.advance(1000);
+    add("early", 2000);
+    add("middle", 12_000);
+    expect(manual.pending).toBe(1);
+    manual.advance(60_000);
+    expect(expired).toEqual(["early 3000", "middle 13000", "late 25000"]);
+    expect(manual.pending).toBe(0);
+  });
+
+  it("leaves alone what was removed, and what has a later time now", () => {
+    const { manual, deadlines, entries, expired, add } = startDeadlines();
+    const removed = add("removed", 1000);
+    const moved = add("moved", 1000);
+    entries.delete(removed);
+    moved.dueMs = deadlines.dueAfter(5000);
+    manual.advance(4999);
+    expect(expired).toEqual([]);
+    manual.advance(1);
+    expect(expired).toEqual(["moved 5000"]);
+  });
+
+  it("counts the time of an entry that came after the machine slept from then on", () => {
+    const { manual, expired, add, sleep } = startDeadlines();
+    add("before", 60_000);
+    manual.advance(5000);
+    sleep(3_600_000);
+    add("after", 3000);
+    manual.advance(3000);
+    expect(expired).toEqual(["after 8000"]);
+    manual.advance(60_000);
+    expect(expired).toEqual(["after 8000", "before 65000"]);
+  });
+
+  it("stops", () => {
+    const { manual, deadlines, expired, add } = startDeadlines();
+    add("one", 1000);
+    deadlines.stop();
+    manual.advance(10_000);
+    expect([expired, manual.pending]).toEqual([[], 0]);
   });
 });

@@ -47,7 +47,11 @@ const viewOf = (subject: unknown): ApprovalView | undefined => {
   const input = cardField(subject, "input");
   const preview = cardField(subject, "preview");
   if (tool === undefined || !isObject(input)) return undefined;
-  const shown = { tool, input: input as JsonObject, ...(typeof preview === "string" ? { preview } : {}) };
+  const shown = {
+    tool,
+    input: input as JsonObject,
+    preview: typeof preview === "string" ? preview : undefined,
+  };
   return presentApproval({ subject: shown }, everything);
 };
 

@@ -1,0 +1,89 @@
+import { redactedPlaceholder as redacted } from "@harnesskit/wire";
+import { utf8Length } from "@harnesskit/wire/json";
+import { isoTime } from "@harnesskit/wire/time";
+import { type AuditDetails, type AuditEntryInput, type AuditMark, idFields } from "./entry.ts";
+import type { AuditEntryLimits } from "./limits.ts";
+import type { Redactor } from "./redactor.ts";
+
+/** What a terminal or an editor would obey or hide: controls, line separators, directional and invisible marks. */
+const deceptive =
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
+
+const escapeOf = (character: string): string => {
+  let escaped = "";
+  for (let at = 0; at < character.length; at++)
+    escaped += `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+  return escaped;
+};
+
+/** Characters of each string in an entry that is too large with longer ones. */
+const shortLength = 32;
+
+export interface EntryFormat {
+  readonly redactor: Redactor;
+  readonly limits: AuditEntryLimits;
+}
+
+/**
+ * An entry as one line of JSON, without its end: secrets taken out, long strings cut, and characters that a terminal would obey or
+ * hide escaped. `marks` says what was done.
+ */
+export const formatEntry = (
+  entry: AuditEntryInput,
+  seq: number,
+  timeMs: number,
+  { redactor, limits }: EntryFormat,
+): string => {
+  const { maxStringLength, maxEntryBytes } = limits;
+  const json = toJson(entry, seq, timeMs, { redactor, maxStringLength });
+  // A character has at most three bytes.
+  if (json.length * 3 <= maxEntryBytes || utf8Length(json) <= maxEntryBytes) return json;
+  const marks: AuditMark[] = ["cut"];
+  const small = { ...entry, details: undefined };
+  return toJson(small, seq, timeMs, { redactor, maxStringLength: shortLength }, marks);
+};
+
+const toJson = (
+  entry: AuditEntryInput,
+  seq: number,
+  timeMs: number,
+  { redactor, maxStringLength }: { readonly redactor: Redactor; readonly maxStringLength: number },
+  first: readonly AuditMark[] = [],
+): string => {
+  const marks = new Set<AuditMark>(first);
+  const text = (value: string): string => {
+    const clean = redactor.beginning(value, maxStringLength);
+    if (clean !== value && !value.startsWith(clean)) marks.add("redacted");
+    if (value.length <= maxStringLength && clean.length <= maxStringLength) return clean;
+    marks.add("cut");
+    return `${clean.slice(0, maxStringLength)}… [cut, ${value.length} characters]`;
+  };
+  const detail = (key: string, value: AuditDetails[string]): unknown => {
+    if (value !== null && typeof value !== "boolean" && redactor.isSecretKey(key)) {
+      marks.add("redacted");
+      return redacted;
+    }
+    if (typeof value === "string") return text(value);
+    // What is no fact is content.
+    return typeof value === "object" && value !== null ? "[object]" : value;
+  };
+  const { actor, details } = entry;
+  const found = {
+    seq,
+    time: isoTime(timeMs),
+    action: entry.action,
+    outcome: entry.outcome,
+    actor: actor && { type: text(actor.type), id: text(actor.id) },
+    ...Object.fromEntries(idFields.map((name) => [name, entry[name] && text(entry[name])])),
+    duration_ms: entry.duration_ms,
+    details:
+      details &&
+      Object.fromEntries(
+        Object.entries(details)
+          .filter(([, value]) => value !== undefined)
+          .map(([key, value]) => [text(key), detail(key, value)]),
+      ),
+  };
+  const all = marks.size === 0 ? found : { ...found, marks: [...marks] };
+  return JSON.stringify(all).replace(deceptive, escapeOf);
+};
