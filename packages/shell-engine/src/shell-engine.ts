@@ -14,7 +14,6 @@ import {
   ConnectionClosedError,
   callSafely,
   type HarnessError,
-  isMessageStream,
   randomId,
 } from "@harnesskit/wire";
 import { ChannelServer } from "@harnesskit/wire/rpc";
@@ -38,6 +37,7 @@ import { contextOf } from "./shell-context.ts";
 import type { ShellEngine, ShellEngineStats } from "./shell-engine-api.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
 import { ShellLog } from "./shell-log.ts";
+import { lastAnswer } from "./streaming/last-answer.ts";
 import type { ResponseStream } from "./streaming/response-stream.ts";
 import type { Payload } from "./to-payload.ts";
 
@@ -214,7 +214,9 @@ class Engine<Context> implements ShellEngine<Context> {
     const server = new ChannelServer<unknown>(channel, {
       receive: (message, respond) => {
         server.note(typeof message === "object" && message !== null);
-        void this.#serve(message, context, channel).then(respond);
+        void this.handleStream(message, context)
+          .then((answer) => lastAnswer(answer, channel))
+          .then(respond);
       },
       malformed: this.malformed,
       unsendable: this.unsendable,
@@ -226,24 +228,6 @@ class Engine<Context> implements ShellEngine<Context> {
     void channel.closed.then(() => this.#open.delete(channel));
     server.start();
   };
-
-  /** Sends the previews of a stream, each when the one before was handed over, and resolves with what comes last. */
-  async #serve(message: unknown, context: Context, channel: Channel<Context>): Promise<unknown> {
-    const answer = await this.handleStream(message, context);
-    if (!isMessageStream(answer)) return answer;
-    let last: unknown;
-    let isRead = true;
-    for await (const frame of answer as ResponseStream) {
-      if (frame.type === "end") last = frame;
-      // A channel that is closed, or refuses a frame, gets no more of them; the response is kept for its request.
-      else if (isRead)
-        isRead = await channel.send(frame).then(
-          () => true,
-          () => false,
-        );
-    }
-    return last;
-  }
 
   readonly stats = (): ShellEngineStats => this.#runner.stats();
 
