@@ -21,7 +21,7 @@ const aiSdk7 = {
     "packages/*/test/ai-sdk-ui/**/*.test.ts",
     "packages/*/test/ai-sdk*.test.ts",
     // The other tests of these packages meet nothing of the AI SDK but types.
-    "packages/models/test/create-model.test.ts",
+    "packages/models/test/{create-model,name-tool-calls}.test.ts",
     "packages/models-offline/test/offline-{model,directory}.test.ts",
   ],
 };
