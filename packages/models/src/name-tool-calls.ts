@@ -1,5 +1,5 @@
 /** The name of a call to which the model gave none: no tool has it, so the call fails and the model is told which tools there are. */
-export const unnamedTool = "unnamed_tool";
+const unnamedTool = "unnamed_tool";
 
 interface CallDelta {
   readonly index?: number | null;
