@@ -3,6 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { HelperNames } from "./lib/helper-names.mjs";
 import { browserProblems, importProblems, manifestProblems, reachingProblems } from "./lib/layers.mjs";
 import { layers, maxSourceLines } from "./lib/layers-table.mjs";
+import { budgetProblems, lineBudgets, lowerBudgets } from "./lib/line-budgets.mjs";
 import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { forbiddenIn } from "./lib/source-rules.mjs";
@@ -12,6 +13,7 @@ const root = resolve(option("root", repositoryRoot));
 const notBeside = ["node_modules", "dist", ".cache", "src", "test", "page"];
 const findings = [];
 const helpers = new HelperNames();
+const linesOf = {};
 let fileCount = 0;
 
 for (const pkg of workspacePackages(root)) {
@@ -29,6 +31,7 @@ for (const pkg of workspacePackages(root)) {
     const text = readFileSync(file, "utf8");
     helpers.add(pkg.path, place, text);
     const lines = text.split("\n").length - 1;
+    linesOf[pkg.path] = (linesOf[pkg.path] ?? 0) + lines;
     if (lines > maxSourceLines)
       findings.push(`${place}: ${lines} lines; split it into files of at most ${maxSourceLines}`);
     for (const { line, text: problem } of importProblems(pkg, rule, file, text))
@@ -49,5 +52,9 @@ for (const pkg of workspacePackages(root)) {
   }
 }
 findings.push(...helpers.problems());
+if (root === repositoryRoot) {
+  if (process.argv.includes("--write")) lowerBudgets(lineBudgets(), linesOf);
+  findings.push(...budgetProblems(lineBudgets(), linesOf));
+}
 
 report("layers", findings, `${fileCount} source files`);

@@ -27,7 +27,7 @@ const chosen = (all, name) => {
 };
 const wantedHosts = chosen(hosts, "hosts");
 const wantedCells = chosen(cells, "cells");
-const isWhole = wantedHosts.length === hosts.length && wantedCells.length === cells.length;
+const isWhole = wantedCells.length === cells.length;
 const versions = Object.fromEntries(
   option("versions", "")
     .split(",")
@@ -101,7 +101,11 @@ process.stdout.write(`${cellTable(now)}\n\n${doctorTable(now)}\n\n`);
 const before = JSON.parse(readFileSync(record, "utf8"));
 const found = differences(comparable(before), comparable(now));
 if (process.argv.includes("--write")) {
-  const merged = isWhole ? now : { ...before, ...now };
+  const merged = { ...before };
+  for (const [id, one] of Object.entries(now)) {
+    const { cells: known, formats = one.formats } = before[id] ?? {};
+    merged[id] = { ...one, cells: { ...known, ...one.cells }, formats: isWhole ? one.formats : formats };
+  }
   writeFileSync(record, `${JSON.stringify(merged, null, 2)}\n`);
   writePages(merged);
   for (const line of found) say(`changed: ${line}`);

@@ -1,5 +1,5 @@
 import { constants } from "node:fs/promises";
-import type { JournalFileSystem } from "@harnesskit/node-kit";
+import type { JournalFileSystem } from "../../packages/node-kit/src/index.ts";
 import { type DiskImage, type DiskOp, ModelDisk } from "./model-disk.ts";
 import { nextTurn } from "./test-kit.ts";
 
@@ -49,6 +49,7 @@ export class ModelFileSystem {
   readonly image: DiskImage;
   plan: NonNullable<ModelFileSystemOptions["plan"]>;
   readonly #maxWriteBytes: number;
+  readonly #madeAt = new Map<number, number>();
   #crashed = false;
 
   constructor({ image = new Map(), plan = () => undefined, maxWriteBytes }: ModelFileSystemOptions = {}) {
@@ -141,10 +142,25 @@ export class ModelFileSystem {
     };
   }
 
+  /** A file is as old as it is known; of a directory nothing is known. */
+  #changedMs(node: number): number {
+    if (this.disk.isDirectory(node)) return this.journal.length;
+    const known = this.#madeAt.get(node) ?? Date.now();
+    this.#madeAt.set(node, known);
+    return known;
+  }
+
   #statOf(node: number) {
     const isDirectory = this.disk.isDirectory(node);
     return {
-      ...{ dev: 1, ino: node, nlink: 1, mode: 0o600, uid: process.geteuid?.() ?? 0, mtimeMs: Date.now() },
+      ...{
+        dev: 1,
+        ino: node,
+        nlink: 1,
+        mode: 0o600,
+        uid: process.geteuid?.() ?? 0,
+        mtimeMs: this.#changedMs(node),
+      },
       size: isDirectory ? 0 : this.disk.content(node).length,
       isFile: () => !isDirectory,
       isDirectory: () => isDirectory,

@@ -207,6 +207,17 @@ describe("a subagent", () => {
     expect(main).toMatchObject({ depth: 0 });
     expect(main?.metadata).not.toHaveProperty("subagent");
   });
+
+  it("of Copilot CLI is told apart, too", () => {
+    const input = { sessionId: "s", cwd: "/work/app", toolName: "bash", toolArgs: { command: "ls" } };
+    const about = { agentId: "general-purpose-1", agentType: "general-purpose", parentAgentId: "main" };
+    const read = (value: object) => readHook(findHost("copilot-cli"), JSON.stringify(value)).event;
+    expect(read({ ...input, ...about })).toMatchObject({
+      depth: 1,
+      metadata: { subagent: "general-purpose general-purpose-1", parent_agent_id: "copilot-cli" },
+    });
+    expect(read(input)).toMatchObject({ depth: 0 });
+  });
 });
 
 describe("a tool that no table has", () => {

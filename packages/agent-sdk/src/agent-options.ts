@@ -10,7 +10,7 @@ import type { Tool } from "./tool.ts";
 export interface AgentHealth {
   readonly status: "ok" | "degraded" | "unhealthy";
   /** Short facts, free of secrets, that go along with the heartbeat. */
-  readonly details?: JsonObject;
+  readonly details?: JsonObject | undefined;
 }
 
 export interface AgentOptions extends Partial<AgentTimes> {

@@ -10,7 +10,7 @@ export interface Outgoing {
   /** About what it takes, in bytes. */
   readonly bytes: number;
   /** A call's own stream, which has a limit of its own. */
-  readonly isStream?: true;
+  readonly isStream?: true | undefined;
   /** Makes the message. Called once, when its turn has come. */
   take(): object;
   /** Called when the channel refuses it (`frame_too_large`, `invalid_argument`), so that something else can be sent. */

@@ -14,11 +14,11 @@ export interface OutgoingMessage {
   readonly id: string;
   readonly ts: string;
   payload: object;
-  in_reply_to?: string;
-  request_id?: string;
-  correlation_id?: string;
-  causation_id?: string;
-  error?: RuntimeError;
+  in_reply_to?: string | undefined;
+  request_id?: string | undefined;
+  correlation_id?: string | undefined;
+  causation_id?: string | undefined;
+  error?: RuntimeError | undefined;
 }
 
 /** What ties a message to others. */

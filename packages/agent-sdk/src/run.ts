@@ -34,7 +34,7 @@ export interface RunOptions {
 export interface RunEnd {
   /** As a connection ends, or `signal` for SIGTERM and SIGINT, `stopped` for `agent.stop()`. */
   readonly reason: SessionEnd["reason"] | "signal" | "stopped";
-  readonly signal?: NodeJS.Signals;
+  readonly signal?: NodeJS.Signals | undefined;
   readonly error?: HarnessError | undefined;
   /** 0 where the agent was asked to end, else 1. */
   readonly exitCode: 0 | 1;

@@ -178,11 +178,7 @@ export class SessionCalls {
     if (frameBytes(message) <= this.#maxFrameBytes) return message;
     if (error) {
       const { code, message: text, retryable } = error;
-      const short = {
-        code,
-        message: text.slice(0, 64),
-        retryable,
-      };
+      const short = { code, message: text.slice(0, 64), retryable };
       message.payload = { call_id, status, error: short };
     } else message.payload = tooLarge(payload);
     return message;

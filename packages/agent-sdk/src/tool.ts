@@ -10,15 +10,15 @@ import type { ToolContext } from "./tool-context.ts";
  */
 export interface Tool extends shared.Tool<ToolContext> {
   /** The core may call it only for a directive. @default false */
-  readonly requiresDirective?: boolean;
+  readonly requiresDirective?: boolean | undefined;
   /** What of the manifest's `permissions` the tool needs. @default all of them */
-  readonly permissions?: readonly string[];
+  readonly permissions?: readonly string[] | undefined;
   /** Such as `streaming` and `cancellation`; metadata. */
-  readonly capabilities?: readonly string[];
+  readonly capabilities?: readonly string[] | undefined;
   /** For grouping in a user interface. */
-  readonly tags?: readonly string[];
+  readonly tags?: readonly string[] | undefined;
   /** The longest that a call may take; a call's own `timeout_ms` may be shorter. @default as the call says */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** What a function without `return` gives. */

@@ -68,22 +68,25 @@ const toJson = (
     return typeof value === "object" && value !== null ? "[object]" : value;
   };
   const { actor, details } = entry;
-  const found = {
+  const line: Record<string, unknown> = {
     seq,
     time: isoTime(timeMs),
     action: entry.action,
     outcome: entry.outcome,
     actor: actor && { type: text(actor.type), id: text(actor.id) },
-    ...Object.fromEntries(idFields.map((name) => [name, entry[name] && text(entry[name])])),
-    duration_ms: entry.duration_ms,
-    details:
-      details &&
-      Object.fromEntries(
-        Object.entries(details)
-          .filter(([, value]) => value !== undefined)
-          .map(([key, value]) => [text(key), detail(key, value)]),
-      ),
   };
-  const all = marks.size === 0 ? found : { ...found, marks: [...marks] };
-  return JSON.stringify(all).replace(deceptive, escapeOf);
+  for (const name of idFields) {
+    const id = entry[name];
+    if (id !== undefined) line[name] = text(id);
+  }
+  line.duration_ms = entry.duration_ms;
+  line.details =
+    details &&
+    Object.fromEntries(
+      Object.entries(details)
+        .filter(([, value]) => value !== undefined)
+        .map(([key, value]) => [text(key), detail(key, value)]),
+    );
+  if (marks.size > 0) line.marks = [...marks];
+  return JSON.stringify(line).replace(deceptive, escapeOf);
 };

@@ -6,7 +6,7 @@ export interface SessionHealth {
   readonly agentId: string;
   /** `disconnected`: it has no session. */
   readonly status: AgentStatus | "disconnected";
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   readonly reason?: string | undefined;
 }
 

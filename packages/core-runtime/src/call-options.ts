@@ -51,30 +51,32 @@ const ids = [
   "declarationDigest",
 ] as const;
 
+const isUsableId = (value: unknown): boolean =>
+  value === undefined || (typeof value === "string" && value !== "" && value.length <= 256);
+
+/** What is wrong with the options of a call; undefined where they can be used. */
+const problemOf = (options: CallOptions, limits: CoreLimits): string | undefined => {
+  const badId = ids.find((name) => !isUsableId(options[name]));
+  if (badId !== undefined) return `${badId} must be a string of 1 to 256 characters`;
+  const { timeoutMs = 1, caller, actor, context } = options;
+  if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > limits.maxTimeoutMs) {
+    return `timeoutMs must be an integer from 1 to ${limits.maxTimeoutMs}`;
+  }
+  if (caller !== undefined && !CallerSchema.safeParse(caller).success) return "caller must be { type, id }";
+  if (actor !== undefined && !ActorSchema.safeParse(actor).success) {
+    return "actor must be { type, id, display? }";
+  }
+  if (context === undefined) return undefined;
+  if (jsonProblem(context, { maxBytes: limits.maxContextBytes })) {
+    return `context must be JSON of at most ${limits.maxContextBytes} bytes`;
+  }
+  return CallContextSchema.safeParse(context).success
+    ? undefined
+    : "context must be { project_root?, resource_paths?, ui? }";
+};
+
 /** Throws `invalid_argument` for options that cannot be used. */
 export const checkCallOptions = (options: CallOptions, limits: CoreLimits): void => {
-  if (!isObject(options as unknown))
-    throw new InvalidArgumentError("the options of a call must be an object");
-  const demand = (isValid: boolean, problem: string): void => {
-    if (!isValid) throw new InvalidArgumentError(problem);
-  };
-  for (const name of ids) {
-    const value: unknown = options[name];
-    const isId = value === undefined || (typeof value === "string" && value !== "" && value.length <= 256);
-    demand(isId, `${name} must be a string of 1 to 256 characters`);
-  }
-  const { timeoutMs = 1, caller, actor, context } = options;
-  demand(
-    Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= limits.maxTimeoutMs,
-    `timeoutMs must be an integer from 1 to ${limits.maxTimeoutMs}`,
-  );
-  demand(caller === undefined || CallerSchema.safeParse(caller).success, "caller must be { type, id }");
-  demand(actor === undefined || ActorSchema.safeParse(actor).success, "actor must be { type, id, display? }");
-  if (context === undefined) return;
-  const isSmall = !jsonProblem(context, { maxBytes: limits.maxContextBytes });
-  demand(isSmall, `context must be JSON of at most ${limits.maxContextBytes} bytes`);
-  demand(
-    CallContextSchema.safeParse(context).success,
-    "context must be { project_root?, resource_paths?, ui? }",
-  );
+  const problem = isObject(options) ? problemOf(options, limits) : "the options of a call must be an object";
+  if (problem !== undefined) throw new InvalidArgumentError(problem);
 };

@@ -10,15 +10,8 @@ import { type CallOptions, checkCallOptions } from "./call-options.ts";
 import { type CallResult, coreResult, misfit } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
 import type { RegisteredTool } from "./judge-tool.ts";
+import type { RuntimeCore } from "./runtime-core.ts";
 import type { Session } from "./session.ts";
-
-/** Knows more about agents than their sessions say. */
-export interface CallGate {
-  /** Why an agent gets no calls at the moment. */
-  refusal(agentId: string): CallResult | undefined;
-  /** The agent was launched here, whether or not it ever connected. */
-  expects(agentId: string): boolean;
-}
 
 const { AgentUnavailable, InvalidInput, ToolNotFound } = RuntimeErrorCode;
 const retryable = { retryable: true };
@@ -27,12 +20,12 @@ const retryable = { retryable: true };
 export class CallRouter {
   readonly #context: CoreContext;
   readonly #agents: Agents;
-  readonly #gate: CallGate | undefined;
+  readonly #core: RuntimeCore;
 
-  constructor(context: CoreContext, agents: Agents, gate: CallGate | undefined) {
+  constructor(context: CoreContext, agents: Agents, core: RuntimeCore) {
     this.#context = context;
     this.#agents = agents;
-    this.#gate = gate;
+    this.#core = core;
   }
 
   call(toolId: string, input: unknown, options: CallOptions = {}): ToolCall {
@@ -60,13 +53,13 @@ export class CallRouter {
     if (refused) return refused;
     const callId = nextUuid();
     const asked = { tool, options, callId, causationId: callId, input: input as JsonObject };
-    return refusedBy(await settled(this.#ask(session, asked)));
+    return refusedBy(await awaitVerdict(this.#ask(session, asked)));
   }
 
   #find(toolId: string): { session: Session; tool: RegisteredTool } | CallResult {
     if (this.#agents.closing) return coreResult(RuntimeErrorCode.CoreClosed, "the core takes no more calls");
     const agentId = toolId.slice(0, Math.max(0, toolId.indexOf("/")));
-    const closed = this.#gate?.refusal(agentId);
+    const closed = this.#core.refusal(agentId);
     if (closed) return closed;
     const session = this.#agents.session(agentId);
     const tool = session?.routable ? session.tools.get(toolId) : undefined;
@@ -76,7 +69,7 @@ export class CallRouter {
         ? coreResult(AgentUnavailable, "the agent has not registered its tools yet", retryable)
         : coreResult(ToolNotFound, "no tool has this id");
     }
-    return session || this.#agents.knows(agentId) || this.#gate?.expects(agentId)
+    return session || this.#agents.knows(agentId) || this.#core.expects(agentId)
       ? coreResult(AgentUnavailable, "the agent is not connected", retryable)
       : coreResult(ToolNotFound, "no tool has this id");
   }
@@ -126,7 +119,7 @@ export class CallRouter {
     const { backing } = this.#context;
     calls.hold(call);
     const refused =
-      refusedBy(await settled(verdict)) ?? goneOrChanged(session, call) ?? this.#missingDirective(call);
+      refusedBy(await awaitVerdict(verdict)) ?? goneOrChanged(session, call) ?? this.#missingDirective(call);
     const { directiveId } = call.options;
     if (call.settled || refused || directiveId === undefined) {
       this.#admit(session, call, refused);
@@ -181,7 +174,7 @@ export class CallRouter {
 type AskingCall = Pick<Call, "tool" | "options" | "causationId" | "callId" | "input">;
 
 /** What a promise gives; undefined where it rejects. */
-const settled = async (value: unknown): Promise<unknown> => {
+const awaitVerdict = async (value: unknown): Promise<unknown> => {
   try {
     return await value;
   } catch {

@@ -15,7 +15,7 @@ export interface StreamChunk {
   /** Chunks just before this one that never arrived: the agent skipped their numbers. */
   readonly missing?: number | undefined;
   /** Chunks just before this one that were dropped here, because the reader was too slow. */
-  readonly dropped?: number;
+  readonly dropped?: number | undefined;
 }
 
 export type StreamContext = Pick<CoreContext, "stats" | "redactor" | "limits">;

@@ -67,7 +67,7 @@ export class Call implements ToolCall {
   /** Called at its end if it was not sent. */
   onUnsent: (() => void) | undefined;
   /** Called with its outcome, also when its own caller has left before. */
-  readonly outcomeListeners: ((result: CallResult, fromAgent: boolean) => void)[] = [];
+  outcomeListeners: ((result: CallResult, fromAgent: boolean) => void)[] | undefined;
   readonly #calls: SessionCalls;
   readonly #context: CoreContext;
   #stream: CallStream | undefined;
@@ -125,6 +125,11 @@ export class Call implements ToolCall {
       if (this.settled) this.#stream.end();
     }
     return this.#stream;
+  }
+
+  onOutcome(listener: (result: CallResult, fromAgent: boolean) => void): void {
+    this.outcomeListeners ??= [];
+    this.outcomeListeners.push(listener);
   }
 
   /** Making the call again cannot do its work twice. */

@@ -52,9 +52,7 @@ export class IdempotencyKeys {
     if (entry) this.#forget(name, entry);
     const made: KeyEntry = { inputDigest, known: call, bytes: 0, expiresAt: Number.POSITIVE_INFINITY };
     this.#entries.set(name, made);
-    call.outcomeListeners.push((result, fromAgent) =>
-      this.#ended(name, made, fromAgent ? result : undefined),
-    );
+    call.onOutcome((result, fromAgent) => this.#ended(name, made, fromAgent ? result : undefined));
     return undefined;
   }
 

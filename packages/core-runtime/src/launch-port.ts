@@ -6,9 +6,9 @@ export interface Launch {
   readonly launchId: string;
   readonly agentId: string;
   /** Its permissions and limits hold for the calls of this agent. */
-  readonly manifest?: AgentManifest;
+  readonly manifest?: AgentManifest | undefined;
   /** `sha256:` and the hex digest of the manifest file; compared with what the agent says. */
-  readonly manifestHash?: string;
+  readonly manifestHash?: string | undefined;
 }
 
 /** Why a session is over. */

@@ -15,7 +15,7 @@ import { AuditBudget } from "./audit-trail.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
-import { type CallGate, CallRouter } from "./call-router.ts";
+import { CallRouter } from "./call-router.ts";
 import { type Accepted, AgentConnection } from "./connection.ts";
 import type { Core } from "./core.ts";
 import { type CoreContext, createContext } from "./core-context.ts";
@@ -40,13 +40,13 @@ export class RuntimeCore implements Core {
   readonly #closed = createDeferred<void>();
   #closing: Promise<void> | undefined;
 
-  constructor(options: CoreOptions, gate?: CallGate) {
+  constructor(options: CoreOptions) {
     this.context = createContext(options);
     const { clock, limits, times } = this.context;
     this.admissions = new Admissions(clock, times.tokenLifetimeMs, limits.maxAdmissions);
     this.auditBudget = new AuditBudget(clock, limits.maxAuditEventsPerMinute);
     this.#agents = new Agents(this.context, (agentId) => this.admissions.hasAgent(agentId));
-    this.#router = new CallRouter(this.context, this.#agents, gate);
+    this.#router = new CallRouter(this.context, this.#agents, this);
   }
 
   connect(channel: Channel): void {
@@ -133,6 +133,16 @@ export class RuntimeCore implements Core {
 
   check(toolId: string, input: unknown, options?: CallOptions): Promise<CallResult | undefined> {
     return this.#router.check(toolId, input, options);
+  }
+
+  /** Why an agent gets no calls at the moment. */
+  refusal(_agentId: string): CallResult | undefined {
+    return undefined;
+  }
+
+  /** The agent was launched here, whether or not it ever connected. */
+  expects(_agentId: string): boolean {
+    return false;
   }
 
   get directives(): Directives {

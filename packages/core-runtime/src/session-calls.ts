@@ -93,7 +93,7 @@ export class SessionCalls {
     this.#enter(call, "joined");
     call.leader = leader;
     leader.joined++;
-    leader.outcomeListeners.push((result) => this.finish(call, result));
+    leader.onOutcome((result) => this.finish(call, result));
   }
 
   /** The call may be sent: at once if there is a free slot, otherwise when there is one. */
@@ -269,7 +269,9 @@ export class SessionCalls {
   #settle(call: Call, result: CallResult, fromAgent: boolean): void {
     this.#settleOne(call, result);
     call.joined = 0;
-    for (const listener of call.outcomeListeners.splice(0)) listener(result, fromAgent);
+    const listeners = call.outcomeListeners ?? [];
+    call.outcomeListeners = undefined;
+    for (const listener of listeners) listener(result, fromAgent);
   }
 
   #settleOne(call: Call, result: CallResult): void {

@@ -1,14 +1,12 @@
-import { createUnixListener } from "@harnesskit/transport-uds";
-import { checkNumber, createDeferred, type Listener, type WatchOptions } from "@harnesskit/wire";
+import type { WatchOptions } from "@harnesskit/wire";
 import type { Core } from "./core.ts";
 import { coreLimits, launchTimes, resolveTimes } from "./core-limits.ts";
-import { baseDirectories, type CoreDirectory, makeCoreDirectory } from "./launch/core-directory.ts";
+import { baseDirectories, makeCoreDirectory } from "./launch/core-directory.ts";
 import type { StartCoreOptions } from "./launch/launch-options.ts";
 import type { LaunchedAgent } from "./launch/launched-agent.ts";
-import { LaunchedAgents } from "./launch/launched-agents.ts";
+import { StartedCore } from "./launch/started-core.ts";
 import { sweepCores } from "./launch/sweep-cores.ts";
 import { checkStartCoreOptions } from "./option-names.ts";
-import { RuntimeCore } from "./runtime-core.ts";
 
 /** A core that listens, and runs agents. */
 export interface RunningCore extends Core {
@@ -48,96 +46,6 @@ export interface RunningCore extends Core {
    * calls, and removes the socket. Settles when nothing is left. Idempotent.
    */
   close(): Promise<void>;
-}
-
-class StartedCore extends RuntimeCore implements RunningCore {
-  readonly #directory: CoreDirectory;
-  readonly #agents: LaunchedAgents;
-  #listener: Listener | undefined;
-  readonly #stopped = createDeferred<void>();
-  #stopping: Promise<void> | undefined;
-
-  constructor(options: StartCoreOptions, directory: CoreDirectory) {
-    super(options, {
-      refusal: (agentId) => this.#agents.refusal(agentId),
-      expects: (agentId) => this.#agents.expects(agentId),
-    });
-    this.#directory = directory;
-    const times = resolveTimes(launchTimes, options);
-    this.#agents = new LaunchedAgents({ options, core: this, directory, times });
-  }
-
-  get socketPath(): string {
-    return this.#directory.socketPath;
-  }
-
-  async start(agents: readonly string[]): Promise<void> {
-    const { clock, limits } = this.context;
-    const { maxFrameBytes } = limits;
-    try {
-      this.#listener = createUnixListener({ path: this.socketPath, maxFrameBytes, clock });
-      await this.#listener.listen((channel) => this.connect(channel));
-      await this.#agents.startAll(agents);
-    } catch (error) {
-      await this.close();
-      throw error;
-    }
-  }
-
-  launch(directory: string): Promise<LaunchedAgent> {
-    return this.#agents.launch(directory);
-  }
-
-  stop(agentId: string): Promise<void> {
-    return this.#agents.stop(agentId);
-  }
-
-  restart(agentId: string): Promise<LaunchedAgent> {
-    return this.#agents.restart(agentId);
-  }
-
-  ready(agentId?: string): Promise<void> {
-    return this.#agents.ready(agentId);
-  }
-
-  launched(): readonly LaunchedAgent[] {
-    return this.#agents.all;
-  }
-
-  override health(options?: WatchOptions): AsyncIterableIterator<LaunchedAgent> {
-    return this.#agents.watch(options);
-  }
-
-  override goodbye(
-    agentId: string,
-    options: { readonly reason: string; readonly retryAfterMs?: number },
-  ): boolean {
-    return this.#agents.expectGoodbye(agentId, options.retryAfterMs, () => super.goodbye(agentId, options));
-  }
-
-  override async drain({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
-    checkNumber("timeoutMs", timeoutMs, { min: 0 });
-    this.#agents.isClosing = true;
-    await this.whenIdle(undefined, timeoutMs);
-    await this.close();
-  }
-
-  override close(): Promise<void> {
-    this.#stopping ??= this.#stop().then(this.#stopped.resolve);
-    return this.#stopping;
-  }
-
-  override get closed(): Promise<void> {
-    return this.#stopped.promise;
-  }
-
-  async #stop(): Promise<void> {
-    await this.#agents.close();
-    await super.close();
-    this.#agents.closeWatches();
-    await this.#listener?.close();
-    await this.#directory.remove();
-  }
 }
 
 /**

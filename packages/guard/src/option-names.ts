@@ -12,6 +12,7 @@ export const checkAcpProxyOptions = defineOptions<AcpProxyOptions>("createAcpPro
   agent: true,
   judge: true,
   previewOf: false,
+  asking: false,
   limits: false,
   onNote: false,
   clock: false,

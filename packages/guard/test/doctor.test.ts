@@ -102,12 +102,7 @@ describe("the doctor", () => {
     expect(documentedHost(findHost("copilot-cli")).protection).toContain(
       "it runs the tool if its hook answers garbage, its hook does not answer in time or it does not trust its hooks",
     );
-    expect(runnableHosts.map(({ id }) => id)).toEqual([
-      "claude-code",
-      "codex",
-      "gemini-cli",
-      "copilot-cli",
-    ]);
+    expect(runnableHosts.map(({ id }) => id)).toEqual(["claude-code", "codex", "gemini-cli", "copilot-cli"]);
   });
 
   it("says first that a version is too old", async () => {

@@ -23,7 +23,7 @@ describe.each([undefined, "c1"])("the outcome of a changed action (call %s)", (c
   ])("finds its row %s", (_name, outcome) => {
     const keys = new ActionKeys();
     const key = keys.begin(action("./note.sh before", { ...id, directory: "/w" }), modified);
-    expect(keys.end(outcome)).toEqual({ key, isKnown: true });
+    expect(keys.end(outcome)).toEqual({ key, isKnown: true, wasDecided: true });
   });
 
   it("is not that of another action", () => {
@@ -43,6 +43,6 @@ it.each([undefined, "c1"])(
       payload: { tool_name: "bash", arguments: { command: "cd src", cwd } },
     });
     const key = keys.begin(at("/work"));
-    expect(keys.end(at("/work/src"))).toEqual({ key, isKnown: true });
+    expect(keys.end(at("/work/src"))).toEqual({ key, isKnown: true, wasDecided: true });
   },
 );

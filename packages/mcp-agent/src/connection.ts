@@ -65,7 +65,7 @@ export class McpConnection {
     this.#options = options;
   }
 
-  /** Rejects with `mcp.server_unavailable` and `mcp.server_refused`; then nothing is left running. */
+  /** Rejects with `mcp.server_unavailable`, `mcp.server_refused` and `mcp.legacy_sse`; then nothing is left running. */
   static async open(options: ConnectionOptions): Promise<McpConnection> {
     const connection = new McpConnection(options);
     try {

@@ -55,7 +55,8 @@ export interface McpAgentOptions
 export interface McpAgent extends Pick<Agent, "id" | "connect" | "call" | "stop"> {
   /**
    * Starts the server or connects to it; it is started again whenever it is lost. Settles when its tools are there. Rejects
-   * with `mcp.server_unavailable`, `mcp.server_refused` and `mcp.environment_missing`; it is tried further, until `stop`.
+   * with `mcp.server_unavailable`, `mcp.server_refused`, `mcp.legacy_sse` and `mcp.environment_missing`; it is tried further, until
+   * `stop`.
    */
   start(): Promise<void>;
   /**

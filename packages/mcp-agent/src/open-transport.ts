@@ -9,6 +9,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { createBoundedFetch } from "./bounded-fetch.ts";
 import { channelTransport, lostAnswer, maxAnswerDepth } from "./channel-transport.ts";
+import { refuseLegacySse } from "./legacy-sse.ts";
 import type { McpLimits } from "./limits.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { readMessageText } from "./read-message.ts";
@@ -62,22 +63,24 @@ export const openTransport = async (options: OpenTransportOptions): Promise<Tran
     const transport = new StreamableHTTPClientTransport(new URL(server.url), {
       ...defined({ authProvider }),
       requestInit: { headers: Object.fromEntries(headers) as Record<string, string> },
-      fetch: createBoundedFetch({
-        maxMessageBytes,
-        onBroken: options.onBroken,
-        rewrite(text, init) {
-          const id = requestIdOf(init?.body);
-          if (text !== undefined) return readMessageText(text, id);
-          const tooLarge = `the answer exceeds the limit of ${maxMessageBytes} bytes`;
-          return id === undefined ? "" : JSON.stringify(lostAnswer(id, tooLarge));
-        },
-        missing(init) {
-          const id = requestIdOf(init?.body);
-          return id === undefined
-            ? ""
-            : JSON.stringify(lostAnswer(id, "the request ended without an answer"));
-        },
-      }),
+      fetch: refuseLegacySse(
+        createBoundedFetch({
+          maxMessageBytes,
+          onBroken: options.onBroken,
+          rewrite(text, init) {
+            const id = requestIdOf(init?.body);
+            if (text !== undefined) return readMessageText(text, id);
+            const tooLarge = `the answer exceeds the limit of ${maxMessageBytes} bytes`;
+            return id === undefined ? "" : JSON.stringify(lostAnswer(id, tooLarge));
+          },
+          missing(init) {
+            const id = requestIdOf(init?.body);
+            return id === undefined
+              ? ""
+              : JSON.stringify(lostAnswer(id, "the request ended without an answer"));
+          },
+        }),
+      ),
     });
     const close = transport.close.bind(transport);
     return Object.assign(transport, {

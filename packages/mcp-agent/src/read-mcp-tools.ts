@@ -26,7 +26,7 @@ export interface McpServerReport extends McpToolList {
 
 /**
  * Starts an MCP server once, reads its tools and ends it. Rejects with `mcp.config_invalid`, `mcp.environment_missing`,
- * `mcp.server_unavailable`, `mcp.server_refused` and `mcp.server_lost`.
+ * `mcp.server_unavailable`, `mcp.server_refused`, `mcp.legacy_sse` and `mcp.server_lost`.
  */
 export const readMcpTools = async (options: ReadMcpToolsOptions): Promise<McpServerReport> => {
   const { env = process.env, signal = new AbortController().signal, limits, onOutput = () => {} } = options;

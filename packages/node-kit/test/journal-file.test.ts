@@ -20,7 +20,7 @@ import { acquireFileLock, JournalError, JournalFile, readLines, UnsafeFileError 
 const maxBytes = 10_000;
 
 const linesOf = (journal: JournalFile): string[] =>
-  [...readLines(journal.end.file, 1000)].map(({ bytes }) => bytes?.toString("utf8") ?? "too long");
+  [...readLines(journal.end, 1000)].map(({ bytes }) => bytes?.toString("utf8") ?? "too long");
 
 const failure = (work: () => unknown): unknown => {
   try {

@@ -191,7 +191,7 @@ describe("the context of a shell's request", () => {
     await send(createWebSocketTransport({ url: `${server.webSocketUrl}/socket`, credentials }));
     const pair = createMemoryPair();
     shells.connect(pair.server as never);
-    await send(pair.client);
+    await send({ connect: async () => pair.client });
     exchange.close();
     await shells.close();
     await server.close();

@@ -59,9 +59,9 @@ describe("skipHostPrompt", () => {
     ["another event", "{ decision: allow, skipHostPrompt: true }", "pre_prompt"],
     ["another value", "{ decision: allow, skipHostPrompt: false }", "pre_action"],
   ])("is refused with %s", (_, then, event) => {
-    const { code, problems } = refusalOf(text(then, event));
+    const { code, problems } = refusalOf(`version: 1\n${text(then, event)}`);
     expect(code).toBe("policy_invalid");
-    expect(problems[0]?.path).toContain("skipHostPrompt");
+    expect(problems[0]?.path).toContain("rules.0.then");
   });
 });
 

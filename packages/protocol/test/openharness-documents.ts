@@ -103,9 +103,6 @@ const text = { ...stream, seq: 1, type: "text", message_id: "1", delta: "" };
 const progress = { ...stream, seq: 2, type: "progress", directive_id: "d", state: "running" };
 const fullProgress = { ...progress, message: "m", action_type: "a", fraction: 0.5 };
 const end = { ...stream, seq: 2 ** 40, type: "end", response: responseDocuments[0] };
-const streamError = { ...stream, type: "error", error: failure };
-const resume = { ...stream, type: "stream.resume" };
-const fullResume = { ...resume, session_id: "s", auth, after_seq: 0 };
 const cancel = { ...stream, type: "stream.cancel" };
 
 const approval = { decision: "approved", digest: "sha256:0", reason: "fine" };
@@ -138,11 +135,8 @@ export const openharnessDocuments: Record<string, unknown[]> = {
   StreamTextSchema: [text],
   StreamProgressSchema: [progress, fullProgress],
   StreamEndSchema: [end],
-  StreamErrorSchema: [streamError],
-  StreamFrameSchema: [opened, text, progress, fullProgress, end, streamError],
-  StreamResumeSchema: [resume, fullResume],
+  StreamFrameSchema: [opened, text, progress, fullProgress, end],
   StreamCancelSchema: [cancel, { ...cancel, session_id: "s", auth }],
-  StreamControlSchema: [resume, fullResume, cancel],
   ShellApprovalAnswerSchema: [{ decision: "refused" }, approval],
   RequestExtensionSchema: [{}, { approval }],
   ResponseExtensionSchema: [{}, { session_id: "s", conversation_id: "c", continuation }],

@@ -422,9 +422,6 @@ describe("the literals that others rely on", () => {
       "capability_required",
       "engine_overloaded",
       "cancelled",
-      "unknown_stream",
-      "frames_dropped",
-      "stream_taken",
       "internal_error",
     ]);
   });

@@ -1,7 +1,7 @@
 import { type ActionDirective, approvalSubject, type RiskTier } from "@harnesskit/protocol/openharness";
 import type { Clock } from "@harnesskit/wire";
 import { digest } from "@harnesskit/wire/json";
-import type { CallScope } from "./call-scope.ts";
+import { settleWithin } from "@harnesskit/wire/time";
 import type { ApprovalAsk, ApprovalDecision, ShellClientOptions } from "./shell-client-options.ts";
 import type { DirectiveError, DirectiveErrorCode } from "./shell-outcome.ts";
 
@@ -50,7 +50,8 @@ export interface Question {
   readonly why: ApprovalAsk["why"];
   /** When its deadline is over, by `elapsedMs` of the clock. */
   readonly dueMs: number | undefined;
-  readonly scope: CallScope;
+  /** Aborts when the call is given up. */
+  readonly signal: AbortSignal;
 }
 
 export interface AskOptions {
@@ -65,7 +66,7 @@ export const toEpochMs = (dueMs: number | undefined, clock: Clock): number | und
 
 /** Asks the user. Never rejects; anything but a yes or a no leaves it undecided. */
 export const askUser = async (question: Question, options: AskOptions): Promise<Asked> => {
-  const { directive, riskTier, why, dueMs, scope } = question;
+  const { directive, riskTier, why, dueMs, signal } = question;
   const { approve, approvalTimeoutMs, clock } = options;
   const undecided = (code: DirectiveErrorCode, message: string, cause?: unknown): Asked => ({
     decision: undefined,
@@ -75,11 +76,14 @@ export const askUser = async (question: Question, options: AskOptions): Promise<
   const deadlineAtMs = toEpochMs(dueMs, clock);
   const leftMs = (dueMs ?? Number.POSITIVE_INFINITY) - clock.elapsedMs();
   const timeoutMs = Math.min(leftMs, approvalTimeoutMs);
-  const run = async (signal: AbortSignal) => {
+  const run = async (stop: AbortSignal) => {
     const digest = await directiveDigest(directive);
-    return readUserReply(await approve({ directive, digest, riskTier, why, signal, deadlineAtMs }), digest);
+    return readUserReply(
+      await approve({ directive, digest, riskTier, why, signal: stop, deadlineAtMs }),
+      digest,
+    );
   };
-  const ended = await scope.settle(run, { clock, name: "the answer", timeoutMs });
+  const ended = await settleWithin(run, { clock, signal, name: "the answer", timeoutMs });
   switch (ended.status) {
     case "done":
       return ended.value;

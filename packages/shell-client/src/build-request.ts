@@ -12,8 +12,8 @@ import {
   ShellRequestSchema,
 } from "@harnesskit/protocol/openharness";
 import type { TraceContext } from "@harnesskit/wire/trace";
+import type { SendableRequest } from "./engine.ts";
 import type { ShellClientLimits } from "./limits.ts";
-import type { SendableRequest } from "./post-request.ts";
 import { copyMessage } from "./read-response.ts";
 import { ShellClientError, type ShellClientErrorReason } from "./shell-client-error.ts";
 import type { AuthReferences, ShellSession } from "./shell-client-options.ts";

@@ -9,10 +9,10 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { Lane } from "@harnesskit/wire/rpc";
 import type { Answer } from "./ask-user.ts";
-import type { CallScope } from "./call-scope.ts";
 import type { DirectiveWork, Worked } from "./directive-work.ts";
+import type { SendableRequest } from "./engine.ts";
 import { planOf } from "./plan.ts";
-import { type Posted, type PostOptions, postRequest, type SendableRequest } from "./post-request.ts";
+import { type Posted, type PostOptions, postRequest } from "./post-request.ts";
 import { continuationOf, isContinuationKept, type SessionState } from "./session-state.ts";
 import { isParallelWith } from "./shell-capabilities.ts";
 import { givenUp, type ShellClientError, toClientError } from "./shell-client-error.ts";
@@ -57,7 +57,7 @@ const toShellError = ({ code, message, retryable }: ShellClientError): ShellErro
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #trace: Trace;
-  readonly #scope: CallScope;
+  readonly #signal: AbortSignal;
   readonly #questions = new Lane(1);
   readonly #results: DirectiveResult[] = [];
   readonly #denials: CapabilityDenial[] = [];
@@ -67,22 +67,22 @@ export class Conversation {
   #error: ShellError | undefined;
   #failure: ShellClientError | undefined;
 
-  constructor(options: ConversationOptions, trace: Trace, scope: CallScope) {
+  constructor(options: ConversationOptions, trace: Trace, signal: AbortSignal) {
     this.#options = options;
     this.#trace = trace;
-    this.#scope = scope;
+    this.#signal = signal;
   }
 
   /** Never rejects. */
   async run(opening: Opening): Promise<ShellOutcome> {
     await this.#exchange(opening);
     const { post, diagnose, buildAnswer } = this.#options;
-    const scope = this.#scope;
+    const signal = this.#signal;
     for (let sent = 0; this.#answers.length > 0; sent++) {
       const next = this.#answers.shift() as Answered;
-      if (sent >= post.limits.maxFollowUps || scope.aborted) {
+      if (sent >= post.limits.maxFollowUps || signal.aborted) {
         this.#keep(next.pending);
-        if (!scope.aborted) {
+        if (!signal.aborted) {
           diagnose({ code: "follow_ups_exhausted", message: "an answer was not sent by itself any more" });
         }
         continue;
@@ -98,7 +98,7 @@ export class Conversation {
         this.#fail(toClientError(error, undefined));
       }
     }
-    if (scope.aborted && this.#error === undefined) this.#fail(givenUp(scope));
+    if (signal.aborted && this.#error === undefined) this.#fail(givenUp(signal));
     return this.#outcome();
   }
 
@@ -106,7 +106,7 @@ export class Conversation {
     const { post, session } = this.#options;
     let posted: Posted;
     try {
-      posted = await postRequest(request, this.#trace, this.#scope, post);
+      posted = await postRequest(request, this.#trace, this.#signal, post);
     } catch (error) {
       this.#response = undefined;
       this.#settle(undefined, taken, answers);
@@ -164,7 +164,7 @@ export class Conversation {
         invalidAt: invalid.get(index),
         // Deadlines count from the response (section 10).
         dueMs: deadline_ms === undefined ? undefined : receivedMs + deadline_ms,
-        scope: this.#scope,
+        signal: this.#signal,
         questions: this.#questions,
         isStopped: () => isStopped,
         onRefusal: () => {

@@ -8,8 +8,8 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { displayText } from "@harnesskit/wire";
 import type { Lane } from "@harnesskit/wire/rpc";
+import { settleWithin } from "@harnesskit/wire/time";
 import { type Answer, type Asked, type AskOptions, askUser, directiveDigest, toEpochMs } from "./ask-user.ts";
-import type { CallScope } from "./call-scope.ts";
 import { riskOf, type TierRules } from "./risk.ts";
 import type { Executors } from "./shell-capabilities.ts";
 import type { ApprovalAsk, DirectiveExecutor } from "./shell-client-options.ts";
@@ -40,7 +40,8 @@ export interface Item {
   readonly invalidAt: string | undefined;
   /** When its deadline is over, by `elapsedMs` of the clock. */
   readonly dueMs: number | undefined;
-  readonly scope: CallScope;
+  /** Aborts when the call is given up. */
+  readonly signal: AbortSignal;
   /** Asks one question at a time. */
   readonly questions: Lane;
   /** Whether something before it ended the work. Looked at again after each wait. */
@@ -109,7 +110,7 @@ export class DirectiveWork {
 
   /** The end of an item that is not to be begun any more. */
   #ended(item: Item): DirectiveResult | undefined {
-    if (item.scope.aborted) return end(item, "not_reached", "cancelled", "the call was given up");
+    if (item.signal.aborted) return end(item, "not_reached", "cancelled", "the call was given up");
     if (item.isStopped()) return end(item, "not_reached", "stopped", "a directive before it was refused");
     if (this.#options.clock.elapsedMs() >= (item.dueMs ?? Number.POSITIVE_INFINITY)) {
       return end(item, "expired", "deadline_exceeded", "its deadline was over before it began");
@@ -203,12 +204,13 @@ export class DirectiveWork {
 
   async #execute(item: Item, executor: DirectiveExecutor): Promise<DirectiveResult> {
     const { clock, executorTimeoutMs } = this.#options;
-    const { directive, index, requestId, dueMs, scope } = item;
+    const { directive, index, requestId, dueMs, signal } = item;
     const deadlineAtMs = toEpochMs(dueMs, clock);
     const leftMs = (dueMs ?? Number.POSITIVE_INFINITY) - clock.elapsedMs();
     const run = (stop: AbortSignal) => executor(directive, { signal: stop, deadlineAtMs, requestId, index });
-    const ended = await scope.settle(run, {
+    const ended = await settleWithin(run, {
       clock,
+      signal,
       name: "the executor",
       timeoutMs: Math.min(leftMs, executorTimeoutMs),
     });

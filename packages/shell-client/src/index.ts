@@ -1,5 +1,4 @@
-export type { ReconnectOptions } from "@harnesskit/wire/rpc";
-export type { EngineCall, EngineEndpoint, SendToEngine } from "./engine-line.ts";
+export type { EngineCall, EngineEndpoint } from "./engine.ts";
 export {
   type EnvironmentPolicy,
   type EnvironmentRule,

@@ -15,7 +15,6 @@ export const checkShellClientOptions = defineOptions<ShellClientOptions>("create
   answerApprovals: false,
   environment: false,
   limits: false,
-  reconnect: false,
   retry: false,
   timeoutMs: false,
   onDenials: false,

@@ -1,18 +1,19 @@
-import type { ShellRequest } from "@harnesskit/protocol/openharness";
-import { type Backoff, backoffDelayMs, type Clock, HarnessError, wait } from "@harnesskit/wire";
-import type { CallScope } from "./call-scope.ts";
-import type { EngineLine } from "./engine-line.ts";
+import {
+  type Backoff,
+  backoffDelayMs,
+  type Clock,
+  HarnessError,
+  RequestTimeoutError,
+  wait,
+} from "@harnesskit/wire";
+import { settleWithin, startDeadline } from "@harnesskit/wire/time";
+import type { Engine, SendableRequest } from "./engine.ts";
 import type { ShellClientLimits } from "./limits.ts";
 import { type ReadResponse, readResponse } from "./read-response.ts";
 import { givenUp, retryAfterMsOf, ShellClientError, toClientError } from "./shell-client-error.ts";
 import type { ShellDiagnostic } from "./shell-outcome.ts";
-import type { StreamCall } from "./streaming/stream-call.ts";
-import type { ShellStreamEvent } from "./streaming/stream-events.ts";
-import { whileActive } from "./streaming/while-active.ts";
+import type { ShellStreamEvent, StreamFact } from "./streaming/stream-events.ts";
 import type { Trace } from "./trace.ts";
-
-/** A request with its id. */
-export type SendableRequest = ShellRequest & { readonly request_id: string };
 
 export interface Posted extends ReadResponse {
   /** When it came, by `elapsedMs` of the clock. */
@@ -20,7 +21,7 @@ export interface Posted extends ReadResponse {
 }
 
 export interface PostOptions {
-  readonly line: EngineLine;
+  readonly engine: Engine;
   readonly backoff: Backoff;
   readonly timeoutMs: number;
   readonly limits: ShellClientLimits;
@@ -77,64 +78,56 @@ const refusalIn = (
   }
 };
 
-/** How the response of one attempt is read as a stream. Undefined where it is not. */
-const streamingOf = ({ request_id: requestId }: SendableRequest, options: PostOptions) => {
-  const { onStream, backoff, clock, line } = options;
-  if (!onStream || !line.canStream) return undefined;
-  let state: "waiting" | "open" | "over" = "waiting";
-  const callWith = (touch: () => void): StreamCall => ({
-    backoff,
-    clock,
-    onFact(fact) {
-      touch();
-      if (state === "over") return;
-      if (fact.type === "opened") state = "open";
-      if (state === "open") onStream({ ...fact, requestId });
-    },
-  });
-  const end = (): void => {
-    if (state === "open") onStream({ type: "ended", requestId });
-    state = "over";
-  };
-  return { callWith, end };
-};
-
 const attemptOf = async (
   request: SendableRequest,
   headers: Readonly<Record<string, string>>,
-  scope: CallScope,
+  signal: AbortSignal,
   options: PostOptions,
 ): Promise<Attempt> => {
-  const { line, timeoutMs, limits, clock, diagnose } = options;
-  const requestId = request.request_id;
+  const { engine, timeoutMs, limits, clock, diagnose, onStream } = options;
+  const { request_id: requestId } = request;
   const name = "the request";
-  const onLate = () => diagnose({ code: "late_response", message: "a response came too late", requestId });
-  const streaming = streamingOf(request, options);
-  const ended = streaming
-    ? await scope.settle(
-        whileActive(
-          (signal, touch) =>
-            line.post(requestId, request, { headers, signal, timeoutMs }, streaming.callWith(touch)),
-          { name, timeoutMs, clock },
-        ),
-        { clock, name, onLate },
-      )
-    : await scope.settle((signal) => line.post(requestId, request, { headers, signal, timeoutMs }), {
-        clock,
-        name,
-        timeoutMs,
-        onLate,
-      });
-  streaming?.end();
-  switch (ended.status) {
-    case "cancelled":
-      return failedAttempt(givenUp(scope));
-    case "timed_out": {
-      const message = `the engine did not answer within ${timeoutMs} ms`;
-      return failedAttempt(new ShellClientError("response_timeout", message, { retryable: true }));
-    }
-    case "failed":
-      return refusalIn(ended.error, requestId, options) ?? failedAttempt(toClientError(ended.error, request));
+  const late = new AbortController();
+  let cancelTimer = () => {};
+  /** The time begins anew with each preview. */
+  const startTimer = (): void => {
+    cancelTimer();
+    const expired = () => late.abort(new RequestTimeoutError(name, timeoutMs));
+    cancelTimer = startDeadline(timeoutMs, expired, { clock, holdsProcess: true });
+  };
+  let isOver = false;
+  let isOpen = false;
+  const onFact = (fact: StreamFact): void => {
+    if (isOver) return;
+    startTimer();
+    isOpen = true;
+    onStream?.({ ...fact, requestId });
+  };
+  startTimer();
+  const ended = await settleWithin(
+    (stop: AbortSignal) =>
+      engine.post(
+        request,
+        { headers, signal: stop, timeoutMs },
+        onStream && engine.canStream ? onFact : undefined,
+      ),
+    {
+      clock,
+      name,
+      signal: [signal, late.signal],
+      onLate: () => diagnose({ code: "late_response", message: "a response came too late", requestId }),
+    },
+  );
+  cancelTimer();
+  if (isOpen) onStream?.({ type: "ended", requestId });
+  isOver = true;
+  if (ended.status === "timed_out" || ended.status === "cancelled") {
+    if (!late.signal.aborted || signal.aborted) return failedAttempt(givenUp(signal));
+    const message = `the engine did not answer within ${timeoutMs} ms`;
+    return failedAttempt(new ShellClientError("response_timeout", message, { retryable: true }));
+  }
+  if (ended.status === "failed") {
+    return refusalIn(ended.error, requestId, options) ?? failedAttempt(toClientError(ended.error, request));
   }
   try {
     return answered(readResponse(ended.value, requestId, limits), clock);
@@ -150,14 +143,14 @@ const attemptOf = async (
 export const postRequest = async (
   request: SendableRequest,
   trace: Trace,
-  scope: CallScope,
+  signal: AbortSignal,
   options: PostOptions,
 ): Promise<Posted> => {
   const { backoff, clock, diagnose } = options;
   const requestId = request.request_id;
   const headers = trace.headersOf(requestId);
   for (let attempt = 1; ; attempt++) {
-    const { posted, failure, code = "", ...retry } = await attemptOf(request, headers, scope, options);
+    const { posted, failure, code = "", ...retry } = await attemptOf(request, headers, signal, options);
     const delayMs = Math.max(backoffDelayMs(attempt, backoff), retry.retryAfterMs);
     const isLast = attempt >= backoff.maxAttempts || delayMs > backoff.maxDelayMs;
     if (!retry.isRetryable || isLast) {
@@ -166,7 +159,7 @@ export const postRequest = async (
     }
     const details = { attempt, delay_ms: delayMs, code };
     diagnose({ code: "retry", message: "the request is sent once more", requestId, details });
-    await wait(delayMs, clock, scope.signal);
-    if (scope.aborted) throw givenUp(scope);
+    await wait(delayMs, clock, signal);
+    if (signal.aborted) throw givenUp(signal);
   }
 };

@@ -8,8 +8,7 @@ import type {
   ShellIdentity,
 } from "@harnesskit/protocol/openharness";
 import type { BackoffOptions, Clock, CreateId } from "@harnesskit/wire";
-import type { ReconnectOptions } from "@harnesskit/wire/rpc";
-import type { EngineEndpoint } from "./engine-line.ts";
+import type { EngineEndpoint } from "./engine.ts";
 import type { EnvironmentPolicy } from "./environment.ts";
 import type { ShellClientLimits } from "./limits.ts";
 import type { DirectiveResult, ShellDiagnostic } from "./shell-outcome.ts";
@@ -64,7 +63,7 @@ export type ApprovalReply =
 export type TierRule = "run" | "ask" | "refuse";
 
 export interface ShellRetryOptions extends BackoffOptions {
-  /** Attempts of one request. @default 3 */
+  /** Attempts of one request. @default 5 */
   readonly maxAttempts?: number | undefined;
   /** The longest wait after the first attempt, in milliseconds. @default 500 */
   readonly initialDelayMs?: number | undefined;
@@ -119,9 +118,10 @@ export interface ShellClientOptions {
   readonly environment?: EnvironmentPolicy | undefined;
   /** @default see each limit of `shellClientLimits` */
   readonly limits?: Partial<ShellClientLimits> | undefined;
-  /** Replaces a lost connection, where the engine is a transport. @default 10 attempts, from 100 ms to 30 s apart */
-  readonly reconnect?: false | ReconnectOptions | undefined;
-  /** How often, and how far apart, a request is tried whose failure is retryable. @default 3 attempts, from 500 ms to 30 s apart */
+  /**
+   * How often, and how far apart, a request is tried whose failure is retryable, such as a connection that cannot be opened or was
+   * lost. @default 5 attempts, from 500 ms to 30 s apart
+   */
   readonly retry?: ShellRetryOptions | undefined;
   /** How long each attempt waits for its response, and within a stream for its next frame. @default 60000 */
   readonly timeoutMs?: number | undefined;

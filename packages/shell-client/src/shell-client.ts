@@ -14,10 +14,9 @@ import {
 import { currentTracer, inOperation, readTraceContext } from "@harnesskit/wire/trace";
 import { intentOf, readUserReply } from "./ask-user.ts";
 import { buildRequest, type RequestFrame, type RequestParts } from "./build-request.ts";
-import { CallScope } from "./call-scope.ts";
 import { Conversation, type ConversationOptions, type Opening } from "./conversation.ts";
 import { DirectiveWork } from "./directive-work.ts";
-import { type EngineLine, toEngineLine } from "./engine-line.ts";
+import { type Engine, toEngine } from "./engine.ts";
 import { type EnvironmentPolicy, filterEnvironment, withHashKey } from "./environment.ts";
 import { type ShellClientLimits, shellClientLimits } from "./limits.ts";
 import { checkShellClientOptions } from "./option-names.ts";
@@ -75,13 +74,13 @@ class Client implements ShellClient {
   readonly #options: ShellClientOptions;
   readonly #limits: ShellClientLimits;
   readonly #createId: CreateId;
-  readonly #line: EngineLine;
+  readonly #engine: Engine;
   readonly #frame: RequestFrame;
   readonly #conversation: ConversationOptions;
   readonly #session: SessionState;
   readonly #environment: EnvironmentPolicy;
   /** The calls in progress. */
-  readonly #scopes = new Set<CallScope>();
+  readonly #calls = new Set<AbortController>();
   readonly #whenClosed = createDeferred<CloseReason>();
   #closed: ShellClientError | undefined;
 
@@ -110,24 +109,19 @@ class Client implements ShellClient {
     this.#limits = limits;
     this.#createId = createId;
     this.#session = new SessionState(options.session ?? { sessionId: createId("sess") }, limits.maxIdLength);
-    this.#line = toEngineLine(options.engine, {
-      reconnect: options.reconnect,
-      clock,
-      timeoutMs,
-      diagnose,
-    });
-    const backoff = resolveBackoff(retry, { maxAttempts: 3, initialDelayMs: 500, prefix: "retry." });
+    this.#engine = toEngine(options.engine, diagnose);
+    const backoff = resolveBackoff(retry, { maxAttempts: 5, initialDelayMs: 500, prefix: "retry." });
     if (onStream !== undefined && typeof onStream !== "function") {
       throw new InvalidArgumentError("onStream must be a function");
     }
-    const canStream = onStream !== undefined && this.#line.canStream;
+    const canStream = onStream !== undefined && this.#engine.canStream;
     const able = { canAsk: approve !== undefined, executors, actionTypes, canStream };
     const capabilities = Object.freeze(capabilitiesOf(options.capabilities ?? {}, able));
     this.#frame = { shell: shellIdentity(options.shell), capabilities, auth, limits };
     const { approvalTimeoutMs, executorTimeoutMs } = limits;
     this.#conversation = {
       post: {
-        line: this.#line,
+        engine: this.#engine,
         backoff,
         timeoutMs,
         limits,
@@ -198,8 +192,8 @@ class Client implements ShellClient {
 
   readonly close = async (): Promise<void> => {
     this.#closed ??= new ShellClientError("closed", "this client is closed");
-    for (const scope of this.#scopes) scope.giveUp(this.#closed);
-    await this.#line.close();
+    for (const call of this.#calls) call.abort(this.#closed);
+    await this.#engine.close();
     this.#whenClosed.resolve({});
   };
 
@@ -218,13 +212,13 @@ class Client implements ShellClient {
   ): Promise<ShellOutcome> {
     if (this.#closed) throw this.#closed;
     const { maxInFlight } = this.#limits;
-    if (this.#scopes.size >= maxInFlight) {
+    if (this.#calls.size >= maxInFlight) {
       const message = `${maxInFlight} calls are in progress`;
       throw new ShellClientError("overloaded", message, { retryable: true });
     }
-    const scope = new CallScope();
-    this.#scopes.add(scope);
-    const onAbort = () => scope.giveUp(signal?.reason);
+    const call = new AbortController();
+    this.#calls.add(call);
+    const onAbort = () => call.abort(signal?.reason);
     if (signal?.aborted) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     const operation = currentTracer()?.start(
@@ -234,7 +228,7 @@ class Client implements ShellClient {
     );
     try {
       const trace = new Trace(correlationId, traceparent, operation?.context);
-      const run = async () => new Conversation(this.#conversation, trace, scope).run(await open(trace));
+      const run = async () => new Conversation(this.#conversation, trace, call.signal).run(await open(trace));
       const outcome = await inOperation(operation, run);
       const { status, error } = outcome;
       operation?.set({ status, code: error?.code, requestId: outcome.response?.request_id });
@@ -245,7 +239,7 @@ class Client implements ShellClient {
       throw error;
     } finally {
       signal?.removeEventListener("abort", onAbort);
-      this.#scopes.delete(scope);
+      this.#calls.delete(call);
     }
   }
 

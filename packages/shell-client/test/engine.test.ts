@@ -275,7 +275,7 @@ describe("a shell and an engine without HTTP", () => {
     engine.connect(server);
     const shown: unknown[] = [];
     const shell = createShellClient({
-      engine: client,
+      engine: { connect: async () => client },
       executors: { render_message: ({ payload }) => void shown.push(payload?.message) },
     });
     const intents = Array.from({ length: 20 }, (_, index) => `intent ${index}`);
@@ -299,7 +299,7 @@ describe("a shell and an engine without HTTP", () => {
         return client;
       },
     };
-    const shell = createShellClient({ engine: transport, reconnect: { initialDelayMs: 0, maxDelayMs: 0 } });
+    const shell = createShellClient({ engine: transport, retry: { initialDelayMs: 0 } });
     expect(channels).toHaveLength(0);
     expect((await shell.send({ intent: "one" })).status).toBe("success");
     await channels[0]?.close();
@@ -325,7 +325,8 @@ describe("a shell and an engine without HTTP", () => {
         const channel = await transport.connect();
         const shown: unknown[] = [];
         const shell = createShellClient({
-          engine: channel,
+          engine: { connect: async () => channel },
+          retry: { maxAttempts: 1 },
           session: { sessionId: name },
           approve: () => "approved",
           executors: { render_message: ({ payload }) => void shown.push(payload?.message) },

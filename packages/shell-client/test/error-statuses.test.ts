@@ -106,6 +106,6 @@ describe("an error of an engine beside an HTTP status", () => {
     verifies("OH-78");
     const { shell, count } = await serve([{ status: 500, body }]);
     expect(failureOf(await shell.send({ intent: "hi" })).code).toBe("engine_unreachable");
-    expect(count()).toBe(3);
+    expect(count()).toBe(5);
   });
 });

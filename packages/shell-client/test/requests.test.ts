@@ -144,7 +144,10 @@ describe("a request", () => {
       "com.example.voice": "v2",
     });
     expect(await of({ capabilities: { "openharness.actions.parallel": false } })).toEqual({});
-    const streaming = { engine: async () => undefined, capabilities: { "openharness.streaming": true } };
+    const streaming = {
+      engine: { handle: async () => undefined },
+      capabilities: { "openharness.streaming": true },
+    };
     expect(() => createShellClient(streaming)).toThrow(
       expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),
     );
@@ -155,7 +158,7 @@ describe("credentials", () => {
   it("are no part of the body, but for references", async () => {
     verifies("OH-30");
     for (const auth of [{ token: "s3cret" }, { tenant_id: "t", api_key: "s3cret" }]) {
-      const options = { engine: async () => undefined, auth };
+      const options = { engine: { handle: async () => undefined }, auth };
       expect(() => createShellClient(options)).toThrow(
         expect.objectContaining({ code: "invalid_argument", message: expect.not.stringContaining("s3cret") }),
       );
@@ -272,10 +275,11 @@ describe("what cannot be sent is refused, with its reason and place", () => {
 });
 
 describe("options that cannot work are refused", () => {
-  const engine = async () => undefined;
+  const engine = { handle: async () => undefined };
   it.each<[string, object]>([
     ["no engine", { engine: undefined }],
     ["an engine that is none", { engine: {} }],
+    ["a function as engine", { engine: async () => undefined }],
     ["an executor that is none", { engine, executors: { render_message: "x" } }],
     ["a rule that is none", { engine, approvalPolicy: { dangerous: "aks" } }],
     ["what follows a refusal", { engine, afterRefusal: "halt" }],

@@ -185,11 +185,11 @@ describe("a request is tried again", () => {
   it("as often as it may, and what is left is the last failure", async () => {
     const { shell, sent } = scripted((request) => fail(request, { code: "busy", retryable: true }));
     const outcome = await shell.send({});
-    expect([outcome.error, sent.length]).toEqual([{ code: "busy", retryable: true }, 3]);
+    expect([outcome.error, sent.length]).toEqual([{ code: "busy", retryable: true }, 5]);
     expect(outcome.response?.response.status).toBe("error");
     const { shell: other, sent: tried } = scripted(() => Promise.reject(new TransportError("gone")));
     const failure = failureOf(await other.send({}));
-    expect([failure.code, failure.retryable, tried.length]).toEqual(["engine_unreachable", true, 3]);
+    expect([failure.code, failure.retryable, tried.length]).toEqual(["engine_unreachable", true, 5]);
     expect(failure.cause).toBeInstanceOf(TransportError);
   });
 
@@ -318,7 +318,7 @@ describe("over a channel", () => {
       close: () => {},
     });
     const shell = createShellClient({
-      engine: pair.client,
+      engine: { connect: async () => pair.client },
       executors: { render_message: ({ payload }) => void shown.push(payload?.message) },
       retry: { maxAttempts: 1 },
       onDiagnostic: (diagnostic) => diagnostics.push(diagnostic),

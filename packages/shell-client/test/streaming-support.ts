@@ -110,7 +110,6 @@ export const streamingShell = ({
   const shell = createShellClient({
     executors: { render_message: ({ payload }) => void shown.push(payload?.message) },
     retry: { initialDelayMs: 1 },
-    reconnect: { initialDelayMs: 1 },
     ...(reads && { onStream: (event) => events.push(event) }),
     ...options,
   });

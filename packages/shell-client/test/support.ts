@@ -58,12 +58,14 @@ export const scripted = (engine: Scripted, options: Partial<ShellClientOptions> 
   const diagnostics: ShellDiagnostic[] = [];
   const told: DirectiveResult[] = [];
   const shell = createShellClient({
-    engine: async (message, call) => {
-      const carried: unknown = JSON.parse(JSON.stringify(message));
-      expect(ShellRequestSchema.parse(carried)).toEqual(carried);
-      sent.push(carried as Sent);
-      calls.push(call);
-      return engine(carried as Sent, call, sent.length);
+    engine: {
+      handle: async (message, call) => {
+        const carried: unknown = JSON.parse(JSON.stringify(message));
+        expect(ShellRequestSchema.parse(carried)).toEqual(carried);
+        sent.push(carried as Sent);
+        calls.push(call);
+        return engine(carried as Sent, call, sent.length);
+      },
     },
     executors: { render_message: ({ payload }) => void shown.push(payload?.message) },
     retry: { initialDelayMs: 0 },

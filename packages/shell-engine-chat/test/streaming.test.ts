@@ -42,7 +42,7 @@ const start = (...answers: readonly Answer[]) => {
   ): Promise<StreamFrame[]> => {
     const frames: StreamFrame[] = [];
     if (!isMessageStream(answer)) return expect.fail("it is not a stream");
-    for await (const { message } of answer) {
+    for await (const message of answer) {
       const frame = message as StreamFrame;
       frames.push(frame);
       if (frame.type === "opened") onOpened(frame.stream_id);

@@ -1,7 +1,5 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type ShellAuth, ShellErrorCode, type ShellIdentity } from "@harnesskit/protocol/openharness";
 import { type Clock, joinKey, principalKey } from "@harnesskit/wire";
-import { copyJson, maxMessageDepth } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
 import { HandlerFault, idTooLong, overloaded, Thrown } from "./failure.ts";
 import type { ShellEngineLimits } from "./limits.ts";
@@ -89,13 +87,9 @@ export class Admission<Context> {
     const abort = new AbortController();
     const unfollow = followSignal(abort, signalOf(context));
     try {
-      const asked = async () =>
-        authenticate({
-          auth: auth && copyJson<ShellAuth & JsonObject>(auth, { maxDepth: maxMessageDepth }),
-          shell,
-          context,
-          signal: abort.signal,
-        });
+      // The redaction still looks for what the hook may take out.
+      const own = auth && { ...auth };
+      const asked = async () => authenticate({ auth: own, shell, context, signal: abort.signal });
       const settled = await settleWithin(asked(), {
         name: "authenticate",
         timeoutMs: this.#limits.authenticateTimeoutMs,

@@ -1,4 +1,3 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type ActionDirective,
   type ActionRegistry,
@@ -10,8 +9,7 @@ import {
   withMessageText,
 } from "@harnesskit/protocol/openharness";
 import { displayText } from "@harnesskit/wire";
-import { maxMessageDepth } from "@harnesskit/wire/json";
-import { HandlerFault, handlerJson } from "./failure.ts";
+import { HandlerFault } from "./failure.ts";
 
 export interface CheckedDirectives {
   readonly directives: ActionDirective[];
@@ -40,10 +38,7 @@ const degraded = (directive: ActionDirective): ActionDirective => {
   );
 };
 
-/** A directive holds any value a few levels below its top; the rest of a message's levels is the response's and its frame's. */
-const maxDirectiveDepth = maxMessageDepth - 9;
-
-const readAt = (index: number, given: JsonValue, registry: ActionRegistry): ActionDirective => {
+const readAt = (index: number, given: unknown, registry: ActionRegistry): ActionDirective => {
   const parsed = parseActionDirective(given);
   if (!("data" in parsed)) {
     const at = parsed.path || "an object is expected";
@@ -57,8 +52,8 @@ const readAt = (index: number, given: JsonValue, registry: ActionRegistry): Acti
 };
 
 /** The string that stands for a directive that is not valid. */
-const misfitTextIn = (given: JsonValue | undefined): string | undefined => {
-  const payload = typeof given === "object" && given !== null && !Array.isArray(given) ? given.payload : {};
+const misfitTextIn = (given: unknown): string | undefined => {
+  const { payload } = (given ?? {}) as { readonly payload?: unknown };
   const parsed = parseActionDirective({ action_type: "invalid", payload });
   return "data" in parsed ? misfitTextOf(parsed.data) : undefined;
 };
@@ -91,14 +86,12 @@ export const checkDirectives = (
     return withMessageText(directive);
   };
   const directives = [...given].flatMap((one, index) => {
-    let copy: JsonValue | undefined;
     try {
-      copy = handlerJson(one, `directives[${index}]`, "invalid_directive", maxDirectiveDepth);
-      return [toSend(readAt(index, copy, registry))];
+      return [toSend(readAt(index, one, registry))];
     } catch (error) {
       if (!HandlerFault.isInstance(error)) throw error;
       faults.push(error);
-      const text = misfitTextIn(copy);
+      const text = misfitTextIn(one);
       return text === undefined ? [] : [asText(text)];
     }
   });

@@ -24,10 +24,9 @@ type StoreLimits = Pick<ShellEngineLimits, "maxUsedContinuations" | "maxRuns" | 
 
 /** What a run left for its continuation. */
 interface Run {
-  readonly owner: string;
-  readonly data: JsonValue;
+  /** The data as JSON. */
+  readonly text: string;
   readonly expiresAtMs: number;
-  readonly length: number;
 }
 
 /**
@@ -53,10 +52,10 @@ export class MemoryContinuationStore implements ContinuationStore {
     this.#clock = clock;
   }
 
-  keep(id: string, data: JsonValue, expiresAtMs: number, owner: string): void {
-    const { length } = JSON.stringify(data);
-    this.#runs.set(id, { owner, data, expiresAtMs, length });
-    this.#length += length;
+  keep(id: string, data: JsonValue, expiresAtMs: number): void {
+    const text = JSON.stringify(data);
+    this.#runs.set(id, { text, expiresAtMs });
+    this.#length += text.length;
     const now = this.#clock.now();
     for (const [oldest, run] of this.#runs) {
       if (run.expiresAtMs > now) break;
@@ -72,7 +71,8 @@ export class MemoryContinuationStore implements ContinuationStore {
     if (this.#used.size >= this.#limits.maxUsedContinuations) this.#sweep();
     this.#used.set(id, expiresAtMs);
     this.#firstExpiryMs = Math.min(this.#firstExpiryMs, expiresAtMs);
-    return { status: "claimed", data: this.#runs.get(id)?.data };
+    const text = this.#runs.get(id)?.text;
+    return { status: "claimed", data: text === undefined ? undefined : (JSON.parse(text) as JsonValue) };
   }
 
   release(id: string): void {
@@ -80,26 +80,14 @@ export class MemoryContinuationStore implements ContinuationStore {
   }
 
   #drop(id: string): void {
-    this.#length -= this.#runs.get(id)?.length ?? 0;
+    this.#length -= this.#runs.get(id)?.text.length ?? 0;
     this.#runs.delete(id);
   }
 
-  /**
-   * The run whose data go first: one whose continuation was used, else the oldest of the user with most, so that no user can
-   * begin so many that those of others are lost. Looks at all runs: called only when there is no room.
-   */
+  /** A run whose continuation was used, else the oldest. Looks at all runs: called only when there is no room. */
   #leastNeeded(): string {
-    const { maxRuns, maxRunDataLength } = this.#limits;
-    const shares = new Map<string, { readonly oldest: string; share: number }>();
-    let heaviest = { oldest: "", share: 0 };
-    for (const [id, { owner, length }] of this.#runs) {
-      if (this.#used.has(id)) return id;
-      const own = shares.get(owner) ?? { oldest: id, share: 0 };
-      own.share += 1 / maxRuns + length / maxRunDataLength;
-      shares.set(owner, own);
-      if (own.share > heaviest.share) heaviest = own;
-    }
-    return heaviest.oldest;
+    const ids = [...this.#runs.keys()];
+    return ids.find((id) => this.#used.has(id)) ?? ids[0] ?? "";
   }
 
   #sweep(): void {

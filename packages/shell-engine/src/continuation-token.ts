@@ -6,10 +6,10 @@ export interface ContinuationClaims {
   readonly expiresAtMs: number;
   readonly session: string;
   readonly conversation?: string | undefined;
-  readonly run?: string;
+  readonly run?: string | undefined;
   readonly sop?: string | undefined;
   /** Who goes on: `intent`, `sop:ID`, `plugin:ID` or `business:KEY`. Undefined for one that only leads back to a session. */
-  readonly route?: string;
+  readonly route?: string | undefined;
   readonly step?: string | undefined;
   /** The digest of what the user was asked. */
   readonly digest?: string | undefined;

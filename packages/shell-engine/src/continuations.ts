@@ -108,14 +108,10 @@ export class Continuations {
     const expiresAtMs = clock.now() + expiresInMs;
     if (data !== undefined) await store.keep(id, data, expiresAtMs, owner);
     const token = await signer.sign(
-      { id, expiresAtMs, ...claims, hasData: data === undefined ? undefined : (true as const) },
+      { id, expiresAtMs, ...claims, hasData: data === undefined ? undefined : true },
       owner,
     );
-    return {
-      run_id: claims.run,
-      sop_id: claims.sop,
-      continuation_token: token,
-    };
+    return { run_id: claims.run, sop_id: claims.sop, continuation_token: token };
   }
 
   async #claim(id: string, expiresAtMs: number) {

@@ -1,7 +1,6 @@
-import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type ShellError, ShellErrorCode, ShellErrorSchema } from "@harnesskit/protocol/openharness";
 import { displayText, HarnessError } from "@harnesskit/wire";
-import { copyJson, JsonError, maxJsonDepth } from "@harnesskit/wire/json";
+import { jsonProblem } from "@harnesskit/wire/json";
 import { type Redact, redactNothing } from "./redaction.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
@@ -38,12 +37,12 @@ const thrownWords = (
   maxLength: number,
 ): ShellError | undefined => {
   if (!codePattern.test(code)) return undefined;
-  const kept = details && copyJson<JsonObject>(details, { maxBytes: maxLength });
+  if (details !== undefined && jsonProblem(details, { maxBytes: maxLength })) return undefined;
   return ShellErrorSchema.parse({
     code,
     message: displayText(redact(message), { multiline: true, maxLength: maxMessageLength }),
     retryable,
-    details: kept ? redact(kept) : undefined,
+    details: details && redact(details),
   });
 };
 
@@ -79,18 +78,3 @@ export const overloaded = (cause?: unknown) =>
 export class HandlerFault extends HarnessError {
   static override readonly brand = "HandlerFault";
 }
-
-/** A copy of what a handler returned, which it may change later. Throws a `HandlerFault` for what is not JSON. */
-export const handlerJson = <T extends JsonValue = JsonValue>(
-  value: unknown,
-  name: string,
-  code = "invalid_reply",
-  maxDepth = maxJsonDepth,
-): T => {
-  try {
-    return copyJson<T>(value, { name, maxDepth });
-  } catch (cause) {
-    if (!JsonError.isInstance(cause)) throw cause;
-    throw new HandlerFault(code, cause.message, { cause });
-  }
-};

@@ -8,7 +8,6 @@ export const shellHeaders: readonly string[] = [
   "x-request-id",
   "traceparent",
   "tracestate",
-  "last-event-id",
   "user-agent",
 ];
 

@@ -1,4 +1,4 @@
-export type { Denial, OfferedCapabilities } from "./capability-negotiation.ts";
+export type { Denial, OfferedCapabilities } from "./capability-offer.ts";
 export type {
   ContinuationClaim,
   ContinuationStore,

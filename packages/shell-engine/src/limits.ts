@@ -1,5 +1,4 @@
 import { defineLimits, type LimitsOf } from "@harnesskit/wire";
-import { maxMessageDepth } from "@harnesskit/wire/json";
 
 /** What shells may ask of an engine, and what it keeps. */
 export const shellEngineLimits = defineLimits({
@@ -13,14 +12,9 @@ export const shellEngineLimits = defineLimits({
    */
   maxInFlight: 1024,
   /**
-   * Requests of one channel that are not answered, or whose responses are not sent; then the channel is not read. A stream that
-   * waits for its next frame does not count. @default 64
+   * Requests of one channel that are not answered, or whose responses are not sent; then the channel is not read. @default 64
    */
   maxPendingPerChannel: 64,
-  /** Bytes of a request as JSON; then `invalid_request`. @default 4194304 */
-  maxRequestBytes: 4_194_304,
-  /** How deep a request may nest. @default 80 */
-  maxDepth: maxMessageDepth,
   /** Characters of every id, and of `tenant_id` and `credential_ref` where there is no `authenticate`. @default 512 */
   maxIdLength: 512,
   /** Attachments of one request. @default 64 */
@@ -42,24 +36,14 @@ export const shellEngineLimits = defineLimits({
    * be used again. So many can be used within `continuationMs`, by all users together. @default 100000
    */
   maxUsedContinuations: 100_000,
-  /** Runs whose data wait for their continuation; the oldest of the user with most goes. @default 10000 */
+  /** Runs whose data wait for their continuation; the oldest goes. @default 10000 */
   maxRuns: 10_000,
-  /** Characters of the data of all runs as JSON; the oldest of the user with most goes. @default 33554432 */
+  /** Characters of the data of all runs as JSON; the oldest goes. @default 33554432 */
   maxRunDataLength: 33_554_432,
-  /** Streams that are open, or kept for replay; a request beyond is answered without one. @default 1024 */
-  maxStreams: 1024,
-  /** Of these, streams of one credential. @default 64 */
-  maxStreamsPerOwner: 64,
-  /** Frames of a stream that are kept for replay; the oldest go first, and `end` stays. @default 4096 */
-  maxStreamFrames: 4096,
-  /** Characters of a stream's frames that are kept for replay. @default 1048576 */
-  maxStreamLength: 1_048_576,
-  /** Characters of the frames of all streams; the longest stream loses its oldest first. @default 67108864 */
-  maxStreamsLength: 67_108_864,
+  /** Characters of a stream's previews that wait for its reader; then the stream has no more of them. @default 65536 */
+  maxStreamLength: 65_536,
   /** Characters of text in one frame. @default 16384 */
   maxFrameLength: 16_384,
-  /** How long a stream is kept that no connection reads, in milliseconds; its work goes on. @default 60000 (1 min) */
-  streamIdleMs: 60_000,
 });
 
 export type ShellEngineLimits = LimitsOf<typeof shellEngineLimits>;

@@ -8,7 +8,6 @@ import {
   ShellErrorCode,
   type ShellRequest,
 } from "@harnesskit/protocol/openharness";
-import { JsonError, measureJson } from "@harnesskit/wire/json";
 import { badRequest, idTooLong } from "./failure.ts";
 import type { ShellEngineLimits } from "./limits.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
@@ -31,11 +30,7 @@ const ownField = (message: unknown, name: string): unknown =>
     : undefined;
 
 /** An id that can be echoed, of any message, also of one that is refused. */
-export const messageIdOf = (
-  message: unknown,
-  name: "request_id" | "correlation_id" | "stream_id",
-  maxLength: number,
-) => {
+export const messageIdOf = (message: unknown, name: "request_id" | "correlation_id", maxLength: number) => {
   const id = ownField(message, name);
   return typeof id === "string" && id !== "" && id.length <= maxLength ? id : undefined;
 };
@@ -83,25 +78,11 @@ const assertAttachments = ({ request }: ShellRequest, maxAttachments: number): v
   });
 };
 
-/** Bounds the size and depth of a message before anything else reads it. */
-export const assertBounds = (message: unknown, { maxRequestBytes, maxDepth }: ShellEngineLimits): void => {
-  try {
-    measureJson(message, { maxBytes: maxRequestBytes, maxDepth });
-  } catch (cause) {
-    // A getter that threw is not the shell's mistake.
-    if (!JsonError.isInstance(cause) || cause.cause !== undefined) throw cause;
-    if (cause.code === "too_deep") throw badRequest("The request nests too deeply.", { reason: "too_deep" });
-    if (cause.code === "too_large") throw badRequest("The request is too large.", { reason: "too_large" });
-    throw notValid("");
-  }
-};
-
 const notValid = (path: string) =>
   badRequest("The message is not a valid OpenHarness request.", { reason: "schema", path });
 
 /** Checks a message. Throws `protocol_version_unsupported` or `invalid_request`. */
 export const readRequest = (message: unknown, limits: ShellEngineLimits): ReadRequest => {
-  assertBounds(message, limits);
   assertVersion(message);
   const parsed = parseShellRequest(message);
   if (!("data" in parsed)) throw notValid(parsed.path);

@@ -2,7 +2,7 @@ import type { Clock } from "@harnesskit/wire";
 
 /** A request that was accepted. */
 export interface Remembered<Work> {
-  readonly fingerprint: number;
+  readonly digest: string;
   /** Settles with the response and never rejects; undefined once the serialized response is there. */
   readonly work?: Work;
   /** The response. */
@@ -11,14 +11,14 @@ export interface Remembered<Work> {
 
 /** A response that is there, and since when. */
 interface Done {
-  readonly fingerprint: number;
+  readonly digest: string;
   readonly text: string;
   readonly doneAt: number;
 }
 
 /** The requests of one owner. */
 class Owner<Work> {
-  readonly running = new Map<string, { readonly fingerprint: number; readonly work: Work }>();
+  readonly running = new Map<string, { readonly digest: string; readonly work: Work }>();
   /** In the order in which the responses came. */
   readonly done = new Map<string, Done>();
 
@@ -62,9 +62,9 @@ export class RequestMemory<Work> {
   }
 
   /** Adds a request whose work has begun. */
-  add(name: string, key: string, fingerprint: number, work: Work): void {
+  add(name: string, key: string, digest: string, work: Work): void {
     const owner = this.#touch(name);
-    owner.running.set(key, { fingerprint, work });
+    owner.running.set(key, { digest, work });
     this.#size++;
     this.#length += key.length;
     this.#makeRoom(owner);
@@ -76,7 +76,7 @@ export class RequestMemory<Work> {
     if (!running) return;
     const owner = this.#touch(name);
     owner.running.delete(key);
-    owner.done.set(key, { fingerprint: running.fingerprint, text, doneAt: this.#options.clock.elapsedMs() });
+    owner.done.set(key, { digest: running.digest, text, doneAt: this.#options.clock.elapsedMs() });
     this.#length += text.length;
     this.#makeRoom(owner);
   }

@@ -1,50 +1,73 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
+  type ActionRegistry,
   type ShellApprovalAnswer,
   type ShellContext,
   ShellErrorCode,
 } from "@harnesskit/protocol/openharness";
-import { ConnectionClosedError, joinKey, RequestCancelledError, RequestTimeoutError } from "@harnesskit/wire";
-import { copyJson } from "@harnesskit/wire/json";
+import {
+  type Clock,
+  ConnectionClosedError,
+  type CreateId,
+  digest,
+  joinKey,
+  RequestCancelledError,
+  RequestTimeoutError,
+} from "@harnesskit/wire";
 import { conversationKey } from "./admission.ts";
 import type { ContinuationClaims } from "./continuation-token.ts";
-import { isForeign } from "./continuations.ts";
+import { type Continuations, isForeign } from "./continuations.ts";
 import { overloaded, Thrown } from "./failure.ts";
-import { fingerprint } from "./fingerprint.ts";
-import { finishReply, type Payload } from "./finish-reply.ts";
-import { HandlerCall, type Inbound } from "./handler-call.ts";
+import type { Inbound } from "./inbound.ts";
+import type { ShellEngineLimits } from "./limits.ts";
+import type { Redact } from "./redaction.ts";
 import { type Remembered, RequestMemory } from "./request-memory.ts";
-import type { Outcome, RequestRunnerOptions } from "./request-runner-options.ts";
-import type { Route } from "./routes.ts";
+import type { Route, Router } from "./routes.ts";
 import { RunningHandler } from "./running-handler.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
+import type { ShellLog } from "./shell-log.ts";
+import { ResponseStream } from "./streaming/response-stream.ts";
+import { type Payload, toPayload } from "./to-payload.ts";
+import { toShellCall } from "./to-shell-call.ts";
+
+export interface Outcome {
+  readonly payload: Payload;
+  readonly isReplay: boolean;
+}
+
+export interface RequestRunnerOptions<Context> {
+  readonly limits: ShellEngineLimits;
+  readonly clock: Clock;
+  readonly createId: CreateId;
+  readonly registry: ActionRegistry;
+  readonly log: ShellLog;
+  readonly router: Router<Context>;
+  readonly continuations: Continuations;
+  readonly toFailure: (error: unknown, redact: Redact, elapsedMs?: number) => Payload;
+  readonly onError: (error: unknown) => void;
+}
 
 /** The key under which a request is remembered, and what tells another request of that id. */
 interface RequestKey {
   readonly owner: string;
   readonly key: string;
-  readonly sum: number;
+  readonly digest: string;
 }
 
-const cancelled = () =>
-  new ShellEngineError(ShellErrorCode.Cancelled, "The engine is closing.", { retryable: true });
+const error = (code: string, message: string, options = {}) => new ShellEngineError(code, message, options);
+const closing = () => error(ShellErrorCode.Cancelled, "The engine is closing.", { retryable: true });
+const tookTooLong = (options: object) =>
+  error(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
 
-const cancelledByShell = () =>
-  new ShellEngineError(ShellErrorCode.Cancelled, "The shell has cancelled the request.");
-
-const replyOf = async <Context>(handler: Route<Context>["handler"], call: HandlerCall<Context>) => {
-  try {
-    return await handler(call);
-  } catch (error) {
-    throw new Thrown(error);
-  }
-};
+/** Half of a surrogate pair has no canonical JSON. */
+const digestOf = (request: unknown): Promise<string> =>
+  digest(request).catch(() => digest(JSON.stringify(request)));
 
 /** Runs handlers: each request once, within its time, and its response remembered by its id. */
 export class RequestRunner<Context> {
   readonly #options: RequestRunnerOptions<Context>;
   readonly #memory: RequestMemory<Promise<Payload>>;
-  readonly #running = new Set<RunningHandler>();
+  readonly #running = new Map<RunningHandler, Inbound<Context>>();
   #isClosed = false;
 
   constructor(options: RequestRunnerOptions<Context>) {
@@ -59,37 +82,46 @@ export class RequestRunner<Context> {
   }
 
   stats() {
-    const { size: streams } = this.#options.streams;
-    return { inFlight: this.#running.size, rememberedRequests: this.#memory.size, streams };
+    return { inFlight: this.#running.size, rememberedRequests: this.#memory.size };
   }
 
   /** Throws `cancelled` after `close`. */
   assertOpen(): void {
-    if (this.#isClosed) throw cancelled();
+    if (this.#isClosed) throw closing();
   }
 
   close(): void {
-    if (this.#isClosed) return;
     this.#isClosed = true;
     const cause = new ConnectionClosedError("the engine is closed");
-    for (const running of [...this.#running]) {
+    for (const [running, inbound] of this.#running) {
       running.abort(cause);
-      running.giveUp();
+      running.response.resolve(this.#failed(inbound, closing()));
+    }
+  }
+
+  /** Ends the work whose stream this is. Of another owner or session it is not found, and nothing happens. */
+  cancelStream(id: string, owner: string, sessionId: string | undefined): void {
+    for (const [running, inbound] of this.#running) {
+      if (running.stream?.id !== id || running.isCancelled) continue;
+      if (inbound.owner !== owner || inbound.asked.session_id !== sessionId) return;
+      running.isCancelled = true;
+      running.abort(new RequestCancelledError("the request"));
+      const cancelled = error(ShellErrorCode.Cancelled, "The shell has cancelled the request.");
+      running.response.resolve(this.#failed(inbound, cancelled));
     }
   }
 
   /** The response to a request: of its handler, or the one that was remembered. */
   async answer(inbound: Inbound<Context>): Promise<Outcome> {
-    const { asked, owner, request, extension, subject } = inbound;
+    const { asked, owner, extension, subject } = inbound;
     const belongsToHandler = this.#isForeign(asked);
     const claims = belongsToHandler ? undefined : await this.#options.continuations.read(asked, owner);
-    this.assertOpen();
     subject.sessionId = asked.session_id ?? claims?.session;
     subject.runId = claims?.run;
-    const { request_id: requestId } = request;
-    const id = requestId === undefined ? undefined : this.#keyOf(inbound, requestId);
+    const id = await this.#keyOf(inbound);
+    this.assertOpen();
     const known = id && this.#memory.get(id.owner, id.key);
-    if (known) return this.#replay(inbound, known, id.sum);
+    if (known) return this.#replay(inbound, known, id.digest);
     if (!belongsToHandler) this.#assertUsable(claims, extension?.approval);
     if (this.#running.size >= this.#options.limits.maxInFlight) throw overloaded();
     return { payload: await this.#begin(inbound, claims, id), isReplay: false };
@@ -100,21 +132,20 @@ export class RequestRunner<Context> {
     return this.#options.router.takesOwnContinuations && isForeign(asked);
   }
 
-  #keyOf({ owner, request, subject }: Inbound<Context>, requestId: string): RequestKey {
-    const sum = fingerprint([request.protocol_version, request.capabilities ?? null, request.request]);
-    return { owner, key: joinKey(subject.sessionId ?? "", requestId), sum };
+  async #keyOf({ owner, request, subject }: Inbound<Context>): Promise<RequestKey | undefined> {
+    const { request_id: requestId, protocol_version: version, capabilities = null } = request;
+    if (requestId === undefined) return undefined;
+    const key = joinKey(subject.sessionId ?? "", requestId);
+    return { owner, key, digest: await digestOf([version, capabilities, request.request]) };
   }
 
   async #replay(
     inbound: Inbound<Context>,
-    { fingerprint: sum, work, text }: Remembered<Promise<Payload>>,
-    asked: number,
+    { digest: known, work, text }: Remembered<Promise<Payload>>,
+    asked: string,
   ): Promise<Outcome> {
-    if (sum !== asked) {
-      throw new ShellEngineError(
-        ShellErrorCode.RequestIdConflict,
-        "This request_id was used for another request.",
-      );
+    if (known !== asked) {
+      throw error(ShellErrorCode.RequestIdConflict, "This request_id was used for another request.");
     }
     // Each caller that waits for the same work gets an object of its own.
     const kept = text ?? JSON.stringify(await this.#wait(inbound, work as Promise<Payload>, true));
@@ -124,10 +155,8 @@ export class RequestRunner<Context> {
   #assertUsable(claims: ContinuationClaims | undefined, approval: ShellApprovalAnswer | undefined): void {
     if (claims) this.#options.continuations.assertUsable(claims, approval);
     else if (approval) {
-      throw new ShellEngineError(
-        ShellErrorCode.ApprovalMismatch,
-        "An answer to an approval comes with the continuation of what was asked.",
-      );
+      const message = "An answer to an approval comes with the continuation of what was asked.";
+      throw error(ShellErrorCode.ApprovalMismatch, message);
     }
   }
 
@@ -143,18 +172,11 @@ export class RequestRunner<Context> {
   ): Promise<Payload> {
     const { limits, clock } = this.#options;
     return new Promise((resolve) => {
-      const expired = () => {
+      const cancelTimer = clock.after(limits.handlerTimeoutMs, () => {
         const cause = new RequestTimeoutError("the handler", limits.handlerTimeoutMs);
         running?.abort(cause);
-        const options = { retryable: isRemembered, cause };
-        const error = new ShellEngineError(
-          ShellErrorCode.EngineTimeout,
-          "The engine took too long.",
-          options,
-        );
-        resolve(this.#failed(inbound, error));
-      };
-      const cancelTimer = clock.after(limits.handlerTimeoutMs, expired);
+        resolve(this.#failed(inbound, tookTooLong({ retryable: isRemembered, cause })));
+      });
       void work.then((payload) => {
         cancelTimer();
         resolve(payload);
@@ -167,43 +189,26 @@ export class RequestRunner<Context> {
     claims: ContinuationClaims | undefined,
     id: RequestKey | undefined,
   ): Promise<Payload> {
-    const { clock, limits } = this.#options;
+    const { clock, limits, createId } = this.#options;
     // A shell that has gone may come back for what it asked by its id.
-    const running = new RunningHandler(
-      clock.now() + limits.handlerTimeoutMs,
-      id ? undefined : inbound.context,
-    );
-    this.#running.add(running);
-    const work = new Promise<Payload>((resolve) => {
-      running.giveUp = () => resolve(running.cancelled ?? this.#failed(inbound, cancelled()));
-      void this.#run(inbound, claims, running).then((payload) => {
-        this.#running.delete(running);
-        running.end();
-        if (id) this.#settle(id, payload, running.cancelled !== undefined);
-        if (this.#isClosed || running.cancelled) running.giveUp();
-        else resolve(payload);
-      });
-    });
+    const dueAtMs = clock.now() + limits.handlerTimeoutMs;
+    const running = new RunningHandler(dueAtMs, id ? undefined : inbound.context);
+    const { promise } = running.response;
+    this.#running.set(running, inbound);
     if (id) {
-      this.#memory.add(id.owner, id.key, id.sum, work);
-      this.#openStream(inbound, running);
+      this.#memory.add(id.owner, id.key, id.digest, promise);
+      // A request without an id has no stream: it could not be sent again for its response.
+      if (inbound.onStream) {
+        running.stream = new ResponseStream(createId("stream"), inbound.request.request_id as string, limits);
+        inbound.onStream(running.stream);
+      }
     }
-    return this.#wait(inbound, work, id !== undefined, running);
-  }
-
-  /** A request without an id has no stream: it could not be told from others, nor sent again for its response. */
-  #openStream(inbound: Inbound<Context>, running: RunningHandler): void {
-    const { onStream, owner, asked, request } = inbound;
-    if (!onStream) return;
-    const cancel = () => {
-      const cause = new RequestCancelledError("the request");
-      running.cancelled ??= this.#failed(inbound, cancelledByShell());
-      running.abort(cause);
-      running.giveUp();
-    };
-    const of = { owner, sessionId: asked.session_id };
-    running.stream = this.#options.streams.open(of, request.request_id as string, cancel);
-    onStream(running.stream);
+    void this.#run(inbound, claims, running).then((payload) => {
+      this.#running.delete(running);
+      if (id) this.#settle(id, payload, running.isCancelled);
+      running.end(payload);
+    });
+    return this.#wait(inbound, promise, id !== undefined, running);
   }
 
   /** What can be tried again, or was cancelled by its shell, is not remembered, so that the next attempt is made. */
@@ -219,23 +224,25 @@ export class RequestRunner<Context> {
     running: RunningHandler,
   ): Promise<Payload> {
     await undefined;
-    const { router, continuations } = this.#options;
+    const { router, continuations, onError } = this.#options;
     const { asked } = inbound;
-    let claimed: ContinuationClaims | undefined;
+    let isClaimed = false;
     try {
       if (!claims) {
         const route = this.#isForeign(asked) ? router.ownContinuation() : router.start(asked.task_hint);
-        return await this.#handle(inbound, route, running);
+        return await this.#handle(inbound, route, running, undefined, undefined);
       }
       const route = claims.route === undefined ? router.start(asked.task_hint) : router.resume(claims);
       const data = await continuations.claim(claims);
-      claimed = claims;
+      isClaimed = true;
       // A store may take its time, and the answer to what begins now would reach no shell.
       this.assertOpen();
-      return await this.#handle(inbound, route, running, { claims, data });
-    } catch (error) {
-      const payload = this.#failed(inbound, error);
-      if (claimed && payload.value.error?.retryable) await this.#release(claimed);
+      return await this.#handle(inbound, route, running, claims, data);
+    } catch (failure) {
+      const payload = this.#failed(inbound, failure);
+      if (claims && isClaimed && payload.value.error?.retryable) {
+        await continuations.release(claims).catch(onError);
+      }
       return payload;
     }
   }
@@ -244,50 +251,45 @@ export class RequestRunner<Context> {
     inbound: Inbound<Context>,
     route: Route<Context>,
     running: RunningHandler,
-    resumed?: { readonly claims: ContinuationClaims; readonly data: JsonValue | undefined },
+    claims: ContinuationClaims | undefined,
+    data: JsonValue | undefined,
   ): Promise<Payload> {
-    const { continuations, createId, registry, limits, log } = this.#options;
-    const { asked, subject, owner, held } = inbound;
-    const { claims, data } = resumed ?? {};
-    const run =
-      claims?.run === undefined
-        ? undefined
-        : { id: claims.run, data: data === undefined ? undefined : copyJson(data), step: claims.step };
-    const sessionId = subject.sessionId ?? createId("sess");
+    const { continuations, createId, registry, limits, log, onError } = this.#options;
+    const { asked, subject, owner } = inbound;
+    const run = claims?.run === undefined ? undefined : { id: claims.run, data, step: claims.step };
     const isNew = subject.sessionId === undefined;
+    const sessionId = subject.sessionId ?? createId("sess");
     subject.sessionId = sessionId;
     const conversationId = asked.conversation_id ?? claims?.conversation;
     const key = conversationKey(owner, sessionId, conversationId);
     const conversation = { key, sessionId, conversationId, isNew };
-    const call = new HandlerCall(inbound, { conversation, run, running, log });
-    return finishReply(await replyOf(route.handler, call), {
+    const call = toShellCall({ inbound, conversation, run, running, log });
+    let returned: unknown;
+    try {
+      returned = await route.handler(call);
+    } catch (thrown) {
+      throw new Thrown(thrown);
+    }
+    return toPayload(returned, {
       registry,
       limits,
       continuations,
-      held,
+      held: subject.negotiated.held,
       owner,
       conversation,
       route,
       runId: () => run?.id ?? createId("run"),
       isOwnSession: asked.session_id === undefined,
-      elapsedMs: () => this.#sinceMs(inbound.startedAt),
-      onFault: this.#options.onError,
+      elapsedMs: () => this.#sinceMs(subject.startedAt),
+      onFault: onError,
     });
   }
 
-  #failed(inbound: Inbound<Context>, error: unknown): Payload {
-    return this.#options.toFailure(error, inbound.subject.redact, this.#sinceMs(inbound.startedAt));
+  #failed({ subject }: Inbound<Context>, failure: unknown): Payload {
+    return this.#options.toFailure(failure, subject.redact, this.#sinceMs(subject.startedAt));
   }
 
   #sinceMs(startedAt: number): number {
     return Math.max(0, this.#options.clock.elapsedMs() - startedAt);
-  }
-
-  async #release(claims: ContinuationClaims): Promise<void> {
-    try {
-      await this.#options.continuations.release(claims);
-    } catch (error) {
-      this.#options.onError(error);
-    }
   }
 }

@@ -1,15 +1,15 @@
-import type { Payload } from "./finish-reply.ts";
+import { createDeferred } from "@harnesskit/wire";
 import { followSignal, signalOf } from "./shell-context.ts";
 import type { ResponseStream } from "./streaming/response-stream.ts";
+import type { Payload } from "./to-payload.ts";
 
-/** A handler that runs: when its time is over, and its signal, which is made when it is first read. */
+/** A handler that runs: its response, when its time is over, and its signal, which is made when it is first read. */
 export class RunningHandler {
+  /** Settles with the first response: the handler's, or one in its place. Never rejects. */
+  readonly response = createDeferred<Payload>();
   readonly dueAtMs: number;
-  /** Answers everyone who waits for the handler, in its place. */
-  giveUp: () => void = () => {};
-  /** The response to a request that its shell has cancelled. */
-  cancelled: Payload | undefined;
   stream: ResponseStream | undefined;
+  isCancelled = false;
   readonly #context: unknown;
   #abort: AbortController | undefined;
   #reason: unknown;
@@ -35,8 +35,9 @@ export class RunningHandler {
     this.#abort?.abort(reason);
   }
 
-  /** The handler has ended. */
-  end(): void {
+  /** The handler has ended with this response. */
+  end(payload: Payload): void {
     this.#unfollow();
+    this.response.resolve(payload);
   }
 }

@@ -43,7 +43,7 @@ export interface ShellCall<Context = unknown> {
   readonly intent: string | undefined;
   readonly task: TaskHint | undefined;
   readonly shell: ShellIdentity | undefined;
-  /** A copy of what the shell sent; its `privacy_tier` binds handlers as it binds the engine. */
+  /** What the shell sent; its `privacy_tier` binds handlers as it binds the engine. */
   readonly environment: EnvironmentState | undefined;
   readonly attachments: readonly AttachmentRef[];
   /** `context.extensions`. */
@@ -53,7 +53,7 @@ export interface ShellCall<Context = unknown> {
   /** The features that the shell has and the engine offers. */
   readonly capabilities: ReadonlySet<string>;
   /**
-   * A copy of all that the shell declared, with its values (boolean, string or object): vendor keys, and features that the engine
+   * All that the shell declared, with its values (boolean, string or object): vendor keys, and features that the engine
    * does not offer, too. `hasCapability` of the protocol reads one. Empty where the shell declared nothing.
    */
   readonly shellCapabilities: Capabilities;

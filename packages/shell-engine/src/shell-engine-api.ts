@@ -7,8 +7,6 @@ export interface ShellEngineStats {
   readonly inFlight: number;
   /** Requests that are remembered by their ids. */
   readonly rememberedRequests: number;
-  /** Streams that are open, or kept for replay. */
-  readonly streams: number;
 }
 
 /** The engine's side of OpenHarness v1, for any number of shells at once. All functions are bound. */
@@ -21,7 +19,8 @@ export interface ShellEngine<Context = unknown> {
   readonly handle: (message: unknown, context: Context) => Promise<ShellResponse>;
   /**
    * As `handle`, for a caller that also reads streams (ADR 0053): resolves with the frames of a stream where the engine offers
-   * `openharness.streaming` and the request agrees on it, else with the response. Takes messages about streams too. Never rejects.
+   * `openharness.streaming` and the request agrees on it, else with the response. Takes cancellations of streams too, and resolves with
+   * undefined. Never rejects.
    */
   readonly handleStream: (message: unknown, context: Context) => Promise<unknown>;
   /** The response to a body that is not JSON: `invalid_request`. */

@@ -1,6 +1,6 @@
 import type { ActionType, ShellAuth, ShellIdentity, ShellResponse } from "@harnesskit/protocol/openharness";
 import type { Clock, CreateId } from "@harnesskit/wire";
-import type { OfferedCapabilities } from "./capability-negotiation.ts";
+import type { OfferedCapabilities } from "./capability-offer.ts";
 import type { ContinuationStore } from "./continuation-store.ts";
 import type { ShellEngineLimits } from "./limits.ts";
 import type { ShellHandlers } from "./routes.ts";

@@ -2,8 +2,11 @@ import {
   createActionRegistry,
   isStreamFrame,
   OPENHARNESS_VERSION,
+  parseStreamCancel,
   ShellCapability,
   type ShellResponse,
+  type StreamCancel,
+  type StreamFrame,
 } from "@harnesskit/protocol/openharness";
 import {
   type Channel,
@@ -17,29 +20,26 @@ import { ChannelServer } from "@harnesskit/wire/rpc";
 import { systemClock } from "@harnesskit/wire/time";
 import { currentTracer, type TracedOperation } from "@harnesskit/wire/trace";
 import { Admission } from "./admission.ts";
-import { allDenials, CapabilityOffer, noDenials } from "./capability-negotiation.ts";
+import { allDenials, CapabilityOffer } from "./capability-offer.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
 import { internalError, notJson, shellErrorOf, Thrown } from "./failure.ts";
-import type { Payload } from "./finish-reply.ts";
 import { shellReplyHeaders, traceOf, traceOfMessage } from "./http-trace.ts";
+import type { Subject } from "./inbound.ts";
 import { type ShellEngineLimits, shellEngineLimits } from "./limits.ts";
 import { checkShellEngineOptions } from "./option-names.ts";
 import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
-import { type Progress, type Recipient, unknownRecipient } from "./recipient.ts";
 import { createRedact, type Redact, redactNothing } from "./redaction.ts";
-import { RequestRunner } from "./request-runner.ts";
-import type { Outcome } from "./request-runner-options.ts";
+import { type Outcome, RequestRunner } from "./request-runner.ts";
 import { Router } from "./routes.ts";
 import { contextOf } from "./shell-context.ts";
 import type { ShellEngine, ShellEngineStats } from "./shell-engine-api.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
-import { type LogSubject, ShellLog } from "./shell-log.ts";
+import { ShellLog } from "./shell-log.ts";
+import { lastAnswer } from "./streaming/last-answer.ts";
 import type { ResponseStream } from "./streaming/response-stream.ts";
-import { tooManyStreams } from "./streaming/stream-control.ts";
-import { StreamServer } from "./streaming/stream-server.ts";
-import { StreamTable } from "./streaming/stream-table.ts";
+import type { Payload } from "./to-payload.ts";
 
 type OnStream = (stream: ResponseStream) => void;
 
@@ -51,8 +51,6 @@ class Engine<Context> implements ShellEngine<Context> {
   readonly #offer: CapabilityOffer;
   readonly #admission: Admission<Context>;
   readonly #runner: RequestRunner<Context>;
-  /** Undefined where streams are not offered. */
-  readonly #streams: StreamServer<Context> | undefined;
   readonly #onResponse: ((response: ShellResponse) => void) | undefined;
   readonly #open = new Map<Channel<Context>, ChannelServer<unknown>>();
   #isClosed = false;
@@ -69,10 +67,8 @@ class Engine<Context> implements ShellEngine<Context> {
     this.#offer = new CapabilityOffer(registry, options.capabilities ?? {});
     this.#admission = new Admission(options.authenticate, limits, clock);
     const key = options.continuationKey ?? crypto.getRandomValues(new Uint8Array(32));
-    const streams = new StreamTable({ limits, clock, createId });
     this.#runner = new RequestRunner({
       limits,
-      streams,
       clock,
       createId,
       registry,
@@ -87,22 +83,39 @@ class Engine<Context> implements ShellEngine<Context> {
       toFailure: (error, redact, elapsedMs) => this.#toFailure(error, redact, elapsedMs),
       onError: this.#onError,
     });
-    if (!this.#offer.offersStreaming) return;
-    this.#streams = new StreamServer({
-      limits,
-      table: streams,
-      admission: this.#admission,
-      assertOpen: () => this.#runner.assertOpen(),
-      answer: (message, asked, onStream) => this.#traced(message, asked, onStream),
-      toError: (error) => this.#toFailure(error).value.error ?? internalError(),
-    });
   }
 
   readonly handle = (message: unknown, context: Context): Promise<ShellResponse> =>
     this.#traced(message, context);
 
-  readonly handleStream = (message: unknown, context: Context): Promise<unknown> =>
-    this.#streams ? this.#streams.handle(message, context) : this.handle(message, context);
+  readonly handleStream = (message: unknown, context: Context): Promise<unknown> => {
+    if (!this.#offer.offersStreaming) return this.handle(message, context);
+    const cancel = parseStreamCancel(message);
+    if (cancel) return this.#cancel(cancel, context);
+    return new Promise((resolve) => {
+      let stream: ResponseStream | undefined;
+      const onStream = (opened: ResponseStream) => {
+        stream = opened;
+        resolve(opened);
+      };
+      void this.#traced(message, context, onStream).then((response) => {
+        if (stream) stream.finish(response as never);
+        else resolve(response);
+      });
+    });
+  };
+
+  /** Of a stream that is not known, or another's, nothing is said. */
+  async #cancel({ stream_id, session_id, auth }: StreamCancel, context: Context): Promise<unknown> {
+    try {
+      this.#runner.assertOpen();
+      const { owner } = await this.#admission.admit(auth, undefined, context);
+      this.#runner.cancelStream(stream_id, owner, session_id);
+      return undefined;
+    } catch (error) {
+      return this.#respond(this.#toFailure(error), undefined);
+    }
+  }
 
   async #traced(message: unknown, context: Context, onStream?: OnStream): Promise<ShellResponse> {
     const tracer = currentTracer();
@@ -124,51 +137,36 @@ class Engine<Context> implements ShellEngine<Context> {
     onStream: OnStream | undefined,
     operation?: TracedOperation<"engineRequest">,
   ): Promise<ShellResponse> {
-    const startedAt = this.#clock.elapsedMs();
-    let progress: Progress | undefined;
+    let subject: Subject | undefined;
     let outcome: Outcome;
     try {
-      progress = {
-        subject: this.#subjectOf(message, context),
-        denials: noDenials,
-        supported: this.#offer.supported,
-        startedAt,
-      };
-      outcome = await this.#answer(message, context, progress, onStream);
+      subject = this.#subjectOf(message, context);
+      outcome = await this.#answer(message, context, subject, onStream);
     } catch (error) {
-      const elapsedMs = this.#sinceMs(startedAt);
-      outcome = { payload: this.#toFailure(error, progress?.subject.redact, elapsedMs), isReplay: false };
+      const elapsedMs = subject && this.#sinceMs(subject.startedAt);
+      outcome = { payload: this.#toFailure(error, subject?.redact, elapsedMs), isReplay: false };
     }
-    const { payload } = outcome;
-    if (!progress) return this.#respond(payload, unknownRecipient);
-    const { subject } = progress;
-    this.#write(subject, outcome, startedAt);
-    operation?.set({ sessionId: subject.sessionId, isReplay: outcome.isReplay });
-    const { requestId, correlationId } = subject;
-    const { denials, supported } = progress;
-    return this.#respond(payload, { requestId, correlationId, denials, supported });
+    if (subject) {
+      this.#write(subject, outcome);
+      operation?.set({ sessionId: subject.sessionId, isReplay: outcome.isReplay });
+    }
+    return this.#respond(outcome.payload, subject);
   }
 
   async #answer(
     message: unknown,
     context: Context,
-    progress: Progress,
+    subject: Subject,
     onStream: OnStream | undefined,
   ): Promise<Outcome> {
-    const { subject, startedAt } = progress;
     this.#runner.assertOpen();
     const { request, extension } = readRequest(message, this.#limits);
     const { auth, context: asked = {} } = request.request;
     subject.request = request;
     subject.redact = createRedact(auth, asked.environment_state, asked.user_intent);
-    const { held, denials, supported } = this.#offer.negotiate(request.capabilities);
-    Object.assign(progress, { denials, supported });
+    subject.negotiated = this.#offer.negotiate(request.capabilities);
     const { principal, owner } = await this.#admission.admit(auth, asked.shell, context);
-    const toStream = (stream: ResponseStream | undefined) => {
-      if (stream) return onStream?.(stream);
-      progress.denials = [...denials, { capability: ShellCapability.Streaming, ...tooManyStreams }];
-      progress.supported = this.#offer.supported;
-    };
+    const canStream = subject.negotiated.held.has(ShellCapability.Streaming);
     return this.#runner.answer({
       request,
       extension,
@@ -176,43 +174,35 @@ class Engine<Context> implements ShellEngine<Context> {
       owner,
       asked,
       context,
-      held,
       subject,
-      startedAt,
-      onStream: onStream && held.has(ShellCapability.Streaming) ? toStream : undefined,
+      onStream: canStream ? onStream : undefined,
     });
   }
 
-  #respond(
-    { value, denials: needed }: Payload,
-    { requestId, correlationId, denials, supported = this.#offer.supported }: Recipient,
-  ): ShellResponse {
-    const response: ShellResponse = { protocol_version: OPENHARNESS_VERSION, response: value };
+  #respond(payload: Payload, subject: Partial<Subject> | undefined): ShellResponse {
+    const { requestId, correlationId, negotiated = this.#offer.nothingAsked } = subject ?? {};
+    const response: ShellResponse = { protocol_version: OPENHARNESS_VERSION, response: payload.value };
     if (requestId !== undefined) response.request_id = requestId;
     if (correlationId !== undefined) response.correlation_id = correlationId;
     response.supported_protocol_versions = supportedVersions;
-    response.supported_capabilities = supported;
-    response.capability_denials = allDenials(denials, needed);
+    response.supported_capabilities = negotiated.supported;
+    response.capability_denials = allDenials(negotiated.denials, payload.denials);
     this.#onResponse?.(response);
     return response;
   }
 
   readonly malformed = (): ShellResponse =>
-    this.#respond({ value: { status: "error", error: notJson() }, denials: [] }, unknownRecipient);
+    this.#respond({ value: { status: "error", error: notJson() }, denials: [] }, undefined);
 
   readonly unsendable = (reply: unknown, error: HarnessError): unknown => {
     if (isStreamFrame(reply)) {
-      const frame = reply as { readonly response?: unknown };
-      return {
-        ...frame,
-        ...(frame.response !== undefined && { response: this.unsendable(frame.response, error) }),
-      };
+      const frame = reply as StreamFrame;
+      return frame.type === "end" ? { ...frame, response: this.unsendable(frame.response, error) } : frame;
     }
     const { maxIdLength } = this.#limits;
     return this.#respond(this.#toFailure(error), {
       requestId: messageIdOf(reply, "request_id", maxIdLength),
       correlationId: messageIdOf(reply, "correlation_id", maxIdLength),
-      denials: unknownRecipient.denials,
     });
   };
 
@@ -222,10 +212,11 @@ class Engine<Context> implements ShellEngine<Context> {
     if (this.#isClosed) throw new ConnectionClosedError("the engine is closed");
     const context = contextOf(channel);
     const server = new ChannelServer<unknown>(channel, {
-      receive: (message, respond, setIdle) => {
+      receive: (message, respond) => {
         server.note(typeof message === "object" && message !== null);
-        if (this.#streams) void this.#streams.serve(message, context, channel, respond, setIdle);
-        else void this.handle(message, context).then((response) => respond(response));
+        void this.handleStream(message, context)
+          .then((answer) => lastAnswer(answer, channel))
+          .then(respond);
       },
       malformed: this.malformed,
       unsendable: this.unsendable,
@@ -250,10 +241,12 @@ class Engine<Context> implements ShellEngine<Context> {
 
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.close();
 
-  #subjectOf(message: unknown, context: Context): LogSubject {
+  #subjectOf(message: unknown, context: Context): Subject {
     const { maxIdLength } = this.#limits;
     const trace = traceOf(context);
     return {
+      startedAt: this.#clock.elapsedMs(),
+      negotiated: this.#offer.nothingAsked,
       request: undefined,
       requestId: messageIdOf(message, "request_id", maxIdLength),
       correlationId: messageIdOf(message, "correlation_id", maxIdLength) ?? trace.correlationId,
@@ -264,7 +257,7 @@ class Engine<Context> implements ShellEngine<Context> {
     };
   }
 
-  #write(subject: LogSubject, { payload, isReplay }: Outcome, startedAt: number): void {
+  #write(subject: Subject, { payload, isReplay }: Outcome): void {
     if (!this.#log.isOn) return;
     const { status, error, action_directives } = payload.value;
     this.#log.write(subject, {
@@ -272,7 +265,7 @@ class Engine<Context> implements ShellEngine<Context> {
       level: status === "error" ? "warn" : "info",
       outcome: status,
       error_code: error?.code,
-      duration_ms: this.#sinceMs(startedAt),
+      duration_ms: this.#sinceMs(subject.startedAt),
       is_replay: isReplay,
       action_types: action_directives?.map(({ action_type }) => action_type),
     });
@@ -285,8 +278,8 @@ class Engine<Context> implements ShellEngine<Context> {
   #toFailure(failure: unknown, redact: Redact = redactNothing, elapsedMs?: number): Payload {
     const own = shellErrorOf(failure, redact, this.#limits.maxResponseLength);
     if (!own) this.#onError(failure instanceof Thrown ? failure.error : failure);
-    const latency = elapsedMs === undefined ? {} : { engine_latency_ms: elapsedMs };
-    return { value: { status: "error", error: own ?? internalError(), ...latency }, denials: [] };
+    const value = { status: "error", error: own ?? internalError(), engine_latency_ms: elapsedMs } as const;
+    return { value, denials: [] };
   }
 }
 

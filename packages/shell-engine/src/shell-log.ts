@@ -1,8 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { EnvironmentState, PrivacyTier, ShellRequest } from "@harnesskit/protocol/openharness";
+import type { EnvironmentState, PrivacyTier } from "@harnesskit/protocol/openharness";
 import { callSafely } from "@harnesskit/wire";
-import type { HttpTrace } from "./http-trace.ts";
-import type { Redact } from "./redaction.ts";
+import type { Subject } from "./inbound.ts";
 
 /**
  * One line of an engine's log. The user's intent, the content of `auth` and of directives and the message of a failure
@@ -37,17 +36,6 @@ export interface ShellLogLine {
 
 export type WriteLog = (line: ShellLogLine) => unknown;
 
-/** What every line about a request says of it. */
-export interface LogSubject {
-  request: ShellRequest | undefined;
-  readonly requestId: string | undefined;
-  readonly correlationId: string | undefined;
-  readonly trace: HttpTrace;
-  sessionId: string | undefined;
-  runId: string | undefined;
-  redact: Redact;
-}
-
 /** Writes lines, each as far as its request's privacy tier lets it. */
 export class ShellLog {
   readonly #write: WriteLog | undefined;
@@ -61,9 +49,8 @@ export class ShellLog {
     return this.#write !== undefined;
   }
 
-  /** Throws only for details that cannot be read. */
   write(
-    subject: LogSubject,
+    subject: Subject,
     line: Pick<
       ShellLogLine,
       "event" | "level" | "outcome" | "error_code" | "duration_ms" | "is_replay" | "action_types" | "details"

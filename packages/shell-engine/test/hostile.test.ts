@@ -78,18 +78,6 @@ describe("a handler", () => {
     expect(errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "invalid_directive" })]);
   });
 
-  it("has its directives read once, so that what was checked is sent", async () => {
-    let reads = 0;
-    const payload = {
-      get message() {
-        return reads++ === 0 ? "fine" : 1n;
-      },
-    };
-    const { engine } = engineOf(() => [{ action_type: "render_message", payload }]);
-    expect(messagesOf(await send(engine, request()))).toEqual(["fine"]);
-    expect(reads).toBe(1);
-  });
-
   it("that goes on changing what it returned changes no response that is remembered", async () => {
     const payload = { message: "one" };
     const { engine } = engineOf(() => [{ action_type: "render_message", payload }]);
@@ -387,19 +375,6 @@ describe("continuations of one process", () => {
       limits,
       ...more,
     }).engine;
-
-  it("are not lost because somebody else begins many runs", async () => {
-    const engine = running();
-    const own = continuationOf(await send(engine, request()));
-    const other = { principal: "other" };
-    const all = [];
-    for (let i = 0; i < 5; i++) all.push(continuationOf(await send(engine, request(), other)));
-    expect(messagesOf(await send(engine, request({ continuation: own })))).toEqual(["done"]);
-    const codes = [];
-    for (const continuation of all) codes.push(codeOf(await send(engine, request({ continuation }), other)));
-    const gone = "continuation_expired";
-    expect(codes).toEqual([gone, gone, gone, "success", "success"]);
-  });
 
   it("are not lost because many others were used", async () => {
     const engine = running();

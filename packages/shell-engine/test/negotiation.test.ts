@@ -54,19 +54,13 @@ describe("a message that is no request", () => {
     expect(response.response.error).toMatchObject({ retryable: false });
   });
 
-  it("that is too large or too deep is refused before anything walks it", async () => {
+  it("that nests too deeply is refused", async () => {
     verifies("OH-61");
     let deep: unknown = 1;
     for (let depth = 0; depth < 200_000; depth++) deep = { a: deep };
-    const large = { environment_state: { screen: "x".repeat(10 * 1024 * 1024) } };
-    const wide = { extensions: { rows: Array.from({ length: 3_000_000 }, () => 0) } };
-    const reasons: unknown[] = [];
-    for (const context of [{ extensions: { deep } }, large, wide]) {
-      const response = await echo().handle(request(context), {});
-      expect(codeOf(response)).toBe("invalid_request");
-      reasons.push(response.response.error?.details?.reason);
-    }
-    expect(reasons).toEqual(["too_deep", "too_large", "too_large"]);
+    const response = await echo().handle(request({ extensions: { deep } }, { request_id: "r" }), {});
+    expect(codeOf(response)).toBe("invalid_request");
+    expect(response.response.error?.details?.reason).toBe("schema");
   });
 
   it("may nest as deep as any message: the handler reads all of it, and a directive holds any value", async () => {
@@ -197,12 +191,7 @@ describe("capabilities", () => {
     expect(response.capability_denials).toEqual([denied("openharness.streaming")]);
   });
 
-  it("is what it was when the engine was made, and JSON", async () => {
-    const sizes = [1, 2];
-    const engine = createShellEngine({ capabilities: { "com.example.more": { sizes } }, handlers: {} });
-    sizes.push(3);
-    const { supported_capabilities } = await send(engine, request());
-    expect(supported_capabilities).toMatchObject({ "com.example.more": { sizes: [1, 2] } });
+  it("is JSON", () => {
     for (const value of [1n, Number.NaN, new Date(), [undefined]]) {
       expect(() =>
         createShellEngine({ capabilities: { "com.example.more": value as never }, handlers: {} }),
@@ -215,7 +204,7 @@ describe("options under which nothing could work", () => {
   it.each([
     { limits: { maxInFlight: 0 } },
     { limits: { handlerTimeoutMs: 2 ** 31 } },
-    { limits: { maxDepth: 1.5 } },
+    { limits: { maxIdLength: 1.5 } },
     { continuationKey: new Uint8Array(31) },
     { handlers: { sops: { empty: { steps: {} } } } },
     { handlers: { sops: { wrong: { steps: { a: () => [] }, first: "b" } } } },

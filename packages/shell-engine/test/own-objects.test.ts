@@ -49,22 +49,6 @@ describe("a response", () => {
 });
 
 describe("a message", () => {
-  it("is not changed by what a handler does with its extensions", async () => {
-    const engine = createShellEngine({
-      handlers: {
-        intent: ({ extensions, requestExtensions }) => {
-          for (const own of [extensions, requestExtensions]) if (own) own["com.example"] = { changed: true };
-          return [say("done")];
-        },
-      },
-    });
-    const given = { "com.example": { changed: false } };
-    const asked = request({ user_intent: "hi", session_id: "s", extensions: given }, { request_id: "r" });
-    const message = { ...asked, request: { ...asked.request, extensions: given } };
-    for (const _attempt of [1, 2]) expect(messagesOf(await engine.handle(message, {}))).toEqual(["done"]);
-    expect(given).toEqual({ "com.example": { changed: false } });
-  });
-
   it("may be changed and sent again while an attempt to handle it waits", async () => {
     const lines: unknown[] = [];
     const engine = createShellEngine({

@@ -73,7 +73,9 @@ export class PostgresThreadStore implements PostgresThreads {
 
   async list(): Promise<Thread[]> {
     this.#checkOpen();
-    const rows = await this.#database.query("SELECT body FROM store.threads ORDER BY updated DESC");
+    const rows = await this.#database.query(
+      'SELECT body FROM store.threads ORDER BY updated DESC, thread_id COLLATE "C"',
+    );
     return rows.map(({ body }) => JSON.parse(textIn(body)) as Thread);
   }
 

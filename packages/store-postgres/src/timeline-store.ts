@@ -152,6 +152,7 @@ class PostgresTimeline implements TimelineStore {
         actions: safeNumber(row.actions),
         failed: safeNumber(row.failed),
         refused: safeNumber(row.refused),
+        unjudged: safeNumber(row.unjudged),
         waiting: safeNumber(row.waiting),
       }),
     );

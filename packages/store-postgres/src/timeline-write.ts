@@ -41,17 +41,17 @@ const arrays = (...types: string[]) =>
 const writeAll = `
 WITH ${writeRows}, counted_sessions AS (
   INSERT INTO store.timeline_sessions AS s
-    (key, agent, session, workspace, first_seen, last_seen, actions, failed, refused, waiting)
-  SELECT * FROM unnest(${arrays("text", "text", "text", "text", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint")})
+    (key, agent, session, workspace, first_seen, last_seen, actions, failed, refused, unjudged, waiting)
+  SELECT * FROM unnest(${arrays("text", "text", "text", "text", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint")})
   ON CONFLICT (key) DO UPDATE SET workspace = coalesce(s.workspace, excluded.workspace),
     last_seen = greatest(s.last_seen, excluded.last_seen), actions = s.actions + excluded.actions,
-    failed = s.failed + excluded.failed, refused = s.refused + excluded.refused, waiting = s.waiting + excluded.waiting
+    failed = s.failed + excluded.failed, refused = s.refused + excluded.refused, unjudged = s.unjudged + excluded.unjudged, waiting = s.waiting + excluded.waiting
 ), counted_rules AS (
   INSERT INTO store.timeline_rules AS r (key, kind, name, decision, hits, last_hit)
-  SELECT * FROM unnest(${["text", "text", "text", "text", "bigint", "bigint"].map((type, index) => `${parameter(index + 11)}::${type}[]`).join(", ")})
+  SELECT * FROM unnest(${["text", "text", "text", "text", "bigint", "bigint"].map((type, index) => `${parameter(index + 12)}::${type}[]`).join(", ")})
   ON CONFLICT (key) DO UPDATE SET hits = r.hits + excluded.hits, last_hit = greatest(r.last_hit, excluded.last_hit)
 )
-UPDATE store.timeline_counter SET last = ${parameter(17)}, rows = rows + ${parameter(18)}, bytes = bytes + ${parameter(19)}`;
+UPDATE store.timeline_counter SET last = ${parameter(18)}, rows = rows + ${parameter(19)}, bytes = bytes + ${parameter(20)}`;
 
 const transposed = <T>(items: readonly T[], ...values: ((item: T) => string | number | null)[]): SqlValue[] =>
   values.map((value) => items.map(value));
@@ -68,6 +68,7 @@ const sessionArrays = (sessions: readonly SessionTally[]): SqlValue[] =>
     ({ actions }) => actions,
     ({ failed }) => failed,
     ({ refused }) => refused,
+    ({ unjudged }) => unjudged,
     ({ waiting }) => waiting,
   );
 

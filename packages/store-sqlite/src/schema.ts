@@ -169,6 +169,7 @@ export const migrations: readonly string[] = [
     actions INTEGER NOT NULL,
     failed INTEGER NOT NULL,
     refused INTEGER NOT NULL,
+    unjudged INTEGER NOT NULL,
     waiting INTEGER NOT NULL,
     PRIMARY KEY (agent, session)
   ) STRICT, WITHOUT ROWID;

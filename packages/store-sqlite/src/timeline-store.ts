@@ -146,20 +146,20 @@ class SqliteTimeline implements TimelineStore {
     return this.#file.readOne(() =>
       this.#file
         .all(
-          `SELECT agent, session, workspace, first_seen, last_seen, actions, failed, refused, waiting FROM timeline_sessions
+          `SELECT agent, session, workspace, first_seen, last_seen, actions, failed, refused, unjudged, waiting FROM timeline_sessions
            ${where} ORDER BY last_seen DESC LIMIT ?`,
           ...values,
           limit,
         )
         .map(([name, session, workspace, ...numbers]): SessionTally => {
-          const [firstSeenMs, lastSeenMs, actions, failed, refused, waiting] = numbers.map(numberIn) as [
-            ...[number, number, number, number, number, number],
-          ];
+          const [firstSeenMs, lastSeenMs, actions, failed, refused, unjudged, waiting] = numbers.map(
+            numberIn,
+          ) as [...[number, number, number, number, number, number, number]];
           return {
             agent: fromKey(name),
             session: fromKey(session),
             workspace: workspace === null ? undefined : fromKey(workspace),
-            ...{ firstSeenMs, lastSeenMs, actions, failed, refused, waiting },
+            ...{ firstSeenMs, lastSeenMs, actions, failed, refused, unjudged, waiting },
           };
         }),
     );

@@ -77,13 +77,24 @@ export class TimelineTally {
   }
 
   #writeSession(tally: SessionTally): void {
-    const { agent, session, workspace, firstSeenMs, lastSeenMs, actions, failed, refused, waiting } = tally;
+    const {
+      agent,
+      session,
+      workspace,
+      firstSeenMs,
+      lastSeenMs,
+      actions,
+      failed,
+      refused,
+      unjudged,
+      waiting,
+    } = tally;
     this.#file.run(
-      `INSERT INTO timeline_sessions (agent, session, workspace, first_seen, last_seen, actions, failed, refused, waiting)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO timeline_sessions (agent, session, workspace, first_seen, last_seen, actions, failed, refused, unjudged, waiting)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (agent, session) DO UPDATE SET workspace = coalesce(workspace, excluded.workspace),
          last_seen = max(last_seen, excluded.last_seen), actions = actions + excluded.actions, failed = failed + excluded.failed,
-         refused = refused + excluded.refused, waiting = waiting + excluded.waiting`,
+         refused = refused + excluded.refused, unjudged = unjudged + excluded.unjudged, waiting = waiting + excluded.waiting`,
       ...[
         toKey(agent),
         toKey(session),
@@ -91,7 +102,7 @@ export class TimelineTally {
         firstSeenMs,
         lastSeenMs,
       ],
-      ...[actions, failed, refused, waiting],
+      ...[actions, failed, refused, unjudged, waiting],
     );
   }
 
@@ -128,11 +139,11 @@ export class TimelineTally {
 
   #recount(agent: string, session: string): void {
     this.#file.run(
-      `INSERT INTO timeline_sessions (agent, session, workspace, first_seen, last_seen, actions, failed, refused, waiting)
+      `INSERT INTO timeline_sessions (agent, session, workspace, first_seen, last_seen, actions, failed, refused, unjudged, waiting)
        SELECT agent, session, NULL, min(at), max(changed_at), sum(state <> 'noted'), sum(state = 'failed'),
-         sum(state = 'refused'), sum(state = 'waiting') FROM timeline WHERE agent = ? AND session = ? GROUP BY agent, session
+         sum(state = 'refused'), sum(coalesce(decision, '') = 'unjudged'), sum(state = 'waiting') FROM timeline WHERE agent = ? AND session = ? GROUP BY agent, session
        ON CONFLICT (agent, session) DO UPDATE SET last_seen = excluded.last_seen, actions = max(actions, excluded.actions),
-         failed = excluded.failed, refused = excluded.refused, waiting = excluded.waiting`,
+         failed = excluded.failed, refused = excluded.refused, unjudged = excluded.unjudged, waiting = excluded.waiting`,
       ...[toKey(agent), toKey(session)],
     );
   }

@@ -2,6 +2,7 @@ import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { BoundedMap } from "@harnesskit/wire";
 import { checkArtifactName } from "./artifact-name.ts";
 import { ThreadStoreError } from "./errors.ts";
+import { newestFirst, placeOf } from "./thread-list.ts";
 import {
   type ArtifactWriter,
   isWantedEvent,
@@ -47,7 +48,7 @@ class MemoryThreadStore implements ThreadStore {
 
   async list(): Promise<Thread[]> {
     const all = [...this.#threads.values()].map(({ thread }) => structuredClone(thread));
-    return all.sort((a, b) => b.time.updated - a.time.updated);
+    return all.sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
   }
 
   async delete(threadId: string): Promise<void> {

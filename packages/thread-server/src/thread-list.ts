@@ -26,7 +26,7 @@ export const isListed = ({ time }: Thread, archived: "include" | "only" | undefi
   archived === "include" || (time.archived !== undefined) === (archived === "only");
 
 /**
- * The threads that were asked for: with a `limit` a page of them, up to so many, and no more than `maxBytes` where that is not a
+ * The threads that were asked for, of all in the order of `newestFirst`: with a `limit` a page of them, up to so many, and no more than `maxBytes` where that is not a
  * single one. Throws -32602 for a cursor that no page gave, and where all of them are more than `maxBytes`.
  */
 export const toThreadPage = (
@@ -37,18 +37,16 @@ export const toThreadPage = (
   const { limit, cursor, directory, title, updatedAfter, archived } = params;
   const after = cursor === undefined ? undefined : parseCursor(cursor);
   const wanted = title?.toLowerCase();
-  const fitting = threads.filter(
-    (thread) =>
-      (directory === undefined || thread.directory === directory) &&
-      isListed(thread, archived) &&
-      (wanted === undefined || thread.title.toLowerCase().includes(wanted)) &&
-      (updatedAfter === undefined || thread.time.updated > updatedAfter) &&
-      (after === undefined || newestFirst(after, placeOf(thread)) < 0),
-  );
-  fitting.sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
+  const isWanted = (thread: Thread): boolean =>
+    (directory === undefined || thread.directory === directory) &&
+    isListed(thread, archived) &&
+    (wanted === undefined || thread.title.toLowerCase().includes(wanted)) &&
+    (updatedAfter === undefined || thread.time.updated > updatedAfter) &&
+    (after === undefined || newestFirst(after, placeOf(thread)) < 0);
   const page: Thread[] = [];
   let bytes = 0;
-  for (const thread of fitting) {
+  for (const thread of threads) {
+    if (!isWanted(thread)) continue;
     bytes += utf8Length(JSON.stringify(thread)) + 1;
     const last = page.at(-1);
     if (last && (page.length === limit || bytes > maxBytes)) {

@@ -67,7 +67,7 @@ export interface ThreadStore {
   update(thread: Thread): Promise<void>;
   /** The thread, or undefined. */
   get(threadId: string): Promise<Thread | undefined>;
-  /** All threads, the one updated last first. Reads no event. */
+  /** All threads, the one updated last first; those of one moment in the order of their ids. Reads no event. */
   list(): Promise<Thread[]>;
   /**
    * Removes the thread with its events, artifacts and grants. The caller holds its lease, which ends with it. A thread

@@ -42,4 +42,3 @@ export type { HealthOptions } from "./server/health.ts";
 export type { WebSocketClientContext, WebSocketClientOptions } from "./socket/connect-socket.ts";
 export type { PlatformWebSocket } from "./socket/platform-socket.ts";
 export { createWebSocketTransport, type PlatformTransportOptions } from "./socket/web-socket-transport.ts";
-export { type ReconnectingTransportOptions, withReconnect } from "./with-reconnect.ts";

@@ -6,7 +6,6 @@ import type { HttpServerOptions } from "./node/server-options.ts";
 import type { NodeWebSocketTransportOptions } from "./node/web-socket-transport.ts";
 import type { FetchHandlerOptions } from "./server/fetch-handler.ts";
 import type { PlatformTransportOptions } from "./socket/web-socket-transport.ts";
-import type { ReconnectingTransportOptions } from "./with-reconnect.ts";
 
 export const checkChatHandlerOptions = defineOptions<ChatHandlerOptions<unknown>>("createChatHandler", {
   clock: false,
@@ -80,15 +79,6 @@ export const checkWebSocketTransportOptions = defineOptions<PlatformTransportOpt
   },
 );
 
-export const checkWithReconnectOptions = defineOptions<ReconnectingTransportOptions>("withReconnect", {
-  maxAttempts: false,
-  initialDelayMs: false,
-  onRetry: false,
-  clock: false,
-  maxDelayMs: false,
-  random: false,
-});
-
 export const checkNodeHttpExchangeOptions = defineOptions<NodeHttpExchangeOptions>("createHttpExchange", {
   limits: false,
   tls: false,
@@ -126,7 +116,6 @@ export const checkNodeWebSocketTransportOptions = defineOptions<NodeWebSocketTra
   "createWebSocketTransport",
   {
     limits: false,
-    compression: false,
     credentialsIn: false,
     headers: false,
     tls: false,

@@ -1,10 +1,4 @@
-import {
-  type Clock,
-  FrameTooLargeError,
-  HarnessError,
-  type MessageCodec,
-  type StreamedMessage,
-} from "@harnesskit/wire";
+import { type Clock, FrameTooLargeError, HarnessError, type MessageCodec } from "@harnesskit/wire";
 import { within } from "@harnesskit/wire/time";
 import { createParser } from "eventsource-parser";
 
@@ -36,19 +30,18 @@ const eventOverhead = 1024;
 export async function* readServerSentEvents(
   chunks: AsyncIterable<Uint8Array>,
   options: ReadEventsOptions,
-): AsyncGenerator<StreamedMessage> {
+): AsyncGenerator<unknown> {
   const { codec, maxMessageBytes, maxSilenceMs, clock, signal, name, toError } = options;
   const text = new TextDecoder();
   const bytes = new TextEncoder();
-  let arrived: StreamedMessage[] = [];
+  let arrived: unknown[] = [];
   let failure: unknown;
   const parser = createParser({
     maxBufferSize: maxMessageBytes + eventOverhead,
-    onEvent: ({ data, id }) => {
+    onEvent: ({ data }) => {
       if (failure !== undefined) return;
       try {
-        const message = codec.decode(bytes.encode(data));
-        arrived.push(id === undefined ? { message } : { message, id });
+        arrived.push(codec.decode(bytes.encode(data)));
       } catch (error) {
         failure = error;
       }

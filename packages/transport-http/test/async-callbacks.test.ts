@@ -1,9 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Channel, createDeferred, TransportError } from "@harnesskit/wire";
-import { createMemoryTransport } from "@harnesskit/wire/testing";
+import { type Channel, createDeferred } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createFetchHandler, withReconnect } from "../src/index.ts";
+import { createFetchHandler } from "../src/index.ts";
 import { createWebSocketTransport, toNodeHandler } from "../src/node/index.ts";
 import { record, startServer, token } from "./support.ts";
 
@@ -84,33 +83,5 @@ describe("a callback that returns a promise", () => {
     expect(await (await taken.promise).closed).toMatchObject({ error: { code: "handler_failed", cause } });
     await client.closed;
     expect(await unhandled()).toEqual([]);
-  });
-
-  it.each(["later", "at once"])("may fail: onRetry, %s", async (when) => {
-    const { told, callback, unhandled } = failing();
-    const { transport, listener } = createMemoryTransport();
-    await listener.listen(() => {});
-    let attempts = 0;
-    const flaky = withReconnect(
-      {
-        connect: (call) => {
-          if (++attempts === 1) throw new TransportError("not yet");
-          return transport.connect(call);
-        },
-      },
-      {
-        initialDelayMs: 1,
-        onRetry: ({ attempt }): unknown => {
-          const told = callback(attempt);
-          if (when === "later") return told;
-          told.catch(() => {});
-          throw new TypeError("at once");
-        },
-      },
-    );
-    const channel = await flaky.connect();
-    await channel.close();
-    expect(await unhandled()).toEqual([]);
-    expect(told).toEqual([1]);
   });
 });

@@ -463,7 +463,6 @@ describe("CORS", () => {
     expect(asked.headers.get("access-control-allow-headers")?.split(", ")).toEqual([
       "authorization",
       "content-type",
-      "last-event-id",
       "traceparent",
       "tracestate",
       "x-api-key",

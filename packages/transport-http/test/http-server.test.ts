@@ -1,11 +1,9 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
-import { processStart } from "@harnesskit/node-kit";
+import { dirname, join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
@@ -112,45 +110,6 @@ describe("the directory of a token", () => {
   it.each(["", "relative", "./run"])("is a temporary one where XDG_RUNTIME_DIR is %j", async (runtime) => {
     useRuntimeDirectory(runtime);
     expect(dirname(dirname(await tokenPath()))).toBe(tmpdir());
-  });
-
-  it("goes with the next server where its process was killed, and only then", async () => {
-    await using directory = await temporaryDirectory();
-    useRuntimeDirectory(directory.path);
-    const own = basename(dirname(await tokenPath()));
-    expect(await readdir(directory.path)).toEqual([]);
-    const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
-    await once(child, "exit");
-    const dead = child.pid ?? expect.fail("no child");
-    const of = (pid: number, unique: string) =>
-      own.replace(/-\d+-\d+-.{6}$/, `-${pid}-${processStart(pid) ?? "0"}-${unique}`);
-    const put = async (name: string, files: string[], mode = 0o700) => {
-      await mkdir(join(directory.path, name));
-      for (const file of files) await writeFile(join(directory.path, name, file), "secret", { mode: 0o600 });
-      await chmod(join(directory.path, name), mode);
-    };
-    await put(of(dead, "aaaaaa"), ["token"]);
-    await put(of(dead, "bbbbbb"), []);
-    await put(of(dead, "cccccc"), ["token", "token.tmp_0123456789abcdef"]);
-    const kept = {
-      "of a process that lives": of(process.ppid, "dddddd"),
-      "of this process": of(process.pid, "eeeeee"),
-      "of another machine or container": of(dead, "ffffff").replace(/-[0-9a-f]{8}-/, "-00000000-"),
-      "of no server": "harness-http-backup",
-      "open to others": of(dead, "gggggg"),
-      "with other files": of(dead, "hhhhhh"),
-      "a link": of(dead, "iiiiii"),
-      "where it leads": "elsewhere",
-    };
-    for (const [what, name] of Object.entries(kept)) {
-      if (what === "a link") await symlink(join(directory.path, "elsewhere"), join(directory.path, name));
-      else if (what === "with other files") await put(name, ["token", "notes"]);
-      else await put(name, ["token"], what === "open to others" ? 0o755 : 0o700);
-    }
-    await tokenPath();
-    expect(await readdir(directory.path)).toEqual(Object.values(kept).sort());
-    expect(await readdir(join(directory.path, "elsewhere"))).toEqual(["token"]);
-    expect(await readdir(join(directory.path, kept["with other files"]))).toContain("notes");
   });
 });
 

@@ -6,14 +6,13 @@ import {
   createServer as createTcpServer,
   type Socket,
 } from "node:net";
-import { deflateRawSync } from "node:zlib";
-import { type Channel, type Transport, TransportError } from "@harnesskit/wire";
+import type { Channel } from "@harnesskit/wire";
 import { createPeer } from "@harnesskit/wire/rpc";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
-import { failureKindOf, withReconnect } from "../src/index.ts";
+import { failureKindOf } from "../src/index.ts";
 import { createWebSocketTransport, type NodeWebSocketTransportOptions } from "../src/node/index.ts";
 import { rawClient, record, rejection, startSocketServer, thrown, token, upgradeHead } from "./support.ts";
 
@@ -354,38 +353,6 @@ describe("what arrives", () => {
   });
 });
 
-describe("compression", () => {
-  it("is not offered and not accepted unless it is turned on", async () => {
-    await using server = await startSocketServer();
-    using client = await plainClient(server.socketUrl, { perMessageDeflate: true });
-    expect(client.ws.extensions).toBe("");
-  });
-
-  it("carries messages where both sides turn it on", async () => {
-    await using server = await startSocketServer({ compression: true });
-    const channel = await connect(server.socketUrl, { compression: true });
-    const log = record(channel);
-    await channel.send({ text: "x".repeat(100_000) });
-    await log.untilMessages(1);
-    expect(log.messages).toEqual([{ text: "x".repeat(100_000) }]);
-    await channel.close();
-  });
-
-  it("does not let a small frame become a large message", async () => {
-    await using server = await startSocketServer({ compression: true, limits: { maxFrameBytes: 100_000 } });
-    const accepted = server.nextChannel();
-    using client = await plainClient(server.socketUrl, { perMessageDeflate: true });
-    expect(client.ws.extensions).toContain("permessage-deflate");
-    const channel = await accepted;
-    record(channel);
-    const bomb = "x".repeat(50_000_000);
-    expect(deflateRawSync(bomb).length).toBeLessThan(100_000);
-    client.ws.send(bomb);
-    expect(await client.closed).toBe(1009);
-    expect((await channel.closed).error).toMatchObject({ code: "frame_too_large" });
-  });
-});
-
 describe("liveness", () => {
   it("cuts a peer that does not answer a ping, on either side", async () => {
     for (const side of ["server", "client"] as const) {
@@ -636,64 +603,6 @@ describe("connect", () => {
       expect(thrown(make)).toMatchObject({ name: "InvalidArgumentError", code: "invalid_argument" });
     });
   }
-});
-
-describe("withReconnect", () => {
-  const failing = (errors: unknown[]) => {
-    const state = { attempts: 0 };
-    const channel = {} as Channel;
-    const transport: Transport = {
-      async connect() {
-        const error = errors[state.attempts++];
-        if (error) throw error;
-        return channel;
-      },
-    };
-    return { state, transport, channel };
-  };
-  const gone = new TransportError("gone");
-
-  it("tries again with growing waits until it is there", async () => {
-    const clock = createManualClock();
-    const { state, transport, channel } = failing([gone, gone, gone]);
-    const delays: number[] = [];
-    const onRetry = ({ delayMs }: { delayMs: number }) => void delays.push(delayMs);
-    const connecting = withReconnect(transport, { clock, random: () => 0.5, onRetry }).connect();
-    for (let attempt = 1; attempt <= 3; attempt++) {
-      await until(() => state.attempts === attempt && clock.pending === 1);
-      clock.advance(delays.at(-1) ?? 0);
-    }
-    expect(await connecting).toBe(channel);
-    expect(delays).toEqual([150, 300, 600]);
-  });
-
-  it("gives up after its attempts, with its signal, and at once where it is refused", async () => {
-    const clock = createManualClock();
-    const few = failing([gone, gone, gone]);
-    const giving = rejection(withReconnect(few.transport, { clock, maxAttempts: 2 }).connect());
-    await until(() => clock.pending === 1);
-    clock.advance(1000);
-    expect(await giving).toBe(gone);
-    expect(few.state.attempts).toBe(2);
-    const abort = new AbortController();
-    const endless = failing([gone, gone]);
-    const waiting = rejection(withReconnect(endless.transport, { clock }).connect({ signal: abort.signal }));
-    await until(() => clock.pending === 1);
-    abort.abort();
-    expect((await waiting).code).toBe("request_cancelled");
-    expect([endless.state.attempts, clock.pending]).toEqual([1, 0]);
-    await using server = await startSocketServer();
-    const stranger = createWebSocketTransport({ url: server.socketUrl });
-    expect((await rejection(withReconnect(stranger).connect())).code).toBe("unauthorized");
-  });
-
-  it("refuses waits that are none", () => {
-    const { transport } = failing([]);
-    expect(thrown(() => withReconnect(transport, { maxAttempts: 0 })).code).toBe("invalid_argument");
-    expect(thrown(() => withReconnect(transport, { initialDelayMs: 10, maxDelayMs: 5 })).code).toBe(
-      "invalid_argument",
-    );
-  });
 });
 
 describe("a flood of pings", () => {

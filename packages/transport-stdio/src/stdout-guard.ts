@@ -15,25 +15,10 @@ export interface StdoutGuard {
   restore(broken: boolean): void;
 }
 
-const isInternal = (frame: string): boolean => /(?:\(|at )node:/.test(frame);
-
-/** Where the first caller outside of Node's internals stands: `file:line:column`. */
-const callerOf = (callee: (...args: never[]) => unknown): string => {
-  const holder: { stack?: unknown } = {};
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 50;
-  Error.captureStackTrace(holder, callee);
-  const { stack } = holder;
-  Error.stackTraceLimit = stackTraceLimit;
-  if (typeof stack !== "string") return "an unknown place";
-  const frame = stack.split("\n").find((line) => /^\s+at .*:\d+:\d+\)?$/.test(line) && !isInternal(line));
-  return frame?.replace(/^\s+at (?:.* \((.*)\)|(?:async )?(.*))$/, "$1$2") ?? "an unknown place";
-};
-
 const doNothing = () => {};
 
 /**
- * Takes standard output over for the protocol. The first stray write names its culprit on standard error. Throws
+ * Takes standard output over for the protocol. The first stray write is announced on standard error. Throws
  * `invalid_argument` when this process has such a guard already. Writes past `process.stdout`, as
  * `fs.writeSync(1, …)`, cannot be diverted.
  */
@@ -51,9 +36,7 @@ export const guardStdout = (): StdoutGuard => {
     if (!active) return original.apply(stdout, args);
     strayWrites++;
     if (strayWrites === 1) {
-      stderr.write(
-        `standard output carries a protocol: what ${callerOf(divert)} writes there goes to standard error\n`,
-      );
+      stderr.write("standard output carries a protocol: what else is written there goes to standard error\n");
     }
     return stderr.write(...args);
   }

@@ -49,7 +49,7 @@ describe("a server process and its parent", () => {
     expect(env.VITEST).toBeUndefined();
   });
 
-  it("keeps stray writes out of the protocol, counts them and names the culprit once", async () => {
+  it("keeps stray writes out of the protocol, counts them and says so once", async () => {
     const channel = await serve();
     const peer = createPeer(channel);
     expect(await peer.request("stray")).toBe(2);
@@ -57,8 +57,8 @@ describe("a server process and its parent", () => {
     await peer.close();
     const { stderrTail } = await channel.context.exit;
     const [first, ...rest] = stderrTail.split("\n");
-    expect(first).toMatch(
-      /^standard output carries a protocol: what file:\/\/.*\/fixtures\/stray\.mjs:2:11 writes there goes to standard error$/,
+    expect(first).toBe(
+      "standard output carries a protocol: what else is written there goes to standard error",
     );
     expect(rest).toEqual([
       "first stray line",

@@ -7,18 +7,8 @@ export interface Exchange<Context = unknown> {
   handle(message: unknown, context: Context): Promise<unknown>;
 }
 
-/** One message of a stream of answers. */
-export interface StreamedMessage {
-  readonly message: unknown;
-  /** What a reader names to go on behind this message. */
-  readonly id?: string;
-}
-
 /** The answers to one message, in order. Whoever ends the iteration early reads no more. */
-export interface MessageStream extends AsyncIterable<StreamedMessage> {
-  /** Aborts when another reader gets the messages from now on: one that takes nothing more may be cut off. */
-  readonly signal?: AbortSignal;
-}
+export type MessageStream = AsyncIterable<unknown>;
 
 /** An exchange that can answer one message with several. */
 export interface StreamExchange<Context = unknown> extends Exchange<Context> {

@@ -51,7 +51,6 @@ export {
   isMessageStream,
   type MessageStream,
   type StreamExchange,
-  type StreamedMessage,
 } from "./exchange.ts";
 export { Feed } from "./feed.ts";
 export { canonicalJson, digest } from "./json/canonical-json.ts";

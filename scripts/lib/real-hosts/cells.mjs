@@ -132,10 +132,11 @@ export const cells = [
         ? { calls: [host.bash(outputs.length === 0 ? "cd below" : `${join(project, "leave.sh")} cd`)] }
         : { say: "done" },
     judge: (run) => {
-      const places = new Set(run.rows.map((row) => row.workspace));
-      const isOne = places.size === 1 && places.has(run.project);
+      const places = [...new Set(run.rows.map(({ workspace = "none" }) => workspace))];
+      const isOne = places.length === 1 && places[0] === run.project;
+      const shown = places.map((place) => place.replace(run.project, "the project")).join(", ");
       const holds = hasRun(run.ran, "cd") && isOne && states(run.rows) === "done, done";
-      return { holds, text: `${seen(run)}; ${isOne ? "one workspace" : `workspaces: ${places.size}`}` };
+      return { holds, text: `${seen(run)}; workspace: ${shown}` };
     },
   },
   {

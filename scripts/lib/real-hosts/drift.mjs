@@ -24,8 +24,8 @@ export function formatsOf({ id }, runs) {
     const { event, tool } = readSaid(host, said);
     events[event] = sorted([...(events[event] ?? []), ...Object.keys(said)]);
     if (!Object.hasOwn(host.events, event)) unknown.push(`event ${event}`);
-    if (tool !== undefined && !Object.hasOwn(host.tools, tool) && host.readMcpName?.(tool) === undefined)
-      unknown.push(`tool ${tool}`);
+    const isKnown = tool === undefined || Object.hasOwn(host.tools, tool) || host.bookkeeping.includes(tool);
+    if (!isKnown && host.readMcpName?.(tool) === undefined) unknown.push(`tool ${tool}`);
   }
   const names = Object.keys(events).sort();
   return {

@@ -63,6 +63,11 @@ Exit codes: 0 the client has ended, 1 the server has failed.`,
     3600,
   )
     .option("--name <name>", "what policies call the agent, behind acp. (default: made of its command)")
+    .addOption(
+      new Option("--asking <what>", "what is done where the agent starts in a mode in which it does not ask")
+        .choices(["set", "warn", "refuse"])
+        .default("set"),
+    )
     .addHelpText(
       "after",
       `\nExample:
@@ -70,8 +75,11 @@ Exit codes: 0 the client has ended, 1 the server has failed.`,
   harness guard acp --name writer --wait 600 -- gemini --acp
 
 Write it into the settings of the editor in the place of the agent's own command. Permission
-requests, writes of files, terminals and prompts are judged by the hub; without it they are
-refused. What the agent does without asking the editor is recorded, if it reports it.
+requests, writes of files, terminals, prompts, and the modes and options that you set in the
+editor are judged by the hub; without it they are refused. Where an agent is known to have a mode
+in which it asks, the guard sets it (--asking set), says that it is not set (warn), or refuses
+the session (refuse). What the agent does without asking is recorded as "not judged", if the
+agent reports it, and said here once for each kind of action.
 Exit codes: 0 the editor has ended, 1 the agent has failed.`,
     )
     .action(loads(context, async () => (await import("../guard/acp.ts")).guardAcp));

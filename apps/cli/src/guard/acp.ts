@@ -1,4 +1,9 @@
-import { createAcpProxy, type EditPreview, maxAcpMessageBytes } from "@harnesskit/guard/acp";
+import {
+  type AcpAskingRule,
+  createAcpProxy,
+  type EditPreview,
+  maxAcpMessageBytes,
+} from "@harnesskit/guard/acp";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -7,6 +12,7 @@ import { type ProxyHarnessOptions, runProxy } from "./proxy-judge.ts";
 
 export interface GuardAcpOptions extends ProxyHarnessOptions {
   readonly name?: string;
+  readonly asking?: AcpAskingRule;
 }
 
 /** `harness guard acp`: stands between an editor and an ACP agent until one of them ends. Returns the exit code. */
@@ -35,6 +41,14 @@ export const guardAcp = async (
       const { previewForeignEdit } = await import("@harnesskit/workspace-agent/edit-preview");
       return previewForeignEdit({ arguments: given, workspace });
     };
-    return createAcpProxy({ editor, agent, judge, previewOf, limits, onNote: note }).run();
+    return createAcpProxy({
+      editor,
+      agent,
+      judge,
+      previewOf,
+      asking: options.asking,
+      limits,
+      onNote: note,
+    }).run();
   });
 };

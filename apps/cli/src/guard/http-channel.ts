@@ -1,4 +1,4 @@
-import { createBoundedFetch } from "@harnesskit/mcp-agent";
+import { createBoundedFetch, refuseLegacySse } from "@harnesskit/mcp-agent";
 import {
   type Channel,
   type ChannelHandlers,
@@ -82,7 +82,7 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
     requestInit: { headers: { ...headers } },
     async fetch(url, init) {
       const text = typeof init?.body === "string" ? unmarkNumbers(init.body) : undefined;
-      const bounded = createBoundedFetch({
+      const send = createBoundedFetch({
         maxMessageBytes,
         onBroken: (method, error) => {
           if (method === "GET") onNote("the stream of notices broke off");
@@ -90,7 +90,7 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
           else void channel.close(new TransportError(`an answer broke off: ${failureReason(error)}`));
         },
       });
-      const response = await bounded(url, text === undefined ? init : { ...init, body: text });
+      const response = await refuseLegacySse(send)(url, text === undefined ? init : { ...init, body: text });
       if (!response.body || !response.ok) return response;
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
       const exact = new Response(markedBody(response.body, isStream), response);

@@ -186,7 +186,12 @@ export const guardInit = async (
   if (options.json) terminal.write(appliedJson(applied));
   else {
     const isHubRunning = await listensAt(options.socket ?? hubPlace().guardSocket);
-    terminal.write(wrapText(`${reportText(applied, isHubRunning, await versionSteps(hosts, context))}\n`, terminal.columns));
+    terminal.write(
+      wrapText(
+        `${reportText(applied, isHubRunning, await versionSteps(hosts, context))}\n`,
+        terminal.columns,
+      ),
+    );
   }
   return exitCodeOf(applied);
 };

@@ -99,7 +99,12 @@ const statusOf = async (
         : [];
     const trust = host.id === "codex" ? await trustProblem(found, commands, context) : [];
     const silent = missing.length > 0 ? [] : await answerProblem(state, context);
-    return { ...about, file: file.path, commands, problems: [...old, ...missing, ...silent, ...several, ...trust] };
+    return {
+      ...about,
+      file: file.path,
+      commands,
+      problems: [...old, ...missing, ...silent, ...several, ...trust],
+    };
   } catch (error) {
     return { ...about, file: undefined, commands: [], problems: [...old, settingsProblem(error)] };
   }

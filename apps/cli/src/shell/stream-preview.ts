@@ -54,7 +54,6 @@ export class StreamPreview {
         this.#put(`progress ${event.directiveId}`, event);
         break;
       case "opened":
-      case "lost":
       case "ended":
         this.#parts.clear();
         this.clear();

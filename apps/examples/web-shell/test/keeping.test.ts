@@ -181,7 +181,13 @@ it("shows a question once, however often the engine asks it, and answers what wa
     const action_directives = extensions === undefined ? asks : [];
     return { protocol_version: "1.0.0", request_id, response: { status: "success", action_directives } };
   };
-  const chat = new ChatSession({ engine, sessionId: "s", store, tab: createShelf(), onChange: () => {} });
+  const chat = new ChatSession({
+    engine: { handle: engine as never },
+    sessionId: "s",
+    store,
+    tab: createShelf(),
+    onChange: () => {},
+  });
   await chat.send({ intent: "one" });
   await chat.send({ intent: "two" });
   const shown = () =>

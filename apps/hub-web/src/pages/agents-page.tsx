@@ -12,7 +12,8 @@ import { useStore } from "../state/store.ts";
 const protections: Readonly<
   Record<Protection["kind"], { readonly title: string; readonly text: string; readonly tone: string }>
 > = {
-  gate: { title: "Gate", text: "asks before each action and obeys", tone: "good" },
+  gate: { title: "Gate", text: "asked before each action seen so far", tone: "good" },
+  partial: { title: "Partly judged", text: "did some actions without asking", tone: "bad" },
   hook: {
     title: "Hook",
     text: "a hook of the agent asks; what it does without an answer depends on the agent",
@@ -65,6 +66,7 @@ function AgentRow({ agent, nowMs }: { readonly agent: AgentState; readonly nowMs
         <span class="dim small">
           in {formatCount(agent.sessions)} {agent.sessions === 1 ? "session" : "sessions"}
         </span>
+        {agent.unjudged > 0 && <span class="chip bad">{formatCount(agent.unjudged)} not judged</span>}
       </td>
       <td data-label="Waiting" class="number-cell">
         {agent.waiting > 0 ? <span class="chip warn">{formatCount(agent.waiting)}</span> : "0"}
@@ -88,7 +90,7 @@ export function AgentsPage({ agents, run = "run" }: AgentsPageProps) {
     <main class="page">
       <header class="page-head">
         <h1>Agents</h1>
-        <p class="dim">Who asks this hub, and how each is held to its answers.</p>
+        <p class="dim">Who asks this hub, and what was seen of how each is held to its answers.</p>
       </header>
       {problem !== undefined && <Note tone="bad">The agents cannot be read: {problem}</Note>}
       {isLoaded && list.length === 0 && (

@@ -122,6 +122,8 @@ function Decided({
 }: { readonly detail: TimelineDetail } & PolicyPlace) {
   const { decision } = row;
   if (decision === undefined) return <p class="dim">Nothing was decided: the agent only reported this.</p>;
+  if (decision.source === "none")
+    return <p>Not judged: the agent did this without asking. Its report is all that is known of it.</p>;
   const { rule, source, reason, mode } = decision;
   const isBlocked = ["block", "reject"].includes(decision.decision) && row.approval === undefined;
   return (

@@ -52,6 +52,7 @@ const tones: Readonly<Record<string, string>> = {
   modify: "accent",
   escalate: "warn",
   defer: "warn",
+  unjudged: "bad",
 };
 
 export const decisionWords: Readonly<Record<string, string>> = {
@@ -62,6 +63,7 @@ export const decisionWords: Readonly<Record<string, string>> = {
   modify: "changed",
   escalate: "asks you",
   defer: "later",
+  unjudged: "not judged",
 };
 
 export const decisionWord = (decision: string): string => decisionWords[decision] ?? line(decision, 40);
@@ -86,7 +88,14 @@ export const approvalText = ({ status, by, grantId }: RowApproval): string => {
 export function DecisionChip({ row: { decision, approval } }: { readonly row: TimelineRow }) {
   if (decision === undefined) return <span class="dim">–</span>;
   const { rule, source, mode } = decision;
-  const by = rule === undefined ? (source === "rule" ? "policy" : source) : line(rule, 60);
+  const by =
+    source === "none"
+      ? "it did not ask"
+      : rule === undefined
+        ? source === "rule"
+          ? "policy"
+          : source
+        : line(rule, 60);
   const isAnswered = approval !== undefined && approval.status !== "pending";
   return (
     <span class="decision-chip">

@@ -1,11 +1,22 @@
 export { type AcpPrompt, withPrompt } from "./prompt.ts";
 export {
+  type AcpAgentMethod,
   type AcpCall,
   type AcpMethod,
+  type AcpSettingMethod,
   acpAction,
   acpEvent,
   isAcpMethod,
+  isAcpSettingMethod,
   type ReadAcpOptions,
   readAcp,
 } from "./read-acp.ts";
+export {
+  type AcpSetting,
+  type AcpSettingChange,
+  askingChanges,
+  askingGap,
+  loosens,
+  readAcpSettings,
+} from "./session-settings.ts";
 export type { AcpToolCall } from "./tool-call.ts";

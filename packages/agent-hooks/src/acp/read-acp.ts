@@ -9,6 +9,7 @@ import { HookError } from "../hook-error.ts";
 import type { HostToolCall } from "../host.ts";
 import { commandLine } from "./command-line.ts";
 import { type AcpPrompt, readPrompt } from "./prompt.ts";
+import { loosens } from "./session-settings.ts";
 import { type AcpToolCall, acpTools, toHostCall } from "./tool-call.ts";
 
 const text = z.string().min(1);
@@ -41,14 +42,27 @@ const schemas = {
     prompt: z.array(JsonObjectSchema).max(1000),
     _meta: JsonValueSchema.optional(),
   }),
+  "session/set_mode": z.object({ sessionId: text, modeId: text, _meta: JsonValueSchema.optional() }),
+  "session/set_config_option": z.object({
+    sessionId: text,
+    configId: text,
+    type: z.string().optional(),
+    value: JsonValueSchema,
+    _meta: JsonValueSchema.optional(),
+  }),
 } as const satisfies Readonly<Record<AcpMethod, z.ZodType>>;
 
-/** The requests of ACP version 1 that ask for an action, and the prompt. */
-export type AcpMethod =
-  | "session/request_permission"
-  | "fs/write_text_file"
-  | "terminal/create"
-  | "session/prompt";
+/** The requests of an agent that ask for an action. */
+export type AcpAgentMethod = "session/request_permission" | "fs/write_text_file" | "terminal/create";
+
+/** The requests of an editor that change how a session of an agent works. */
+export type AcpSettingMethod = "session/set_mode" | "session/set_config_option";
+
+/** The requests of ACP version 1 that are judged. */
+export type AcpMethod = AcpAgentMethod | AcpSettingMethod | "session/prompt";
+
+export const isAcpSettingMethod = (method: unknown): method is AcpSettingMethod =>
+  method === "session/set_mode" || method === "session/set_config_option";
 
 export const isAcpMethod = (method: unknown): method is AcpMethod =>
   typeof method === "string" && Object.hasOwn(schemas, method);
@@ -58,6 +72,8 @@ export interface ReadAcpOptions {
   readonly workspace?: string | undefined;
   /** The name in the agent's `agentInfo`. @default undefined */
   readonly agent?: string | undefined;
+  /** What the session's option with an id is for, as the agent says. @default undefined, not known */
+  readonly categoryOf?: ((option: string) => string | undefined) | undefined;
   /** SHA-256 of a string, as UTF-8. It stands in a prompt's attachments for what is not shown of them. */
   readonly digest: (text: string) => string;
 }
@@ -95,6 +111,28 @@ const terminalCall = (params: z.infer<(typeof schemas)["terminal/create"]>): Hos
   if (line !== undefined) return { name: "terminal/create", input: { command: line, ...where } };
   const given = { program: command, args: [...(args ?? [])], env: [...(env ?? [])] };
   return { name: "terminal/create", input: { ...given, ...where } };
+};
+
+/** The call of the tools `acp:set_mode` and `acp:set_config_option`. */
+const settingAction = (method: AcpSettingMethod, params: JsonObject): Action =>
+  method === "session/set_mode"
+    ? { tool: "acp:set_mode", kind: "other", arguments: { mode: params.modeId as string } }
+    : {
+        tool: "acp:set_config_option",
+        kind: "other",
+        arguments: { option: params.configId as string, value: params.value as JsonValue },
+      };
+
+/** Whether the agent may ask less after it, for the metadata; nothing where that is not known. */
+const loosening = (
+  method: AcpSettingMethod,
+  { modeId, configId, value }: JsonObject,
+  { agent, categoryOf }: ReadAcpOptions,
+): JsonObject => {
+  const id = method === "session/set_mode" ? "mode" : (configId as string);
+  const category = method === "session/set_mode" ? "mode" : categoryOf?.(id);
+  const isLooser = loosens(agent, { id, category }, modeId ?? value ?? null);
+  return isLooser === undefined ? {} : { loosens: isLooser };
 };
 
 /** The action of a tool call that an agent describes. */
@@ -143,6 +181,14 @@ export const readAcp = (
       const shown = typeof title === "string" ? { ...metadata, title: title.slice(0, 1000) } : metadata;
       return { ...base, action: acpAction(call, options), prompt: undefined, toolCallId, metadata: shown };
     }
+    case "session/set_mode":
+    case "session/set_config_option":
+      return {
+        ...base,
+        action: settingAction(method, read),
+        prompt: undefined,
+        metadata: { ...metadata, ...loosening(method, read, options) },
+      };
     default: {
       const call =
         method === "terminal/create"

@@ -46,7 +46,7 @@ class FileStateStore implements StateStore {
 
   *load(): Generator<StateRecord> {
     let number = 0;
-    for (const { bytes } of readLines(this.#journal.end.file, maxLineBytes)) {
+    for (const { bytes } of readLines(this.#journal.end, maxLineBytes)) {
       const record = parseLine(bytes);
       number++;
       if (record === undefined) throw damaged(this.#journal.path, number);

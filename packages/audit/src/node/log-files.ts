@@ -1,6 +1,13 @@
 import { type FileHandle, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { ifPresent, openOwnFile, readLines, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
+import {
+  ifPresent,
+  journalFileSystem,
+  openOwnFile,
+  readLines,
+  systemErrorCode,
+  UnsafeFileError,
+} from "@harnesskit/node-kit";
 import { AuditError } from "../audit-error.ts";
 
 /** No line that a log takes is longer. */
@@ -68,6 +75,9 @@ export async function* logLines(path: string): AsyncGenerator<LogLine> {
 
 function* linesOf(file: string, handle: FileHandle): Generator<LogLine> {
   let number = 0;
-  for (const { bytes, isWhole } of readLines(handle.fd, maxLineBytes))
+  for (const { bytes, isWhole } of readLines(
+    { fileSystem: journalFileSystem, file: handle.fd },
+    maxLineBytes,
+  ))
     yield { file, number: ++number, text: bytes?.toString("utf8"), isWhole };
 }

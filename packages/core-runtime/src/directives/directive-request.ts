@@ -11,9 +11,9 @@ export interface DirectiveRequest extends Pick<Directive, "tool_id" | "issued_by
   /** Fields of the input and their values, at least one; its other fields are free. */
   readonly match?: JsonObject | undefined;
   /** @default 1 */
-  readonly max_uses?: number;
+  readonly max_uses?: number | undefined;
   /** What it was issued for, such as an approval, for the audit only. */
-  readonly causation_id?: string;
+  readonly causation_id?: string | undefined;
 }
 
 const directiveInput = ({ input, match }: DirectiveRequest): Directive["input"] => {

@@ -111,7 +111,7 @@ export class IssuedDirectives implements Directives {
   ): Promise<DirectiveRefusal | "used" | "unwanted"> {
     const { outcome, used } = await this.#options.store.change<{
       readonly outcome: DirectiveRefusal | "used" | "unwanted";
-      readonly used?: Directive;
+      readonly used?: Directive | undefined;
     }>((directives) => {
       const found = directives.find((each) => each.id === id);
       const problem = directiveProblem(found, call, this.#clock.now());

@@ -7,7 +7,6 @@ import { type AgentRun, endReason, errorLine, spawnReason, startRun } from "./ag
 import { type AgentExit, type AgentReason, AgentStartError } from "./errors.ts";
 import type { LaunchContext } from "./launch-options.ts";
 import type { LaunchedAgent } from "./launched-agent.ts";
-import type { LaunchedAgents } from "./launched-agents.ts";
 import type { ReadManifest } from "./read-manifest.ts";
 import { restartSettings } from "./restart-policy.ts";
 import { supervise } from "./supervise.ts";
@@ -27,7 +26,6 @@ const noSession: Session = { status: "disconnected" };
 export class AgentSupervisor {
   readonly agentId: string;
   readonly #context: LaunchContext;
-  readonly #agents: LaunchedAgents;
   #read: ReadManifest;
   #settings: SupervisionSettings;
   #state: Supervision;
@@ -44,10 +42,9 @@ export class AgentSupervisor {
   #health: LaunchedAgent;
   readonly #waiting = new Set<() => void>();
 
-  constructor(context: LaunchContext, agents: LaunchedAgents, read: ReadManifest) {
+  constructor(context: LaunchContext, read: ReadManifest) {
     this.agentId = read.manifest.id;
     this.#context = context;
-    this.#agents = agents;
     this.#read = read;
     this.#settings = this.#settingsOf(read);
     this.#state = initialSupervision(context.core.context.clock.elapsedMs());
@@ -171,7 +168,7 @@ export class AgentSupervisor {
 
   #revoke(): void {
     this.#run?.admission.revoke(
-      this.#agents.isClosing
+      this.#context.core.isStopping
         ? { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" }
         : { code: "agent.stopped", message: "the agent is being stopped" },
     );
@@ -271,7 +268,7 @@ export class AgentSupervisor {
   #update(): void {
     const before = this.#health;
     this.#health = this.#describe();
-    this.#agents.changed(this.#health, before);
+    this.#context.core.changed(this.#health, before);
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }

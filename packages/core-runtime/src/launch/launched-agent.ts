@@ -25,7 +25,7 @@ export interface LaunchedAgent extends SessionHealth {
   /** The running process. */
   readonly pid?: number | undefined;
   readonly launchId?: string | undefined;
-  readonly agentVersion?: string;
+  readonly agentVersion?: string | undefined;
   /** The tools that it has registered now. */
   readonly toolIds: readonly string[];
   /** Of the manifest by which it runs. */

@@ -88,12 +88,12 @@ export interface SupervisionContext {
   readonly random: number;
   readonly settings: SupervisionSettings;
   /** Since this phase began, a connection began with what is no frame. */
-  readonly sawOtherFraming?: boolean;
+  readonly sawOtherFraming?: boolean | undefined;
 }
 
 export interface SupervisionStep {
   readonly state: Supervision;
-  readonly action?: SupervisionAction;
+  readonly action?: SupervisionAction | undefined;
 }
 
 export const initialSupervision = (nowMs: number): Supervision => ({

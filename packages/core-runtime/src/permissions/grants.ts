@@ -18,9 +18,9 @@ export interface GrantRequest extends Pick<CoreGrant, "agent_id" | "tools" | "ca
 /** Where the time and the ids of grants come from. */
 export interface GrantSources {
   /** @default the real time */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** @default random ids */
-  readonly createId?: (prefix: string) => string;
+  readonly createId?: ((prefix: string) => string) | undefined;
 }
 
 /** Makes grants. Throws `invalid_argument` for a field that no grant may have. */

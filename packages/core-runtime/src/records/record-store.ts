@@ -15,7 +15,7 @@ export type RecordLimits = LimitsOf<typeof recordLimits>;
 
 /** What becomes of the records of a store, and what the change returns. Without `items` nothing is written. */
 export interface RecordEdit<Item, Result> {
-  readonly items?: readonly Item[];
+  readonly items?: readonly Item[] | undefined;
   readonly result: Result;
 }
 

@@ -29,7 +29,7 @@ export interface RemoteClient {
   readonly token: string;
   readonly caller: Caller;
   /** Who is behind the client. @default unknown */
-  readonly actor?: Actor;
+  readonly actor?: Actor | undefined;
 }
 
 export interface CoreServerOptions {

@@ -6,7 +6,7 @@ import type { RecordStore } from "../records/record-store.ts";
 export interface OpenedRecords<Item> {
   readonly store: RecordStore<Item>;
   /** The same storage once more, as another process would have it; left out by a store that lives in one process. */
-  readonly reopen?: () => RecordStore<Item>;
+  readonly reopen?: (() => RecordStore<Item>) | undefined;
   /** Called once after each case, also when it failed. */
   dispose(): void | Promise<void>;
 }

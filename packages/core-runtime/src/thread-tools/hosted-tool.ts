@@ -22,8 +22,8 @@ const runTimeoutMs = coreLimits.defaults.maxTimeoutMs;
 /** What an agent's `prepare` tool returns: the canonical input, what a human judges, and what the call is bound to. */
 interface Prepared {
   readonly input: JsonObject;
-  readonly preview?: string;
-  readonly expected?: JsonValue;
+  readonly preview?: string | undefined;
+  readonly expected?: JsonValue | undefined;
 }
 
 const hasParts = (value: JsonValue): value is JsonValue & Prepared =>
@@ -38,9 +38,9 @@ export interface ThreadTool extends Tool {
 
 export interface HostedCallOrigin {
   /** The caller in the core's audit log. @default "thread-server" */
-  readonly callerId?: string;
+  readonly callerId?: string | undefined;
   /** Who the conversation acts for. @default unknown */
-  readonly actor?: Actor;
+  readonly actor?: Actor | undefined;
 }
 
 export interface HostedToolOptions
@@ -66,6 +66,7 @@ export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
   const prepare: ThreadTool["prepare"] = async (given, scope) => {
     const origin = originOf(options, scope);
     const prepared = await prepareInput(options, given, origin);
+    await checkPrepared(options, prepared, origin);
     const preview = [about, prepared.preview].filter((text) => text !== undefined).join("\n\n");
     return {
       input: prepared.input,
@@ -80,7 +81,11 @@ export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
     input,
     effects,
     prepare,
-    run: async (input, context) => (await prepare(input, context)).run(context),
+    // Nobody is asked: the core checks the call when it is made.
+    run: async (input, context) => {
+      const origin = originOf(options, context);
+      return run(options, await prepareInput(options, input, origin), origin, context);
+    },
   };
 };
 
@@ -100,15 +105,21 @@ const prepareInput = async (
   options: HostedToolOptions,
   given: unknown,
   origin: CallOptions,
-): Promise<Prepared> => {
-  const prepared = options.prepare
-    ? await prepareByAgent(options, options.prepare, given, origin)
+): Promise<Prepared> =>
+  options.prepare
+    ? prepareByAgent(options, options.prepare, given, origin)
     : { input: withDefaults(structuredClone(given ?? {}) as JsonObject, options.input) };
+
+/** What would be refused is not shown to a human. Throws how it would be. */
+const checkPrepared = async (
+  { host, id, prepare, declarationDigest }: HostedToolOptions,
+  prepared: Prepared,
+  origin: CallOptions,
+): Promise<void> => {
   // Tools that are declared here are checked when they are called.
-  if (options.prepare && options.declarationDigest === undefined) return prepared;
-  const refused = await options.host.check(options.id, callInputOf(prepared), origin);
+  if (prepare && declarationDigest === undefined) return;
+  const refused = await host.check(id, callInputOf(prepared), origin);
   if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
-  return prepared;
 };
 
 /** What is required and missing, with the schema's default: models leave it out, and a human should see what runs. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type AcpCall, type AcpMethod, readAcp } from "@harnesskit/agent-hooks/acp";
 import { sha256Digest } from "@harnesskit/node-kit";
 import { type JsonObject, JsonRpcErrorCode, type JsonValue } from "@harnesskit/protocol/envelope";
@@ -13,6 +14,8 @@ import type { BesideWork } from "../proxy/beside-work.ts";
 import { exactLine } from "../proxy/exact-line.ts";
 import type { ProxyLimits } from "../proxy/limits.ts";
 import { objectOf, type RpcMessage, rpcError } from "../proxy/rpc-message.ts";
+import type { ProxiedAction } from "../proxy/rulings.ts";
+import type { AcpSettings } from "./session-settings.ts";
 import type { AcpSessions } from "./sessions.ts";
 
 export const codes = {
@@ -69,13 +72,30 @@ export const readCall = (
   sessions: AcpSessions,
   method: AcpMethod,
   { id = null, params }: RpcMessage,
+  settings?: AcpSettings,
 ): AcpCall | Promise<void> => {
   try {
     const { sessionId } = objectOf(params);
-    const workspace = typeof sessionId === "string" ? sessions.workspaceOf(sessionId) : undefined;
-    return readAcp(method, params, { workspace, agent: sessions.agent, digest: sha256Digest });
+    const session = typeof sessionId === "string" ? sessionId : "";
+    return readAcp(method, params, {
+      workspace: sessions.workspaceOf(session),
+      agent: sessions.agent,
+      categoryOf: (option) => settings?.get(session, option)?.category,
+      digest: sha256Digest,
+    });
   } catch (error) {
     const reason = HarnessError.isInstance(error) ? error.message : "the parameters cannot be read";
     return sendError(from, id, codes.invalidParams, reason);
   }
 };
+
+/** The action of a request, as the harness is asked about it. */
+export const proxiedAction = ({ action, sessionId, metadata }: AcpCall): ProxiedAction => ({
+  tool: action?.tool ?? "acp:other",
+  kind: action?.kind ?? "other",
+  callId: randomUUID(),
+  arguments: objectOf(action?.arguments),
+  session: sessionId,
+  details: action?.server === undefined ? undefined : { server: action.server },
+  metadata,
+});

@@ -1,4 +1,5 @@
-import { isAcpMethod } from "@harnesskit/agent-hooks/acp";
+import { type AcpAgentMethod, isAcpMethod, isAcpSettingMethod } from "@harnesskit/agent-hooks/acp";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type Channel,
   type Clock,
@@ -15,8 +16,11 @@ import { type ProxyLimits, proxyLimits } from "../proxy/limits.ts";
 import { objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 import { type AcpPeers, codes, type EditPreview, pass, sendError } from "./acp-peers.ts";
 import { AcpAgentRequests } from "./agent-requests.ts";
+import { AcpAsking, type AcpAskingRule } from "./asking.ts";
 import { AcpPrompts } from "./prompts.ts";
+import { AcpSettings } from "./session-settings.ts";
 import { AcpSessions } from "./sessions.ts";
+import { AcpSettingRequests } from "./setting-requests.ts";
 import { AcpTerminals } from "./terminals.ts";
 import { AcpToolReports } from "./tool-reports.ts";
 
@@ -28,6 +32,8 @@ export interface AcpProxyOptions {
   readonly judge: ActionJudge;
   /** What an edit would change, as a unified diff, for the human who is asked about it; at most a second is waited for it. @default no preview */
   readonly previewOf?: EditPreview | undefined;
+  /** What is done about a session whose agent does not ask before it acts. @default "set" */
+  readonly asking?: AcpAskingRule | undefined;
   /** @default see each limit of `proxyLimits` */
   readonly limits?: Partial<ProxyLimits> | undefined;
   /** What the user should know, in a line: messages that were dropped. @default no report */
@@ -35,12 +41,22 @@ export interface AcpProxyOptions {
   readonly clock?: Clock | undefined;
 }
 
+/** Requests that only an editor sends. */
+const ofEditor: ReadonlySet<unknown> = new Set([
+  "session/prompt",
+  "session/set_mode",
+  "session/set_config_option",
+]);
+const endsTurn: ReadonlySet<unknown> = new Set(["session/cancel", "session/close", "session/delete"]);
+const opensSession: ReadonlySet<unknown> = new Set(["session/load", "session/resume", "session/fork"]);
+
 /** The version of ACP whose requests the proxy reads. */
 const acpVersion = 1;
 
 /**
  * Stands between an editor and one ACP agent. Permission requests, writes of files and terminals of the agent, and prompts of the user, are asked
- * about; tool calls that the agent reports are recorded; every other message passes byte for byte.
+ * about, and the modes and options that the editor sets; the agent's own way of asking is turned on where it has one. Tool calls that the agent
+ * reports are recorded, and those that it did not ask about are said to be not judged. Every other message passes byte for byte.
  */
 export class AcpProxy {
   readonly #peers: AcpPeers;
@@ -49,9 +65,13 @@ export class AcpProxy {
   readonly #terminals: AcpTerminals;
   readonly #requests: AcpAgentRequests;
   readonly #prompts: AcpPrompts;
+  readonly #settings: AcpSettings;
+  readonly #settingRequests: AcpSettingRequests;
+  readonly #asking: AcpAsking;
   #invalid = 0;
 
-  constructor({ editor, agent, judge, previewOf, limits, onNote, clock = systemClock }: AcpProxyOptions) {
+  constructor(options: AcpProxyOptions) {
+    const { editor, agent, judge, previewOf, asking = "set", limits, onNote, clock = systemClock } = options;
     const note = (line: string) => callSafely(() => onNote?.(line));
     const work = new BesideWork(note);
     this.#peers = { editor, agent, judge, previewOf, clock, note, work, limits: proxyLimits.resolve(limits) };
@@ -64,6 +84,9 @@ export class AcpProxy {
     );
     this.#requests = new AcpAgentRequests(this.#peers, this.#sessions, this.#reports, this.#terminals);
     this.#prompts = new AcpPrompts(this.#peers, this.#sessions);
+    this.#settings = new AcpSettings(maxFollowed);
+    this.#settingRequests = new AcpSettingRequests(this.#peers, this.#sessions, this.#settings);
+    this.#asking = new AcpAsking(this.#peers, this.#sessions, this.#settings, asking);
   }
 
   /** Begins, and settles when both sides are closed: with the error of the side that failed. Never rejects. */
@@ -77,6 +100,8 @@ export class AcpProxy {
           // Before the agent ends: what it asks for is asked about no more.
           this.#requests.close();
           this.#prompts.close();
+          this.#settingRequests.close();
+          this.#asking.close();
           void other.close();
         },
       });
@@ -111,17 +136,21 @@ export class AcpProxy {
       this.#peers.note("the editor answered a request that it was not sent: dropped");
       return undefined;
     }
-    if (method === "session/prompt") return this.#prompts.open(message);
-    this.#sessions.noteRequest(message);
-    if (method === "session/cancel") {
-      const { sessionId } = objectOf(params);
-      if (typeof sessionId === "string") {
-        this.#requests.cancelSession(sessionId);
-        this.#prompts.cancelSession(sessionId);
-      }
+    const { sessionId, requestId } = objectOf(params);
+    if (message.id !== undefined && this.#asking.isRefused(sessionId) && !opensSession.has(method)) {
+      const reason = "harness guard: the session was refused";
+      return sendError(this.#peers.editor, message.id, codes.refused, reason);
     }
-    // The agent does not know of a prompt that is still judged.
-    if (method === "$/cancel_request" && this.#prompts.cancel(objectOf(params).requestId)) return undefined;
+    if (method === "session/prompt") return this.#prompts.open(message);
+    if (isAcpSettingMethod(method)) return this.#settingRequests.open(method, message);
+    this.#sessions.noteRequest(message);
+    if (endsTurn.has(method) && typeof sessionId === "string") this.#cancelSession(sessionId);
+    if (method === "$/cancel_request") {
+      // The agent does not know of what is still judged.
+      if (this.#prompts.cancel(requestId) || this.#settingRequests.cancel(requestId)) return undefined;
+      const session = this.#prompts.turnOf(requestId);
+      if (session !== undefined) this.#cancelSession(session);
+    }
     if (method === "initialize") return this.#withVersion(message) ?? line;
     return line;
   }
@@ -130,7 +159,10 @@ export class AcpProxy {
   #fromAgent(message: RpcMessage, line: ReturnType<typeof exactLine>) {
     const { method, params } = message;
     if (method === undefined) {
-      this.#sessions.noteAnswer(message);
+      if (this.#asking.noteAnswer(message)) return undefined;
+      const opened = this.#sessions.noteAnswer(message);
+      if (opened !== undefined) return this.#asking.opened(opened, message, line);
+      this.#settingRequests.noteAnswer(message);
       const session = this.#prompts.endedBy(message);
       if (session !== undefined) {
         this.#reports.turnEnded(session);
@@ -138,12 +170,37 @@ export class AcpProxy {
       }
       return line;
     }
-    if (isAcpMethod(method) && method !== "session/prompt") return this.#requests.open(method, message);
-    if (method === "session/update") this.#reports.observe(params);
+    if (isAcpMethod(method) && !ofEditor.has(method)) {
+      return this.#requests.open(method as AcpAgentMethod, message);
+    }
+    if (method === "session/update") {
+      this.#observeSettings(params);
+      const shown = this.#reports.observe(message, line);
+      return this.#asking.holds(message, shown) ? undefined : shown;
+    }
     // The editor does not know of a request that is still judged.
     if (method === "$/cancel_request" && this.#requests.cancel(objectOf(params).requestId)) return undefined;
     this.#terminals.noteRequest(message);
     return line;
+  }
+
+  /** What waits for an answer in a session is not needed any more. */
+  #cancelSession(session: string): void {
+    this.#requests.cancelSession(session);
+    this.#prompts.cancelSession(session);
+    this.#settingRequests.cancelSession(session);
+  }
+
+  /** A mode or option that the agent has changed by itself, so that it may ask less. */
+  #observeSettings(params: JsonValue | undefined): void {
+    const { sessionId, update } = objectOf(params);
+    if (typeof sessionId !== "string") return;
+    const { agent } = this.#sessions;
+    for (const { id, isMode, value } of this.#settings.observe(sessionId, objectOf(update), agent)) {
+      this.#peers.note(`not judged: the agent has set ${id} to ${JSON.stringify(value)}, and may ask less`);
+      const done = isMode || id === "mode" ? { mode: value } : { option: id, value };
+      this.#reports.reportSetting(sessionId, "mode" in done ? "acp:set_mode" : "acp:set_config_option", done);
+    }
   }
 
   /** The request of a newer version, lowered to the one that is read here: the two sides then agree on that. */

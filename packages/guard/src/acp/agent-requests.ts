@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import type { AcpCall, AcpMethod, AcpToolCall } from "@harnesskit/agent-hooks/acp";
+import type { AcpAgentMethod, AcpCall, AcpToolCall } from "@harnesskit/agent-hooks/acp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { BoundedMap } from "@harnesskit/wire";
 import { exactLine } from "../proxy/exact-line.ts";
@@ -11,7 +10,7 @@ import {
   errorOutcome,
   type ProxiedAction,
 } from "../proxy/rulings.ts";
-import { type AcpPeers, codes, pass, readCall, sendError, sendResult } from "./acp-peers.ts";
+import { type AcpPeers, codes, pass, proxiedAction, readCall, sendError, sendResult } from "./acp-peers.ts";
 import { effectKey, withArguments } from "./carried-out.ts";
 import { withPreview } from "./edit-preview.ts";
 import { EditorNotes } from "./editor-notes.ts";
@@ -54,7 +53,7 @@ export class AcpAgentRequests {
   }
 
   /** Judged beside the messages that follow, among which may be its cancellation. */
-  open(method: AcpMethod, message: RpcMessage): Promise<void> | undefined {
+  open(method: AcpAgentMethod, message: RpcMessage): Promise<void> | undefined {
     const { agent, limits, clock, note, work } = this.#peers;
     const { id } = message;
     if (id === undefined) {
@@ -115,14 +114,23 @@ export class AcpAgentRequests {
       if (error === undefined && isGranted(call.params, result)) this.#allow(open);
       else this.#refused(open, "the editor's user did not allow it");
     } else if (error !== undefined) this.#report(open, errorOutcome(error));
-    else if (call.method === "terminal/create" && !open.isCovered) {
+    else this.#done(open, result);
+    return true;
+  }
+
+  /** The editor has done what was judged. */
+  #done(open: OpenRequest, result: JsonValue | undefined): void {
+    const { call } = open;
+    const { terminalId } = objectOf(result);
+    const place = call.method === "terminal/create" ? terminalId : call.params.path;
+    if (place !== undefined) this.#reports.carriedOut(call.sessionId, place);
+    if (call.method === "terminal/create" && !open.isCovered) {
       const { action, startedMs } = open;
-      this.#terminals.start(call.sessionId, objectOf(result).terminalId, { action, startedMs });
+      this.#terminals.start(call.sessionId, terminalId, { action, startedMs });
     } else {
       const shown = boundedResult(result ?? null, this.#peers.limits.maxReportBytes);
       this.#report(open, { outcome: "success", result: shown });
     }
-    return true;
   }
 
   /** One side has ended. */
@@ -168,7 +176,7 @@ export class AcpAgentRequests {
     const refuse = (reason: string): Promise<void> => {
       this.#open.delete(idKey(open.id));
       const { sessionId, toolCallId = "" } = open.call;
-      this.#reports.refuse(sessionId, toolCallId);
+      this.#reports.refuse(sessionId, toolCallId, reason);
       notes?.refused(reason);
       return sendResult(this.#peers.agent, open.id, refusePermission(params, reason));
     };
@@ -236,13 +244,3 @@ export class AcpAgentRequests {
     if (!isCovered) this.#peers.judge.report(action, outcome, this.#peers.clock.elapsedMs() - startedMs);
   }
 }
-
-const proxiedAction = ({ action, sessionId, metadata }: AcpCall): ProxiedAction => ({
-  tool: action?.tool ?? "acp:other",
-  kind: action?.kind ?? "other",
-  callId: randomUUID(),
-  arguments: objectOf(action?.arguments),
-  session: sessionId,
-  details: action?.server === undefined ? undefined : { server: action.server },
-  metadata,
-});

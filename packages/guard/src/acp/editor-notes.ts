@@ -5,6 +5,12 @@ import { say } from "./acp-peers.ts";
 
 const waiting = "harness guard: waiting for a decision; an approval may be pending in the hub's inbox";
 
+/** A text among the content of a tool call. */
+export const textContent = (text: string): JsonObject => ({
+  type: "content",
+  content: { type: "text", text },
+});
+
 /** Shows the editor's user a tool call about which the guard decides: the agent's question does not reach the editor. */
 export class EditorNotes {
   readonly #peers: AcpPeers;
@@ -40,7 +46,7 @@ export class EditorNotes {
   #say(text: string, status: string): void {
     const { content } = this.#toolCall;
     const before: JsonValue[] = Array.isArray(content) ? content : [];
-    this.#send({ status, content: [...before, { type: "content", content: { type: "text", text } }] });
+    this.#send({ status, content: [...before, textContent(text)] });
   }
 
   #send(more: JsonObject): void {

@@ -64,6 +64,11 @@ export class AcpPrompts {
     return open !== undefined;
   }
 
+  /** The session of a prompt that the agent has. */
+  turnOf(id: unknown): string | undefined {
+    return this.#turns.get(idKey(id));
+  }
+
   /** An answer of the agent: the session whose turn it ends, if it ends one. */
   endedBy({ id }: RpcMessage): string | undefined {
     const session = this.#turns.get(idKey(id));

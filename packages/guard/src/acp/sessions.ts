@@ -14,6 +14,12 @@ interface Opening {
   readonly session: string | undefined;
 }
 
+/** A session that an agent has opened, and its directory. */
+export interface OpenedSession {
+  readonly session: string;
+  readonly cwd: string;
+}
+
 /** The sessions of an agent and their directories, read from what passes. */
 export class AcpSessions {
   readonly #judge: ActionJudge;
@@ -49,21 +55,31 @@ export class AcpSessions {
     }
   }
 
-  /** An answer of the agent. */
-  noteAnswer({ id, result, error }: RpcMessage): void {
+  /** An answer of the agent: the session that it opens, if it opens one. */
+  noteAnswer({ id, result, error }: RpcMessage): OpenedSession | undefined {
     const key = idKey(id);
     if (key === this.#initializeId) {
       this.#initializeId = undefined;
       this.agent = filledText(objectOf(objectOf(result).agentInfo).name)?.slice(0, 100);
-      return;
+      return undefined;
     }
     const opened = this.#opening.get(key);
-    if (opened === undefined) return;
+    if (opened === undefined) return undefined;
     this.#opening.delete(key);
     const session = opened.session ?? filledText(objectOf(result).sessionId);
-    if (session === undefined || error !== undefined) return;
+    if (session === undefined || error !== undefined) return undefined;
     this.#workspaces.set(session, opened.cwd);
-    this.#judge.note("session_start", session, this.#about(opened.cwd));
+    return { session, cwd: opened.cwd };
+  }
+
+  /** A session begins, with what its begin is reported with. */
+  begin({ session, cwd }: OpenedSession, more: JsonObject): void {
+    this.#judge.note("session_start", session, { ...this.#about(cwd), ...more });
+  }
+
+  /** A session that was opened did not begin. */
+  forget(session: string): void {
+    this.#workspaces.delete(session);
   }
 
   /** The proxy ends. */

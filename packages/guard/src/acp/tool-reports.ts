@@ -1,10 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { type AcpToolCall, acpAction } from "@harnesskit/agent-hooks/acp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { BoundedMap, BoundedSet } from "@harnesskit/wire";
+import { BoundedMap, BoundedSet, type JsonLine } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { idKey, objectOf } from "../proxy/rpc-message.ts";
+import { editedLine } from "../proxy/exact-line.ts";
+import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 import { type ActionOutcome, boundedResult, type ProxiedAction } from "../proxy/rulings.ts";
 import type { AcpPeers } from "./acp-peers.ts";
+import { textContent } from "./editor-notes.ts";
 import type { AcpSessions } from "./sessions.ts";
 
 /** A tool call that an agent has begun. */
@@ -16,6 +19,47 @@ interface RunningCall {
   readonly action?: ProxiedAction;
 }
 
+const unaskedWords: Readonly<Record<string, string>> = {
+  run: "ran a command",
+  write: "wrote a file",
+  edit: "changed a file",
+  read: "read a file",
+  search: "searched",
+  fetch: "reached the network",
+  mcp: "called a tool of an MCP server",
+};
+
+const objectsOf = (value: JsonValue | undefined): readonly JsonObject[] =>
+  (Array.isArray(value) ? value : []).map(objectOf);
+
+/** The files that a call changes, or the terminals in which it runs. */
+const placesOf = ({ kind, content, locations }: AcpToolCall): readonly JsonValue[] => {
+  const contents = objectsOf(content);
+  const terminals = contents.filter(({ type }) => type === "terminal").map(({ terminalId }) => terminalId);
+  if (kind !== "edit") return terminals.filter((id) => id !== undefined);
+  const changed = contents.filter(({ type }) => type === "diff").map(({ path }) => path);
+  const paths = [...changed, ...objectsOf(locations).map(({ path }) => path)];
+  return paths.filter((path) => path !== undefined);
+};
+
+/** The exit code of a command that an agent calls completed: as opencode, Copilot CLI and codex-acp say it. */
+const exitCodeOf = ({ rawOutput, _meta }: JsonObject): number | undefined => {
+  const { metadata, exit_code: exit, contents } = objectOf(rawOutput);
+  const terminal = objectOf(objectOf(_meta).terminal_exit).exit_code;
+  const shown = objectsOf(contents).map(({ exitCode }) => exitCode);
+  return [objectOf(metadata).exit, exit, terminal, ...shown].find((code) => typeof code === "number");
+};
+
+/** An update of a refused call, with the reason behind what the agent says. */
+const withReason =
+  (reason: string) =>
+  (message: RpcMessage): RpcMessage => {
+    const params = objectOf(message.params);
+    const update = objectOf(params.update);
+    const content = [...objectsOf(update.content), textContent(`harness guard: ${reason}`)];
+    return { ...message, params: { ...params, update: { ...update, content } } };
+  };
+
 const outcomes: ReadonlySet<unknown> = new Set(["completed", "failed"]);
 
 /** Records what an agent reports of its tool calls: of those that it had to ask for, and of those that it made by itself. */
@@ -24,6 +68,12 @@ export class AcpToolReports {
   readonly #sessions: AcpSessions;
   readonly #running: BoundedMap<string, RunningCall>;
   readonly #ended: BoundedSet<string>;
+  /** Why calls were refused. */
+  readonly #reasons: BoundedMap<string, string>;
+  /** Files and terminals of requests that were judged: a call that only reports them is judged, too. */
+  readonly #carriedOut: BoundedMap<string, string>;
+  /** Kinds of actions that the user was told of. */
+  readonly #told = new Set<string>();
 
   constructor(peers: AcpPeers, sessions: AcpSessions) {
     this.#peers = peers;
@@ -31,6 +81,8 @@ export class AcpToolReports {
     const maxSize = peers.limits.maxFollowed;
     this.#running = new BoundedMap({ maxSize });
     this.#ended = new BoundedSet({ maxSize });
+    this.#reasons = new BoundedMap({ maxSize });
+    this.#carriedOut = new BoundedMap({ maxSize });
   }
 
   /** Whether the editor knows the call. */
@@ -42,6 +94,7 @@ export class AcpToolReports {
   allow(session: string, toolCall: AcpToolCall, action: ProxiedAction): void {
     const key = idKey([session, toolCall.toolCallId]);
     this.#ended.delete(key);
+    this.#reasons.delete(key);
     const { call } = this.#running.get(key) ?? {};
     this.#running.set(key, {
       call: { ...call, ...(toolCall as AcpToolCall & JsonObject) },
@@ -51,22 +104,38 @@ export class AcpToolReports {
     });
   }
 
-  /** A permission was refused: what follows of the call is not a call of its own. */
-  refuse(session: string, toolCallId: string): void {
+  /** A permission was refused: what follows of the call is not a call of its own, and the editor shows the reason with it. */
+  refuse(session: string, toolCallId: string, reason?: string): void {
     const key = idKey([session, toolCallId]);
     this.#running.delete(key);
     this.#ended.add(key);
+    if (reason !== undefined) this.#reasons.set(key, reason);
   }
 
-  /** The parameters of a `session/update`. */
-  observe(params: JsonValue | undefined): void {
+  /** A request that was judged is carried out: a write of this file, or a command in this terminal. */
+  carriedOut(session: string, place: unknown): void {
+    this.#carriedOut.set(idKey([session, place]), session);
+  }
+
+  /** A mode or an option that the agent has changed by itself. */
+  reportSetting(session: string, tool: string, args: JsonObject): void {
+    const metadata = { ...this.#about(session), acp_method: "session/update", reported: true };
+    const action = { tool, kind: "other", callId: randomUUID(), arguments: args, session, metadata };
+    this.#peers.judge.report(action, { outcome: "success", result: null }, 0);
+  }
+
+  /** A `session/update`, and its line. Returns the line for the editor. */
+  observe({ params }: RpcMessage, line: JsonLine): JsonLine {
     const { sessionId, update } = objectOf(params);
     const { sessionUpdate, ...call } = objectOf(update);
     const { toolCallId } = call;
-    if (sessionUpdate !== "tool_call" && sessionUpdate !== "tool_call_update") return;
-    if (typeof sessionId !== "string" || typeof toolCallId !== "string") return;
+    if (sessionUpdate !== "tool_call" && sessionUpdate !== "tool_call_update") return line;
+    if (typeof sessionId !== "string" || typeof toolCallId !== "string") return line;
     const key = idKey([sessionId, toolCallId]);
-    if (this.#ended.has(key)) return;
+    const reason = this.#reasons.get(key);
+    // The agent's words would stand in the place of the reason.
+    if (reason !== undefined && Array.isArray(call.content)) return editedLine(line, withReason(reason));
+    if (this.#ended.has(key)) return line;
     const before = this.#running.get(key);
     const given = Object.fromEntries(Object.entries(call).filter(([, value]) => value !== null));
     const merged = { ...before?.call, ...given, toolCallId };
@@ -78,13 +147,15 @@ export class AcpToolReports {
     } as RunningCall;
     if (!outcomes.has(call.status)) {
       this.#running.set(key, running);
-      return;
+      return line;
     }
     this.#end(key, running, this.#outcomeOf(running, call.status));
+    return line;
   }
 
   /** A turn has ended: what has no outcome by now gets none. */
   turnEnded(session: string): void {
+    for (const [key, owner] of this.#carriedOut) if (owner === session) this.#carriedOut.delete(key);
     for (const [key, running] of [...this.#running]) {
       if (running.session !== session) continue;
       this.#end(key, running, { outcome: "unknown", error: "the turn ended without an outcome" });
@@ -100,20 +171,49 @@ export class AcpToolReports {
   #outcomeOf({ call }: RunningCall, status: unknown): ActionOutcome {
     const { rawOutput, content } = call;
     const result = boundedResult(rawOutput ?? content ?? null, this.#peers.limits.maxReportBytes);
-    return status === "completed"
+    if (status !== "completed") {
+      return { outcome: "error", error: "the agent reports that the call failed", result };
+    }
+    const exit = exitCodeOf(call);
+    return exit === undefined || exit === 0
       ? { outcome: "success", result }
-      : { outcome: "error", error: "the agent reports that the call failed", result };
+      : { outcome: "error", error: `exit code ${exit}`, result };
   }
 
   #end(key: string, running: RunningCall, outcome: ActionOutcome): void {
     this.#running.delete(key);
     this.#ended.add(key);
+    // The request that carried it out has a row of its own.
+    if (running.action === undefined && this.#isCarriedOut(running)) return;
     const { judge, clock } = this.#peers;
-    judge.report(
-      running.action ?? this.#reported(key, running),
-      outcome,
-      clock.elapsedMs() - running.startedMs,
+    const action = running.action ?? this.#reported(key, running);
+    if (running.action === undefined) this.#tell(action);
+    judge.report(action, outcome, clock.elapsedMs() - running.startedMs);
+  }
+
+  /** All that a call names was written or run by requests that were judged. */
+  #isCarriedOut({ call, session }: RunningCall): boolean {
+    const places = placesOf(call).map((place) => idKey([session, place]));
+    return places.length > 0 && places.every((place) => this.#carriedOut.has(place));
+  }
+
+  /** The user learns of the first action of each kind that was not judged. */
+  #tell({ kind, arguments: args }: ProxiedAction): void {
+    if (this.#told.has(kind)) return;
+    this.#told.add(kind);
+    const what = args.command ?? args.path ?? args.url ?? args.pattern;
+    const shown = typeof what === "string" ? `: ${what.slice(0, 200)}` : "";
+    const name = this.#sessions.agent ?? "the agent";
+    const done = unaskedWords[kind] ?? "did something";
+    this.#peers.note(
+      `not judged: ${name} ${done} without asking${shown}. The hub's timeline shows all of these`,
     );
+  }
+
+  #about(session: string): JsonObject {
+    const workspace = this.#sessions.workspaceOf(session);
+    const { agent } = this.#sessions;
+    return defined({ host: "acp", acp_agent: agent, workspace });
   }
 
   /** A call that was made without a question. */
@@ -129,14 +229,7 @@ export class AcpToolReports {
       arguments: objectOf(args),
       session,
       details: server === undefined ? undefined : { server },
-      metadata: defined({
-        host: "acp",
-        acp_method: "session/update",
-        reported: true,
-        ...title,
-        acp_agent: agent,
-        workspace,
-      }),
+      metadata: { ...this.#about(session), acp_method: "session/update", reported: true, ...title },
     };
   }
 }

@@ -42,7 +42,7 @@ export interface ModelApi {
   readonly stream: (answer: ModelAnswer) => readonly ModelEvent[];
 }
 
-const field = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);
+const bodyField = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);
 
 const list = (value: unknown): readonly Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
@@ -65,15 +65,15 @@ const responsesApi: ModelApi = {
   path: "/responses",
   bash: (command) => ({ name: "exec_command", input: { cmd: command } }),
   outputs: (body) =>
-    list(field(body, "input"))
+    list(bodyField(body, "input"))
       .filter(({ type }) => type === "function_call_output" || type === "custom_tool_call_output")
       .map(({ output }) => textOf(output)),
   prompts: (body) =>
-    list(field(body, "input"))
+    list(bodyField(body, "input"))
       .filter(({ type, role }) => type === "message" && role === "user")
       .map(({ content }) => contentText(content)),
   tools: (body) =>
-    list(field(body, "tools")).flatMap((tool) =>
+    list(bodyField(body, "tools")).flatMap((tool) =>
       tool.type === "namespace"
         ? names(tool.tools).map((name) => `${textOf(tool.name)}.${name}`)
         : names([tool]),
@@ -108,14 +108,14 @@ const chatApi: ModelApi = {
   path: "/chat/completions",
   bash: (command) => ({ name: "bash", input: { command, description: "a step" } }),
   outputs: (body) =>
-    list(field(body, "messages"))
+    list(bodyField(body, "messages"))
       .filter(({ role }) => role === "tool")
       .map(({ content }) => textOf(content)),
   prompts: (body) =>
-    list(field(body, "messages"))
+    list(bodyField(body, "messages"))
       .filter(({ role }) => role === "user")
       .map(({ content }) => contentText(content)),
-  tools: (body) => names(list(field(body, "tools")).map((tool) => tool.function)),
+  tools: (body) => names(list(bodyField(body, "tools")).map((tool) => tool.function)),
   stream: ({ calls, say, number }) => {
     const tool_calls = calls.map(({ name, input }, index) => ({
       index,
@@ -146,15 +146,15 @@ const messagesApi: ModelApi = {
   path: "/messages",
   bash: (command) => ({ name: "Bash", input: { command, description: "a step" } }),
   outputs: (body) =>
-    list(field(body, "messages"))
+    list(bodyField(body, "messages"))
       .flatMap(({ content }) => list(content))
       .filter(({ type }) => type === "tool_result")
       .map(({ content }) => contentText(content) || textOf(content)),
   prompts: (body) =>
-    list(field(body, "messages"))
+    list(bodyField(body, "messages"))
       .filter(({ role }) => role === "user")
       .map(({ content }) => contentText(content)),
-  tools: (body) => names(field(body, "tools")),
+  tools: (body) => names(bodyField(body, "tools")),
   stream: ({ calls, say, number }) => {
     const message = {
       id: `msg_${number}`,
@@ -199,16 +199,16 @@ const geminiApi: ModelApi = {
   path: ":streamGenerateContent",
   bash: (command) => ({ name: "run_shell_command", input: { command, description: "a step" } }),
   outputs: (body) =>
-    list(field(body, "contents"))
+    list(bodyField(body, "contents"))
       .flatMap(({ parts }) => list(parts))
       .filter(({ functionResponse }) => isObject(functionResponse))
-      .map(({ functionResponse }) => textOf(field(functionResponse, "response"))),
+      .map(({ functionResponse }) => textOf(bodyField(functionResponse, "response"))),
   prompts: (body) =>
-    list(field(body, "contents"))
+    list(bodyField(body, "contents"))
       .filter(({ role }) => role === "user")
       .map(({ parts }) => contentText(parts)),
   tools: (body) =>
-    list(field(body, "tools")).flatMap(({ functionDeclarations }) => names(functionDeclarations)),
+    list(bodyField(body, "tools")).flatMap(({ functionDeclarations }) => names(functionDeclarations)),
   stream: ({ calls, say }) => {
     const parts =
       say === undefined

@@ -4,7 +4,7 @@ import { client as acpClient, type ClientContext, methods, ndJsonStream } from "
 import type { AhpClient } from "@harnesskit/ahp-client";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { expect, onTestFinished, vi } from "vitest";
-import { createAcpProxy, type EditPreview } from "../../src/acp/index.ts";
+import { type AcpAskingRule, createAcpProxy, type EditPreview } from "../../src/acp/index.ts";
 import { createActionJudge, type ProxyLimits } from "../../src/mcp/index.ts";
 import { type Decide, type TestHarness, testHarness } from "./test-harness.ts";
 
@@ -14,6 +14,8 @@ export interface GuardedAgent extends TestHarness {
   /** The SDK's client, as an editor has it. */
   readonly editor: ClientContext;
   readonly session: string;
+  /** The answer to `session/new`, or `error`. */
+  readonly opened: any;
   /** What the editor was asked, and told, in order. */
   readonly asked: { readonly method: string; readonly params: any }[];
   readonly notes: string[];
@@ -45,6 +47,9 @@ export const guardAgent = async (
     /** The option that the editor's user chooses. @default the first */
     readonly choose?: (options: any[]) => string | undefined;
     readonly command?: readonly string[];
+    /** What the fixture says of itself and of its sessions. */
+    readonly agent?: object;
+    readonly asking?: AcpAskingRule;
     /** The client of another harness, in the place of the one that decides with `decide`. */
     readonly ahp?: AhpClient;
     readonly previewOf?: EditPreview;
@@ -55,7 +60,11 @@ export const guardAgent = async (
   const asked: GuardedAgent["asked"] = [];
   const notes: string[] = [];
   const lines = { keepLines: true, maxFrameBytes: 1024 * 1024 };
-  const [program = process.execPath, ...args] = options.command ?? [process.execPath, fixture];
+  const [program = process.execPath, ...args] = options.command ?? [
+    process.execPath,
+    fixture,
+    JSON.stringify(options.agent ?? {}),
+  ];
   const agent = await createChildTransport({ command: program, args, stderr: "ignore", ...lines }).connect();
   const [input, output] = [new PassThrough(), new PassThrough()];
   const proxy = createAcpProxy({
@@ -63,6 +72,7 @@ export const guardAgent = async (
     agent,
     judge: createActionJudge({ client: ahp, awayMs: 200 }),
     previewOf: options.previewOf,
+    asking: options.asking,
     limits: { progressAfterMs: 20, ...options.limits },
     onNote: (line) => notes.push(line),
   });
@@ -104,14 +114,14 @@ export const guardAgent = async (
     await ended;
   });
   await editor.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
-  const { sessionId: session } = await editor.request(methods.agent.session.new, {
-    cwd: "/work/app",
-    mcpServers: [],
-  });
+  const opening = editor.request(methods.agent.session.new, { cwd: "/work/app", mcpServers: [] });
+  const opened = await opening.catch((error: unknown) => ({ sessionId: "", error }));
+  const { sessionId: session } = opened;
   return {
     ...harness,
     editor,
     session,
+    opened,
     asked,
     notes,
     ended,

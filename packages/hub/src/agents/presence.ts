@@ -40,13 +40,6 @@ const maxSessionsPerLink = 1000;
 /** Tools of an agent that no table has and that are remembered. */
 const maxUnknownTools = 50;
 
-const details = {
-  gate: "asks before each action and obeys; without an answer it must not act",
-  hook: "checked and recorded: where its hook fails, most hosts let the call pass",
-  notify: "only reports what it did",
-  unknown: undefined,
-} as const;
-
 /** Which agents are here, and which were. */
 export class Presence {
   readonly #clock: Clock;
@@ -160,6 +153,8 @@ export class Presence {
     const isRecent = this.#clock.now() - (known?.lastSeenMs ?? 0) < exchangeMs;
     const sum = (of: (tally: SessionTally) => number) =>
       tallies.reduce((total, tally) => total + of(tally), 0);
+    const actions = sum((tally) => tally.actions);
+    const unjudged = sum((tally) => tally.unjudged);
     return {
       agent,
       framework: known?.framework ?? "unknown",
@@ -169,17 +164,34 @@ export class Presence {
       transport: known?.transport ?? "unknown",
       firstSeenMs: Math.min(known?.firstSeenMs ?? lastSeenMs, ...tallies.map((tally) => tally.firstSeenMs)),
       lastSeenMs,
-      protection: protectionOf(known, this.#describe(agent)),
+      protection: protectionOf(known, { actions, unjudged }, this.#describe(agent)),
       sessions: tallies.length,
-      actions: sum((tally) => tally.actions),
+      ...{ actions, unjudged },
       waiting: sum((tally) => tally.waiting),
       unknownTools: [...(known?.unknownTools ?? [])].map(([tool, calls]) => ({ tool, calls })),
     };
   }
 }
 
-const protectionOf = (known: Known | undefined, described: string | undefined): Protection => {
-  const kind = known?.isHook ? "hook" : known?.asks ? "gate" : known?.reports ? "notify" : "unknown";
-  const detail = described ?? details[kind];
-  return { kind, detail };
+/** What was seen of an agent: no more is said. */
+const protectionOf = (
+  known: Known | undefined,
+  { actions, unjudged }: Pick<AgentState, "actions" | "unjudged">,
+  described: string | undefined,
+): Protection => {
+  const notJudged = `${unjudged} of ${actions} actions were not judged: the agent did not ask`;
+  if (known?.isHook) {
+    const detail = described ?? "checked and recorded: where its hook fails, most hosts let the call pass";
+    return { kind: "hook", detail: unjudged > 0 ? `${notJudged}; ${detail}` : detail };
+  }
+  if (known?.asks !== true && known?.reports) return { kind: "notify", detail: "only reports what it did" };
+  if (unjudged > 0) return { kind: "partial", detail: notJudged };
+  if (known?.asks !== true) return { kind: "unknown", detail: described };
+  if (described !== undefined) return { kind: "gate", detail: described };
+  return { kind: "gate", detail: actions === 0 ? "asks; no action was seen yet" : askedBefore(actions) };
 };
+
+const askedBefore = (actions: number): string =>
+  actions === 1
+    ? "asked before the one action that was seen"
+    : `asked before each of the ${actions} actions seen so far`;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { BoundedMap, canonicalJson, joinKey } from "@harnesskit/wire";
+import { BoundedMap, BoundedSet, canonicalJson, joinKey } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { EventFacts } from "./read-event.ts";
 
@@ -22,6 +22,8 @@ export interface EndedAction {
   readonly key: string;
   /** Whether this process knows that the row is about this action; else the row's content must say so. */
   readonly isKnown: boolean;
+  /** Whether this process knows that the call was decided: its row may be closed already. */
+  readonly wasDecided: boolean;
 }
 
 const jsonHash = (value: unknown): string => hash("sha256", canonicalJson(value), "base64url");
@@ -71,12 +73,15 @@ export const areDifferent = (one: JsonObject, other: JsonObject): boolean =>
  */
 export class ActionKeys {
   readonly #calls = new BoundedMap<string, readonly Known[]>({ maxSize: maxCalls });
+  /** Calls that were decided. */
+  readonly #decided = new BoundedSet<string>({ maxSize: maxCalls });
   /** For agents without ids of calls: the key of a row by each form of its action. */
   readonly #forms = new BoundedMap<string, string>({ maxSize: maxCalls });
 
   /** The key for the row of an action that begins; `modified` is the payload that a policy has changed. */
   begin({ agent, session, callId, payload }: Action, modified?: unknown): string {
     const place = joinKey(agent, session);
+    this.decided({ agent, session, callId, payload });
     const forms = formsOf(payload, modified);
     if (callId === undefined) {
       const key = doesKey(place, payload);
@@ -95,22 +100,30 @@ export class ActionKeys {
     return key;
   }
 
+  /** An action was decided; also one that must not happen, which its agent may report all the same. */
+  decided({ agent, session, callId, payload }: Action): void {
+    const place = joinKey(agent, session);
+    this.#decided.add(callId === undefined ? doesKey(place, payload) : joinKey(place, `call ${callId}`));
+  }
+
   /** For an outcome; undefined for that of an action that no row of its call is about. */
   end({ agent, session, callId, payload }: Action): EndedAction | undefined {
     const place = joinKey(agent, session);
     if (callId === undefined) {
       const key = doesKey(place, payload);
-      return { key: this.#forms.get(key) ?? key, isKnown: true };
+      const changed = this.#forms.get(key);
+      const wasDecided = changed !== undefined || this.#decided.has(key);
+      return { key: changed ?? key, isKnown: true, wasDecided };
     }
     const call = joinKey(place, `call ${callId}`);
     const known = this.#calls.get(call);
-    if (known === undefined) return { key: call, isKnown: false };
+    if (known === undefined) return { key: call, isKnown: false, wasDecided: this.#decided.has(call) };
     const found = hasInput(payload) ? findAction(known, actionText(payload)) : only(known);
     if (found === undefined) return undefined;
     const left = known.filter(({ key }) => key !== found.key);
     if (left.length === 0) this.#calls.delete(call);
     else this.#calls.set(call, left);
-    return { key: found.key, isKnown: true };
+    return { key: found.key, isKnown: true, wasDecided: true };
   }
 }
 

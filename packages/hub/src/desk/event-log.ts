@@ -6,6 +6,7 @@ import type { Clock } from "@harnesskit/wire";
 import { defined, isObject } from "@harnesskit/wire/json";
 import type { Recorder } from "../timeline/recorder.ts";
 import { type ContentRules, redactedLine, rowContent } from "../timeline/row-content.ts";
+import { unjudged } from "../timeline/row-rules.ts";
 import type { NewRow, StoredContent, StoredRow, TimelineChange } from "../timeline/timeline-store.ts";
 import { ActionKeys, areDifferent } from "./action-keys.ts";
 import { rowApprovalOf } from "./approval-row.ts";
@@ -53,6 +54,7 @@ export class EventLog {
     const content = eventContent(event, rules, { explanation, modified });
     const decision = rowDecisionOf(explanation, made);
     const row = { ...rowOf(event, facts, state, clock.now()), decision };
+    if (isAction && !goesOn) this.#keys.decided(facts);
     if (!isAction || !goesOn) return recorder.note({ type: "add", row, content });
     return recorder.note({ type: "add", key: this.#keys.begin(facts, modified), row, content });
   }
@@ -116,9 +118,12 @@ export class EventLog {
     const ending = rowEnd(facts, atMs);
     const outcome = outcomeContentOf(facts, rules);
     const content = eventContent(event, rules);
-    const row = rowOf(event, facts, reportedOutcome(facts).state, atMs);
-    const alone = { row: { ...row, ...ending(row) }, content: { ...content, ...outcome } };
     const found = this.#keys.end(facts);
+    const { state } = reportedOutcome(facts);
+    // What was refused or given up was not done, whoever was asked.
+    const isUnjudged = found?.wasDecided !== true && state !== "refused" && !isCancelled;
+    const row = { ...rowOf(event, facts, state, atMs), ...(isUnjudged && { decision: unjudged }) };
+    const alone = { row: { ...row, ...ending(row) }, content: { ...content, ...outcome } };
     if (found === undefined) {
       await recorder.note({ type: "add", ...alone });
       return undefined;

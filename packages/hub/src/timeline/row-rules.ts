@@ -1,4 +1,4 @@
-import type { RowState, TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
+import type { RowDecision, RowState, TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import { isObject } from "@harnesskit/wire/json";
 import type {
   NewRow,
@@ -28,6 +28,15 @@ export const rowWords = ({ summary, tool, outcome, decision }: NewRow): string =
     .filter((each) => each !== undefined)
     .join("\n")
     .toLowerCase();
+
+/** What stands in the place of a decision about an action that the hub was not asked about. */
+export const unjudged: RowDecision = {
+  decision: "unjudged",
+  source: "none",
+  reason: "the agent did not ask",
+};
+
+const isUnjudged = ({ decision }: Pick<TimelineRow, "decision">): boolean => decision?.source === "none";
 
 /** Whether a filter lets a row pass. */
 export const rowMatches = (row: TimelineRow, filter: TimelineFilter = {}): boolean => {
@@ -83,6 +92,8 @@ export const sessionTally = (
     actions: (known?.actions ?? 0) + Number(before === undefined && after.state !== "noted"),
     failed: count("failed"),
     refused: count("refused"),
+    unjudged:
+      (known?.unjudged ?? 0) + Number(isUnjudged(after)) - Number(before !== undefined && isUnjudged(before)),
     waiting: count("waiting"),
   };
 };
@@ -93,7 +104,7 @@ export const ruleHit = (
   after: TimelineRow,
 ): Pick<RuleTally, "kind" | "name" | "decision"> | undefined => {
   const { decision, approval } = after;
-  if (before !== undefined || decision === undefined) return undefined;
+  if (before !== undefined || decision === undefined || decision.source === "none") return undefined;
   // An approval is asked for by a rule.
   const isAsked = decision.source === "approval" || approval !== undefined;
   const kind =

@@ -68,6 +68,8 @@ export interface SessionTally {
   readonly actions: number;
   readonly failed: number;
   readonly refused: number;
+  /** Those that the hub was not asked about. */
+  readonly unjudged: number;
   readonly waiting: number;
 }
 

@@ -1,4 +1,4 @@
-import { readSync } from "node:fs";
+import type { FileEnd } from "./journal-tail.ts";
 
 const newline = 0x0a;
 const blockBytes = 64 * 1024;
@@ -14,10 +14,14 @@ export interface JournalLine {
 /**
  * The lines of an open file, in order; holds one of them at a time. Throws as the system does.
  *
- * @param file the file's descriptor
  * @param maxLineBytes bytes of one line
+ * @param start where a line begins
  */
-export function* readLines(file: number, maxLineBytes: number): Generator<JournalLine> {
+export function* readLines(
+  { fileSystem, file }: Pick<FileEnd, "fileSystem" | "file">,
+  maxLineBytes: number,
+  start = 0,
+): Generator<JournalLine> {
   let parts: Buffer[] = [];
   let length = 0;
   const keep = (part: Buffer): void => {
@@ -31,18 +35,18 @@ export function* readLines(file: number, maxLineBytes: number): Generator<Journa
     length = 0;
     return line;
   };
-  for (let at = 0; ; ) {
+  for (let at = start; ; ) {
     const block = Buffer.allocUnsafe(blockBytes);
-    const read = block.subarray(0, readSync(file, block, 0, blockBytes, at));
+    const read = block.subarray(0, fileSystem.readSync(file, block, 0, blockBytes, at));
     if (read.length === 0) break;
     at += read.length;
-    let start = 0;
-    for (let end = read.indexOf(newline); end !== -1; end = read.indexOf(newline, start)) {
-      keep(read.subarray(start, end));
+    let from = 0;
+    for (let end = read.indexOf(newline); end !== -1; end = read.indexOf(newline, from)) {
+      keep(read.subarray(from, end));
       yield take(true);
-      start = end + 1;
+      from = end + 1;
     }
-    keep(read.subarray(start));
+    keep(read.subarray(from));
   }
   if (length > 0) yield take(false);
 }

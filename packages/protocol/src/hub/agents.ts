@@ -1,11 +1,14 @@
 import * as z from "zod";
 import { TimeMsSchema } from "./values.ts";
 
-/** How a client is held to its answers, as it says in its handshake. */
+/** How a client is held to its answers, by what was seen of it. */
 export const ProtectionSchema = z.object({
-  /** `gate`: asks before each action and obeys; `hook`: a hook of another vendor's agent; `notify`: only reports; `unknown`. */
-  kind: z.enum(["gate", "hook", "notify", "unknown"]),
-  /** In words: what the agent does where the hub cannot be reached. */
+  /**
+   * `gate`: it asks, and no action was seen that it did not ask about; `partial`: it asks, and did some actions without; `hook`: a hook of
+   * another vendor's agent; `notify`: only reports; `unknown`.
+   */
+  kind: z.enum(["gate", "partial", "hook", "notify", "unknown"]),
+  /** In words: what was seen, or what the agent does where the hub cannot be reached. */
   detail: z.string().optional(),
 });
 export type Protection = z.infer<typeof ProtectionSchema>;
@@ -24,9 +27,10 @@ export const AgentStateSchema = z.object({
   firstSeenMs: TimeMsSchema,
   lastSeenMs: TimeMsSchema,
   protection: ProtectionSchema,
-  /** Sessions, actions, and those that wait for a human, as far as they are kept. */
+  /** Sessions, actions, those that were not judged, and those that wait for a human, as far as they are kept. */
   sessions: z.int().nonnegative(),
   actions: z.int().nonnegative(),
+  unjudged: z.int().nonnegative(),
   waiting: z.int().nonnegative(),
   /** Tools of it that no table of `@harnesskit/agent-hooks` has, as its hooks name them, with their calls since the hub has started. */
   unknownTools: z.array(z.object({ tool: z.string(), calls: z.int().positive() })),
@@ -43,6 +47,7 @@ export const HubSessionStateSchema = z.object({
   actions: z.int().nonnegative(),
   failed: z.int().nonnegative(),
   refused: z.int().nonnegative(),
+  unjudged: z.int().nonnegative(),
   waiting: z.int().nonnegative(),
 });
 export type HubSessionState = z.infer<typeof HubSessionStateSchema>;

@@ -13,10 +13,10 @@ export type RowState = z.infer<typeof RowStateSchema>;
 
 /** What the hub answered, and what decided. */
 export const RowDecisionSchema = z.object({
-  /** The decision's word: allow, block, modify, defer, escalate, approve, reject, … */
+  /** The decision's word: allow, block, modify, defer, escalate, approve, reject, …; `unjudged`: the hub was not asked. */
   decision: z.string(),
-  /** `approval`: a human or a grant; the others are the policy's. */
-  source: z.enum(["rule", "limit", "default", "failure", "guard", "approval"]),
+  /** `approval`: a human or a grant; `none`: nothing decided, of `unjudged`; the others are the policy's. */
+  source: z.enum(["rule", "limit", "default", "failure", "guard", "approval", "none"]),
   /** The rule or limit; for an approval, the rule that asked. */
   rule: z.string().optional(),
   /** The rule's own words or the human's; what matched, where the rule has none. */

@@ -30,12 +30,6 @@ export const ShellErrorCode = {
   EngineOverloaded: "engine_overloaded",
   /** The caller no longer waits, or the engine is closing. */
   Cancelled: "cancelled",
-  /** The stream is not known, is not kept any more, or belongs to another session or credential (ADR 0053). */
-  UnknownStream: "unknown_stream",
-  /** Frames of the stream are not kept any more; its `end` still comes. */
-  FramesDropped: "frames_dropped",
-  /** Another connection reads the stream now. */
-  StreamTaken: "stream_taken",
   /** The engine failed. Only its operator sees the cause. */
   InternalError: "internal_error",
 } as const;

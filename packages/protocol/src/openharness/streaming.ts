@@ -5,7 +5,6 @@ import { tolerantObject } from "../null-as-absent.ts";
 import { type Capabilities, ShellCapability } from "./capabilities.ts";
 import { OpenValueSchema } from "./open-object.ts";
 import { ShellAuthSchema } from "./request.ts";
-import { ShellErrorSchema } from "./response.ts";
 
 /** The profile of `openharness.streaming` that this package describes (ADR 0053), and its version. */
 export const STREAMING_PROFILE = "dev.harnesskit.stream";
@@ -35,7 +34,7 @@ export const agreesOnStreaming = (capabilities: Capabilities | undefined): boole
 const frame = {
   /** Names the stream; 128 random bits at least. */
   stream_id: z.string().min(1),
-  /** From 0, one more for each frame, without gaps. */
+  /** From 0, one more for each frame that is sent, without gaps. */
   seq: WholeSchema,
 };
 
@@ -82,30 +81,18 @@ export const StreamEndSchema = tolerantObject({
   response: OpenValueSchema,
 });
 
-/**
- * Why frames do not come. It has no `seq` and is not replayed. After `frames_dropped` the `end` still comes; after any other code
- * nothing does, and the response is had by sending the request again.
- */
-export const StreamErrorSchema = tolerantObject({
-  stream_id: frame.stream_id,
-  type: z.literal("error"),
-  error: ShellErrorSchema,
-});
-
 /** One message of a stream, from an engine to a shell. */
 export const StreamFrameSchema = z.discriminatedUnion("type", [
   StreamOpenedSchema,
   StreamTextSchema,
   StreamProgressSchema,
   StreamEndSchema,
-  StreamErrorSchema,
 ]);
 export type StreamFrame = z.infer<typeof StreamFrameSchema>;
 export type StreamOpened = z.infer<typeof StreamOpenedSchema>;
 export type StreamText = z.infer<typeof StreamTextSchema>;
 export type StreamProgress = z.infer<typeof StreamProgressSchema>;
 export type StreamEnd = z.infer<typeof StreamEndSchema>;
-export type StreamError = z.infer<typeof StreamErrorSchema>;
 
 /** A frame of a type that is not known: it counts in the sequence and is not shown. */
 export interface UnknownStreamFrame {
@@ -115,32 +102,18 @@ export interface UnknownStreamFrame {
 }
 
 const UnknownFrameSchema = tolerantObject({ ...frame, type: z.string() });
-const knownTypes: ReadonlySet<string> = new Set(["opened", "text", "progress", "end", "error"]);
+const knownTypes: ReadonlySet<string> = new Set(["opened", "text", "progress", "end"]);
 
-const ofStream = {
+/** Ends the work of a stream. Its `end` has a response with the error `cancelled`, unless the work was done first. */
+export const StreamCancelSchema = tolerantObject({
+  type: z.literal("stream.cancel"),
   stream_id: z.string().min(1),
   /** As the request that opened the stream had it. */
   session_id: z.string().optional(),
   /** As the request that opened the stream had it. */
   auth: ShellAuthSchema.optional(),
-};
-
-/** Asks for the frames of a stream behind `after_seq`: after a cut, or where a frame is missing. */
-export const StreamResumeSchema = tolerantObject({
-  type: z.literal("stream.resume"),
-  ...ofStream,
-  /** The last `seq` that arrived. @default the header `Last-Event-ID`, over HTTP */
-  after_seq: WholeSchema.optional(),
 });
-export type StreamResume = z.infer<typeof StreamResumeSchema>;
-
-/** Ends the work of a stream. Its `end` has a response with the error `cancelled`, unless the work was done first. */
-export const StreamCancelSchema = tolerantObject({ type: z.literal("stream.cancel"), ...ofStream });
 export type StreamCancel = z.infer<typeof StreamCancelSchema>;
-
-/** A message about a stream, from a shell to an engine. */
-export const StreamControlSchema = z.discriminatedUnion("type", [StreamResumeSchema, StreamCancelSchema]);
-export type StreamControl = z.infer<typeof StreamControlSchema>;
 
 const ownField = (message: unknown, name: string): unknown =>
   typeof message === "object" && message !== null && Object.hasOwn(message, name)
@@ -150,11 +123,11 @@ const ownField = (message: unknown, name: string): unknown =>
 /** Requests and responses have a `protocol_version`; messages of streams have none. */
 const isUnversioned = (message: unknown): boolean => ownField(message, "protocol_version") === undefined;
 
-/** Whether a message of a shell is about a stream, well-formed or not. */
-export const isStreamControl = (message: unknown): boolean => {
-  const type = ownField(message, "type");
-  return typeof type === "string" && type.startsWith("stream.") && isUnversioned(message);
-};
+/** The cancellation of a stream that a message of a shell is. Undefined for any other message. */
+export const parseStreamCancel = (message: unknown): StreamCancel | undefined =>
+  ownField(message, "type") === "stream.cancel" && isUnversioned(message)
+    ? StreamCancelSchema.safeParse(message).data
+    : undefined;
 
 /** Whether a message of an engine is a frame, well-formed or not. */
 export const isStreamFrame = (message: unknown): boolean =>

@@ -1,32 +1,16 @@
 import {
   parseStreamFrame,
-  type ShellError,
-  ShellErrorCode,
   STREAMING_VERSION,
+  type StreamCancel,
   type StreamFrame,
   type StreamProgress,
-  type UnknownStreamFrame,
 } from "@harnesskit/protocol/openharness";
+import { HarnessError } from "@harnesskit/wire";
+import type { SendableRequest } from "../engine.ts";
+import { ShellClientError } from "../shell-client-error.ts";
 import type { StreamFact } from "./stream-events.ts";
 
-/** What a message of a stream leads to. */
-export type Step =
-  /** Nothing: it is known already, or of another stream. */
-  | { readonly kind: "ignored" }
-  /** It is not a frame. */
-  | { readonly kind: "invalid" }
-  | { readonly kind: "accepted" }
-  /** Frames before it are missing: it counts when it comes again, behind them. */
-  | { readonly kind: "gap" }
-  /** The response is there, as it came. */
-  | { readonly kind: "done"; readonly response: unknown }
-  /** The stream cannot be read any more. */
-  | { readonly kind: "failed"; readonly error: ShellError };
-
-const ignored = { kind: "ignored" } as const;
-const accepted = { kind: "accepted" } as const;
-
-const progressOf = ({ directive_id, state, message, action_type, fraction }: StreamProgress): StreamFact => ({
+const toFact = ({ directive_id, state, message, action_type, fraction }: StreamProgress): StreamFact => ({
   type: "progress",
   directiveId: directive_id,
   state,
@@ -35,20 +19,17 @@ const progressOf = ({ directive_id, state, message, action_type, fraction }: Str
   fraction,
 });
 
-/**
- * Puts the frames of one stream in order, whatever cuts, repetitions and losses they come through: each counts once, at its
- * place, and the response comes once. Holds no frames: what is missing is asked for again.
- */
+/** Reads the frames of one stream: previews as they come, each once, and the response. */
 export class FrameReader {
-  readonly #requestId: string;
+  readonly #request: SendableRequest;
   readonly #onFact: (fact: StreamFact) => void;
   #streamId: string | undefined;
   #nextSeq = 0;
-  #isBehind = false;
-  #isOver = false;
+  /** Set once the response is there, as it came. */
+  end: { readonly response: unknown } | undefined;
 
-  constructor(requestId: string, onFact: (fact: StreamFact) => void) {
-    this.#requestId = requestId;
+  constructor(request: SendableRequest, onFact: (fact: StreamFact) => void) {
+    this.#request = request;
     this.#onFact = onFact;
   }
 
@@ -57,63 +38,40 @@ export class FrameReader {
     return this.#streamId;
   }
 
-  /** The last `seq` that counted; -1 before the first. */
-  get lastSeq(): number {
-    return this.#nextSeq - 1;
+  /** Ends the work of the stream. Undefined before it is opened. */
+  get cancelMessage(): StreamCancel | undefined {
+    if (this.#streamId === undefined) return undefined;
+    const { context, auth } = this.#request.request;
+    return { type: "stream.cancel", stream_id: this.#streamId, session_id: context?.session_id, auth };
   }
 
-  accept(message: unknown): Step {
-    if (this.#isOver) return ignored;
+  /** False for a message that is not a frame of this stream. A frame that counted before changes nothing. */
+  accept(message: unknown): boolean {
     const frame = parseStreamFrame(message);
-    if (!frame) return { kind: "invalid" };
-    if (this.#streamId !== undefined && frame.stream_id !== this.#streamId) return ignored;
-    if (frame.type === "error") return this.#fail(frame.error);
-    if (frame.seq < this.#nextSeq) return ignored;
-    if (this.#isBehind) return frame.type === "end" ? this.#end(frame.response) : ignored;
-    if (frame.seq > this.#nextSeq) return { kind: "gap" };
-    if (this.#streamId === undefined && !this.#opens(frame)) return { kind: "invalid" };
-    this.#nextSeq++;
-    return this.#count(frame);
+    if (!frame || (this.#streamId === undefined && !this.#opens(frame))) return false;
+    if (frame.stream_id !== this.#streamId) return false;
+    if (this.end || frame.seq < this.#nextSeq) return true;
+    this.#nextSeq = frame.seq + 1;
+    if (frame.type === "end") this.end = { response: frame.response };
+    else if (frame.type === "opened") this.#onFact({ type: "opened" });
+    else if (frame.type === "text") {
+      this.#onFact({ type: "text", messageId: frame.message_id, delta: frame.delta });
+    } else if (frame.type === "progress") this.#onFact(toFact(frame));
+    return true;
   }
 
-  #opens(frame: StreamFrame | UnknownStreamFrame): boolean {
-    if (frame.type !== "opened" || frame.request_id !== this.#requestId) return false;
+  #opens(frame: StreamFrame | { readonly type: "unknown" }): boolean {
+    if (frame.type !== "opened" || frame.request_id !== this.#request.request_id) return false;
     if (frame.version !== STREAMING_VERSION) return false;
     this.#streamId = frame.stream_id;
     return true;
   }
-
-  #count(frame: Exclude<StreamFrame, { type: "error" }> | UnknownStreamFrame): Step {
-    switch (frame.type) {
-      case "opened":
-        this.#onFact({ type: "opened" });
-        return accepted;
-      case "text":
-        this.#onFact({ type: "text", messageId: frame.message_id, delta: frame.delta });
-        return accepted;
-      case "progress":
-        this.#onFact(progressOf(frame));
-        return accepted;
-      case "end":
-        return this.#end(frame.response);
-      case "unknown":
-        return accepted;
-    }
-  }
-
-  #end(response: unknown): Step {
-    this.#isOver = true;
-    return { kind: "done", response };
-  }
-
-  #fail(error: ShellError): Step {
-    if (error.code !== ShellErrorCode.FramesDropped) {
-      this.#isOver = true;
-      return { kind: "failed", error };
-    }
-    if (this.#isBehind) return ignored;
-    this.#isBehind = true;
-    this.#onFact({ type: "lost" });
-    return accepted;
-  }
 }
+
+/** Whether a call was given up by its caller: after a time-out, or with its client, the work may be met again. */
+export const isCallersChoice = (reason: unknown): boolean => {
+  if (!HarnessError.isInstance(reason) || reason.code !== "request_cancelled") return false;
+  const { cause } = reason;
+  if (ShellClientError.isInstance(cause)) return cause.code !== "closed";
+  return !(HarnessError.isInstance(cause) && cause.code === "request_timeout");
+};

@@ -29,11 +29,7 @@ export type ShellStreamEvent = {
       readonly fraction?: number | undefined;
     }
   | {
-      /** Previews are missing, and no more come; the response still does. */
-      readonly type: "lost";
-    }
-  | {
-      /** The response, or the failure, is there. Once for each `opened`. */
+      /** The response or the failure is there, or the connection is cut: then the response follows without previews. Once for each `opened`. */
       readonly type: "ended";
     }
 );

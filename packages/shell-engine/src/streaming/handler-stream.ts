@@ -1,6 +1,5 @@
-import type { StreamProgress } from "@harnesskit/protocol/openharness";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import type { ResponseStream } from "./response-stream.ts";
+import type { Progress, ResponseStream } from "./response-stream.ts";
 
 /** How far a directive has got. */
 export interface DirectiveProgress {
@@ -16,7 +15,7 @@ export interface DirectiveProgress {
 
 /**
  * Shows a shell what its response is going to be while the handler works (ADR 0053): previews, which the shell replaces by the
- * response. Where the shell gets no stream, and after the response, everything is checked and dropped.
+ * response. Where the shell gets no stream, reads too slowly or has gone, and after the response, everything is checked and dropped.
  */
 export interface ShellStream {
   /** Whether a stream was opened for this request. */
@@ -58,7 +57,7 @@ export class HandlerStream implements ShellStream {
   }
 
   get isOpen(): boolean {
-    return this.#stream !== undefined && !this.#stream.hasEnded;
+    return this.#stream !== undefined && !this.#stream.isEnded;
   }
 
   readonly text = (delta: string, messageId = "1"): void => {
@@ -71,7 +70,7 @@ export class HandlerStream implements ShellStream {
     assertId("directiveId", directiveId);
     assertProgress(given);
     const { state = "running", message, actionType, fraction } = given;
-    const progress: Omit<StreamProgress, "stream_id" | "seq" | "type"> = {
+    const progress: Progress = {
       directive_id: directiveId,
       state,
       message: message === undefined ? undefined : message.slice(0, maxMessageLength),

@@ -49,6 +49,7 @@ CREATE TABLE store.timeline_sessions (
   actions bigint NOT NULL,
   failed bigint NOT NULL,
   refused bigint NOT NULL,
+  unjudged bigint NOT NULL,
   waiting bigint NOT NULL
 ) WITH (fillfactor = 70);
 CREATE TABLE store.timeline_rules (

@@ -1,11 +1,5 @@
 import { join } from "node:path";
-import {
-  acquireFileLock,
-  type FileLock,
-  FileLockError,
-  type FileLockOwner,
-  JournalFile,
-} from "@harnesskit/node-kit";
+import { type FileLockOwner, JournalFile } from "@harnesskit/node-kit";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { type Clock, callSafely, randomId, systemClock } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
@@ -27,6 +21,8 @@ import { RequestFiles } from "./request-files.ts";
 import { StoreDirectory, toFileStoreError } from "./store-directory.ts";
 import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
 import { isThreadId, ThreadFiles } from "./thread-files.ts";
+import { ThreadIndex } from "./thread-index.ts";
+import { lockThread } from "./thread-lock.ts";
 
 export interface FileThreadStoreOptions {
   /** The `.harness` directory; made when the first thread is. */
@@ -57,9 +53,6 @@ export interface FileThreadStoreOptions {
 /** Begins the name of a thread's directory once the thread is deleted. */
 const deletedPrefix = "deleted_";
 
-/** How many `meta.json` files are read at the same time. */
-const parallelReads = 32;
-
 /**
  * Keeps threads as files: `threads/{threadId}/events.jsonl` and `meta.json` (section "Persistence"). A `meta.json` that
  * is missing or garbled is read from the log, and written anew by the server that holds the thread.
@@ -69,6 +62,7 @@ class FileThreadStore implements ThreadStore {
   readonly #fileSystem: StoreFileSystem;
   readonly #maxLogBytes: number;
   readonly #threads: StoreDirectory;
+  readonly #index: ThreadIndex;
   readonly #grants: GrantFiles;
   readonly #requests: RequestFiles;
   /** The logs of the threads that it holds. */
@@ -80,6 +74,11 @@ class FileThreadStore implements ThreadStore {
     this.#fileSystem = fileSystem;
     this.#maxLogBytes = options.maxLogBytes ?? 4 * 1024 ** 3;
     this.#threads = new StoreDirectory(fileSystem, root, "threads");
+    this.#index = new ThreadIndex({
+      root: new StoreDirectory(fileSystem, root),
+      threads: this.#threads,
+      read: (name) => this.#readable(name),
+    });
     this.#requests = new RequestFiles({
       directory: new StoreDirectory(fileSystem, root, "requests"),
       maxRequests: options.maxRequests ?? 1000,
@@ -101,12 +100,16 @@ class FileThreadStore implements ThreadStore {
       const root = new StoreDirectory(this.#fileSystem, this.#options.root);
       if (!(await root.has(".gitignore"))) await root.create(".gitignore", "*\n");
       await files.writeMeta(thread);
+      this.#index.put(thread);
       await this.#threads.sync();
     });
   }
 
   update(thread: Thread): Promise<void> {
-    return guarded(() => this.#files(thread.threadId).writeMeta(thread));
+    return guarded(async () => {
+      await this.#files(thread.threadId).writeMeta(thread);
+      this.#index.put(thread);
+    });
   }
 
   get(threadId: string): Promise<Thread | undefined> {
@@ -114,17 +117,7 @@ class FileThreadStore implements ThreadStore {
   }
 
   list(): Promise<Thread[]> {
-    return guarded(async () => {
-      const names = (await this.#threads.names()) ?? [];
-      for (const name of names)
-        if (name.startsWith(deletedPrefix)) await this.#finishDelete(name).catch(() => {});
-      const threads: Thread[] = [];
-      for (let start = 0; start < names.length; start += parallelReads) {
-        const some = names.slice(start, start + parallelReads).map((name) => this.#readable(name));
-        for (const thread of await Promise.all(some)) if (thread) threads.push(thread);
-      }
-      return threads.sort((a, b) => b.time.updated - a.time.updated);
-    });
+    return guarded(() => this.#index.list());
   }
 
   delete(threadId: string): Promise<void> {
@@ -141,6 +134,7 @@ class FileThreadStore implements ThreadStore {
         // Its lock is gone with it, or stays that of this process.
         await held?.close();
       }
+      this.#index.remove(threadId);
       await this.#threads.sync();
       // It is deleted by now. What cannot be removed at the moment is removed when the threads are listed.
       await this.#finishDelete(gone).catch(() => {});
@@ -180,7 +174,8 @@ class FileThreadStore implements ThreadStore {
     return guarded(async () => {
       const files = this.#files(threadId);
       files.artifacts.refuseLinks();
-      const lock = await this.#lock(files.lock);
+      const { isOwnerDead } = this.#options;
+      const lock = await lockThread(files.lock, { fileSystem: this.#fileSystem, isOwnerDead });
       let log: JournalFile | undefined;
       try {
         await files.mend();
@@ -236,23 +231,6 @@ class FileThreadStore implements ThreadStore {
     return new ThreadFiles(this.#fileSystem, this.#options.root, threadId, this.#maxLogBytes);
   }
 
-  /** Rejects with `thread_locked` while another server holds the thread, or with `lock_unreadable`. */
-  async #lock(path: string): Promise<FileLock> {
-    const { isOwnerDead } = this.#options;
-    try {
-      return await acquireFileLock(path, { fileSystem: this.#fileSystem, isOwnerDead });
-    } catch (error) {
-      if (!FileLockError.isInstance(error)) throw error;
-      if (error.code === "file_locked")
-        throw new ThreadStoreError("thread_locked", "Another server writes this thread");
-      const file = path.split(/[\\/]/).slice(-3).join("/");
-      throw new ThreadStoreError(
-        "lock_unreadable",
-        `The lock file ${file} names no server, so it is unknown which one writes the thread: see \`harness doctor\``,
-      );
-    }
-  }
-
   /** Gives back this one, if it is still held. */
   #release(threadId: string, log: JournalFile): Promise<void> {
     return guarded(async () => {
@@ -273,6 +251,7 @@ class FileThreadStore implements ThreadStore {
 
   /** The thread, or undefined where it cannot be read, which is reported: one bad thread does not cost the others. */
   async #readable(threadId: string): Promise<Thread | undefined> {
+    if (threadId.startsWith(deletedPrefix)) await this.#finishDelete(threadId).catch(() => {});
     if (!isThreadId(threadId)) return undefined;
     try {
       const thread = await this.get(threadId);

@@ -40,6 +40,8 @@ export const threadCases: readonly StoreCase[] = [
       await store.update(sampleThread("ses_2", 40));
       same(await ids(), ["ses_2", "ses_1", "ses_3"], "the order of the list after an update");
       same((await store.list())[0], sampleThread("ses_2", 40), "an entry of the list");
+      for (const threadId of ["ses_b", "ses_Z", "ses_a"]) await store.create(sampleThread(threadId, 40));
+      same((await ids()).slice(0, 4), ["ses_2", "ses_Z", "ses_a", "ses_b"], "threads of one moment");
     },
   },
   {

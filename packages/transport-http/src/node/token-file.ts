@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { lstat, rm, rmdir } from "node:fs/promises";
+import { lstat, mkdtemp, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import {
   makeDirectory,
   privatePathProblem,
@@ -10,7 +10,6 @@ import {
   writeFileAtomic,
 } from "@harnesskit/node-kit";
 import { displayText, HarnessError } from "@harnesskit/wire";
-import { makeTokenDirectory } from "./token-directory.ts";
 
 /** The token cannot be kept where only this user reads it. */
 export class InsecureTokenFileError extends HarnessError {
@@ -46,11 +45,17 @@ const isOurs = async (path: string, token: string): Promise<boolean> => {
   }
 };
 
+/** Where private directories are made: a runtime directory that is empty or relative counts as none (XDG). */
+const baseDirectory = (): string => {
+  const runtime = process.env.XDG_RUNTIME_DIR ?? "";
+  return isAbsolute(runtime) ? runtime : tmpdir();
+};
+
 const makePlace = async (
   wanted: string | undefined,
 ): Promise<{ path: string; ownDirectory: string | undefined }> => {
   if (wanted === undefined) {
-    const directory = await makeTokenDirectory();
+    const directory = await mkdtemp(join(baseDirectory(), "harness-http-"));
     return { path: join(directory, "token"), ownDirectory: directory };
   }
   const path = resolve(wanted);

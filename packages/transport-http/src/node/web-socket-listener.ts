@@ -25,8 +25,6 @@ export interface WebSocketListenerOptions {
   readonly protocols?: readonly string[] | undefined;
   /** Takes the secret from the query (`api_key=…`, `token=…`) where no header has one. @default true */
   readonly acceptQueryCredentials?: boolean | undefined;
-  /** Compresses messages (permessage-deflate). It costs memory for each connection. @default false */
-  readonly compression?: boolean | undefined;
   /** @default see each limit */
   readonly limits?: Partial<WebSocketListenerLimits> | undefined;
   /** @default the server's */
@@ -63,7 +61,7 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
   #isClosed = false;
 
   constructor(options: WebSocketListenerOptions, remove: (endpoint: WebSocketEndpoint<Principal>) => void) {
-    const { protocols = [], compression = false, acceptQueryCredentials = true } = options;
+    const { protocols = [], acceptQueryCredentials = true } = options;
     const { clock = systemClock } = options;
     this.#limits = webSocketListenerLimits.resolve(options.limits);
     assertPath(options.path);
@@ -72,13 +70,13 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
     this.acceptQueryCredentials = acceptQueryCredentials;
     this.#protocols = protocols;
     this.#clock = clock;
-    this.#live = { ...this.#limits, clock, compression };
+    this.#live = { ...this.#limits, clock };
     this.#remove = remove;
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
       handleProtocols: (offered) => this.#choose(offered) ?? false,
-      ...wsLimits(this.#limits, compression),
+      ...wsLimits(this.#limits),
     });
   }
 

@@ -20,8 +20,6 @@ import { WsSocket, wsLimits } from "./ws-socket.ts";
 export interface NodeWebSocketTransportOptions extends WebSocketClientOptions {
   /** @default see each limit */
   readonly limits?: Partial<NodeWebSocketLimits> | undefined;
-  /** Compresses messages (permessage-deflate). It costs memory for each connection. @default false */
-  readonly compression?: boolean | undefined;
   /**
    * Where credentials are sent. `query` is for servers that know nothing else: the URL may end up in logs.
    * @default "header"
@@ -47,15 +45,15 @@ export const createWebSocketTransport = (
   options: NodeWebSocketTransportOptions,
 ): Transport<WebSocketClientContext> => {
   checkNodeWebSocketTransportOptions(options);
-  const { credentials, credentialsIn = "header", tls, compression = false } = options;
+  const { credentials, credentialsIn = "header", tls } = options;
   const limits = nodeWebSocketLimits.resolve(options.limits);
   const client = resolveSocketClient(options, limits);
   const { url, endpoint, protocols, clock } = client;
   const inQuery = credentialsIn === "query" && credentials !== undefined;
   const target = inQuery ? withQueryCredentials(url, credentials) : url;
   const headers = checkedHeaders(options.headers ?? {}, inQuery ? undefined : credentials);
-  const wsOptions = { ...wsLimits(limits, compression), ...tls, headers, followRedirects: false };
-  const live = { ...limits, clock, compression };
+  const wsOptions = { ...wsLimits(limits), ...tls, headers, followRedirects: false };
+  const live = { ...limits, clock };
 
   const open = ({ opened, failed }: OpeningSocket) => {
     const ws = new WebSocket(target, [...protocols], wsOptions);

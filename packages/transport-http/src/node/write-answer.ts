@@ -37,7 +37,7 @@ const endAfterBody = (request: IncomingMessage, response: ServerResponse, clock:
 
 /** Sends a stream as fast as its client takes it, and cuts off a client that takes nothing: it would hold the stream for ever. */
 const writeStream = (response: ServerResponse, stream: AnswerStream): void => {
-  const { signal, stallMs } = stream;
+  const { stallMs } = stream;
   const { socket } = response.req;
   // Over the socket nothing went for this time, of one piece either. Where nothing waits to go, this process was held up.
   socket.setTimeout(Math.min(stallMs, maxTimerMs));
@@ -45,11 +45,6 @@ const writeStream = (response: ServerResponse, stream: AnswerStream): void => {
     if (socket.writableLength > 0) response.destroy();
   });
   response.prependOnceListener("finish", () => socket.setTimeout(0));
-  const onTaken = () => {
-    if (response.writableNeedDrain) response.destroy();
-  };
-  signal?.addEventListener("abort", onTaken, { once: true });
-  response.once("close", () => signal?.removeEventListener("abort", onTaken));
   response.flushHeaders();
   // A client that is gone, or a failure of the stream, has closed the connection: nothing is left to say.
   pipeline(Readable.from(stream, { highWaterMark: 1 }), response).catch(() => {});

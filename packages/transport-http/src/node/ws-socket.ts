@@ -17,13 +17,13 @@ import { type LivenessOptions, watchLiveness } from "./liveness.ts";
 const readAheadBytes = 64 * 1024;
 
 /** The limits as options of the `ws` package. */
-export const wsLimits = ({ maxFrameBytes, closeTimeoutMs }: ChannelLimits, compression: boolean) => ({
+export const wsLimits = ({ maxFrameBytes, closeTimeoutMs }: ChannelLimits) => ({
   maxPayload: maxFrameBytes,
   maxFragments: 1024,
   maxBufferedChunks: Math.max(16 * 1024, Math.ceil(maxFrameBytes / 256)),
   closeTimeout: closeTimeoutMs,
   autoPong: false,
-  perMessageDeflate: compression && { threshold: 1024, concurrencyLimit: 4 },
+  perMessageDeflate: false,
 });
 
 const toFault = (cause: unknown, maxFrameBytes: number): HarnessError => {
@@ -48,7 +48,6 @@ const toFault = (cause: unknown, maxFrameBytes: number): HarnessError => {
 export class WsSocket implements FrameSocket {
   readonly #ws: WebSocket;
   readonly #raw: Socket;
-  readonly #compress: boolean;
   readonly #stopWatching: () => void;
   #events: FrameSocketEvents | undefined;
   #isDone = false;
@@ -59,14 +58,9 @@ export class WsSocket implements FrameSocket {
   #isPonging = false;
   #nextPong: Buffer | undefined;
 
-  constructor(
-    ws: WebSocket,
-    raw: Socket,
-    options: LivenessOptions & { readonly maxFrameBytes: number; readonly compression: boolean },
-  ) {
+  constructor(ws: WebSocket, raw: Socket, options: LivenessOptions & { readonly maxFrameBytes: number }) {
     this.#ws = ws;
     this.#raw = raw;
-    this.#compress = options.compression;
     ws.pause();
     ws.on("message", (data, isBinary) => this.#received(data as Buffer, isBinary));
     ws.on("ping", (data) => this.#pong(data));
@@ -93,7 +87,7 @@ export class WsSocket implements FrameSocket {
       return;
     }
     const last = texts.length - 1;
-    const options = { compress: this.#compress, binary: false };
+    const options = { compress: false, binary: false };
     // One system call for all.
     this.#raw.cork();
     for (const [index, text] of texts.entries()) {

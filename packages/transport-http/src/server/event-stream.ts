@@ -1,4 +1,4 @@
-import type { Clock, MessageStream, StreamedMessage } from "@harnesskit/wire";
+import type { Clock, MessageStream } from "@harnesskit/wire";
 import type { AnswerStream } from "./request-view.ts";
 
 export interface EventTextOptions {
@@ -28,23 +28,20 @@ export const acceptsEvents = (accept: string | undefined): boolean =>
 /** A client that has taken nothing for so many times the silence takes nothing any more. */
 const stalledPings = 3;
 
-const idPattern = /^[\x21-\x7e]{1,256}$/;
 const ping = ":\n\n";
 const over = { done: true, value: undefined } as const;
 
 /** The text of server-sent events (WHATWG HTML, 9.2), one for each message. Read as fast as it is written, and no faster. */
 export class EventText implements AnswerStream {
-  readonly signal: AbortSignal | undefined;
   readonly stallMs: number;
-  readonly #messages: AsyncIterator<StreamedMessage>;
+  readonly #messages: AsyncIterator<unknown>;
   readonly #options: EventTextOptions;
-  #next: Promise<IteratorResult<StreamedMessage>> | undefined;
+  #next: Promise<IteratorResult<unknown>> | undefined;
   #isOver = false;
 
   constructor(messages: MessageStream, options: EventTextOptions) {
     this.#messages = messages[Symbol.asyncIterator]();
     this.#options = options;
-    this.signal = messages.signal;
     this.stallMs = stalledPings * options.pingMs;
   }
 
@@ -59,9 +56,7 @@ export class EventText implements AnswerStream {
         this.#end();
         return over;
       }
-      const { id, message } = result.value;
-      const head = id !== undefined && idPattern.test(id) ? `id: ${id}\n` : "";
-      return { done: false, value: `${head}data: ${this.#options.encode(message)}\n\n` };
+      return { done: false, value: `data: ${this.#options.encode(result.value)}\n\n` };
     } catch (error) {
       await this.return();
       throw error;

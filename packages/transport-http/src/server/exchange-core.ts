@@ -240,12 +240,10 @@ export class ExchangeCore<Principal> {
       return reply === undefined ? refuseWith(400) : this.#reply(reply, route, context, request);
     }
     const { handleStream } = route;
-    if (!handleStream || !acceptsEvents(request.header("accept"))) {
-      return this.#reply(await route.handle(message, context), route, context, request);
-    }
-    const answer = await handleStream(message, context);
-    if (!isMessageStream(answer)) return this.#reply(answer, route, context, request);
-    return this.#stream(answer, route, context, request);
+    const takesStream = handleStream !== undefined && acceptsEvents(request.header("accept"));
+    const answer = await (takesStream ? handleStream(message, context) : route.handle(message, context));
+    if (isMessageStream(answer)) return this.#stream(answer, route, context, request);
+    return this.#reply(answer, route, context, request);
   }
 
   #stream(

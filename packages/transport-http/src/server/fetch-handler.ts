@@ -1,4 +1,4 @@
-import { ConnectionClosedError, InvalidArgumentError } from "@harnesskit/wire";
+import { InvalidArgumentError } from "@harnesskit/wire";
 import { handlerLimits } from "../limits.ts";
 import { checkFetchHandlerOptions } from "../option-names.ts";
 import { readStream } from "../read-body.ts";
@@ -88,27 +88,16 @@ export class FetchRequestView implements RequestView {
   }
 }
 
-/** Read as it is asked for. Ends when its reader cancels it, or goes away, and fails when it is cut off. */
+/** Read as it is asked for. Ends when its reader cancels it, or goes away. */
 const toBody = (stream: AnswerStream, signal: AbortSignal): ReadableStream<Uint8Array> => {
-  let isAsked = false;
   const bytes = new TextEncoder();
   const leave = () => void stream.return?.();
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   return new ReadableStream<Uint8Array>(
     {
-      start(controller) {
-        const onTaken = () => {
-          if (isAsked) return;
-          leave();
-          controller.error(new ConnectionClosedError("another connection reads this stream now"));
-        };
-        stream.signal?.addEventListener("abort", onTaken, { once: true });
-      },
       async pull(controller) {
-        isAsked = true;
         const { done, value } = await stream.next();
-        isAsked = false;
         if (done) controller.close();
         else controller.enqueue(bytes.encode(value));
       },

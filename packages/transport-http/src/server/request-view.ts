@@ -33,8 +33,6 @@ export interface RequestView {
 
 /** The pieces of an answer, as they come. Whoever does not read them to their end returns it. */
 export interface AnswerStream extends AsyncIterableIterator<string> {
-  /** Aborts when a client that takes nothing more is to be cut off at once. */
-  readonly signal: AbortSignal | undefined;
   /** How long a client may take nothing. */
   readonly stallMs: number;
 }

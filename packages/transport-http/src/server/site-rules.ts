@@ -46,9 +46,9 @@ export interface SiteGuard {
 /** Untrusted text in a refusal. */
 const shown = (text = ""): string => JSON.stringify(displayText(text, { maxLength: 200 }));
 
-/** The headers that a page may send: its message's, its credentials, its place in a stream, and its trace (W3C Trace Context, and the two customary ids). */
+/** The headers that a page may send: its message's, its credentials, and its trace (W3C Trace Context, and the two customary ids). */
 const requestHeaders =
-  "authorization, content-type, last-event-id, traceparent, tracestate, x-api-key, x-correlation-id, x-request-id";
+  "authorization, content-type, traceparent, tracestate, x-api-key, x-correlation-id, x-request-id";
 
 /** The headers that a page may read of an answer, beside those that every page may. */
 const answerHeaders = "retry-after, x-correlation-id, x-error-code, x-request-id";

@@ -4,13 +4,13 @@ const maxDepth = 512;
 
 const write = (value: unknown, depth: number): string => {
   if (depth > maxDepth) throw new InvalidArgumentError(`canonical JSON nests deeper than ${maxDepth} levels`);
-  if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "string") return writeString(value);
+  if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new InvalidArgumentError(`${value} has no JSON form`);
     return JSON.stringify(value);
   }
-  if (Array.isArray(value)) return `[${Array.from(value, (entry) => write(entry, depth + 1)).join(",")}]`;
+  if (Array.isArray(value)) return writeList(value, depth);
   if (isObjectOfKeys(value)) return writeObject(value, depth);
   throw new InvalidArgumentError(`a ${typeof value} has no JSON form`);
 };
@@ -19,7 +19,11 @@ const write = (value: unknown, depth: number): string => {
 const isObjectOfKeys = (value: unknown): value is Record<string, unknown> =>
   Object.prototype.toString.call(value) === "[object Object]";
 
+/** Most strings are written as they are. */
+const isPlain = (text: string): boolean => !/[^\x20\x21\x23-\x5b\x5d-\x7e]/.test(text);
+
 const writeString = (text: string): string => {
+  if (isPlain(text)) return `"${text}"`;
   if (/\p{Cs}/u.test(text))
     throw new InvalidArgumentError(
       "a string holds half of a surrogate pair (U+D800 to U+DFFF), which has no canonical JSON form",
@@ -27,10 +31,23 @@ const writeString = (text: string): string => {
   return JSON.stringify(text);
 };
 
+const writeList = (list: readonly unknown[], depth: number): string => {
+  let text = "";
+  for (let index = 0; index < list.length; index++) {
+    text += `${index === 0 ? "" : ","}${write(list[index], depth + 1)}`;
+  }
+  return `[${text}]`;
+};
+
 const writeObject = (value: Record<string, unknown>, depth: number): string => {
-  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
-  keys.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  return `{${keys.map((key) => `${writeString(key)}:${write(value[key], depth + 1)}`).join(",")}}`;
+  let text = "";
+  // Without a comparison keys are sorted by their UTF-16 units.
+  for (const key of Object.keys(value).sort()) {
+    const entry = value[key];
+    if (entry === undefined) continue;
+    text += `${text === "" ? "" : ","}${writeString(key)}:${write(entry, depth + 1)}`;
+  }
+  return `{${text}}`;
 };
 
 /**

@@ -4,14 +4,10 @@ import { createDeferred, type Deferred } from "../deferred.ts";
 import type { HarnessError } from "../errors.ts";
 
 export interface ChannelServerOptions<Answer> {
-  /**
-   * Takes one message and calls `respond` once, with its answer, or undefined without one. A message whose work waits for something
-   * else than the channel does not count as pending from `setIdle(true)` to `setIdle(false)`: others are read. Must not throw.
-   */
+  /** Takes one message and calls `respond` once, with its answer, or undefined without one. Must not throw. */
   readonly receive: (
     message: unknown,
     respond: (answer: Answer | undefined, method?: string) => void,
-    setIdle: (isIdle: boolean) => void,
   ) => void;
   /** Reports what arrived in place of a message, and returns the answer to it, if it has one. */
   readonly malformed: (error: HarnessError) => Answer | undefined;
@@ -39,7 +35,6 @@ export class ChannelServer<Answer> {
   readonly #options: ChannelServerOptions<Answer>;
   readonly #faults = new FaultRun();
   #unanswered = 0;
-  #idle = 0;
   #unsent = 0;
   /** Answers that leave together share a promise, and are counted together. */
   #leaving: { readonly sent: Promise<void>; count: number } | undefined;
@@ -84,27 +79,18 @@ export class ChannelServer<Answer> {
   }
 
   get #pending(): number {
-    return this.#unanswered - this.#idle + (this.#options.countsUnsent ? this.#unsent : 0);
+    return this.#unanswered + (this.#options.countsUnsent ? this.#unsent : 0);
   }
 
   #receive(message: unknown): void | Promise<void> {
     const weight = Array.isArray(message) ? message.length : 1;
     this.#unanswered += weight;
-    let idle = 0;
     const respond = (answer: Answer | undefined, method?: string): void => {
       this.#unanswered -= weight;
-      this.#idle -= idle;
-      idle = 0;
       if (answer !== undefined) this.#send(answer, weight, method);
       this.#progressed();
     };
-    const setIdle = (isIdle: boolean): void => {
-      const before = idle;
-      idle = isIdle ? weight : 0;
-      this.#idle += idle - before;
-      this.#progressed();
-    };
-    this.#options.receive(message, respond, setIdle);
+    this.#options.receive(message, respond);
     if (this.#pending < this.#options.maxPending || this.#channel.signal.aborted) return;
     this.#room ??= createDeferred<void>();
     return this.#room.promise;

@@ -1,0 +1,113 @@
+import { appendFile, cp, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Thread } from "@harnesskit/protocol/threads";
+import { expect, it } from "vitest";
+import { cpuTimer, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import type { ThreadStore } from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { toThreadPage } from "../src/thread-list.ts";
+
+const threadOf = (number: number, updated = number): Thread => ({
+  threadId: `ses_${number}`,
+  title: `thread ${number}`,
+  directory: "/",
+  time: { created: 1, updated },
+});
+
+const open = async () => {
+  const directory = await temporaryDirectory();
+  const root = join(directory.path, ".harness");
+  const make = () => createFileThreadStore({ root });
+  const [store, other] = [make(), make()];
+  for (const number of [1, 2, 3]) await store.create(threadOf(number));
+  return { root, make, store, other, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+};
+
+const ids = async (store: ThreadStore): Promise<string> =>
+  (await store.list()).map(({ threadId }) => threadId.slice(4)).join(" ");
+
+it("follows what other processes create, change and delete", async () => {
+  await using at = await open();
+  expect([await ids(at.store), await ids(at.other)]).toEqual(["3 2 1", "3 2 1"]);
+  await at.other.create(threadOf(4));
+  await at.other.update(threadOf(1, 9));
+  expect(await ids(at.store)).toBe("1 4 3 2");
+  await (await at.store.lease("ses_4")).release();
+  await at.store.lease("ses_3");
+  await at.store.delete("ses_3");
+  expect([await ids(at.store), await ids(at.other)]).toEqual(["1 4 2", "1 4 2"]);
+});
+
+it.each<[string, (path: string) => Promise<unknown>]>([
+  ["is lost", (path) => rm(path)],
+  [
+    "is garbled",
+    (path) => writeFile(path, '{"version":1}\nnot json\n{"thread":{},"version":"x"}\n\0\n{"half'),
+  ],
+  ["is a link", (path) => rm(path).then(() => symlink("/dev/zero", path))],
+  ["is a directory", (path) => rm(path).then(() => mkdir(path))],
+])("is made of the threads' own files where it %s, also for a store that has it open", async (_, spoil) => {
+  await using at = await open();
+  await at.store.list();
+  await spoil(join(at.root, "index.jsonl"));
+  expect([await ids(at.store), await ids(at.make())]).toEqual(["3 2 1", "3 2 1"]);
+  await at.store.update(threadOf(1, 9));
+  expect([await ids(at.store), await ids(at.make())]).toEqual(["1 3 2", "1 3 2"]);
+});
+
+it("has what a process wrote that died before it wrote the index, and threads that were copied or removed by hand", async () => {
+  await using at = await open();
+  await at.store.list();
+  const threads = join(at.root, "threads");
+  await writeFile(join(threads, "ses_2", "meta.json"), JSON.stringify(threadOf(2, 50)));
+  await cp(join(threads, "ses_1"), join(threads, "ses_7"), { recursive: true });
+  await writeFile(join(threads, "ses_7", "meta.json"), JSON.stringify(threadOf(7)));
+  await rm(join(threads, "ses_3"), { recursive: true });
+  expect(await ids(at.store)).toBe("7 2 1");
+  expect(await ids(at.make())).toBe("2 7 1");
+});
+
+it("ignores a thread of the index that has no directory", async () => {
+  await using at = await open();
+  const line = JSON.stringify({ version: "1:1", thread: threadOf(8) });
+  await appendFile(join(at.root, "index.jsonl"), `${line}\n`);
+  expect([await ids(at.store), await ids(at.make())]).toEqual(["3 2 1", "3 2 1"]);
+});
+
+it("stays small, however often a thread is updated", async () => {
+  await using at = await open();
+  await at.store.list();
+  const title = "x".repeat(5000);
+  for (let updated = 10; updated < 600; updated++) await at.store.update({ ...threadOf(1, updated), title });
+  expect((await stat(join(at.root, "index.jsonl"))).size).toBeLessThan(1_200_000);
+  expect(await readFile(join(at.root, "index.jsonl"), "utf8")).toContain('"updated":599');
+  expect(await ids(at.other)).toBe("1 3 2");
+});
+
+it("gives a page of many threads about as fast as one of few", async () => {
+  const spent = async (count: number): Promise<number> => {
+    await using directory = await temporaryDirectory();
+    const root = join(directory.path, ".harness");
+    for (let number = 0; number < count; number++) {
+      const path = join(root, "threads", `ses_${number}`);
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      await writeFile(join(path, "meta.json"), JSON.stringify(threadOf(number)));
+    }
+    const store = createFileThreadStore({ root });
+    expect(await store.list()).toHaveLength(count);
+    // The directory counts as settled some time after its last change.
+    await expect
+      .poll(async () => Date.now() - (await stat(join(root, "threads"))).mtimeMs)
+      .toBeGreaterThan(200);
+    await store.list();
+    const spentMs = cpuTimer();
+    for (let round = 0; round < 200; round++) {
+      await store.update(threadOf(round % count, 20_000 + round));
+      const { threads } = toThreadPage(await store.list(), { limit: 50 }, 1_000_000);
+      expect(threads[0]?.threadId).toBe(`ses_${round % count}`);
+    }
+    return spentMs();
+  };
+  const few = await spent(100);
+  expect(await spent(2000)).toBeLessThan(3 * few + 200);
+}, 60_000);
