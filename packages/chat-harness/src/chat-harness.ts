@@ -15,7 +15,7 @@ import {
   type RecoverOptions,
   type TurnOptions,
 } from "./options.ts";
-import type { SignalResult } from "./signals.ts";
+import type { SignalOutcome } from "./signals.ts";
 
 /** How a conversation runs. */
 export interface ChatHarnessOptions<F extends ChatFields> extends EngineOptions<F> {
@@ -41,9 +41,6 @@ export type SendOutcome = ChatTurnOutcome & {
   readonly resumed_turns?: readonly Delivery[];
 };
 
-/** The result of a signal. An `errored` outcome: nothing has run, and the pause still waits. */
-export type SignalOutcome = SignalResult<ChatTurnOutcome, ErroredTurn>;
-
 /** Turns that wait for a signal, and ends of resumed turns that are not delivered. */
 export interface OpenTurns {
   readonly suspended: readonly PendingTurn[];
@@ -55,7 +52,7 @@ export interface OpenTurns {
  * resumed by a signal, and its end goes to the listeners of the session.
  */
 export class ChatHarness<F extends ChatFields = ChatFields> {
-  readonly #core: HarnessCore<F, ChatTurnOutcome, ErroredTurn>;
+  readonly #core: HarnessCore<F>;
   readonly #deliveries: Deliveries;
   readonly #errored: (failure: Failure) => ErroredTurn;
   readonly #isNextSend: boolean;
@@ -67,11 +64,11 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
     this.#limits = chatHarnessLimits.resolve(options.limits);
     this.#isNextSend = resumedTurns === "next-send";
     this.#errored = createErroredTurn(replies);
-    const shape = createChatTurns<F>({ errored: this.#errored, includeFinalState });
+    const turns = createChatTurns<F>({ errored: this.#errored, includeFinalState });
     this.#core = new HarnessCore(
       options,
       this.#limits,
-      shape,
+      turns,
       ({ invocationId: invocation_id, sessionId: session_id, turn }, isStored) => {
         if (session_id === null) return;
         const delivery = { session_id, invocation_id, turn: turn as ResumedTurn };

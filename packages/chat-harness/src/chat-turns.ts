@@ -1,4 +1,13 @@
-import { append, type CompiledGraph, type Field, type Fields, type SessionOptions } from "@harnesskit/graph";
+import {
+  append,
+  type CompiledGraph,
+  type CompletedOutcome,
+  type Field,
+  type Fields,
+  type SessionOptions,
+  type StateOf,
+  type SuspendedOutcome,
+} from "@harnesskit/graph";
 import {
   type ChatMessage,
   ChatMessageSchema,
@@ -8,7 +17,6 @@ import {
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import * as z from "zod";
 import { ChatHarnessError, type Failure } from "./errors.ts";
-import type { TurnShape } from "./turn-runner.ts";
 
 /** The field of a conversation's history: a list of messages that only grows. */
 export type MessagesField = Field<readonly ChatMessage[], readonly ChatMessage[]>;
@@ -69,19 +77,27 @@ const slices = (state: unknown, places: Added): ChatMessage[] => {
   return places.flatMap(([from, to]) => messages.slice(from, to));
 };
 
+/** Makes the turns of a conversation from the ends of invocations. A memo is what is kept with a pause; null before the first. */
+export interface ChatTurns<F extends ChatFields> {
+  completed(outcome: CompletedOutcome<StateOf<F>>, memo: JsonValue): ChatTurnOutcome;
+  suspended(outcome: SuspendedOutcome<StateOf<F>>): ChatTurnOutcome;
+  errored(failure: Failure): ErroredTurn;
+  /** What is kept with a pause, for the end of the turn. */
+  memo(outcome: SuspendedOutcome<StateOf<F>>, isResumed: boolean, before: JsonValue): JsonValue;
+  /** What is stored of the end of a resumed turn until it is delivered. */
+  stored(turn: ChatTurnOutcome): JsonValue;
+}
+
 export interface ChatTurnsOptions {
   readonly errored: (failure: Failure) => ErroredTurn;
   readonly includeFinalState: boolean;
 }
 
-/**
- * The shape of the turns of a conversation. New messages are found by index, behind the inbound message (section "Outbound
- * assistant message → response wiring").
- */
+/** New messages are found by index, behind the inbound message (section "Outbound assistant message → response wiring"). */
 export const createChatTurns = <F extends ChatFields>({
   errored,
   includeFinalState,
-}: ChatTurnsOptions): TurnShape<F, ChatTurnOutcome, ErroredTurn> => ({
+}: ChatTurnsOptions): ChatTurns<F> => ({
   completed(outcome, memo) {
     const replies = slices(outcome.state, [...addedBefore(memo), addedNow(outcome)]);
     const state = outcome.state as unknown as JsonObject;
@@ -100,8 +116,4 @@ export const createChatTurns = <F extends ChatFields>({
     const { final_state: _, ...stored } = turn;
     return stored as unknown as JsonValue;
   },
-  payloadProblem: (payload) =>
-    Object.hasOwn(payload, "messages")
-      ? "payload.messages: a signal cannot replace the history of a conversation"
-      : undefined,
 });

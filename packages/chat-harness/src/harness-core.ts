@@ -1,15 +1,13 @@
 import {
   type CompiledGraph,
   createMemoryStore,
-  type Fields,
   GraphError,
   type GraphStore,
   type HeldLease,
-  type RunSummary,
   type SessionOptions,
   thrownMessage,
 } from "@harnesskit/graph";
-import type { SignalDescriptor } from "@harnesskit/protocol/chat";
+import type { ChatTurnOutcome, SignalDescriptor } from "@harnesskit/protocol/chat";
 import {
   callSafely,
   checkNumber,
@@ -18,13 +16,20 @@ import {
   systemClock,
   warnPlatform,
 } from "@harnesskit/wire";
+import type { ChatFields, ChatTurns } from "./chat-turns.ts";
 import { hasCode, type OnError, RefusedSignal } from "./errors.ts";
 import type { Signal } from "./find-pause.ts";
 import { InterruptedTurns } from "./interrupted-turns.ts";
 import { Lanes, laneOf } from "./lanes.ts";
-import type { CloseOptions, EngineOptions, HarnessLimits, RecoverOptions, TurnOptions } from "./options.ts";
-import { type SignalEffect, Signals, type SignalsOptions } from "./signals.ts";
-import { type TurnEngine, TurnRunner, type TurnShape, type TurnStart } from "./turn-runner.ts";
+import type {
+  ChatHarnessLimits,
+  CloseOptions,
+  EngineOptions,
+  RecoverOptions,
+  TurnOptions,
+} from "./options.ts";
+import { type SignalOutcome, Signals, type SignalsOptions } from "./signals.ts";
+import { type TurnEngine, TurnRunner, type TurnStart } from "./turn-runner.ts";
 
 /** A turn that waits for a signal, whichever process has paused it. */
 export interface PendingTurn {
@@ -74,24 +79,24 @@ const demandPolicy = (policy: unknown, concurrency: SessionOptions["concurrency"
   throw new InvalidArgumentError('interruptedTurns needs the session option concurrency: "lease"');
 };
 
-/** What all kinds of harnesses share: turns in lanes, signals, recovery, and the end. */
-export class HarnessCore<F extends Fields, Turn extends object, Refusal extends Turn> {
+/** Turns in lanes, signals, recovery, and the end. */
+export class HarnessCore<F extends ChatFields> {
   readonly graph: CompiledGraph<F>;
   readonly store: GraphStore;
   readonly onError: OnError;
   readonly createId: (prefix: string) => string;
   readonly #lanes: Lanes;
-  readonly #runner: TurnRunner<F, Turn>;
-  readonly #signals: Signals<F, Turn>;
-  readonly #interrupted: InterruptedTurns<F, Turn>;
-  readonly #errored: TurnShape<F, Turn, Refusal>["errored"];
+  readonly #runner: TurnRunner<F>;
+  readonly #signals: Signals<F>;
+  readonly #interrupted: InterruptedTurns<F>;
+  readonly #turns: ChatTurns<F>;
 
   /** Throws a `GraphCompileError`, or `invalid_argument`. */
   constructor(
     options: EngineOptions<F>,
-    limits: HarnessLimits,
-    shape: TurnShape<F, Turn, Refusal>,
-    onEnd: SignalsOptions<F, Turn>["onEnd"],
+    limits: ChatHarnessLimits,
+    turns: ChatTurns<F>,
+    onEnd: SignalsOptions<F>["onEnd"],
   ) {
     const { clock = systemClock, session = {}, turnTimeoutMs, abandonAfterMs = 5_000 } = options;
     const { maxQueuedTurns, maxTurns } = limits;
@@ -121,7 +126,7 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
         (cause) => this.onError(cause, { kind: "report_failed", message: "onTurn failed" }),
       );
     const { graph, createId } = this;
-    this.#runner = new TurnRunner({ ...options, graph, createId, report }, shape);
+    this.#runner = new TurnRunner({ ...options, graph, createId, report }, turns);
     const { leaseTtlMs = 30_000, leaseWaitMs = 60_000 } = session;
     const times = { store: this.store, clock, leaseTtlMs, leaseWaitMs };
     this.#interrupted = new InterruptedTurns({
@@ -138,15 +143,13 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
       maxPayloadBytes: limits.maxPayloadBytes,
       maxRememberedSignals: limits.maxRememberedSignals,
       runner: this.#runner,
-      shape,
       onEnd,
     });
-    this.#errored = shape.errored;
+    this.#turns = turns;
   }
 
-  /** Runs work in the lane of a session, behind what a dead process has left of an answer there, or in a lane of its own. */
-  inLane<T>(sessionId: string | null, options: TurnOptions, work: (signal: AbortSignal) => Promise<T>) {
-    if (sessionId === null) return this.#lanes.run(laneOf(null, this.createId("inv")), options, work);
+  /** Runs work in the lane of a session, behind what a dead process has left of an answer there. */
+  inLane<T>(sessionId: string, options: TurnOptions, work: (signal: AbortSignal) => Promise<T>) {
     return this.#lanes.run(laneOf(sessionId, ""), options, async (signal) => {
       await this.#settleAnswers(sessionId, signal);
       return work(signal);
@@ -169,9 +172,9 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
   }
 
   /** Runs a turn, within its lane, after those of its session that other processes have left. */
-  async start(turn: TurnStart<F>): Promise<Turn> {
+  async start(turn: TurnStart<F>): Promise<ChatTurnOutcome> {
     const { sessionId, signal } = turn;
-    if (sessionId === null || !this.#interrupted.isWatching) return this.#runner.start(turn);
+    if (!this.#interrupted.isWatching) return this.#runner.start(turn);
     let lease: HeldLease | undefined;
     const prepare = async () => {
       lease = await this.#interrupted.take(sessionId, signal).catch((cause: unknown) => {
@@ -189,17 +192,17 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
   }
 
   /** Resumes what waits for a signal; a refusal is an errored turn. Rejects as the lanes do. */
-  async resolve(signal: Signal, options: TurnOptions): Promise<SignalEffect<Turn> | Refusal> {
+  async resolve(signal: Signal, options: TurnOptions): Promise<SignalOutcome> {
     try {
       return await this.#signals.resolve(signal, options);
     } catch (error) {
-      if (RefusedSignal.isInstance(error)) return this.#errored(error.failure);
+      if (RefusedSignal.isInstance(error)) return this.#turns.errored(error.failure);
       throw error;
     }
   }
 
   /** What waits, in the order of the suspensions. Rejects as the store does. */
-  async pending(filter: { readonly sessionId?: string | null }): Promise<PendingTurn[]> {
+  async pending(filter: { readonly sessionId?: string }): Promise<PendingTurn[]> {
     const records = await this.store.suspensions.list({ ...filter, status: "suspended" });
     return records.map((record) => ({
       invocation_id: record.invocation_id,
@@ -218,7 +221,7 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
     const left = await this.#interrupted.left(sessionId);
     const tasks = [
       ...accepted.map((record) => [record.invocation_id, () => this.#signals.recover(record)] as const),
-      ...left.map((run) => [run.run_id, () => this.#recoverRun(run)] as const),
+      ...left.map((turn) => [turn.runId, () => this.#recoverTurn(turn.sessionId)] as const),
     ];
     const queue = tasks.values();
     let failed = 0;
@@ -237,10 +240,8 @@ export class HarnessCore<F extends Fields, Turn extends object, Refusal extends 
     return { resumed_count: tasks.length - failed, failed_count: failed };
   }
 
-  #recoverRun(run: RunSummary): Promise<void> {
-    const { session_id: sessionId } = run;
+  #recoverTurn(sessionId: string): Promise<void> {
     return this.inLane(sessionId, {}, async (signal) => {
-      if (sessionId === null) return this.#interrupted.settleAlone(run, signal);
       try {
         await (await this.#interrupted.take(sessionId, signal, 0)).release();
       } catch (cause) {

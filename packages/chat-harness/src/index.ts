@@ -13,7 +13,6 @@ export {
   createChatHarness,
   type OpenTurns,
   type SendOutcome,
-  type SignalOutcome,
 } from "./chat-harness.ts";
 export { type ChatFields, type MessagesField, messagesField } from "./chat-turns.ts";
 export type { Delivery, ResumedTurn, TurnListener } from "./deliveries.ts";
@@ -25,17 +24,6 @@ export {
   type OnError,
 } from "./errors.ts";
 export type { Signal } from "./find-pause.ts";
-export {
-  type CompletedHarnessTurn,
-  createHarness,
-  type ErroredHarnessTurn,
-  Harness,
-  type HarnessOptions,
-  type HarnessTurn,
-  type SuspendedHarnessTurn,
-  type Transmission,
-  type TransmissionOutcome,
-} from "./harness.ts";
 export type { PendingTurn, RecoverySummary } from "./harness-core.ts";
 export type { ChatCallOptions } from "./lanes.ts";
 export {
@@ -44,11 +32,9 @@ export {
   chatHarnessLimits,
   type EngineOptions,
   type GraphSource,
-  type HarnessLimits,
-  harnessLimits,
   type RecoverOptions,
   type TurnOptions,
   type TurnReport,
   type WaitingInvocation,
 } from "./options.ts";
-export type { EndedTurn, SignalEffect, SignalResult } from "./signals.ts";
+export type { SignalEffect, SignalOutcome } from "./signals.ts";

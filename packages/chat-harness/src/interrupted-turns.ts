@@ -1,15 +1,14 @@
 import {
-  type Fields,
   GraphError,
   type GraphStore,
   type HeldLease,
   holdLease,
   invocationLeaseKey,
   type LeaseProof,
-  type RunSummary,
   sessionLeaseKey,
 } from "@harnesskit/graph";
 import { type Clock, HarnessError } from "@harnesskit/wire";
+import type { ChatFields } from "./chat-turns.ts";
 import { hasCode, type OnError } from "./errors.ts";
 import type { EngineOptions } from "./options.ts";
 import type { EndedTurn } from "./signals.ts";
@@ -32,14 +31,20 @@ class TurnInterrupted extends HarnessError {
 const cannotGoOn = (cause: unknown): boolean =>
   GraphError.isInstance(cause) && (cause.code === "run_record_invalid" || hasCode(cause.cause, "store_full"));
 
-export interface InterruptedTurnsOptions<F extends Fields, Turn extends object> {
+/** A turn that a process began and did not end. */
+export interface LeftTurn {
+  readonly runId: string;
+  readonly sessionId: string;
+}
+
+export interface InterruptedTurnsOptions<F extends ChatFields> {
   readonly store: GraphStore;
   readonly clock: Clock;
   readonly policy: Exclude<EngineOptions<F>["interruptedTurns"], undefined>;
   readonly leaseTtlMs: number;
   readonly leaseWaitMs: number;
-  readonly runner: TurnRunner<F, Turn>;
-  readonly onEnd: (ended: EndedTurn<Turn>, isStored: boolean) => void;
+  readonly runner: TurnRunner<F>;
+  readonly onEnd: (ended: EndedTurn, isStored: boolean) => void;
   readonly onError: OnError;
 }
 
@@ -47,10 +52,10 @@ export interface InterruptedTurnsOptions<F extends Fields, Turn extends object> 
  * Finds the turns that other processes have begun and not ended, and retries or reports them. The lease of a session says that none of
  * its turns is running: who has it settles those that were left, before a turn of its own.
  */
-export class InterruptedTurns<F extends Fields, Turn extends object> {
-  readonly #options: InterruptedTurnsOptions<F, Turn>;
+export class InterruptedTurns<F extends ChatFields> {
+  readonly #options: InterruptedTurnsOptions<F>;
 
-  constructor(options: InterruptedTurnsOptions<F, Turn>) {
+  constructor(options: InterruptedTurnsOptions<F>) {
     this.#options = options;
   }
 
@@ -69,7 +74,9 @@ export class InterruptedTurns<F extends Fields, Turn extends object> {
     const key = sessionLeaseKey(sessionId);
     const lease = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
     try {
-      await this.#settleAll(await store.runs.list({ sessionId }), [lease.proof], signal);
+      for (const run of await store.runs.list({ sessionId })) {
+        if (run.signal_payload === null) await this.#settle(run.run_id, sessionId, lease.proof, signal);
+      }
       return lease;
     } catch (error) {
       await lease.release();
@@ -77,22 +84,26 @@ export class InterruptedTurns<F extends Fields, Turn extends object> {
     }
   }
 
-  /** The runs that were left, of a session or of all, without those that a process runs now and those that a signal has resumed. */
-  async left(sessionId: string | undefined): Promise<RunSummary[]> {
+  /**
+   * The turns that were left, of a session or of all, without those that a process runs now and those that a signal has resumed.
+   * A run without a session is not of a conversation.
+   */
+  async left(sessionId: string | undefined): Promise<LeftTurn[]> {
     const { store } = this.#options;
     if (!this.isWatching) return [];
     const runs = await store.runs.list(sessionId === undefined ? {} : { sessionId });
-    const left: RunSummary[] = [];
-    for (const run of runs) {
+    const left: LeftTurn[] = [];
+    for (const { run_id: runId, session_id, signal_payload } of runs) {
       // Those that a signal has resumed go on by their accepted signal.
-      if (run.signal_payload === null && (await this.#isLeft(run))) left.push(run);
+      if (session_id === null || signal_payload !== null) continue;
+      if (await this.#isLeft(runId)) left.push({ runId, sessionId: session_id });
     }
     return left;
   }
 
-  async #isLeft({ run_id: id }: RunSummary): Promise<boolean> {
+  async #isLeft(runId: string): Promise<boolean> {
     try {
-      const lease = await this.#options.store.leases.acquire(invocationLeaseKey(id), { ttlMs: 1000 });
+      const lease = await this.#options.store.leases.acquire(invocationLeaseKey(runId), { ttlMs: 1000 });
       await lease.release();
       return true;
     } catch (cause) {
@@ -101,45 +112,21 @@ export class InterruptedTurns<F extends Fields, Turn extends object> {
     }
   }
 
-  /** Settles a run of no session. */
-  settleAlone(run: RunSummary, signal: AbortSignal): Promise<void> {
-    return this.#settleAll([run], [], signal);
-  }
-
-  async #settleAll(
-    runs: readonly RunSummary[],
-    leases: readonly LeaseProof[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (const run of runs) {
-      if (run.signal_payload === null) await this.#settle(run, leases, signal);
-    }
-  }
-
-  async #settle(run: RunSummary, leases: readonly LeaseProof[], signal: AbortSignal): Promise<void> {
-    const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs } = this.#options;
-    // Who holds the session waits for the lease of the run: its holder can write no more, and has died or stops.
-    const waitMs = leases.length > 0 ? leaseWaitMs : 0;
-    const key = invocationLeaseKey(run.run_id);
-    let own: HeldLease;
+  async #settle(runId: string, sessionId: string, session: LeaseProof, signal: AbortSignal): Promise<void> {
+    const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
+    // Waits for the lease of the run: its holder can write no more without the session, and has died or stops.
+    const own = await holdLease(store.leases, invocationLeaseKey(runId), { ttlMs, waitMs, signal }, clock);
     try {
-      own = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
-    } catch (cause) {
-      if (hasCode(cause, "lease_taken") && leases.length === 0) return;
-      throw cause;
-    }
-    try {
-      await this.#recover(run, [...leases, own.proof], signal);
+      await this.#recover({ runId, sessionId }, [session, own.proof], signal);
     } finally {
       await own.release();
     }
   }
 
-  async #recover(run: RunSummary, leases: readonly LeaseProof[], signal: AbortSignal): Promise<void> {
+  async #recover(turn: LeftTurn, leases: readonly LeaseProof[], signal: AbortSignal): Promise<void> {
     const { runner, store, onEnd, onError } = this.#options;
-    const { run_id: runId, session_id: sessionId } = run;
-    const recover = (giveUp: Error | undefined) =>
-      runner.recover({ runId, sessionId, leases, giveUp, signal });
+    const { runId, sessionId } = turn;
+    const recover = (giveUp: Error | undefined) => runner.recover({ ...turn, leases, giveUp, signal });
     const ended = await recover(this.obstacle).catch((cause: unknown) => {
       if (!cannotGoOn(cause) || signal.aborted) throw cause;
       onError(cause, { kind: "recovery_failed", message: `the turn ${runId} cannot be retried` });

@@ -1,10 +1,8 @@
-import type { Fields } from "@harnesskit/graph";
 import { defineOptions } from "@harnesskit/wire";
 import type { ChatGraphOptions } from "./ai-sdk/chat-graph-options.ts";
 import type { HarnessChatTransportOptions } from "./ai-sdk-ui/harness-chat-transport.ts";
 import type { ChatHarnessOptions } from "./chat-harness.ts";
 import type { ChatFields } from "./chat-turns.ts";
-import type { HarnessOptions } from "./harness.ts";
 
 export const checkChatGraphOptions = defineOptions<ChatGraphOptions>("createChatGraph", {
   model: true,
@@ -28,25 +26,6 @@ export const checkChatHarnessOptions = defineOptions<ChatHarnessOptions<ChatFiel
   replies: false,
   includeFinalState: false,
   resumedTurns: false,
-  limits: false,
-  graph: true,
-  store: false,
-  session: false,
-  compile: false,
-  observers: false,
-  interruptedTurns: false,
-  turnTimeoutMs: false,
-  abandonAfterMs: false,
-  registerSignal: false,
-  onTurn: false,
-  onError: false,
-  createId: false,
-  clock: false,
-});
-
-export const checkHarnessOptions = defineOptions<HarnessOptions<Fields>>("createHarness", {
-  mode: true,
-  onResumed: false,
   limits: false,
   graph: true,
   store: false,

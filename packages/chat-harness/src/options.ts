@@ -37,7 +37,7 @@ export interface TurnReport {
   readonly error: unknown;
 }
 
-const common = {
+export const chatHarnessLimits = defineLimits({
   /** Turns of one session that may wait; another is refused with `session_busy`. */
   maxQueuedTurns: { default: 100, min: 0 },
   /** Turns that may run and wait in all; another is refused with `harness_busy`. */
@@ -46,13 +46,6 @@ const common = {
   maxPayloadBytes: 1_000_000,
   /** Answered signals that are remembered, so that a late repetition is recognised. */
   maxRememberedSignals: 10_000,
-} as const;
-
-export const harnessLimits = defineLimits(common);
-export type HarnessLimits = LimitsOf<typeof harnessLimits>;
-
-export const chatHarnessLimits = defineLimits({
-  ...common,
   /** Bytes of a message as JSON, including the data of images. */
   maxMessageBytes: 20_000_000,
   /** Characters of a session id. */
@@ -62,7 +55,7 @@ export const chatHarnessLimits = defineLimits({
 });
 export type ChatHarnessLimits = LimitsOf<typeof chatHarnessLimits>;
 
-/** The options of every kind of harness. */
+/** How turns run. */
 export interface EngineOptions<F extends Fields> {
   /** The graph as `defineGraph` returns it, not compiled: the harness compiles it over its store. */
   readonly graph: GraphSource<F>;

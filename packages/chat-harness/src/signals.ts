@@ -1,12 +1,8 @@
-import {
-  type Fields,
-  type GraphStore,
-  type HeldLease,
-  holdLease,
-  type StoredSuspension,
-} from "@harnesskit/graph";
+import { type GraphStore, type HeldLease, holdLease, type StoredSuspension } from "@harnesskit/graph";
+import type { ChatTurnOutcome, ErroredTurn } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { BoundedSet, type Clock } from "@harnesskit/wire";
+import type { ChatFields } from "./chat-turns.ts";
 import { failureOf, hasCode, RefusedSignal } from "./errors.ts";
 import {
   findPause,
@@ -18,46 +14,45 @@ import {
 } from "./find-pause.ts";
 import { copyObject } from "./inbound-message.ts";
 import { type Lanes, laneOf } from "./lanes.ts";
-import type { HarnessLimits, TurnOptions } from "./options.ts";
+import type { ChatHarnessLimits, TurnOptions } from "./options.ts";
 import { traceApproval } from "./traced-approval.ts";
-import { pauseKeyOf, type Resumed, type TurnRunner, type TurnShape } from "./turn-runner.ts";
+import { pauseKeyOf, type Resumed, type TurnRunner } from "./turn-runner.ts";
 
 /** A resumed turn that has ended. */
-export interface EndedTurn<Turn> {
+export interface EndedTurn {
   readonly invocationId: string;
   readonly sessionId: string | null;
-  readonly turn: Turn;
+  readonly turn: ChatTurnOutcome;
 }
 
-/** The result of a signal that was not refused; see {@link SignalResult}. */
-export type SignalEffect<Turn> =
+/** The result of a signal that was not refused; see {@link SignalOutcome}. */
+export type SignalEffect =
   | {
       readonly outcome: "resumed";
       readonly invocation_id: string;
       readonly session_id: string | null;
-      readonly turn: Turn;
+      readonly turn: ChatTurnOutcome;
     }
   | { readonly outcome: "already_resolved" };
 
 /**
  * The result of a signal. `resumed`: the turn continued, and ended or paused again. `already_resolved`: another delivery of it, or
- * another signal, has resumed or is resuming the suspension. A refusal: nothing has run, and the pause still waits.
+ * another signal, has resumed or is resuming the suspension. `errored`: nothing has run, and the pause still waits.
  */
-export type SignalResult<Turn, Refusal> = SignalEffect<Turn> | Refusal;
+export type SignalOutcome = SignalEffect | ErroredTurn;
 
-export interface SignalsOptions<F extends Fields, Turn extends object>
-  extends Pick<HarnessLimits, "maxPayloadBytes" | "maxRememberedSignals"> {
+export interface SignalsOptions<F extends ChatFields>
+  extends Pick<ChatHarnessLimits, "maxPayloadBytes" | "maxRememberedSignals"> {
   readonly store: GraphStore;
   readonly clock: Clock;
   readonly lanes: Lanes;
   readonly leaseTtlMs: number;
   readonly leaseWaitMs: number;
-  readonly runner: TurnRunner<F, Turn>;
+  readonly runner: TurnRunner<F>;
   /** What ends a resumed turn that an earlier process has begun; undefined: it goes on. */
   readonly giveUp: () => Error | undefined;
-  readonly shape: TurnShape<F, Turn>;
   /** Receives each resumed turn that has ended, in the order of the session. `isStored` is false if it waits for a signal again. */
-  readonly onEnd: (ended: EndedTurn<Turn>, isStored: boolean) => void;
+  readonly onEnd: (ended: EndedTurn, isStored: boolean) => void;
 }
 
 /** A pause that is to be resumed, with its lane taken and under its lease. */
@@ -80,6 +75,12 @@ interface Accepted {
 
 const resolved = { outcome: "already_resolved" } as const;
 
+/** Why the payload of a signal is refused; undefined if it is not. */
+const payloadProblem = (payload: JsonObject): string | undefined =>
+  Object.hasOwn(payload, "messages")
+    ? "payload.messages: a signal cannot replace the history of a conversation"
+    : undefined;
+
 const answeredKey = (signalId: string, sessionId: string | null | undefined): string =>
   JSON.stringify([signalId, sessionId ?? null]);
 
@@ -87,22 +88,22 @@ const answeredKey = (signalId: string, sessionId: string | null | undefined): st
  * Finds the pause of a signal and resumes it, once: in this process by the lane of the session, between processes by a lease, and
  * over a crash because the signal is stored before the run continues.
  */
-export class Signals<F extends Fields, Turn extends object> {
-  readonly #options: SignalsOptions<F, Turn>;
+export class Signals<F extends ChatFields> {
+  readonly #options: SignalsOptions<F>;
   /** Signal ids that were answered, each with its session and without. */
   readonly #answered: BoundedSet<string>;
 
-  constructor(options: SignalsOptions<F, Turn>) {
+  constructor(options: SignalsOptions<F>) {
     this.#options = options;
     this.#answered = new BoundedSet({ maxSize: 2 * options.maxRememberedSignals });
   }
 
   /** Resumes the pause of a signal. Rejects as the lanes do, and with a {@link RefusedSignal}. */
-  async resolve(given: Signal, options: TurnOptions): Promise<SignalEffect<Turn>> {
-    const { store, shape, maxPayloadBytes } = this.#options;
+  async resolve(given: Signal, options: TurnOptions): Promise<SignalEffect> {
+    const { store, maxPayloadBytes } = this.#options;
     const signal = readSignal(given);
     const { value: payload, problem } = copyObject(signal.payload ?? {}, "payload", maxPayloadBytes);
-    const refusal = problem ?? shape.payloadProblem(payload as JsonObject);
+    const refusal = problem ?? payloadProblem(payload as JsonObject);
     if (refusal !== undefined)
       throw new RefusedSignal(failureOf("suspension_resume_payload_invalid", refusal));
     const pause = await findPause(store, signal, (id, sessionId) =>
@@ -112,12 +113,12 @@ export class Signals<F extends Fields, Turn extends object> {
   }
 
   /** Resumes a pause whose signal was accepted by a process that died. Rejects as {@link resolve} does. */
-  recover(pause: PauseSummary): Promise<SignalEffect<Turn>> {
+  recover(pause: PauseSummary): Promise<SignalEffect> {
     return this.#resumeInLane(pause, undefined, {});
   }
 
   /** As {@link recover}, for a caller that has the lane. */
-  recoverInLane(pause: PauseSummary, signal: AbortSignal): Promise<SignalEffect<Turn>> {
+  recoverInLane(pause: PauseSummary, signal: AbortSignal): Promise<SignalEffect> {
     return this.#resumeWithLease(pause, undefined, {}, signal);
   }
 
@@ -125,7 +126,7 @@ export class Signals<F extends Fields, Turn extends object> {
     pause: PauseSummary,
     payload: JsonObject | undefined,
     options: TurnOptions,
-  ): Promise<SignalEffect<Turn>> {
+  ): Promise<SignalEffect> {
     const lane = laneOf(pause.session_id, pause.invocation_id);
     return this.#options.lanes.run(lane, options, (signal) =>
       this.#resumeWithLease(pause, payload, options, signal),
@@ -137,7 +138,7 @@ export class Signals<F extends Fields, Turn extends object> {
     payload: JsonObject | undefined,
     options: TurnOptions,
     signal: AbortSignal,
-  ): Promise<SignalEffect<Turn>> {
+  ): Promise<SignalEffect> {
     const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
     try {
       const key = `signal:${pause.invocation_id}`;
@@ -154,7 +155,7 @@ export class Signals<F extends Fields, Turn extends object> {
     }
   }
 
-  async #attempt(attempt: Attempt): Promise<SignalEffect<Turn>> {
+  async #attempt(attempt: Attempt): Promise<SignalEffect> {
     const { pause, payload } = attempt;
     for (;;) {
       const record = await this.#options.store.suspensions.load(pause.invocation_id);
@@ -199,9 +200,9 @@ export class Signals<F extends Fields, Turn extends object> {
     }
   }
 
-  async #resume(attempt: Attempt, accepted: Accepted): Promise<SignalEffect<Turn>> {
+  async #resume(attempt: Attempt, accepted: Accepted): Promise<SignalEffect> {
     const { invocation_id, session_id, descriptor } = accepted.record;
-    let resumed: Resumed<Turn>;
+    let resumed: Resumed;
     try {
       resumed = await this.#run(attempt, accepted);
     } catch (error) {
@@ -222,7 +223,7 @@ export class Signals<F extends Fields, Turn extends object> {
   }
 
   /** Resumes the graph; if a process has died while it did so, once that one's lease has expired. */
-  async #run(attempt: Attempt, { record, payload, revision }: Accepted): Promise<Resumed<Turn>> {
+  async #run(attempt: Attempt, { record, payload, revision }: Accepted): Promise<Resumed> {
     const { store, runner, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
     const { options, signal, lease } = attempt;
     const giveUp = this.#options.giveUp();
@@ -252,13 +253,11 @@ export class Signals<F extends Fields, Turn extends object> {
   ): Promise<"ended" | "taken_over" | "waiting"> {
     const { suspensions } = this.#options.store;
     const invocationId = before.invocation_id;
-    const undo = (expectedRevision: number) =>
-      suspensions.save({ kind: "patch", invocationId, signal: null, expectedRevision });
     try {
       // After the leases are lost, the signal may be that of the run that took over.
-      const isHeld = await lease.isHeld();
-      if (isHeld) {
-        await undo(revision).catch((cause: unknown) => {
+      if (await lease.isHeld()) {
+        const undo = { kind: "patch", invocationId, signal: null, expectedRevision: revision } as const;
+        await suspensions.save(undo).catch((cause: unknown) => {
           if (!hasCode(cause, "suspension_conflict")) throw cause;
         });
       }
@@ -266,8 +265,6 @@ export class Signals<F extends Fields, Turn extends object> {
       if (record === null) return "waiting";
       if (record.status === "errored") return "ended";
       if (record.status === "completed" || pauseKeyOf(record) !== pauseKeyOf(before)) return "taken_over";
-      // A store that undid a write has given the record another revision with the same signal.
-      if (isHeld && record.signal !== null) await undo(record.revision);
     } catch {
       // The signal stays accepted, and the next signal or recovery resumes it.
     }

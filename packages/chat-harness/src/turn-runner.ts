@@ -1,6 +1,5 @@
 import {
   type CompiledGraph,
-  type CompletedOutcome,
   type Fields,
   GraphError,
   type GraphOutcome,
@@ -13,26 +12,14 @@ import {
   type SuspendedOutcome,
   thrownMessage,
 } from "@harnesskit/graph";
-import type { DispatchPath } from "@harnesskit/protocol/chat";
+import type { ChatTurnOutcome, DispatchPath } from "@harnesskit/protocol/chat";
 import { type JsonObject, type JsonValue, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import { isThenable } from "@harnesskit/wire";
 import { activeTrace, type TracedOperation, traced } from "@harnesskit/wire/trace";
 import * as z from "zod";
+import type { ChatFields, ChatTurns } from "./chat-turns.ts";
 import { type Failure, RefusedSignal, SubscriptionError, toFailure } from "./errors.ts";
 import type { EngineOptions, TurnOptions, TurnReport } from "./options.ts";
-
-/** How a kind of harness turns the ends of invocations into turns. A memo is what it keeps with a pause; null before the first. */
-export interface TurnShape<F extends Fields, Turn, Errored extends Turn = Turn> {
-  completed(outcome: CompletedOutcome<StateOf<F>>, memo: JsonValue): Turn;
-  suspended(outcome: SuspendedOutcome<StateOf<F>>): Turn;
-  errored(failure: Failure): Errored;
-  /** What is kept with a pause, for the end of the turn. */
-  memo(outcome: SuspendedOutcome<StateOf<F>>, isResumed: boolean, before: JsonValue): JsonValue;
-  /** What is stored of the end of a resumed turn until it is delivered; undefined: nothing. */
-  stored(turn: Turn): JsonValue | undefined;
-  /** Why the payload of a signal is refused; undefined if it is not. */
-  payloadProblem(payload: JsonObject): string | undefined;
-}
 
 /** What a harness stores with a pause, as the result of the record. */
 const PauseNoteSchema = z.object({
@@ -55,8 +42,8 @@ export const pauseKeyOf = (
 
 /** A turn that begins. */
 export interface TurnStart<F extends Fields> {
-  readonly sessionId: string | null;
-  readonly initial?: StartOptions<F>["initial"] | undefined;
+  readonly sessionId: string;
+  readonly initial: StartOptions<F>["initial"];
   /** Takes what the turn needs before it begins; returns leases that the turn runs under. Rejects like a run. */
   readonly prepare?: (() => Promise<readonly LeaseProof[]>) | undefined;
   readonly signal: AbortSignal;
@@ -79,7 +66,7 @@ export interface TurnResume {
 /** A run that an earlier process began and did not end. */
 export interface TurnRecovery {
   readonly runId: string;
-  readonly sessionId: string | null;
+  readonly sessionId: string;
   readonly leases: readonly LeaseProof[];
   /** Ends it with this error in place of going on. */
   readonly giveUp?: Error | undefined;
@@ -87,8 +74,8 @@ export interface TurnRecovery {
 }
 
 /** The result of a resume. `failed`: the record may still be waiting. The last two: another caller has resumed it, or is about to. */
-export type Resumed<Turn> =
-  | { readonly kind: "completed" | "paused" | "failed"; readonly turn: Turn }
+export type Resumed =
+  | { readonly kind: "completed" | "paused" | "failed"; readonly turn: ChatTurnOutcome }
   | { readonly kind: "already_resumed" | "being_resumed" };
 
 const takenElsewhere = (error: unknown): "already_resumed" | "being_resumed" | undefined => {
@@ -97,7 +84,7 @@ const takenElsewhere = (error: unknown): "already_resumed" | "being_resumed" | u
   return reason === "already_resumed" || reason === "being_resumed" ? reason : undefined;
 };
 
-const onPath = <Turn extends object>(turn: Turn, path: DispatchPath | undefined): Turn =>
+const onPath = (turn: ChatTurnOutcome, path: DispatchPath | undefined): ChatTurnOutcome =>
   path === undefined ? turn : { ...turn, dispatch_path: path };
 
 type Traced = TracedOperation<"chatTurn"> | undefined;
@@ -105,24 +92,25 @@ type Traced = TracedOperation<"chatTurn"> | undefined;
 type ReportFacts = Pick<TurnReport, "path" | "session_id" | "invocation_id">;
 
 /** What runs turns: what all turns of a harness have in common. */
-export interface TurnEngine<F extends Fields> extends Pick<EngineOptions<F>, "observers" | "registerSignal"> {
+export interface TurnEngine<F extends ChatFields>
+  extends Pick<EngineOptions<F>, "observers" | "registerSignal"> {
   readonly graph: CompiledGraph<F>;
   readonly report: (report: TurnReport) => void;
   readonly createId: (prefix: string) => string;
 }
 
 /** Runs invocations, turns their ends into turns, and stores what their pauses need. */
-export class TurnRunner<F extends Fields, Turn extends object> {
+export class TurnRunner<F extends ChatFields> {
   readonly #engine: TurnEngine<F>;
-  readonly #shape: TurnShape<F, Turn>;
+  readonly #turns: ChatTurns<F>;
 
-  constructor(engine: TurnEngine<F>, shape: TurnShape<F, Turn>) {
+  constructor(engine: TurnEngine<F>, turns: ChatTurns<F>) {
     this.#engine = engine;
-    this.#shape = shape;
+    this.#turns = turns;
   }
 
   /** Runs a turn from its beginning. Rejects only if its caller has cancelled it. */
-  start(turn: TurnStart<F>): Promise<Turn> {
+  start(turn: TurnStart<F>): Promise<ChatTurnOutcome> {
     const { sessionId } = turn;
     return traced(
       "chatTurn",
@@ -134,9 +122,9 @@ export class TurnRunner<F extends Fields, Turn extends object> {
   async #start(
     { sessionId, initial, prepare, signal, options, path }: TurnStart<F>,
     operation: Traced,
-  ): Promise<Turn> {
+  ): Promise<ChatTurnOutcome> {
     const { graph, createId } = this.#engine;
-    const { completed, suspended, errored } = this.#shape;
+    const { completed, suspended, errored } = this.#turns;
     const invocationId = createId("inv");
     const facts = () => ({ path: path(), session_id: sessionId, invocation_id: invocationId });
     let outcome: GraphOutcome<F>;
@@ -146,7 +134,7 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         ...this.#common(signal, options),
         invocationId,
         leases,
-        sessionId: sessionId === null ? undefined : sessionId,
+        sessionId,
         initial,
         settle: (end) => (end.outcome === "suspended" ? this.#pause(end, null) : undefined),
       });
@@ -160,7 +148,7 @@ export class TurnRunner<F extends Fields, Turn extends object> {
   }
 
   /** Resumes a paused turn. Rejects if its caller has cancelled it before it ended, and with a {@link RefusedSignal} if nothing has run. */
-  resume(resumed: TurnResume): Promise<Resumed<Turn>> {
+  resume(resumed: TurnResume): Promise<Resumed> {
     const { session_id: sessionId, descriptor, trace: paused } = resumed.record;
     const { signal_id: signalId, metadata } = descriptor;
     return traced(
@@ -175,12 +163,12 @@ export class TurnRunner<F extends Fields, Turn extends object> {
   async #resume(
     { record, payload, lease, giveUp, signal, options }: TurnResume,
     operation: Traced,
-  ): Promise<Resumed<Turn>> {
+  ): Promise<Resumed> {
     const note = pauseNoteOf(record);
     const { session_id, invocation_id } = record;
     const facts = { path: "signal_resume", session_id, invocation_id } as const;
-    const { completed, suspended, errored, stored } = this.#shape;
-    let turn: Turn | undefined;
+    const { completed, suspended, errored, stored } = this.#turns;
+    let turn: ChatTurnOutcome | undefined;
     const settle = (end: InvocationEnd<F>): JsonValue | undefined => {
       if (end.outcome === "suspended") {
         turn = onPath(suspended(end), facts.path);
@@ -200,7 +188,7 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         settle,
       });
       this.#report(facts, outcome, operation);
-      return { kind: outcome === "completed" ? "completed" : "paused", turn: turn as Turn };
+      return { kind: outcome === "completed" ? "completed" : "paused", turn: turn as ChatTurnOutcome };
     } catch (error) {
       const taken = takenElsewhere(error);
       if (taken !== undefined) return { kind: taken };
@@ -222,17 +210,17 @@ export class TurnRunner<F extends Fields, Turn extends object> {
     leases,
     giveUp,
     signal,
-  }: TurnRecovery): Promise<{ readonly invocationId: string; readonly turn: Turn } | undefined> {
-    const { completed, errored, stored } = this.#shape;
-    let ended: Turn | undefined;
-    let failed: Turn | undefined;
+  }: TurnRecovery): Promise<{ readonly invocationId: string; readonly turn: ChatTurnOutcome } | undefined> {
+    const { completed, errored, stored } = this.#turns;
+    let ended: ChatTurnOutcome | undefined;
+    let failed: ChatTurnOutcome | undefined;
     let invocationId = runId;
     const settle = (end: InvocationEnd<F>): JsonValue | undefined => {
       invocationId = end.invocation_id;
       if (end.outcome === "suspended") return this.#pause(end, null);
       if (end.outcome === "completed") ended = completed(end, null);
       else failed = errored(toFailure(end.error));
-      return stored((failed ?? ended) as Turn);
+      return stored((failed ?? ended) as ChatTurnOutcome);
     };
     const facts = () => ({ path: undefined, session_id: sessionId, invocation_id: invocationId });
     try {
@@ -290,7 +278,7 @@ export class TurnRunner<F extends Fields, Turn extends object> {
       given.then(undefined, () => {});
       throw new SubscriptionError("registerSignal must not return a promise");
     }
-    const memo = this.#shape.memo(end, before !== null, before?.memo ?? null);
+    const memo = this.#turns.memo(end, before !== null, before?.memo ?? null);
     return { kind: "pause", pauses: (before?.pauses ?? 0) + 1, memo };
   }
 }

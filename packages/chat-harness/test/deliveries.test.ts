@@ -1,5 +1,5 @@
 import { verifies } from "@harnesskit/conformance/verifies";
-import { createMemoryStore, type GraphStore, joinStores, StoreError } from "@harnesskit/graph";
+import { createMemoryStore, type GraphStore, StoreError } from "@harnesskit/graph";
 import { systemClock } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
@@ -178,15 +178,17 @@ describe("A resumed turn that has lost its leases", () => {
   );
 });
 
-describe("A store of two parts", () => {
-  it("that cannot keep the end of a resumed turn waits for a signal again", async () => {
-    const sessions = createMemoryStore().sessions;
+describe("A store that cannot keep the end of a resumed turn", () => {
+  it("has the turn wait for a signal again", async () => {
+    const memory = createMemoryStore();
     let isFailing = false;
-    const save: typeof sessions.save = async (write) => {
-      if (isFailing) throw new StoreError("store_failed", "it fails as told");
-      return sessions.save(write);
+    const store: GraphStore = {
+      ...memory,
+      commit: async (batch) => {
+        if (isFailing) throw new StoreError("store_failed", "it fails as told");
+        return memory.commit(batch);
+      },
     };
-    const store = joinStores({ sessions: { ...sessions, save } });
     const harness = createChatHarness({ graph: approval(), store });
     const heard: string[] = [];
     harness.subscribe("s", ({ outcome }) => heard.push(outcome));

@@ -2,7 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, type GraphStore } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
 import { strays } from "../../../scripts/lib/strays.ts";
-import { createChatHarness, createHarness, type ResumedTurn } from "../src/index.ts";
+import { createChatHarness, type ResumedTurn } from "../src/index.ts";
 import { approval, gate, historyOf, line, says, user } from "./support/graphs.ts";
 import { failed, refusal } from "./support/refusal.ts";
 import { type StoreCall, watchedStore } from "./support/stores.ts";
@@ -382,26 +382,6 @@ describe("A resumed turn", () => {
     await store.suspensions.delete(paused.outcome === "suspended" ? paused.invocation_id : "");
     expect(failed(await harness.signal(pay))).toBe("harness_signal_correlation_failed user_correctable");
     expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
-  });
-
-  it("of no session is gone on with by an abstract harness, also by the next process", async () => {
-    const store = createMemoryStore();
-    const graph = line({
-      wait: (_, { suspend }) => suspend({ signal_id: "x" }),
-      say: () => ({ messages: [says("done")] }),
-    });
-    const ended: unknown[] = [];
-    await createHarness({ graph, mode: "stateless", store }).transmit({});
-    await acceptedByTheDead(store, {});
-    const onResumed = (end: unknown) => {
-      ended.push(end);
-      throw new TypeError("whoever is told fails");
-    };
-    const next = createHarness({ graph, mode: "stateless", store, onResumed, ...quiet });
-    expect(await next.recover()).toEqual({ resumed_count: 1, failed_count: 0 });
-    expect(ended).toMatchObject([{ sessionId: null, turn: { outcome: "completed" } }]);
-    await next.close();
-    expect((await refusal(next.transmit({}))).code).toBe("harness_closed");
   });
 });
 

@@ -118,7 +118,6 @@ export {
   type StoreErrorCode,
   type StoreReceipt,
 } from "./stores/graph-store.ts";
-export { type JoinedStores, joinStores } from "./stores/join-stores.ts";
 export { LeaseQueue, type LeaseQueueOptions, type LeaseTable } from "./stores/lease-queue.ts";
 export {
   type HeldLease,

@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { createMemoryStore, type GraphStore, type JoinedStores, joinStores } from "../src/index.ts";
+import { createMemoryStore, type GraphStore } from "../src/index.ts";
 import { seedSession } from "../src/testing/index.ts";
 import { failure, line, logs } from "./support/graphs.ts";
 
@@ -123,9 +123,9 @@ describe("getState", () => {
     const graph = asking(inner);
     await graph.invoke({ sessionId: "s" });
     let isFirst = true;
-    const { suspensions, sessions } = inner;
-    const racing: JoinedStores = {
-      sessions,
+    const { suspensions } = inner;
+    const racing: GraphStore = {
+      ...inner,
       suspensions: {
         ...suspensions,
         list: async (filter) => {
@@ -138,7 +138,7 @@ describe("getState", () => {
         },
       },
     };
-    const found = await asking(joinStores(racing)).getState("s");
+    const found = await asking(racing).getState("s");
     expect(found).toMatchObject({ status: "suspended", state: { count: 2 } });
   });
 

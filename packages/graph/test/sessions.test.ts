@@ -14,7 +14,6 @@ import {
   errorCategory,
   GraphCompileError,
   type GraphStore,
-  joinStores,
   lastWriteWins,
   type SessionOptions,
   type SessionWrite,
@@ -571,14 +570,5 @@ describe("sessions: several runs at once (sessions §8)", () => {
         "turn 3",
       ]);
     }
-  });
-});
-
-describe("stores that know nothing of each other", () => {
-  it("keep sessions as one does", async () => {
-    const { sessions } = createMemoryStore();
-    const graph = counting({ store: joinStores({ sessions }) });
-    await graph.invoke({ sessionId: "s" });
-    expect((await graph.invoke({ sessionId: "s" })).state.log).toEqual(["turn 0", "turn 1"]);
   });
 });

@@ -10,7 +10,6 @@ import {
   END,
   type GraphStore,
   isSuspension,
-  joinStores,
   lastWriteWins,
   type Middleware,
   type NodeBody,
@@ -812,20 +811,6 @@ describe("suspensions and sessions (suspension §8.4)", () => {
       code: "suspension_persistence_failed",
       fields: ["x"],
     });
-  });
-
-  it("are taken back where two stores are joined and the second fails", async () => {
-    verifies("CHAT-173");
-    const memory = createMemoryStore();
-    const sessions = { ...memory.sessions, save: () => Promise.reject(new TypeError("disk")) };
-    const store = joinStores({ sessions, suspensions: memory.suspensions });
-    const graph = gated(store);
-    const error = await failure(graph.invoke({ invocationId: "i", sessionId: "s" }));
-    expect(error).toMatchObject({ code: "suspension_persistence_failed", cause: { code: "store_failed" } });
-    expect(await memory.suspensions.load("i")).toBeNull();
-    const paused = await graph.invoke({ invocationId: "j" });
-    expect(paused.outcome).toBe("suspended");
-    expect((await graph.invoke({ resumeInvocation: "j", signalPayload: {} })).outcome).toBe("completed");
   });
 
   it("stay where the end of the resumed run cannot be written", async () => {

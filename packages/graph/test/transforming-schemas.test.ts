@@ -8,7 +8,6 @@ import {
   defineState,
   END,
   type GraphStore,
-  joinStores,
   lastWriteWins,
   merge,
   mergeByKey,
@@ -49,15 +48,16 @@ const createGraph = (store: GraphStore, isPausing = false) =>
 
 /** A store that keeps sessions as JSON, as one in another process would. */
 const jsonStore = (): GraphStore => {
-  const { sessions, ...rest } = createMemoryStore();
-  return joinStores({
-    ...rest,
+  const memory = createMemoryStore();
+  const { sessions } = memory;
+  return {
+    ...memory,
     sessions: {
       ...sessions,
       load: async (id) => JSON.parse(JSON.stringify(await sessions.load(id))),
       history: async (id, limit) => JSON.parse(JSON.stringify(await sessions.history(id, limit))),
     },
-  });
+  };
 };
 
 describe("a schema that transforms", () => {

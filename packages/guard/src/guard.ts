@@ -43,7 +43,7 @@ export interface HookRequest {
   readonly input: string;
   /** The host's name of the event, for hosts whose input does not have it. @default undefined */
   readonly event?: string | undefined;
-  /** The directory in which the host started the hook. @default the one in which the session started, if that is known */
+  /** The directory in which the host started the hook: the workspace of a session whose first hook it is. @default undefined, not known */
   readonly cwd?: string | undefined;
   /** How long the host waits, in milliseconds. @default the host's own default */
   readonly timeoutMs?: number | undefined;
@@ -98,7 +98,7 @@ class HookGuard implements Guard {
   readonly #limits: GuardLimits;
   readonly #onError: (error: unknown) => void;
   readonly #clock: Clock;
-  /** Where the sessions started. */
+  /** Where the sessions started: a host may start later hooks in a directory that its model has chosen. */
   readonly #workspaces: BoundedMap<string, string>;
   readonly #modified: ModifiedCalls;
   readonly #approved: ApprovedCalls;
@@ -147,7 +147,7 @@ class HookGuard implements Guard {
     const keyOf = (session: string) => JSON.stringify([host.id, session]);
     const call = readHook(host, request.input, {
       event,
-      workspace: (session) => cwd ?? this.#workspaces.get(keyOf(session)),
+      workspace: (session) => this.#workspaces.get(keyOf(session)) ?? cwd,
       clock: this.#clock,
     });
     const hostSession = JSON.stringify([call.host.id, call.session]);
@@ -157,9 +157,9 @@ class HookGuard implements Guard {
     if (call.rule.asksUser) {
       return answerHook(call, this.#approved.take(call) ? approval : { decision: "allow" });
     }
-    if (call.rule.ahp === "session_start" && cwd !== undefined) {
-      this.#workspaces.set(keyOf(call.event.session_id), cwd);
-    }
+    const session = keyOf(call.event.session_id);
+    const isStart = call.rule.ahp === "session_start" || !this.#workspaces.has(session);
+    if (isStart && cwd !== undefined) this.#workspaces.set(session, cwd);
     const allMs = deadlineMs(host, timeoutMs);
     const timeLeft = Math.max(allMs - answerMarginMs, Math.floor(allMs / 2));
     const isGate = call.rule.ahp === "pre_action" || call.rule.ahp === "pre_prompt";

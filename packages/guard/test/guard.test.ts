@@ -170,6 +170,20 @@ describe("a guard", () => {
     expect(refusalOf(codex.stdout)).toContain("this needs an approval: it publishes");
   });
 
+  it("keeps the directory of a session's first hook for its workspace: a host may follow its model's cd", async () => {
+    const workspaces: unknown[] = [];
+    const guard = guardOf({
+      pre_action({ metadata }) {
+        workspaces.push(metadata?.workspace);
+        return { decision: "allow" };
+      },
+    });
+    await ask(guard, codexInput("cd /tmp"));
+    await ask(guard, codexInput("ls"), { cwd: "/tmp" });
+    await ask(guard, codexInput("ls", { session_id: "another" }), { cwd: "/tmp" });
+    expect(workspaces).toEqual(["/work/app", "/work/app", "/tmp"]);
+  });
+
   it("tells the harness how long the host waits, and whether it can ask its user", async () => {
     const metadata = vi.fn();
     const guard = guardOf({
