@@ -13,7 +13,7 @@ const bin = join(repositoryRoot, "apps", "cli", "dist", "bin.js");
 const recorder = join(repositoryRoot, "scripts", "lib", "real-hosts", "record-hook.mjs");
 
 /** Looks twenty times a second, for at most `ms`; returns what was found, or undefined. */
-export async function until(look, ms) {
+async function until(look, ms) {
   const end = performance.now() + ms;
   do {
     const found = await look();
