@@ -36,6 +36,7 @@ export type {
   ApprovalPage,
   ApprovalStore,
   ApprovalWatchOptions,
+  AskOptions,
   AskResult,
   PageOptions,
 } from "./approval-store.ts";

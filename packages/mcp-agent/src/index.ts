@@ -9,7 +9,7 @@ export {
 export { type BoundedFetchOptions, createBoundedFetch } from "./bounded-fetch.ts";
 export { McpError, type McpErrorCode } from "./errors.ts";
 export { effectsOf, type McpEffects, type McpHints, type McpPermission, mcpPermissions } from "./hints.ts";
-export { refuseLegacySse } from "./legacy-sse.ts";
+export { type Fetch, refuseLegacySse } from "./legacy-sse.ts";
 export { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts";
 export { createMcpAgent, type McpAgent, type McpAgentOptions } from "./mcp-agent.ts";
 export { type McpServer, McpServerSchema, parseMcpServer, serverTitle } from "./mcp-server.ts";

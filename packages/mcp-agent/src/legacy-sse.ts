@@ -2,7 +2,7 @@ import { displayText } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { McpError } from "./errors.ts";
 
-type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 const probeTimeoutMs = 3000;
 const maxProbeLength = 8192;

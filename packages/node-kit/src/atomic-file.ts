@@ -9,7 +9,7 @@ import { isExisting } from "./system-error.ts";
 export const temporaryName: RegExp = /\.tmp_[0-9a-f]+$/;
 
 /** What a new file holds, which may depend on its inode. */
-type FileText = string | ((inode: number) => string);
+export type FileText = string | ((inode: number) => string);
 
 /** Writes the string to a new file beside `path`, on disk, and hands it to `place`, which takes it away. Never leaves it behind. */
 const withTemporary = async (

@@ -1,4 +1,10 @@
-export { createFileAtomic, removeTemporaries, temporaryName, writeFileAtomic } from "./atomic-file.ts";
+export {
+  createFileAtomic,
+  type FileText,
+  removeTemporaries,
+  temporaryName,
+  writeFileAtomic,
+} from "./atomic-file.ts";
 export {
   acquireFileLock,
   type FileLock,

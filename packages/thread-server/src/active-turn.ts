@@ -110,7 +110,9 @@ export class ActiveTurn {
     const ending = await Promise.race([done, watch.overdue, left]);
     watch.end();
     if (this.#closed) return undefined;
-    const final: Ending = this.#cancelled && ending.status !== "error" ? { status: "cancelled" } : ending;
+    // A runner that was told to stop may do so without a word: its turn is not completed.
+    const isCut = this.signal.aborted && ending.status !== "error";
+    const final = isCut ? this.#toEnding(this.signal.reason) : ending;
     await this.#end(final);
     return final;
   }

@@ -122,11 +122,17 @@ describe("files", () => {
 });
 
 describe("the end of a server", () => {
-  it("closes a running turn as server_closed", async () => {
+  it.each([
+    ["fails", (_: () => void, reject: (reason: unknown) => void) => reject],
+    ["returns without a word", (resolve: () => void) => resolve],
+  ])("closes a running turn as server_closed, where its runner %s", async (_, stopOf) => {
     await using dir = await temporaryDirectory();
     const { server, client } = serve(dir.path, {
       run: ({ signal }) =>
-        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+        new Promise<void>((resolve, reject) => {
+          const stop = stopOf(resolve, reject);
+          signal.addEventListener("abort", () => stop(signal.reason));
+        }),
     });
     const threadId = await client.createThread();
     await client.startTurn(threadId);

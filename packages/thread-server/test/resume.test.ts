@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import {
   createThreadServer,
@@ -39,6 +39,9 @@ const serve = (root: string, options: Partial<ThreadServerOptions> = {}) => {
   return { server, client: RawClient.connect(server), tool };
 };
 
+/** Tried again where a file that the server replaces at that moment was met under its temporary name. */
+const copyWhole = (from: string, to: string) => vi.waitFor(() => cp(from, to, { recursive: true }));
+
 /** A server that was killed while its turn waited: what is left is a copy of its directory, its lock included. */
 const killedWhileWaiting = async (root: string, options: Partial<ThreadServerOptions> = {}) => {
   const first = serve(join(root, "first"), options);
@@ -46,7 +49,7 @@ const killedWhileWaiting = async (root: string, options: Partial<ThreadServerOpt
   const { result } = await first.client.startTurn(threadId, "go", { agent: "code" });
   const { params } = await first.client.notification("approval.requested");
   const left = join(root, "left");
-  await cp(join(root, "first"), left, { recursive: true });
+  await copyWhole(join(root, "first"), left);
   await first.server.close();
   return { threadId, turnId: result.turnId as string, requestId: params.requestId as string, left };
 };
@@ -209,7 +212,7 @@ describe("a runner that starts over in a resumed turn", () => {
       ({ requestId }) => requestId !== first.requestId,
     );
     expect(second.tool.runs).toEqual([pay]);
-    await cp(first.left, join(dir.path, "again"), { recursive: true });
+    await copyWhole(first.left, join(dir.path, "again"));
     await second.server.close();
     const third = serve(join(dir.path, "again"), { runner });
     const { requestId } = asked.params;
@@ -296,7 +299,7 @@ describe("an action that may have run", () => {
     const { params } = await first.client.notification("approval.requested");
     await first.client.call("approval.respond", { requestId: params.requestId, decision: "once" });
     await runs.promise;
-    await cp(join(dir.path, "first"), join(dir.path, "left"), { recursive: true });
+    await copyWhole(join(dir.path, "first"), join(dir.path, "left"));
     const lock = { pid: 1, host: hostname(), nonce: "n" };
     await writeFile(join(dir.path, "left/threads", threadId, "lock.json"), JSON.stringify(lock));
     const { server, client, tool } = serve(join(dir.path, "left"));

@@ -11,7 +11,7 @@ export interface ShippedPolicy {
 }
 
 /** The functions of the judge that the shipped policy calls. */
-const signatures = ["command(map): map", "files(map): map"];
+const signatures = ["command(map): map", "readsCommands(map): string", "files(map): map"];
 
 /** Opens the shipped policy as it was built; undefined where its file was changed since. */
 export const openShippedPolicy = async (workspace: string): Promise<ShippedPolicy | undefined> => {

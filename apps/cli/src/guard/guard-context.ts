@@ -91,14 +91,19 @@ export const hookWords = async (
   if (scope === "project") return ["harness", "guard", "hook"];
   const program = await hookProgram(binPath);
   const temporary = await Promise.all([...temporaryPlaces].map((path) => realpath(path).catch(() => path)));
-  const passes = (path: string) =>
-    path.includes(`${sep}_npx${sep}`) || temporary.some((place) => path.startsWith(`${place}${sep}`));
+  const isOfNpx = (path: string) => path.includes(`${sep}_npx${sep}`);
+  const isTemporary = (path: string) => temporary.some((place) => path.startsWith(`${place}${sep}`));
   const node = await realpath(process.execPath);
-  for (const [name, path, fix] of [
-    ["this program", program, "Install it in another place: npm install --global @harnesskit/cli"],
-    ["Node", node, "Start harness with a Node in a place that stays"],
+  for (const [name, path, passes, fix] of [
+    [
+      "this program",
+      program,
+      isOfNpx(program),
+      "Install it in another place: npm install --global @harnesskit/cli",
+    ],
+    ["Node", node, isOfNpx(node) || isTemporary(node), "Start harness with a Node in a place that stays"],
   ] as const) {
-    if (!passes(path)) continue;
+    if (!passes) continue;
     throw usageError(
       `${name} lies in ${oneLine(dirname(path), 300)}, which does not stay: agents would run without their hooks`,
       `${fix}; or name what the hooks start: ${commandHint}`,

@@ -21,8 +21,8 @@ import { type OpenedLog, openLog, toWriteError } from "./open-log.ts";
 
 const megabyte = 1024 * 1024;
 
-/** What a log in files may use. */
-const fileLimits = defineLimits({
+/** The limits of a file of the audit log, with their defaults. */
+export const fileAuditLimits = defineLimits({
   ...entryLimits,
   /** Bytes of one file; at least twice `maxEntryBytes`. @default 67108864 */
   maxFileBytes: 64 * megabyte,
@@ -31,7 +31,7 @@ const fileLimits = defineLimits({
   /** Bytes that wait for a disk that takes none; at least four times `maxEntryBytes`. @default 8388608 */
   maxQueuedBytes: { default: 8 * megabyte, max: 1024 * megabyte },
 });
-export type FileAuditLimits = LimitsOf<typeof fileLimits>;
+export type FileAuditLimits = LimitsOf<typeof fileAuditLimits>;
 
 export interface FileAuditSinkOptions {
   /** The file. Full ones get numbers behind its name. No other user may be able to write to its directory. */
@@ -226,7 +226,7 @@ class FileSink implements FileAuditSink {
 
 /** Limits whose minima follow from others. Throws `invalid_argument`. */
 const resolveLimits = (given: Partial<FileAuditLimits> = {}): FileAuditLimits => {
-  const limits = fileLimits.resolve(given);
+  const limits = fileAuditLimits.resolve(given);
   checkNumber("limits.maxFileBytes", limits.maxFileBytes, { min: 2 * limits.maxEntryBytes });
   checkNumber("limits.maxQueuedBytes", limits.maxQueuedBytes, { min: 4 * limits.maxEntryBytes });
   return limits;

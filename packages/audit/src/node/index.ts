@@ -2,6 +2,7 @@ export {
   type FileAuditLimits,
   type FileAuditSink,
   type FileAuditSinkOptions,
+  fileAuditLimits,
   openFileAuditSink,
 } from "./file-sink.ts";
 export { type AuditFilter, readAuditFile } from "./read-audit-file.ts";

@@ -10,17 +10,14 @@ export interface JournalFileSystem
   extends WritableFileSystem,
     Pick<
       typeof fs,
-      | "openSync"
-      | "closeSync"
-      | "fstatSync"
-      | "lstatSync"
-      | "fchmodSync"
-      | "readSync"
-      | "writeSync"
-      | "ftruncateSync"
-      | "fsyncSync"
-      | "renameSync"
+      "openSync" | "closeSync" | "fstatSync" | "lstatSync" | "fchmodSync" | "fsyncSync" | "renameSync"
     > {
+  /** Reads bytes at a place of the file, and gives their number. */
+  readSync(file: number, buffer: Uint8Array, offset: number, length: number, position: number): number;
+  /** Writes bytes at the end of the file, and gives their number. */
+  writeSync(file: number, buffer: Uint8Array, offset: number, length: number): number;
+  /** Cuts the file. */
+  ftruncateSync(file: number, length: number): void;
   /** Makes what was written to an open file durable. */
   flush(file: number): Promise<void>;
 }

@@ -1,9 +1,12 @@
-type IsOptional<Value> = unknown extends Value ? false : undefined extends Value ? true : false;
-
-/** An object type whose members that may be undefined are optional instead. */
-type Defined<T> = {
-  [Key in keyof T as IsOptional<T[Key]> extends true ? Key : never]?: Exclude<T[Key], undefined>;
-} & { [Key in keyof T as IsOptional<T[Key]> extends true ? never : Key]: T[Key] };
+/** An object type whose members that may be undefined are optional instead; a member of the type unknown stays as it is. */
+export type Defined<T> = {
+  [Key in keyof T as unknown extends T[Key] ? never : undefined extends T[Key] ? Key : never]?: Exclude<
+    T[Key],
+    undefined
+  >;
+} & {
+  [Key in keyof T as unknown extends T[Key] ? Key : undefined extends T[Key] ? never : Key]: T[Key];
+};
 
 /** A copy of an object without the members that are undefined: JSON has no such value. */
 export const defined = <T extends object>(object: T): Defined<T> =>

@@ -5,7 +5,7 @@ export {
   utf8Length,
 } from "@harnesskit/protocol/envelope";
 export { canonicalJson, digest } from "./canonical-json.ts";
-export { defined } from "./defined.ts";
+export { type Defined, defined } from "./defined.ts";
 export { markNumbers, quoteRoundedNumbers, unmarkNumbers } from "./exact-numbers.ts";
 export {
   copyJson,
