@@ -155,6 +155,19 @@ describe("a mode or an option that the editor sets", () => {
     expect(await outcome()).toMatchObject({ tool_name: "acp:set_mode", outcome: "cancelled" });
   });
 
+  it("that waits is withdrawn when the editor sets the same again: the last choice holds", async () => {
+    const decide = ({ payload }: { payload: unknown }) =>
+      JSON.stringify(payload).includes("bypassPermissions") ? wait() : { decision: "allow" };
+    const { editor, run, events } = await guardAgent(decide, { agent: claude });
+    const setMode = (modeId: string) => editor.request(methods.agent.session.setMode, { ...session, modeId });
+    const loose = setMode("bypassPermissions");
+    await vi.waitFor(() => expect(events.some(({ type }) => type === "pre_action")).toBe(true));
+    const [cut] = await Promise.allSettled([loose, setMode("plan")]);
+    expect(cut).toMatchObject({ status: "rejected", reason: { code: -32800 } });
+    const [changes] = await run({ changes: {} });
+    expect(changes.slice(1)).toMatchObject([{ modeId: "plan" }]);
+  });
+
   it("is reported as not asked about where the agent changes it by itself", async () => {
     const { run, outcome, notes } = await guardAgent(allow, { agent: claude });
     const changed = (currentModeId: string) => ({

@@ -55,11 +55,19 @@ export class AcpSettingRequests {
     }
     const call = readCall(editor, this.#sessions, method, message, this.#settings);
     if (call instanceof Promise) return call;
+    this.#withdrawEarlier(call);
     const action = proxiedAction(call);
     const open = { message, call, action, abort: new AbortController(), startedMs: clock.elapsedMs() };
     this.#open.set(key, open);
     work.add(this.#judge(key, open));
     return undefined;
+  }
+
+  /** What the user chooses last is what holds: an earlier choice that still waits for an answer is not to come behind it. */
+  #withdrawEarlier(later: AcpCall): void {
+    for (const { call, abort } of this.#open.values()) {
+      if (call.sessionId === later.sessionId && settingOf(call).id === settingOf(later).id) abort.abort();
+    }
   }
 
   /** Gives up one request. False if it is not one that is judged. */
