@@ -39,15 +39,10 @@ const atServer = (client: ThreadClient, threadId: string): ThreadPlace => ({
   rename: (title) => client.renameThread(threadId, title),
   archive: (archived) => (archived ? client.archiveThread(threadId) : client.unarchiveThread(threadId)),
   fork: (options) => client.forkThread(threadId, options),
-  search: ({ query, ...options }) => client.searchThreads(query, withoutUndefined(options)),
+  search: ({ query, ...options }) => client.searchThreads(query, options),
   queue: () => client.listQueue(threadId),
   cancelQueued: (turnId) => client.cancelTurn(threadId, { turnId }),
 });
-
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-const withoutUndefined = <T extends object>(options: T): Given<T> =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given<T>;
 
 const inDirectory = async (cwd: string, threadId: string): Promise<ThreadPlace> => {
   const stored = await openStoredThreads(cwd);

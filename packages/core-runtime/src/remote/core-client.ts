@@ -8,6 +8,7 @@ import {
   randomId,
   type Transport,
 } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import {
   ClientSession,
   createPeer,
@@ -259,7 +260,7 @@ const parseResult = <Name extends keyof Methods>(method: Name, result: unknown):
 
 const toWire = (options: CallOptions): Record<string, unknown> => {
   const trace = activeTrace();
-  const fields = {
+  return defined({
     timeout_ms: options.timeoutMs,
     idempotency_key: options.idempotencyKey,
     context: trace ? { ...trace, ...options.context } : options.context,
@@ -268,8 +269,7 @@ const toWire = (options: CallOptions): Record<string, unknown> => {
     causation_id: options.causationId,
     directive_id: options.directiveId,
     declaration_digest: options.declarationDigest,
-  };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  });
 };
 
 /** A call that did not reach the core. */

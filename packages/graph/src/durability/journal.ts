@@ -1,6 +1,6 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
-import { jsonProblem, maxMessageDepth } from "@harnesskit/wire/json";
+import { defined, jsonProblem, maxMessageDepth } from "@harnesskit/wire/json";
 import { errorCategory, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
 import { plainCopy } from "../state/stored-json.ts";
 import type { RunAppend, RunEntry, RunFailure, RunRecord, StoredRun } from "../stores/run-store.ts";
@@ -41,9 +41,7 @@ const toJournalJson = (
   details: { readonly namespace?: readonly string[] },
 ): JsonValue => {
   const given =
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined))
-      : (value ?? null);
+    typeof value === "object" && value !== null && !Array.isArray(value) ? defined(value) : (value ?? null);
   const problem = jsonProblem(given, { name, maxDepth: maxMessageDepth });
   if (problem === undefined) return plainCopy<JsonValue>(given);
   throw persistenceFailed(`durability "node" records JSON: ${problem.message}`, details);
