@@ -27,12 +27,21 @@ export interface StepOptions {
   readonly onRetry?: ((reason: string) => void) | undefined;
 }
 
+/** Each tool as the model sees it, made when it is first shown. */
+const shownTools = new WeakMap<Tool, ToolSet[string]>();
+
+const toShownTool = (each: Tool): ToolSet[string] => {
+  const inputSchema = jsonSchema(wellFormedJson(inputSchemaOf(each)) as JsonObject);
+  return tool({ description: wellFormed(each.description), inputSchema });
+};
+
 /** The tools as the model sees them. They have no `execute`: the server runs them. */
 const toToolSet = (tools: readonly Tool[]): ToolSet => {
   const set: ToolSet = {};
   for (const each of tools) {
-    const schema = wellFormedJson(inputSchemaOf(each)) as JsonObject;
-    set[each.name] = tool({ description: wellFormed(each.description), inputSchema: jsonSchema(schema) });
+    const shown = shownTools.get(each) ?? toShownTool(each);
+    shownTools.set(each, shown);
+    set[each.name] = shown;
   }
   return set;
 };
