@@ -79,10 +79,15 @@ const runStep = async (
   /** The `assistant_message` of each block that is open. */
   const open = new Map<string, MessageWriter>();
   const beside = new Map<string, ProviderMetadata>();
-  const end = async (id: string) => {
+  /** Settle when the messages are stored. Behind the last step of a turn, its end is stored together with them. */
+  const stored: Promise<void>[] = [];
+  const end = (id: string) => {
     const message = open.get(id);
+    if (!message) return;
+    const completed = message.complete(beside.get(id));
+    completed.catch(() => {});
+    stored.push(completed);
     open.delete(id);
-    await message?.complete(beside.get(id));
     beside.delete(id);
   };
   const calls: ToolRequest[] = [];
@@ -115,7 +120,7 @@ const runStep = async (
           break;
         case "text-end":
         case "reasoning-end":
-          await end(part.id);
+          end(part.id);
           break;
         case "tool-input-delta":
           inputs.set(part.id, `${inputs.get(part.id) ?? ""}${part.delta}`);
@@ -142,7 +147,7 @@ const runStep = async (
           break;
       }
     }
-    for (const id of [...open.keys()]) await end(id);
+    for (const id of [...open.keys()]) end(id);
     turn.signal.throwIfAborted();
     const [response, usage, finishReason, rawReason] = await Promise.all([
       stream.response,
@@ -167,6 +172,7 @@ const runStep = async (
       throw new TurnError("model_filtered", "The model's provider withheld the answer.");
     const missing = noAnswerReason({ reason: finishReason, rawReason, calls: calls.length, hasText });
     if (missing !== undefined) throw new TurnError("model_no_answer", asSentence(missing));
+    if (calls.length > 0) await Promise.all(stored);
     // The SDK answers an unusable call by itself; here every answer to a call comes from the server.
     const messages = response.messages.filter(({ role }) => role === "assistant");
     for (const { content } of messages) {
