@@ -5,7 +5,15 @@ import { noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wi
 import { wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
-import { jsonSchema, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from "ai";
+import {
+  jsonSchema,
+  type LanguageModel,
+  type ModelMessage,
+  type StepResult as ModelStep,
+  streamText,
+  type ToolSet,
+  tool,
+} from "ai";
 import { TurnError } from "../errors.ts";
 import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
@@ -94,6 +102,7 @@ const runStep = async (
   /** The arguments of each call as the model wrote them. */
   const inputs = new Map<string, string>();
   let hasText = false;
+  const steps: ModelStep<ToolSet>[] = [];
   const stream = streamText({
     model: watched(options),
     ...defined({ system: wellFormed(turn.agent.systemPrompt) || undefined }),
@@ -102,6 +111,8 @@ const runStep = async (
     abortSignal: turn.signal,
     maxRetries: options.maxRetries,
     onError: () => {},
+    // Each promise of the stream would read it once more.
+    onStepFinish: (finished) => void steps.push(finished),
   });
   try {
     for await (const part of stream.fullStream) {
@@ -149,12 +160,8 @@ const runStep = async (
     }
     for (const id of [...open.keys()]) end(id);
     turn.signal.throwIfAborted();
-    const [response, usage, finishReason, rawReason] = await Promise.all([
-      stream.response,
-      stream.usage,
-      stream.finishReason,
-      stream.rawFinishReason,
-    ]);
+    const finished = steps.at(-1) ?? ((await stream.steps).at(-1) as ModelStep<ToolSet>);
+    const { response, usage, finishReason, rawFinishReason: rawReason } = finished;
     const { inputTokens, outputTokens, totalTokens } = usage;
     operation?.set({
       responseModel: response.modelId,
