@@ -5,7 +5,7 @@ const lists = new WeakSet<readonly unknown[]>();
  * they may keep it item by item; any other array is stored as one value.
  */
 export const toList = <T>(items: readonly T[], added: readonly T[] = []): readonly T[] => {
-  const list = Object.freeze(items.concat(added));
+  const list = Object.freeze([...items, ...added]);
   lists.add(list);
   return list;
 };
