@@ -67,14 +67,16 @@ export class ThreadFiles {
     return unlessMissing(openOwnFile(this.log, { maxBytes: this.#maxLogBytes, fileSystem }));
   }
 
-  /** Removes what servers that died left half-done, and writes a lost `meta.json` anew. The caller holds the lock. */
-  async mend(): Promise<void> {
+  /** Removes what servers that died left half-done, and writes a lost `meta.json` anew; gives what it says. The caller holds the lock. */
+  async mend(): Promise<Thread | undefined> {
     for (const name of (await this.directory.names()) ?? [])
       if (isLeftover(name)) await this.directory.remove(name);
-    if (await this.#readMeta()) return;
+    const known = await this.#readMeta();
+    if (known) return known;
     const thread = await this.#readFromLog().catch(() => undefined);
     // Where that fails, the log still says what is in it.
     if (thread) await this.writeMeta(thread).catch(() => {});
+    return undefined;
   }
 
   /** What `meta.json` says; undefined where it is missing, is not a regular file of at most 1 MiB, or no thread of this id. */
