@@ -151,7 +151,9 @@ export class AcpToolReports {
       ...before,
       session: sessionId,
       call: merged,
-      other: before?.other ?? this.#otherOf(key, before, { ...given, ...defined({ kind: merged.kind }), toolCallId }),
+      other:
+        before?.other ??
+        this.#otherOf(key, before, { ...given, ...defined({ kind: merged.kind }), toolCallId }),
     } as RunningCall;
     if (!outcomes.has(call.status)) {
       this.#running.set(key, running);
