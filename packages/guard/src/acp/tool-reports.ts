@@ -151,7 +151,8 @@ export class AcpToolReports {
       ...before,
       session: sessionId,
       call: merged,
-      other: before?.other ?? this.#otherOf(key, before, { ...given, kind: merged.kind, toolCallId }),
+      other:
+        before?.other ?? this.#otherOf(key, before, defined({ ...given, kind: merged.kind, toolCallId })),
     } as RunningCall;
     if (!outcomes.has(call.status)) {
       this.#running.set(key, running);
