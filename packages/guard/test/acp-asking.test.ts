@@ -353,7 +353,10 @@ describe("a call that was refused", () => {
     const { run, received } = await guardAgent(() => ({ decision: "block", reason: "not here" }), {
       agent: opencode,
     });
-    const options = [{ optionId: "no", name: "No", kind: "reject_once" }];
+    const options = [
+      { optionId: "once", name: "Once", kind: "allow_once" },
+      { optionId: "no", name: "No", kind: "reject_once" },
+    ];
     const toolCall = { toolCallId: "c1", kind: "execute", rawInput: { command: "npm publish" } };
     const content = [{ type: "content", content: { type: "text", text: "The user rejected it." } }];
     await run({ permission: { toolCall, options } }, update("c1", { status: "failed", content }));
@@ -370,7 +373,8 @@ describe("a call that was refused", () => {
     const guarded = await guardAgent(wait, { agent: opencode });
     const { sendRaw, events, outcome } = guarded;
     const toolCall = { toolCallId: "c1", kind: "execute", rawInput: { command: "npm publish" } };
-    const steps = JSON.stringify([{ permission: { toolCall, options: [] } }]);
+    const options = [{ optionId: "once", name: "Once", kind: "allow_once" }];
+    const steps = JSON.stringify([{ permission: { toolCall, options } }]);
     const params = { sessionId: "session-1", prompt: [{ type: "text", text: steps }] };
     await sendRaw(`${JSON.stringify({ jsonrpc: "2.0", id: "p", method: "session/prompt", params })}\n`);
     await vi.waitFor(() => expect(events.some(({ type }) => type === "pre_action")).toBe(true));
