@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import { type FileLockOwner, JournalFile } from "@harnesskit/node-kit";
+import type { FileLockOwner, JournalFile } from "@harnesskit/node-kit";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { type Clock, callSafely, randomId, systemClock } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
+import { isSameButUse } from "../edit-thread.ts";
 import { ThreadStoreError } from "../errors.ts";
 import { checkFileThreadStoreOptions } from "../option-names.ts";
 import type {
@@ -194,23 +195,13 @@ class FileThreadStore implements ThreadStore {
       files.artifacts.refuseLinks();
       const { isOwnerDead } = this.#options;
       const lock = await lockThread(files.lock, { fileSystem: this.#fileSystem, isOwnerDead });
-      let log: JournalFile | undefined;
-      let written: Thread | undefined;
+      let held: Held;
       try {
-        written = await files.mend();
-        log = new JournalFile({
-          path: files.log,
-          maxBytes: this.#maxLogBytes,
-          lock,
-          flushedBefore: '"type":"turn.started"',
-          fileSystem: this.#fileSystem,
-        });
-        log.cutTail();
+        held = { written: await files.mend(), log: await files.holdLog(lock) };
       } catch (error) {
-        await (log ? log.close() : lock.release());
+        await lock.release();
         throw error;
       }
-      const held: Held = { log, written };
       this.#held.set(threadId, held);
       return { release: () => this.#release(threadId, held) };
     });
@@ -218,9 +209,8 @@ class FileThreadStore implements ThreadStore {
 
   openArtifact(threadId: string, name: string): Promise<ArtifactWriter> {
     return guarded(async () => {
-      const { artifacts } = this.#files(threadId);
       checkArtifactName(name);
-      return openArtifactFile(artifacts, name);
+      return openArtifactFile(this.#files(threadId).artifacts, name);
     });
   }
 
@@ -292,12 +282,6 @@ const precedesAction = ({ type, data }: Event): boolean =>
   type === "turn.started" ||
   type === "approval.resolved" ||
   (type === "item.started" && data.type === "tool_exec");
-
-/** True where both say the same of a thread but when it was used. */
-const isSameButUse = (one: Thread, other: Thread): boolean => toUnused(one) === toUnused(other);
-
-const toUnused = (thread: Thread): string =>
-  JSON.stringify({ ...thread, time: { ...thread.time, updated: 0 } });
 
 const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
   try {

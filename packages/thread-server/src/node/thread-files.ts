@@ -1,6 +1,12 @@
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { openOwnFile, temporaryName, UnsafeFileError } from "@harnesskit/node-kit";
+import {
+  type FileLock,
+  JournalFile,
+  openOwnFile,
+  temporaryName,
+  UnsafeFileError,
+} from "@harnesskit/node-kit";
 import { type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
 import { ThreadStoreError } from "../errors.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
@@ -65,6 +71,26 @@ export class ThreadFiles {
     this.artifacts.refuseLinks();
     const { fileSystem } = this.directory;
     return unlessMissing(openOwnFile(this.log, { maxBytes: this.#maxLogBytes, fileSystem }));
+  }
+
+  /** The log for writing, without what its last writer died in. The caller holds the lock, which the log gives back with its end. */
+  async holdLog(lock: FileLock): Promise<JournalFile> {
+    const { fileSystem } = this.directory;
+    const flushedBefore = '"type":"turn.started"';
+    const log = new JournalFile({
+      path: this.log,
+      maxBytes: this.#maxLogBytes,
+      lock,
+      flushedBefore,
+      fileSystem,
+    });
+    try {
+      log.cutTail();
+      return log;
+    } catch (error) {
+      await log.close();
+      throw error;
+    }
   }
 
   /** Removes what servers that died left half-done, and writes a lost `meta.json` anew; gives what it says. The caller holds the lock. */
