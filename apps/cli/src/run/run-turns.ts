@@ -69,8 +69,9 @@ export const runPrompt = async (
     throw failure;
   } finally {
     await questions?.close();
-    parts.end();
+    // Until the server is gone a signal does not end this process.
     await place.server.close();
+    parts.end();
   }
 };
 

@@ -39,6 +39,9 @@ export interface RunOptions extends PolicyOptions {
   readonly json?: true;
 }
 
+/** How long the second Ctrl-C waits for the server of this process. */
+const quitMs = 500;
+
 export interface RunContext {
   readonly version: string;
 }
@@ -102,7 +105,12 @@ export const run = async (
   const hub = attach === undefined ? await hubOf(choice) : undefined;
   if (hub !== undefined)
     note(`harness run: the hub judges, and asks you there and here (${oneLine(hub.directory, 500)})`);
-  const interrupts = new Interrupts(() => process.exit(interruptedExitCode()));
+  // The second Ctrl-C: the turn's end is written if that takes no longer than a moment.
+  const interrupts = new Interrupts(() => {
+    const quit = () => process.exit(interruptedExitCode());
+    setTimeout(quit, quitMs);
+    void server.close().then(quit);
+  });
   interrupts.listen();
   const server = new RunServer({
     attach,
