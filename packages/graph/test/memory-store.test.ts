@@ -62,6 +62,24 @@ describe("the limits of the store in memory", () => {
   });
 });
 
+describe("a lease of the store in memory", () => {
+  it("is neither lost nor kept longer when the time of the system jumps", async () => {
+    const manual = createManualClock();
+    let jumpMs = 0;
+    const clock = { ...manual, now: () => manual.now() + jumpMs };
+    const store = createMemoryStore({ clock });
+    const lease = await store.leases?.acquire("k", { ttlMs: 1000 });
+    jumpMs = 3_600_000;
+    await lease?.renew();
+    const other = store.leases?.acquire("k", { ttlMs: 1000, waitMs: 0 });
+    await expect(other).rejects.toMatchObject({ code: "lease_taken" });
+    jumpMs = -3_600_000;
+    await manual.advance(1001);
+    expect(await store.leases?.acquire("k", { ttlMs: 1000, waitMs: 0 })).toBeDefined();
+    await store.close();
+  });
+});
+
 describe("the cost of the store in memory", () => {
   it("of finding a suspension does not grow with those that have ended", async () => {
     const timeOf = async (endedCount: number): Promise<number> => {

@@ -93,7 +93,7 @@ const resolveFrom = (text: string, directory: string | undefined, places: PathPl
   const judged = {
     path: path.replaceAll(namesMark, "*"),
     outside: !inside,
-    secret: isSecret(path, places),
+    secret: namesSecret(path, places),
     unknown,
   };
   const isFollowed = places.realPath !== undefined && !unknown && path.startsWith("/");
@@ -101,7 +101,7 @@ const resolveFrom = (text: string, directory: string | undefined, places: PathPl
   return isFollowed ? followed(judged, isAbsolute(text) ? text : `${directory}/${text}`, places) : judged;
 };
 
-const isSecret = (path: string, { secret }: PathPlaces): boolean =>
+const namesSecret = (path: string, { secret }: PathPlaces): boolean =>
   isSecretPath(path) || secret.some((pattern) => mayMatch(pattern, path));
 
 /** The same with what is at the end of symbolic links. */
@@ -114,7 +114,7 @@ const followed = (judged: PathJudgement, given: string, places: PathPlaces): Pat
   return {
     ...judged,
     outside: judged.outside || !inside,
-    secret: judged.secret || isSecret(real, places),
+    secret: judged.secret || namesSecret(real, places),
     target: real,
   };
 };
