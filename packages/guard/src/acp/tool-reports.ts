@@ -152,7 +152,8 @@ export class AcpToolReports {
       session: sessionId,
       call: merged,
       other:
-        before?.other ?? this.#otherOf(key, before, defined({ ...given, kind: merged.kind, toolCallId })),
+        before?.other ??
+        this.#otherOf(key, before, { ...given, ...defined({ kind: merged.kind }), toolCallId }),
     } as RunningCall;
     if (!outcomes.has(call.status)) {
       this.#running.set(key, running);
