@@ -4,6 +4,7 @@ import type { AuditSink } from "@harnesskit/audit";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { RowState } from "@harnesskit/protocol/hub";
 import { callSafely, joinKey, principalKey, randomId, systemClock } from "@harnesskit/wire";
+import { ExchangeContext } from "./agents/exchange-context.ts";
 import { type AgentLink, Presence } from "./agents/presence.ts";
 import { AnswerBudget } from "./api/answer-budget.ts";
 import { HubApi } from "./api/hub-api.ts";
@@ -221,14 +222,7 @@ export const createHub = (options: HubOptions): Hub => {
     exchange: {
       malformed: server.malformed,
       unsendable: server.unsendable,
-      handle: (message, context) =>
-        server.handle(message, {
-          link: httpLink,
-          principal: context.principal,
-          get signal() {
-            return context.signal as AbortSignal;
-          },
-        }),
+      handle: (message, context) => server.handle(message, new ExchangeContext(httpLink, context)),
     },
     connectClient: (channel, user) => api.connect(channel, user),
     approval: (id) => approvals.get(id),

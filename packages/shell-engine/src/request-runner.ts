@@ -18,6 +18,7 @@ import { conversationKey } from "./admission.ts";
 import type { ContinuationClaims } from "./continuation-token.ts";
 import { type Continuations, isForeign } from "./continuations.ts";
 import { overloaded, Thrown } from "./failure.ts";
+import { HandlerCall } from "./handler-call.ts";
 import type { Inbound } from "./inbound.ts";
 import type { ShellEngineLimits } from "./limits.ts";
 import type { Redact } from "./redaction.ts";
@@ -28,7 +29,6 @@ import { ShellEngineError } from "./shell-engine-error.ts";
 import type { ShellLog } from "./shell-log.ts";
 import { ResponseStream } from "./streaming/response-stream.ts";
 import { type Payload, toPayload } from "./to-payload.ts";
-import { toShellCall } from "./to-shell-call.ts";
 
 export interface Outcome {
   readonly payload: Payload;
@@ -263,7 +263,7 @@ export class RequestRunner<Context> {
     const conversationId = asked.conversation_id ?? claims?.conversation;
     const key = conversationKey(owner, sessionId, conversationId);
     const conversation = { key, sessionId, conversationId, isNew };
-    const call = toShellCall({ inbound, conversation, run, running, log });
+    const call = new HandlerCall({ inbound, conversation, run, running, log });
     let returned: unknown;
     try {
       returned = await route.handler(call);

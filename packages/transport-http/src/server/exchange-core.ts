@@ -18,6 +18,7 @@ import {
   type Authenticate,
   type Authentication,
   isAdmission,
+  RequestToJudge,
   type ShownCredential,
   shownCredential,
 } from "./authenticate.ts";
@@ -164,18 +165,8 @@ export class ExchangeCore<Principal> {
     acceptQuery: boolean,
   ): Promise<Admission<Principal>> {
     const { authenticate, limits, clock } = this.#options;
-    const { path = "", remoteAddress } = request;
     const credential = shownCredential(request, acceptQuery);
-    const asked = authenticate({
-      transport,
-      path,
-      remoteAddress,
-      credential,
-      header: (name) => request.header(name),
-      get signal() {
-        return request.signal;
-      },
-    });
+    const asked = authenticate(new RequestToJudge(request, transport, credential));
     if (!isThenable(asked)) return toAdmission(asked, credential);
     const waiting = { name: "authenticate", timeoutMs: limits.bodyTimeoutMs, clock, holdsProcess: false };
     const settled = await settleWithin(Promise.resolve(asked), waiting);
