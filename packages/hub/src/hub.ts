@@ -4,7 +4,6 @@ import type { AuditSink } from "@harnesskit/audit";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { RowState } from "@harnesskit/protocol/hub";
 import { callSafely, joinKey, principalKey, randomId, systemClock } from "@harnesskit/wire";
-import { ExchangeContext } from "./agents/exchange-context.ts";
 import { type AgentLink, Presence } from "./agents/presence.ts";
 import { AnswerBudget } from "./api/answer-budget.ts";
 import { HubApi } from "./api/hub-api.ts";
@@ -45,6 +44,22 @@ const auditOf = (audit: Pick<AuditSink, "record" | "isFull">): AuditRecorder => 
     return { tool, call_id: callId };
   },
 });
+
+/** A class, because the transport makes its signal when it is first read. */
+class ExchangeContext implements AgentContext {
+  constructor(
+    readonly link: AgentLink,
+    readonly transport: TransportContext,
+  ) {}
+
+  get principal(): unknown {
+    return this.transport.principal;
+  }
+
+  get signal(): AbortSignal {
+    return this.transport.signal as AbortSignal;
+  }
+}
 
 /**
  * Makes a hub: it decides the events of agents by policy, asks humans where the policy says so, and keeps what happened. Nothing

@@ -63,8 +63,7 @@ export class HandlerCall<Context> implements ShellCall<Context> {
     this.intent = asked.user_intent;
     this.task = asked.task_hint;
     this.shell = asked.shell;
-    // The redaction and the log still need what the handler may take out.
-    this.environment = asked.environment_state && { ...asked.environment_state };
+    this.environment = asked.environment_state;
     this.attachments = asked.attachments ?? [];
     this.extensions = asked.extensions;
     this.requestExtensions = request.request.extensions;

@@ -254,7 +254,7 @@ export class RequestRunner<Context> {
     claims: ContinuationClaims | undefined,
     data: JsonValue | undefined,
   ): Promise<Payload> {
-    const { continuations, createId, registry, limits, log, onError } = this.#options;
+    const { continuations, createId, registry, limits, log, onError, clock } = this.#options;
     const { asked, subject, owner } = inbound;
     const run = claims?.run === undefined ? undefined : { id: claims.run, data, step: claims.step };
     const isNew = subject.sessionId === undefined;
@@ -280,16 +280,13 @@ export class RequestRunner<Context> {
       route,
       runId: () => run?.id ?? createId("run"),
       isOwnSession: asked.session_id === undefined,
-      elapsedMs: () => this.#sinceMs(subject.startedAt),
+      elapsedMs: () => clock.elapsedMs() - subject.startedAt,
       onFault: onError,
     });
   }
 
   #failed({ subject }: Inbound<Context>, failure: unknown): Payload {
-    return this.#options.toFailure(failure, subject.redact, this.#sinceMs(subject.startedAt));
-  }
-
-  #sinceMs(startedAt: number): number {
-    return Math.max(0, this.#options.clock.elapsedMs() - startedAt);
+    const { toFailure, clock } = this.#options;
+    return toFailure(failure, subject.redact, clock.elapsedMs() - subject.startedAt);
   }
 }
