@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { SharedList } from "../../packages/graph/dist/index.js";
+import { toList } from "../../packages/graph/dist/index.js";
 import { sampleRow } from "../../packages/hub/dist/testing.js";
 import { openPostgresStore } from "../../packages/store-postgres/dist/index.js";
 import { option } from "../lib/report.mjs";
@@ -98,7 +98,7 @@ const turn = async ({ graph }, seq) => {
     const messages = stored === null ? [] : [...stored.state.messages];
     const items = [`message ${seq}`];
     const session = {
-      ...{ sessionId: "s", schemaVersion: "1", state: { messages: SharedList.of([...messages, ...items]) } },
+      ...{ sessionId: "s", schemaVersion: "1", state: { messages: toList([...messages, ...items]) } },
       ...{ baseVersion: stored?.version ?? null, expectedVersion: stored?.version ?? null },
       changes: { fields: {}, lists: { messages: { keep: messages.length, items } }, removed: [] },
     };

@@ -24,7 +24,6 @@ export const stages = [
     lockfile: [script("check-lockfile.mjs")],
     knip: [tool("knip/bin/knip.js"), "--no-progress", "--no-config-hints"],
     snippets: [script("check-snippets.mjs")],
-    api: [script("check-api.mjs")],
   },
   {
     vitest: [

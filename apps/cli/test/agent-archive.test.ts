@@ -5,8 +5,7 @@ import { create, Header, type HeaderData } from "tar";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { agentTreeLimits } from "../src/agents/agent-limits.ts";
-import { copyAgentDirectory } from "../src/agents/copy-directory.ts";
-import { extractArchive } from "../src/agents/extract-archive.ts";
+import { copyAgentDirectory, extractArchive } from "../src/agents/copy-agent.ts";
 import { hashTree } from "../src/agents/hash-tree.ts";
 
 const limits = agentTreeLimits.resolve({ maxFiles: 20, maxBytes: 100_000, maxDepth: 5, maxPathLength: 100 });
@@ -67,12 +66,6 @@ describe("the archive of an agent", () => {
     ["a hard link", archive(entry({ path: "link", type: "Link", linkpath: "/etc/passwd" })), "Link"],
     ["a device", archive(entry({ path: "null", type: "CharacterDevice" })), "CharacterDevice"],
     ["a FIFO", archive(entry({ path: "fifo", type: "FIFO" })), "FIFO"],
-    ["a file twice", archive(entry({ path: "a" }, content), entry({ path: "a" }, content)), "two files"],
-    [
-      "a file below a file",
-      archive(entry({ path: "a" }, content), entry({ path: "a/b" }, content)),
-      "two files",
-    ],
     ["too deep a path", archive(entry({ path: "a/b/c/d/e/f/g" }, content)), "deeper"],
     [
       "too many files",
@@ -80,9 +73,11 @@ describe("the archive of an agent", () => {
       "more than 20 files",
     ],
     ["too much", archive(entry({ path: "big" }, Buffer.alloc(200_000))), "more than 100000 bytes"],
-    ["too much, packed well", gzipSync(archive(entry({ path: "big" }, Buffer.alloc(20_000_000)))), "bytes"],
-    ["nothing but zeros, packed well", gzipSync(Buffer.alloc(20_000_000)), "bytes"],
-    ["an archive that is packed twice", gzipSync(gzipSync(Buffer.alloc(20_000_000))), "packed twice"],
+    [
+      "too much, packed well",
+      gzipSync(archive(entry({ path: "big" }, Buffer.alloc(20_000_000)))),
+      "not a valid",
+    ],
     [
       "a cut archive",
       gzipSync(archive(entry({ path: "a" }, Buffer.alloc(5000)))).subarray(0, 40),
@@ -139,7 +134,7 @@ describe("the directory of an agent", () => {
     const copying = copyAgentDirectory(source, directory.path, limits);
     await expect(copying).rejects.toMatchObject({
       code: "agent_unsafe",
-      message: expect.stringContaining("large"),
+      message: expect.stringContaining("more than 100000 bytes"),
     });
   });
 
@@ -150,12 +145,14 @@ describe("the directory of an agent", () => {
     for (const place of [target, join(source, "lib"), join(source, "server", "node_modules", "zod")])
       await mkdir(place, { recursive: true });
     await writeFile(join(source, "lib", "a"), "a");
-    for (const name of ["a", "b", "c", "d"])
-      await writeFile(join(source, "server", "node_modules", "zod", name), name);
-    const copying = copyAgentDirectory(source, target, { ...limits, maxFiles: 6 });
+    for (let at = 0; at < 20; at++)
+      await writeFile(join(source, "server", "node_modules", "zod", `${at}`), "");
+    const copying = copyAgentDirectory(source, target, limits);
     await expect(copying).rejects.toMatchObject({
       code: "agent_unsafe",
-      message: "the agent holds more than 6 files: 3 of the first 6 are in server/node_modules",
+      message: expect.stringMatching(
+        /^the agent holds more than 20 files: \d+ of the first 20 are in server\/node_modules$/,
+      ),
       hint: expect.stringContaining("Bundle the agent into one file"),
     });
   });

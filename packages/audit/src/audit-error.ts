@@ -6,7 +6,8 @@ import { HarnessError } from "@harnesskit/wire";
  * - `audit_invalid_head`: a string does not name the head of a log.
  * - `audit_insecure_path`: the path leads over a link, is not a file, or other users can change it or its directory.
  * - `audit_locked`: another writer has the log open.
- * - `audit_damaged`: the end of the log is not one that a writer left, and the chain cannot be continued.
+ * - `audit_damaged`: the end of the log is not one that a writer left, and the chain cannot be continued; given to `onError`, its file was
+ *   empty, and the log goes on behind what is left.
  * - `audit_write_failed`: the operating system refused a write; `cause` has its error. The entries are kept and retried.
  * - `audit_read_failed`: the operating system refused a read; `cause` has its error.
  * - `audit_queue_full`: the disk takes no entries, and no more can wait for it: those that come are dropped.

@@ -49,6 +49,47 @@ describe("an untouched log", () => {
   });
 });
 
+describe("a file of a log that was emptied", () => {
+  const emptied = { kind: "truncated", line: 1, message: expect.stringContaining("the file is empty") };
+
+  it("is named, the current one and one that it was rotated to, also with an open end", async () => {
+    expect(await verify("")).toMatchObject({ ok: false, problem: { ...emptied, seq: 1 } });
+    expect(await verify("", { allowOpenEnd: true })).toMatchObject({ ok: false, problem: emptied });
+    const path = join(directory.path, "rotated");
+    await writeFile(`${path}.1`, toText(lines));
+    await writeFile(path, "");
+    expect(await verifyAuditFile(path)).toMatchObject({
+      ok: false,
+      problem: { ...emptied, file: path, seq: 13 },
+    });
+    await writeFile(`${path}.1`, "");
+    await writeFile(path, toText(lines));
+    expect(await verifyAuditFile(path)).toMatchObject({
+      ok: false,
+      problem: { ...emptied, file: `${path}.1` },
+    });
+  });
+
+  it("is named by the sink that opens it, and in the log; a new file is not", async () => {
+    const path = join(directory.path, "reopened");
+    const errors: unknown[] = [];
+    const open = () => openFileAuditSink({ path, onError: (error) => errors.push(error) });
+    await (await open()).close();
+    expect(errors).toEqual([]);
+    await writeFile(path, "");
+    await (await open()).close();
+    expect(errors).toMatchObject([{ code: "audit_damaged", message: expect.stringContaining("was empty") }]);
+    expect(errors[0]).toBeInstanceOf(AuditError);
+    const entries = (await readFile(path, "utf8")).split("\n").slice(0, -1);
+    expect(entries.map((entry) => JSON.parse(entry))).toMatchObject([
+      { action: "audit.opened" },
+      { action: "audit.resumed", details: { was_closed: false, was_empty: true } },
+      { action: "audit.closed" },
+    ]);
+    expect(await verifyAuditFile(path)).toMatchObject({ ok: true });
+  });
+});
+
 describe("a log that was changed", () => {
   it("names the line of any changed byte, or the one behind it", async () => {
     const bytes = new TextEncoder().encode(toText(lines));

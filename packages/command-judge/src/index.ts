@@ -11,3 +11,4 @@ export {
   type JudgedAction,
   type JudgeFunction,
 } from "./policy/command-judge.ts";
+export { isSameCommand } from "./same-command.ts";

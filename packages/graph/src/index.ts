@@ -30,6 +30,7 @@ export type {
   SignalPayload,
   StartOptions,
 } from "./invoke-options.ts";
+export { isList, toList } from "./list.ts";
 export type { MiddlewareOfAny } from "./middleware/final-errors.ts";
 export { type IsolateOptions, isolate } from "./middleware/isolate.ts";
 export { type RetryOptions, retry } from "./middleware/retry.ts";
@@ -80,7 +81,6 @@ export type {
   SavedState,
   SessionStateOptions,
 } from "./sessions/session-state.ts";
-export { SharedList } from "./shared-list.ts";
 export type { Field, FieldSchema, ReducerName, SchemaIssue, SchemaResult } from "./state/field.ts";
 export type { ItemKey, KeyOf } from "./state/item-key.ts";
 export {
@@ -168,7 +168,6 @@ export {
 export {
   checkSuspensionWrite,
   patchSuspension,
-  plainFrame,
   type StoredFrame,
   type StoredSuspension,
   type SuspensionFilter,

@@ -226,6 +226,116 @@ describe("what an agent does without asking", () => {
   });
 });
 
+describe("an agent that does something else than it was allowed to do", () => {
+  const policy = "version: 1\nname: all\ndefaults: { gate: allow }\nrules: []\n";
+  const options = [{ optionId: "once", name: "Once", kind: "allow_once" }];
+  const asks = (toolCall: object) => ({
+    permission: { toolCall: { toolCallId: "c1", ...toolCall }, options },
+  });
+  const path = "/work/app/a.txt";
+  const change = (file: string) => ({ type: "diff", path: file, oldText: "a", newText: "b" });
+  const command = { kind: "execute", title: "test", rawInput: { command: "npm test" } };
+  const edit = { kind: "edit", title: "change", content: [change(path)] };
+
+  const rowsOf = async (count: number, agent: object, ...steps: object[]) => {
+    const { ahp, timeline } = await testHub(policy);
+    const { run, notes } = await guardAgent(undefined, { ahp, agent });
+    await run(...steps);
+    const rows = await vi.waitFor(async () => {
+      const { rows: found } = await timeline.page();
+      const actions = found.filter(({ type }) => type.endsWith("_action")).reverse();
+      expect(actions.filter(({ state }) => state !== "running")).toHaveLength(count);
+      return actions;
+    });
+    return { rows, said: notes.filter((note) => note.startsWith("not judged")) };
+  };
+
+  it.each([
+    ["another command", command, { rawInput: { command: "rm -rf /" } }, "bash", "rm -rf /"],
+    ["a command in the place of a change", edit, { ...command, title: "x" }, "bash", "npm test"],
+    [
+      "another file in its arguments",
+      edit,
+      { rawInput: { file_path: "/etc/passwd" } },
+      "edit",
+      "/etc/passwd",
+    ],
+    ["another file that it changes", edit, { content: [change("/etc/passwd")] }, "edit", "/etc/passwd"],
+    ["another place", edit, { locations: [{ path: "/etc/passwd" }] }, "edit", "/etc/passwd"],
+  ])(
+    "has a row that is not judged, and the allowed one claims nothing: %s",
+    async (_name, asked, reported, tool, named) => {
+      const { rows, said } = await rowsOf(
+        2,
+        opencode,
+        asks(asked),
+        update("c1", { status: "in_progress", ...reported }),
+        update("c1", { status: "completed" }),
+      );
+      expect(rows).toMatchObject([
+        { type: "pre_action", state: "unknown", outcome: expect.stringContaining(named) },
+        { type: "post_action", tool, state: "done", decision: { decision: "unjudged", source: "none" } },
+      ]);
+      expect(rows[1]?.summary).toContain(named);
+      expect(said).toEqual([expect.stringContaining(`something else than it was allowed to do: ${named}`)]);
+    },
+  );
+
+  it("is known by its title where the agent names its commands there", async () => {
+    const text = "[current working directory /work/app] (test)";
+    const content = [{ type: "content", content: { type: "text", text } }];
+    const { rows } = await rowsOf(
+      2,
+      { name: "gemini-cli" },
+      asks({ kind: "execute", title: "npm test", content }),
+      update("c1", { status: "completed", title: "npm publish", content: [] }),
+    );
+    expect(rows).toMatchObject([
+      { type: "pre_action", state: "unknown" },
+      { type: "post_action", decision: { decision: "unjudged" } },
+    ]);
+  });
+
+  it.each([
+    [
+      "the same command in a shell",
+      command,
+      { rawInput: { command: ["/bin/bash", "-lc", "npm  test"], cwd: "/x" } },
+    ],
+    [
+      "what it prints",
+      command,
+      { rawInput: {}, content: [change("/work/app/log.txt")], locations: [{ path: "/x" }] },
+    ],
+    ["a title that describes it", command, { title: "Runs the tests" }],
+    [
+      "the same file from the workspace",
+      edit,
+      { rawInput: { path: "a.txt" }, locations: [{ path: "./a.txt" }] },
+    ],
+    [
+      "fields that name nothing",
+      edit,
+      { rawInput: { path: null }, content: [], locations: [], kind: "edit" },
+    ],
+    [
+      "what it found, of a search",
+      { kind: "search", rawInput: { pattern: "x", path: "/work/app" } },
+      { locations: [{ path: "/work/app/b.txt" }, { path }] },
+    ],
+  ])("is not one that reports %s", async (_name, asked, reported) => {
+    const { rows, said } = await rowsOf(
+      1,
+      opencode,
+      asks(asked),
+      update("c1", { status: "in_progress", ...reported }),
+      update("c1", { status: "completed" }),
+    );
+    expect(rows).toMatchObject([{ type: "pre_action", state: "done" }]);
+    expect(said).toEqual([]);
+  });
+});
+
 describe("a command that failed", () => {
   it.each([
     ["opencode", { rawOutput: { output: "", metadata: { exit: 3 } } }],
@@ -243,7 +353,10 @@ describe("a call that was refused", () => {
     const { run, received } = await guardAgent(() => ({ decision: "block", reason: "not here" }), {
       agent: opencode,
     });
-    const options = [{ optionId: "no", name: "No", kind: "reject_once" }];
+    const options = [
+      { optionId: "once", name: "Once", kind: "allow_once" },
+      { optionId: "no", name: "No", kind: "reject_once" },
+    ];
     const toolCall = { toolCallId: "c1", kind: "execute", rawInput: { command: "npm publish" } };
     const content = [{ type: "content", content: { type: "text", text: "The user rejected it." } }];
     await run({ permission: { toolCall, options } }, update("c1", { status: "failed", content }));
@@ -260,7 +373,8 @@ describe("a call that was refused", () => {
     const guarded = await guardAgent(wait, { agent: opencode });
     const { sendRaw, events, outcome } = guarded;
     const toolCall = { toolCallId: "c1", kind: "execute", rawInput: { command: "npm publish" } };
-    const steps = JSON.stringify([{ permission: { toolCall, options: [] } }]);
+    const options = [{ optionId: "once", name: "Once", kind: "allow_once" }];
+    const steps = JSON.stringify([{ permission: { toolCall, options } }]);
     const params = { sessionId: "session-1", prompt: [{ type: "text", text: steps }] };
     await sendRaw(`${JSON.stringify({ jsonrpc: "2.0", id: "p", method: "session/prompt", params })}\n`);
     await vi.waitFor(() => expect(events.some(({ type }) => type === "pre_action")).toBe(true));

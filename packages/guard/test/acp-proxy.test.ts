@@ -145,19 +145,32 @@ describe("an ACP agent behind the proxy", () => {
     expect(written.message).toContain("a human has to decide, and cannot be asked here");
   });
 
-  it("is not permitted what can be allowed only always, nor what the harness changes", async () => {
-    const { run } = await guardAgent(({ payload }) =>
-      payload.arguments.command === "a"
-        ? { decision: "allow" }
-        : { decision: "modify", modified_payload: { arguments: { command: "b" } } },
-    );
-    const always = { ...permission("a").permission, options: [options[0], options[2]] };
-    const none = { ...permission("c").permission, options: [options[0]] };
-    expect(await run({ permission: always }, permission("c"), { permission: none })).toMatchObject([
-      { ...selected("no"), _meta: { harnesskit: { reason: expect.stringContaining("allowed always") } } },
+  it("is not permitted what the harness changes", async () => {
+    const { run } = await guardAgent(() => ({
+      decision: "modify",
+      modified_payload: { arguments: { command: "b" } },
+    }));
+    expect(await run(permission("c"))).toMatchObject([
       { ...selected("no"), _meta: { harnesskit: { reason: expect.stringContaining("cannot change it") } } },
-      { outcome: { outcome: "cancelled" } },
     ]);
+  });
+
+  it("is refused before a human is asked where no answer allows one call only, with the answer that it offers", async () => {
+    const { run, events, outcome, asked } = await guardAgent(allow);
+    const always = { ...permission("a").permission, options: [options[0], options[2]] };
+    const none = { ...permission("c").permission, options: [] };
+    const reason = expect.stringContaining('after "Always" (allow_always) it would ask no more');
+    expect(await run({ permission: always })).toMatchObject([
+      { ...selected("no"), _meta: { harnesskit: { reason } } },
+    ]);
+    expect(await outcome()).toMatchObject({ arguments: { command: "a" }, outcome: "refused", error: reason });
+    expect(JSON.stringify(asked)).toContain("allows this call only");
+    expect(await run({ permission: none })).toEqual([{ outcome: { outcome: "cancelled" } }]);
+    expect(await outcome()).toMatchObject({
+      outcome: "refused",
+      error: expect.stringContaining("no answer"),
+    });
+    expect(events.filter(({ type }) => type === "pre_action")).toEqual([]);
   });
 
   it("is asked about once for a permission and what carries it out, and again for anything else", async () => {

@@ -37,6 +37,7 @@ export { isNameOfGoneProcess, ownedName, ownerOfName } from "./owned-name.ts";
 export { isOwnedByUser, type PrivatePathOptions, privatePathProblem } from "./private-path.ts";
 export { isAlive, isGone, type ProcessIdentity, processStart, thisProcess } from "./process-identity.ts";
 export { protectedNameIn } from "./protected-name.ts";
+export { realPathOf } from "./real-path.ts";
 export { reportLostConnections } from "./report-lost-connections.ts";
 export { sha256Digest, sha256Hex } from "./sha256.ts";
 export { syncDirectory } from "./sync-directory.ts";

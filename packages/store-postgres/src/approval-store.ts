@@ -6,7 +6,7 @@ import {
   createApprovalStore,
 } from "@harnesskit/approvals";
 import { StoreError } from "@harnesskit/graph";
-import { ApprovalReader, type OnPut } from "./approval-table.ts";
+import { ApprovalReader } from "./approval-table.ts";
 import { ApprovalWrites } from "./approval-writes.ts";
 import type { Database } from "./database.ts";
 import type { Wakes } from "./wakes.ts";
@@ -14,10 +14,6 @@ import type { Wakes } from "./wakes.ts";
 export interface ApprovalsOptions extends Pick<ApprovalStoreOptions, "limits" | "createId"> {
   /** The time that judges. @default the database's */
   readonly nowMs?: (() => number) | undefined;
-  /** What a write does beside its records, in the same transaction. */
-  readonly onPut?: OnPut | undefined;
-  /** After a write. */
-  readonly onWritten?: (() => void) | undefined;
 }
 
 /** Work that calls one method, in the clothes of a table that can be written. */
@@ -30,13 +26,12 @@ export const createApprovals = (
   wakes: Wakes,
   options: ApprovalsOptions,
 ): ApprovalStore => {
-  const { nowMs, onPut, onWritten, limits, createId } = options;
+  const { nowMs, limits, createId } = options;
   const { clock, limits: own } = database.options;
   const reader = readerOf(database, nowMs);
-  const writes = new ApprovalWrites(database, { nowMs, maxLength: own.maxValueLength, onPut }, () => {
-    wakes.changed("approvals", "");
-    onWritten?.();
-  });
+  const writes = new ApprovalWrites(database, { nowMs, maxLength: own.maxValueLength }, () =>
+    wakes.changed("approvals", ""),
+  );
   let isClosed = false;
   const checkOpen = () => {
     if (isClosed) throw new StoreError("store_closed", "the store is closed");

@@ -92,16 +92,12 @@ export class ApprovalReader {
   }
 }
 
-/** What happens to the records that a write has put, within its transaction. */
-export type OnPut = (query: Query, record: ApprovalRecord) => Promise<void>;
-
 /**
  * The approvals of a database, within one transaction of a write: it holds the row of the counter, so that no other write
  * happens meanwhile.
  */
 export class LockedApprovalTable extends ApprovalReader implements ApprovalTable {
   readonly #maxLength: number;
-  readonly #onPut: OnPut | undefined;
   readonly #counter: { last: number; records: number };
   readonly #locked: Locked;
   /** Whether the counter in the database is behind. */
@@ -111,10 +107,9 @@ export class LockedApprovalTable extends ApprovalReader implements ApprovalTable
   /** The numbers of the records that were read or put. */
   readonly #known = new Map<string, number>();
 
-  private constructor(query: Query, { nowMs, maxLength, onPut }: LockOptions, locked: Locked) {
+  private constructor(query: Query, { nowMs, maxLength }: LockOptions, locked: Locked) {
     super(query, nowMs);
     this.#maxLength = maxLength;
-    this.#onPut = onPut;
     this.#counter = { last: locked.last, records: locked.records };
     this.#locked = { ...locked, nowMs: nowMs?.() ?? locked.nowMs };
   }
@@ -197,7 +192,6 @@ export class LockedApprovalTable extends ApprovalReader implements ApprovalTable
     this.#isCounterDue = false;
     this.#isChanged = true;
     this.#known.set(id, seq);
-    await this.#onPut?.(this.query, record);
   }
 
   async dropEnded(beforeMs: number, keep: number): Promise<void> {
@@ -245,5 +239,4 @@ export interface LockOptions {
   readonly nowMs?: (() => number) | undefined;
   /** Characters of the JSON of a record. */
   readonly maxLength: number;
-  readonly onPut?: OnPut | undefined;
 }

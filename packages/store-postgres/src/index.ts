@@ -15,7 +15,6 @@ export type {
 export type { PostgresStoreReason } from "./failures.ts";
 export type { PostgresSchemaReport } from "./migrate.ts";
 export { openPostgresStore, type PostgresStore, type PostgresStoreStats } from "./open-postgres-store.ts";
-export type { ConsumeOptions, OutboxHandler, OutboxMessage, PostgresOutbox } from "./outbox.ts";
 export type { PruneOptions, PruneReport } from "./prune.ts";
 export type { PostgresRecords } from "./record-store.ts";
 export type { PostgresSchemaStats, PostgresTableStats } from "./schema-stats.ts";

@@ -9,7 +9,6 @@ import { Database } from "./database.ts";
 import { createGraphStore } from "./graph-store.ts";
 import { migrate } from "./migrate.ts";
 import { checkPostgresStoreOptions } from "./option-names.ts";
-import { Outbox, type PostgresOutbox } from "./outbox.ts";
 import { createRecords, type PostgresRecords } from "./record-store.ts";
 import { keyIn } from "./rows.ts";
 import { openStateStore } from "./state-store.ts";
@@ -17,9 +16,6 @@ import { type PostgresStoreOptions, resolveOptions } from "./store-options.ts";
 import { PostgresThreadStore } from "./thread-store.ts";
 import { openTimeline, type PostgresTimelineOptions } from "./timeline-store.ts";
 import { type WakeStats, Wakes } from "./wakes.ts";
-
-/** The topic of the outbox that has the notices of approvals. */
-const noticeTopic = "approvals";
 
 export interface PostgresStoreStats {
   /** `waiting`: calls that wait for a connection. */
@@ -37,8 +33,6 @@ export interface PostgresStore extends AsyncDisposable {
   readonly approvals: ApprovalStore;
   /** Continuations of shells. */
   readonly continuations: PostgresContinuationStore;
-  /** What is sent after the commit that wrote it. */
-  readonly outbox: PostgresOutbox;
   /**
    * Opens the timeline of hubs: any number of hubs, of any number of processes, share it. The store's `close` closes it, too. Rejects
    * with `invalid_argument` for limits, and with a `StoreError`.
@@ -72,23 +66,14 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
   try {
     await migrate(database);
     const continuations = await openContinuations(database);
-    const outbox = new Outbox(database, wakes);
-    const { notices = false, ...approvalOptions } = resolved.approvals;
-    const approvals = createApprovals(database, wakes, {
-      ...approvalOptions,
-      onPut: notices
-        ? (query, { id, seq, status, effect }) =>
-            outbox.replace(query, noticeTopic, id, { id, seq, status, effect })
-        : undefined,
-      onWritten: notices ? () => wakes.changed("outbox", noticeTopic) : undefined,
-    });
+    const approvals = createApprovals(database, wakes, resolved.approvals);
     const graph = createGraphStore(database, wakes);
     const threads = new PostgresThreadStore(database, wakes);
     const timelines = new Set<TimelineStore>();
     const close = async () => {
       continuations.close();
       await Promise.allSettled([...timelines].map((timeline) => timeline.close()));
-      await Promise.allSettled([outbox.close(), graph.close(), threads.close(), approvals.close()]);
+      await Promise.allSettled([graph.close(), threads.close(), approvals.close()]);
       await wakes.close();
       await database.close();
     };
@@ -97,7 +82,6 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
       threads,
       approvals,
       continuations: continuations.store,
-      outbox,
       async openTimeline(timelineOptions = {}) {
         const timeline = await openTimeline(database, wakes, timelineOptions);
         timelines.add(timeline);

@@ -16,8 +16,6 @@ export interface PruneOptions {
    * event. At least an hour. @default none
    */
   readonly runStatesOlderThanMs?: number | undefined;
-  /** Rows of the outbox that have failed so long ago. @default 30 days */
-  readonly failedOlderThanMs?: number | undefined;
   /** Ends it between two batches. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,11 +28,9 @@ export interface PruneReport {
   readonly leases: number;
   readonly requests: number;
   readonly continuations: number;
-  readonly outbox: number;
 }
 
 const hourMs = 3_600_000;
-const monthMs = 30 * 24 * hourMs;
 /** Rows of one transaction: a batch holds its locks for a moment. */
 const batchRows = 500;
 /** The same for states of runs, each of which has thousands of records. */
@@ -54,11 +50,9 @@ const checkAge = (name: string, ms: number | undefined): void => {
  */
 export const prune = async (database: Database, options: PruneOptions = {}): Promise<PruneReport> => {
   const { sessionsOlderThanMs, threadsOlderThanMs, runStatesOlderThanMs, signal } = options;
-  const { failedOlderThanMs = monthMs } = options;
   checkAge("sessionsOlderThanMs", sessionsOlderThanMs);
   checkAge("threadsOlderThanMs", threadsOlderThanMs);
   checkAge("runStatesOlderThanMs", runStatesOlderThanMs);
-  checkAge("failedOlderThanMs", failedOlderThanMs);
   /** Repeats a statement that removes a batch until nothing is left; without an age nothing is removed. */
   const remove = async (ageMs: number | undefined, sql: string, limit = batchRows): Promise<number> => {
     let removed = 0;
@@ -116,8 +110,7 @@ export const prune = async (database: Database, options: PruneOptions = {}): Pro
   const leases = await removeRows(24 * hourMs, "leases", "key", `expires_at < ${ago}`);
   const hasExpired = "expires_at <= extract(epoch FROM clock_timestamp()) * 1000 - $1";
   const continuations = await removeRows(hourMs, "continuations", "id", hasExpired);
-  const outbox = await removeRows(failedOlderThanMs, "outbox", "id", `failed_at < ${ago}`);
   signal?.throwIfAborted();
   const requests = await new RequestTable(database).prune();
-  return { sessions, threads, runStates, leases, requests, continuations, outbox };
+  return { sessions, threads, runStates, leases, requests, continuations };
 };

@@ -1,12 +1,13 @@
 import {
   type CachedSession,
   checkSessionWrite,
+  isList,
   type SessionCache,
   type SessionFilter,
   type SessionWrite,
-  SharedList,
   type StoredSession,
   type StoredState,
+  toList,
   wholeChanges,
 } from "@harnesskit/graph";
 import type { SessionSummary } from "@harnesskit/protocol/chat";
@@ -67,7 +68,7 @@ const toSession = (rows: readonly SqlRow[]): CachedSession => {
   for (const [key, value] of values) {
     const list = lists.get(key);
     if (list !== undefined && list.items.length !== list.length) throw corrupt("items of a list are missing");
-    state.push([keyIn(key), list === undefined ? (value as JsonValue) : SharedList.of(list.items)]);
+    state.push([keyIn(key), list === undefined ? (value as JsonValue) : toList(list.items)]);
   }
   const record = { ...summaryOf(rows[0] as SqlRow), state: Object.freeze(Object.fromEntries(state)) };
   return { record: Object.freeze(record), length };
@@ -176,7 +177,7 @@ export class SessionTable {
     const json = new StoredJson(limits.maxValueLength);
     const lengths = new Map(
       Object.entries(base.record.state).flatMap(([name, value]) =>
-        value instanceof SharedList ? [[toTextKey(name), value.length] as const] : [],
+        isList(value) ? [[toTextKey(name), value.length] as const] : [],
       ),
     );
     const names = new Set(changedNames(changes));

@@ -59,12 +59,6 @@ export const postgresStoreLimits = defineLimits({
   wakePollMs: 1000,
   /** How often the connection that listens is tested, and how long it is waited for before the first attempt to open it again. */
   listenCheckMs: { default: 30_000, min: 100 },
-  /** How long a sender has for one row of the outbox; then another process may send it again. */
-  outboxLeaseMs: 30_000,
-  /** How often a row of the outbox is tried; then it is kept as failed. */
-  maxOutboxAttempts: { default: 10, max: 1000 },
-  /** Rows of one topic of the outbox that may wait; one more is `store_full`. */
-  maxOutboxRows: 1_000_000,
   /** How long a request with a `clientRequestId` is remembered, and that a thread was deleted. */
   maxRequestAgeMs: 7 * 24 * 60 * 60 * 1000,
   /** Requests that are remembered at most; then the oldest are dropped. */
@@ -75,11 +69,6 @@ export type PostgresStoreLimits = LimitsOf<typeof postgresStoreLimits>;
 export interface PostgresApprovalOptions extends Pick<ApprovalStoreOptions, "createId"> {
   /** Those of approvals. `watchPollMs` is 1000 by default: watchers learn of other processes by wakes. */
   readonly limits?: Partial<ApprovalLimits> | undefined;
-  /**
-   * Whether each change of a record puts a row into the outbox, topic `approvals`, key and `body.id` the record's: for a notice to a human
-   * that must be sent once. Rows wait until a process consumes them. @default false
-   */
-  readonly notices?: boolean | undefined;
 }
 
 export interface PostgresStoreOptions {

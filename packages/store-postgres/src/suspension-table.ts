@@ -1,7 +1,6 @@
 import {
   checkSuspensionWrite,
   patchSuspension,
-  plainFrame,
   type StoredSuspension,
   StoreError,
   type SuspensionFilter,
@@ -108,7 +107,7 @@ export class SuspensionTable {
     const columns = [...found];
     if (isPut) {
       columns.push(...state);
-      values.push(json.text(write.record.frames.map(plainFrame), "frames"));
+      values.push(json.text(write.record.frames, "frames"));
       values.push(json.text(write.record.completed_positions, "completed_positions"));
     } else if (write.status !== undefined) {
       columns.push(...state);

@@ -5,7 +5,7 @@ import { toStoreError } from "./failures.ts";
 import { openListener } from "./wake-listener.ts";
 
 /** What a wake is about. */
-export type WakeTopic = "approvals" | "ends" | "leases" | "outbox" | "threads" | "timeline";
+export type WakeTopic = "approvals" | "ends" | "leases" | "threads" | "timeline";
 
 /** Of the keys that are listened to, those that have changed since it was asked last. */
 export type WakePoll = (keys: readonly string[]) => Promise<readonly string[]>;

@@ -71,7 +71,7 @@ describe("the administration of a schema", () => {
     await schema.run("INSERT INTO store.leases VALUES ('k', 1, 'h', now() - interval '2 days')");
     await schema.run("INSERT INTO store.continuations VALUES ('c', 1, '', 1000, true, NULL)");
     const options = { url: schema.url, schema: schema.schema };
-    const nothing = { sessions: 0, threads: 0, runStates: 0, requests: 0, outbox: 0 };
+    const nothing = { sessions: 0, threads: 0, runStates: 0, requests: 0 };
     expect(await prunePostgresSchema(options)).toEqual({ ...nothing, leases: 1, continuations: 1 });
     const day = { sessionsOlderThanMs: 24 * hour, threadsOlderThanMs: 24 * hour };
     expect(await prunePostgresSchema(options, day)).toMatchObject({ sessions: 1, threads: 1 });
@@ -132,7 +132,6 @@ describe("the administration of a schema", () => {
     const stats = await postgresSchemaStats({ url: schema.url, schema: schema.schema });
     expect(stats).toMatchObject({
       ...{ suspended: 0, undelivered: 0, openApprovals: 1, leasedSessions: 1, leasedThreads: 1 },
-      outbox: { waiting: 0, failed: 0, oldestMs: 0 },
       runStates: { names: 1, oldestMs: expect.any(Number) },
       timeline: { rows: 0, bytes: 0 },
     });

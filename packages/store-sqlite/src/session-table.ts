@@ -4,10 +4,10 @@ import {
   type SessionCache,
   type SessionFilter,
   type SessionWrite,
-  SharedList,
   type StoredList,
   type StoredSession,
   type StoredState,
+  toList,
   type WholeChanges,
   wholeChanges,
 } from "@harnesskit/graph";
@@ -99,7 +99,7 @@ export class SessionTable {
       if (position !== index) throw corrupt("items of a list are missing");
       return read(textIn(value));
     });
-    return SharedList.of(items);
+    return toList(items);
   }
 
   /** The states of a session, the current one first. */

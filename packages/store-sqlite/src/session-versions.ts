@@ -1,8 +1,9 @@
 import {
-  SharedList,
+  isList,
   type StoredList,
   type StoredSession,
   type StoredState,
+  toList,
   wholeChanges,
 } from "@harnesskit/graph";
 import type { SessionSummary } from "@harnesskit/protocol/chat";
@@ -68,14 +69,14 @@ const pastSession = (
   const values = readJson(fields) as unknown as Entries<JsonValue>;
   const lists = (readJson(lengths) as unknown as Entries<number>).map(([name, length]) => {
     const list = current.state[name];
-    if (!(list instanceof SharedList) || list.length < length) throw corrupt("items of a list are missing");
-    return [name, list.first(length)] as const;
+    if (!isList(list) || list.length < length) throw corrupt("items of a list are missing");
+    return [name, toList(list.slice(0, length))] as const;
   });
   return Object.freeze({
     ...current,
     version: numberIn(version),
     schema_version: fromKey(schema),
     updated_at: textIn(updated),
-    state: Object.freeze(Object.fromEntries<JsonValue | SharedList<JsonValue>>([...values, ...lists])),
+    state: Object.freeze(Object.fromEntries<StoredState[string]>([...values, ...lists])),
   });
 };

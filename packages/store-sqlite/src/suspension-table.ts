@@ -1,7 +1,6 @@
 import {
   checkSuspensionWrite,
   patchSuspension,
-  plainFrame,
   type StoredSuspension,
   StoreError,
   type SuspensionFilter,
@@ -124,7 +123,7 @@ export class SuspensionTable {
         `INSERT INTO suspension_states (suspension, frames, completed_positions) VALUES (?, ?, ?)
          ON CONFLICT DO UPDATE SET frames = excluded.frames, completed_positions = excluded.completed_positions`,
         number,
-        json.text(write.record.frames.map(plainFrame), "frames"),
+        json.text(write.record.frames, "frames"),
         json.text(write.record.completed_positions, "completed_positions"),
       );
     } else if (write.status !== undefined) this.#removeState(number);

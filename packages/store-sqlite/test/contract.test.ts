@@ -3,11 +3,12 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import {
   createMemoryStore,
   type GraphStore,
+  isList,
   type Lease,
   type SessionWrite,
-  SharedList,
   type StoredSession,
   type StoredState,
+  toList,
 } from "@harnesskit/graph";
 import { graphStoreContract } from "@harnesskit/graph/testing";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
@@ -57,11 +58,11 @@ type Edit = {
 const edited = (world: World, id: string, edit: Edit, expects: boolean): SessionWrite => {
   const base = world.loaded.get(id);
   if (base === undefined) return whole(id, { list: edit.append, field: edit.field });
-  const before = base.state.list instanceof SharedList ? base.state.list : SharedList.of<JsonValue>([]);
-  const isStored = base.state.list instanceof SharedList;
+  const before = isList(base.state.list) ? (base.state.list as readonly JsonValue[]) : toList<JsonValue>([]);
+  const isStored = isList(base.state.list);
   const keep = Math.min(edit.keep, before.length);
   const { other: _, ...rest } = base.state;
-  const list = before.first(keep).append(edit.append);
+  const list = toList(before.slice(0, keep), edit.append);
   const state: StoredState = { ...rest, list, field: edit.field, ...(edit.drop ? {} : { other: "kept" }) };
   const hasOther = Object.hasOwn(base.state, "other");
   return {
@@ -252,9 +253,7 @@ it("keeps as many states of a session as it may, and forgets those that it canno
   let loaded = (await store.sessions.save(whole("s", { list: [0], n: 0 }))) as { version: number };
   const save = async (keep: number, items: JsonValue[], n: number) => {
     const before = (await store.sessions.load("s")) as StoredSession;
-    const list = SharedList.of([...(before.state.list as SharedList<JsonValue>)].slice(0, keep)).append(
-      items,
-    );
+    const list = toList((before.state.list as readonly JsonValue[]).slice(0, keep), items);
     const changes = { fields: { n }, lists: { list: { keep, items } }, removed: [] };
     const state = { list, n };
     loaded = await store.sessions.save({

@@ -1,11 +1,9 @@
-import type { ApprovalMetadata, EventBody, Grant, ItemData, Thread } from "@harnesskit/protocol/threads";
+import type { ApprovalMetadata, EventBody, Grant, ItemData } from "@harnesskit/protocol/threads";
 import { defined } from "@harnesskit/wire/json";
 import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
-import type { ActiveTurn } from "./active-turn.ts";
-import { type ApprovalAnswer, type Approvals, newRequestId } from "./approvals.ts";
-import type { Connections } from "./connections.ts";
+import { type ApprovalAnswer, newRequestId } from "./approvals.ts";
 import { previewDigestOf } from "./find-grant.ts";
-import type { ServerSettings } from "./server-settings.ts";
+import type { Turn } from "./turn.ts";
 
 /** What to do with a question while no client is there that could answer it. */
 export type UnattendedPolicy =
@@ -15,14 +13,6 @@ export type UnattendedPolicy =
   | "deny"
   /** It is refused when no client has connected by then. */
   | { readonly timeoutMs: number };
-
-export interface ApprovalFlowOptions {
-  readonly turn: ActiveTurn;
-  readonly thread: Thread;
-  readonly approvals: Approvals;
-  readonly connections: Connections;
-  readonly settings: ServerSettings;
-}
 
 /** The item of a question. */
 interface QuestionItem {
@@ -53,10 +43,10 @@ export const promptPermission = "prompt";
 
 /** Asks a human and writes question and answer down. */
 export class ApprovalFlow {
-  readonly #options: ApprovalFlowOptions;
+  readonly #turn: Turn;
 
-  constructor(options: ApprovalFlowOptions) {
-    this.#options = options;
+  constructor(turn: Turn) {
+    this.#turn = turn;
   }
 
   /** Asks and waits for the answer. Rejects when the turn's signal aborts. */
@@ -64,9 +54,9 @@ export class ApprovalFlow {
     { permission, input, preview, digest, toolItemId }: Question,
     reason: string | undefined,
   ): Promise<{ readonly requestId: string; readonly answer: ApprovalAnswer }> {
-    const { turn, thread, settings } = this.#options;
-    const { approvalTimeoutMs, clock } = settings;
-    const requestId = newRequestId(thread.threadId, settings.createId);
+    const turn = this.#turn;
+    const { approvalTimeoutMs, clock, createId } = turn.settings;
+    const requestId = newRequestId(turn.threadId, createId);
     const expiresAt = approvalTimeoutMs === undefined ? undefined : clock.now() + approvalTimeoutMs;
     const metadata = defined({ tool: permission, input, digest, preview, reason, expiresAt });
     const item = {
@@ -76,24 +66,26 @@ export class ApprovalFlow {
     };
     // The very object that was shown is what runs: nothing can have changed.
     const answer = this.#expect(item, async () => true);
-    await turn.start("approval", item.itemId, item.data);
-    await turn.append(this.#requested(item));
+    await Promise.all([
+      turn.log.start("approval", item.itemId, item.data),
+      turn.log.append(this.#requested(item)),
+    ]);
     return { requestId, answer: await this.#wait(item, answer) };
   }
 
   /** Waits on for a question of an earlier server; `verify` says whether what would run is still what was shown. */
   async askAgain(question: PendingQuestion, verify: () => Promise<boolean>): Promise<ApprovalAnswer> {
     const answer = this.#expect(question, verify);
-    if (!question.wasRequested) await this.#options.turn.append(this.#requested(question));
+    if (!question.wasRequested) await this.#turn.log.append(this.#requested(question));
     return this.#wait(question, answer);
   }
 
   /** From here on the question can be answered. */
   #expect(item: QuestionItem, verify: () => Promise<boolean>): Promise<ApprovalAnswer> {
-    const { turn, approvals } = this.#options;
+    const { session, signal } = this.#turn;
     const { requestId, metadata } = item.data;
     const record = (answer: ApprovalAnswer) => this.#record(item, answer);
-    return approvals.wait({ requestId, metadata, record, verify }, turn.signal);
+    return session.approvals.wait({ requestId, metadata, record, verify }, signal);
   }
 
   /** Waits for the answer until the question expires, or no client was there for as long as the policy allows. */
@@ -101,7 +93,8 @@ export class ApprovalFlow {
     { data: { requestId, metadata } }: QuestionItem,
     answer: Promise<ApprovalAnswer>,
   ): Promise<ApprovalAnswer> {
-    const { turn, thread, approvals, connections, settings } = this.#options;
+    const { threadId, session } = this.#turn;
+    const { approvals, connections, settings } = session;
     const { clock, unattended, onError } = settings;
     const settleAfter = (ms: number, reason: "expired" | "unattended") => {
       const settle = () => void approvals.settle(requestId, reason).catch(onError);
@@ -116,7 +109,7 @@ export class ApprovalFlow {
       let cancel = () => {};
       const look = () => {
         cancel();
-        const isAttended = connections.isAttended(thread.threadId);
+        const isAttended = connections.isAttended(threadId);
         cancel = isAttended
           ? () => {}
           : settleAfter(unattended === "deny" ? 0 : unattended.timeoutMs, "unattended");
@@ -124,7 +117,7 @@ export class ApprovalFlow {
       undo.push(connections.onChange(look), () => cancel());
       look();
     }
-    return turn.waiting(answer).finally(() => {
+    return this.#turn.waiting(answer).finally(() => {
       for (const end of undo) end();
     });
   }
@@ -132,13 +125,13 @@ export class ApprovalFlow {
   /** The answer, its grant included, is stored before it counts. */
   async #record(item: QuestionItem, answer: ApprovalAnswer): Promise<void> {
     const { itemId, data } = item;
-    const { turn, thread, settings } = this.#options;
+    const { threadId, turnId, log, settings } = this.#turn;
     const grant = await this.#toGrant(data, answer);
     if (grant) await settings.store.addGrant(grant);
     try {
       await Promise.all([
-        turn.complete("approval", itemId, { ...data, ...answer }),
-        turn.append(approvalResolved(thread.threadId, turn.turnId, itemId, data, answer)),
+        log.complete("approval", itemId, { ...data, ...answer }),
+        log.append(approvalResolved(threadId, turnId, itemId, data, answer)),
       ]);
     } catch (error) {
       if (grant) await settings.store.removeGrant(grant.grantId);
@@ -149,16 +142,16 @@ export class ApprovalFlow {
 
   /** The approval as an operation from its question to its answer, whichever servers and clients were there meanwhile. */
   #trace({ data, askedAt }: QuestionItem, { decision, reason }: ApprovalAnswer): void {
-    const { turn, thread, settings } = this.#options;
+    const { threadId, trace, settings } = this.#turn;
     const { requestId: approvalId, permission: tool, metadata } = data;
     const now = settings.clock.now();
-    const details = { tool, approvalId, conversationId: thread.threadId, input: metadata.input };
+    const details = { tool, approvalId, conversationId: threadId, input: metadata.input };
     const answer =
       decision === undefined ? (reason ?? "expired") : decision === "reject" ? "rejected" : "approved";
     const startedAtMs = askedAt ?? now;
     const links = decision === undefined ? [] : [activeTrace()];
     currentTracer()
-      ?.start("approval", { ...details, answer }, { parent: turn.trace, links, startedAtMs })
+      ?.start("approval", { ...details, answer }, { parent: trace, links, startedAtMs })
       .end(undefined, now);
   }
 
@@ -168,8 +161,8 @@ export class ApprovalFlow {
     answer: ApprovalAnswer,
   ): Promise<Grant | undefined> {
     if (answer.decision !== "always") return undefined;
-    const { thread, settings } = this.#options;
-    const { threadId, directory } = thread;
+    const { settings, observed } = this.#turn;
+    const { threadId, directory } = observed;
     const { tool, input, digest } = metadata;
     const previewDigest = await previewDigestOf(metadata.preview);
     const given = { scope: answer.scope ?? "thread", requestId, grantedBy: answer.resolvedBy };
@@ -178,8 +171,8 @@ export class ApprovalFlow {
   }
 
   #requested({ itemId, data: { requestId, permission, metadata } }: QuestionItem): EventBody {
-    const { turn, thread } = this.#options;
-    const ids = { threadId: thread.threadId, turnId: turn.turnId, itemId };
+    const { threadId, turnId } = this.#turn;
+    const ids = { threadId, turnId, itemId };
     return { type: "approval.requested", data: { ...ids, requestId, permission, metadata } };
   }
 }

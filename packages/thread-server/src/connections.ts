@@ -2,7 +2,7 @@ import type { Event, ModelRef } from "@harnesskit/protocol/threads";
 import { type Channel, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import { EventOutbox } from "./event-outbox.ts";
-import type { TurnLife } from "./turn-life.ts";
+import type { TurnQueue } from "./turn-queue.ts";
 
 export interface ThreadConnectOptions {
   /**
@@ -16,8 +16,8 @@ export interface ThreadConnectOptions {
 export class ConnectedClient {
   /** The name that it gave, or one made up for it: what `resolvedBy` shows. */
   label: string;
-  /** The turns that it started and that have not ended, also those that wait in a queue. */
-  readonly turns = new Set<TurnLife>();
+  /** The turns that it started and that have not ended, each with the queue of its thread. */
+  readonly turns = new Map<string, TurnQueue>();
   readonly outbox: EventOutbox;
   readonly #checkModel: ThreadConnectOptions["checkModel"];
   /** The threads that it hears of; undefined, before its first subscription, for all. */
@@ -108,8 +108,11 @@ export class Connections {
 
   /** Notifies all clients that hear of the thread. */
   notify(event: Event): void {
-    for (const connection of this.#all)
+    const ended = endedTurn(event);
+    for (const connection of this.#all) {
       if (connection.hears(event.data.threadId)) connection.outbox.push(event);
+      if (ended !== undefined) connection.turns.delete(ended);
+    }
   }
 
   /**
@@ -159,3 +162,7 @@ export class Connections {
     return [...this.#all].filter((connection) => connection.hears(threadId));
   }
 }
+
+/** The turn that ends with the event, begun or not. */
+const endedTurn = ({ type, data }: Event): string | undefined =>
+  type === "turn.completed" || type === "turn.error" || type === "turn.dequeued" ? data.turnId : undefined;

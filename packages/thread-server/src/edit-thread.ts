@@ -24,3 +24,9 @@ export const withQueued = (thread: Thread, queued: number): Thread =>
 
 /** The thread without that number. */
 export const withoutQueued = ({ queued: _, ...thread }: Thread): Thread => thread;
+
+/** True where both say the same of a thread but when it was used. */
+export const isSameButUse = (one: Thread, other: Thread): boolean => toUnused(one) === toUnused(other);
+
+const toUnused = (thread: Thread): string =>
+  JSON.stringify({ ...thread, time: { ...thread.time, updated: 0 } });

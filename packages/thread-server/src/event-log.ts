@@ -80,11 +80,9 @@ export class EventLog {
   }
 
   async #writeAll(): Promise<void> {
-    // One turn of the microtask queue: what is appended in one go is written in one go.
-    await Promise.resolve();
     while (this.#queue.length > 0) {
-      // What a model's stream brings at once comes in many microtasks.
-      if (this.#queue.at(-1)?.body.type === "item.delta") await new Promise((done) => setImmediate(done));
+      // What is appended in one turn of the event loop is written together.
+      await new Promise((done) => setImmediate(done));
       const entries = this.#queue;
       this.#queue = [];
       await this.#write(entries);

@@ -2,7 +2,7 @@ import type { Event } from "@harnesskit/protocol/threads";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import { logChanged } from "./errors.ts";
-import { mergeEvents } from "./merge-events.ts";
+import { withoutSuperseded } from "./superseded-deltas.ts";
 
 export interface OutboxOptions {
   readonly peer: Peer;
@@ -28,7 +28,7 @@ const windowEvents = 1000;
 
 /**
  * The notifications that one client has not received yet. While the client keeps up, events leave as they come. While it does not, they wait
- * here, deltas of an item merged into one; when too much waits, the client is parked: what waits is forgotten, and read
+ * here; when too much waits, deltas of items that are complete by then are dropped, and where that is not enough the client is parked: what waits is forgotten, and read
  * from the log once the client reads again. No event is lost, and no other client waits.
  */
 export class EventOutbox {
@@ -98,7 +98,7 @@ export class EventOutbox {
 
   /** Forgets what waits and notes from where each thread has to be read. */
   #park(): void {
-    const events = mergeEvents(this.#waiting, true);
+    const events = withoutSuperseded(this.#waiting);
     this.#length = 0;
     for (const event of events) this.#length += eventLength(event);
     if (this.#length <= this.#options.maxLength / 2) {
@@ -141,8 +141,8 @@ export class EventOutbox {
     }
   }
 
-  async #hand(events: readonly Event[], dropCompleted = false): Promise<void> {
-    await Promise.all(mergeEvents(events, dropCompleted).map((event) => this.#notify(event)));
+  async #hand(events: readonly Event[]): Promise<void> {
+    await Promise.all(events.map((event) => this.#notify(event)));
   }
 
   async #notify({ type, data, seq, time }: Event): Promise<void> {
@@ -170,13 +170,13 @@ export class EventOutbox {
       if (window.length < windowEvents && length < this.#options.maxLength) continue;
       await this.#held;
       if (this.#parked.get(threadId) !== parked) return;
-      await this.#hand(window, true);
+      await this.#hand(withoutSuperseded(window));
       window = [];
       length = 0;
     }
     await this.#held;
     if (this.#parked.get(threadId) !== parked) return;
-    if (window.length > 0) await this.#hand(window, true);
+    if (window.length > 0) await this.#hand(withoutSuperseded(window));
     if (parked.after < latest && this.#parked.get(threadId) === parked) throw logChanged();
     if (parked.after >= parked.latest && this.#parked.get(threadId) === parked) this.#parked.delete(threadId);
   }

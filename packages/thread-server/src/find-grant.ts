@@ -12,7 +12,7 @@ export const previewDigestOf = async (preview: string | undefined): Promise<stri
  */
 export const findGrant = async (
   store: ThreadStore,
-  thread: Thread,
+  thread: Pick<Thread, "threadId" | "directory">,
   call: { readonly digest: string; readonly preview?: string | undefined },
 ): Promise<Grant | undefined> => {
   if (isPreviewCut(call.preview)) return undefined;

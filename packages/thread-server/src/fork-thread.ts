@@ -5,7 +5,7 @@ import { toEvents } from "./event-log.ts";
 import { lastSeqOf } from "./read-log.ts";
 import { ThreadState } from "./thread-state.ts";
 import type { ThreadStore } from "./thread-store.ts";
-import { dequeued } from "./turn-queue.ts";
+import { dequeued } from "./waiting-prompts.ts";
 
 /** How many events are copied together, and about how many characters. */
 const batchEvents = 500;
@@ -71,7 +71,7 @@ export const completeFork = async (
   if (state.lastSeq !== forkedFrom.seq) throw threadNotFound({ reason: "source_gone" });
   const closing: EventBody[] = [
     ...endUnfinishedTurn(state, forkedWhileActive, now()),
-    ...state.queue.list.map((queued) => dequeued(queued, "forked", now())),
+    ...state.waiting.map((queued) => dequeued(queued, "forked", now())),
     { type: "thread.forked", data: { threadId, from: forkedFrom } },
   ];
   const events = toEvents(closing, forkedFrom.seq, now());

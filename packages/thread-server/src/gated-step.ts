@@ -1,22 +1,13 @@
-import type { Thread } from "@harnesskit/protocol/threads";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { traced } from "@harnesskit/wire/trace";
-import type { ActiveTurn } from "./active-turn.ts";
-import type { ApprovalFlow, PendingQuestion, Question } from "./approval-flow.ts";
+import type { PendingQuestion, Question } from "./approval-flow.ts";
 import { type ApprovalAnswer, isAllowed } from "./approvals.ts";
 import { findGrant } from "./find-grant.ts";
 import type { FinalVerdict, ItemJudgement, Judgement, Modification, ModifyVerdict } from "./gates.ts";
-import type { ServerSettings } from "./server-settings.ts";
+import type { Turn } from "./turn.ts";
 
 /** How often a gate may change one call or prompt before it is blocked. */
 const maxModifications = 3;
-
-export interface GatedStepOptions {
-  readonly turn: ActiveTurn;
-  readonly thread: Thread;
-  readonly flow: ApprovalFlow;
-  readonly settings: ServerSettings;
-}
 
 type Block = FinalVerdict & { verdict: "block" };
 type Verdict<Change> = FinalVerdict | ModifyVerdict<Change>;
@@ -94,11 +85,11 @@ type OnAsk<Subject, Requested> = (judged: Judged<Subject, Requested>) => Promise
  * a grant answers; what a human allowed is judged once more before it happens. What cannot be judged is refused.
  */
 export class GatedStep<Subject, Change, Requested> {
-  readonly #options: GatedStepOptions;
+  readonly #turn: Turn;
   readonly #kind: GatedKind<Subject, Change, Requested>;
 
-  constructor(options: GatedStepOptions, kind: GatedKind<Subject, Change, Requested>) {
-    this.#options = options;
+  constructor(turn: Turn, kind: GatedKind<Subject, Change, Requested>) {
+    this.#turn = turn;
     this.#kind = kind;
   }
 
@@ -110,7 +101,7 @@ export class GatedStep<Subject, Change, Requested> {
   /** Asks the gate about a subject that it may have changed before: those changes count, and what was requested stays. */
   async #judge(first: Considered<Subject, Requested>): Promise<Judged<Subject, Requested>> {
     const { noun, texts } = this.#kind;
-    const { onError } = this.#options.settings;
+    const { onError } = this.#turn.settings;
     let { subject, modified, changes = 0 } = first;
     const end = (verdict: FinalVerdict): Judged<Subject, Requested> => {
       const { verdict: decision, judgement = modified && { by: modified.by ?? "the gate" } } = verdict;
@@ -143,11 +134,11 @@ export class GatedStep<Subject, Change, Requested> {
 
   #before(subject: Subject): Promise<Verdict<Change>> {
     const { noun, before, question } = this.#kind;
-    const { thread } = this.#options;
+    const { threadId: sessionId } = this.#turn;
     const details = () => {
       const { permission: tool, input } = question(subject);
       const eventType = noun === "call" ? "pre_action" : "pre_prompt";
-      return { eventType, sessionId: thread.threadId, tool: noun === "call" ? tool : undefined, input };
+      return { eventType, sessionId, tool: noun === "call" ? tool : undefined, input };
     };
     return traced("gate", details, async (operation) => {
       const verdict = await before(subject);
@@ -184,7 +175,7 @@ export class GatedStep<Subject, Change, Requested> {
     first: () => Promise<Considered<Subject, Requested>>,
     onAsk: OnAsk<Subject, Requested> = async () => {},
   ): Promise<LateDecision<Subject, Requested>> {
-    const answer = await this.#options.flow.askAgain(question, verify);
+    const answer = await this.#turn.flow.askAgain(question, verify);
     if (!isAllowed(answer)) return { refused: this.#refusal(answer) };
     const { requestId, metadata } = question.data;
     return this.#confirm(await first(), { ...metadata, requestId, approver: answer.resolvedBy }, onAsk);
@@ -195,9 +186,9 @@ export class GatedStep<Subject, Change, Requested> {
     reason: string | undefined,
     onAsk: OnAsk<Subject, Requested>,
   ): Promise<Decision<Subject, Requested>> {
-    const { thread, flow, settings } = this.#options;
+    const { observed, flow, settings } = this.#turn;
     const question = this.#kind.question(judged.subject);
-    const grant = await findGrant(settings.store, thread, question);
+    const grant = await findGrant(settings.store, observed, question);
     if (grant) return { judged, approvedBy: grant.requestId, approver: grant.grantedBy };
     await onAsk(judged);
     const { requestId, answer } = await flow.ask(question, reason);

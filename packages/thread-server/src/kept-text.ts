@@ -1,12 +1,9 @@
 import type { ItemData } from "@harnesskit/protocol/threads";
 import { endOfCharacter } from "@harnesskit/wire";
-import type { ActiveTurn } from "./active-turn.ts";
-import type { ServerSettings } from "./server-settings.ts";
 import type { ArtifactWriter } from "./thread-store.ts";
+import type { Turn } from "./turn.ts";
 
 export interface KeptTextOptions {
-  readonly turn: ActiveTurn;
-  readonly settings: ServerSettings;
   /** Characters that the item keeps. */
   readonly maxLength: number;
   /** The name of the file. */
@@ -17,17 +14,24 @@ export interface KeptTextOptions {
 
 /** A text that grows. An item keeps its beginning; what does not fit is kept in a file of all of it, which an `artifact` item names. */
 export class KeptText {
+  readonly #turn: Turn;
   readonly #options: KeptTextOptions;
   #file: ArtifactFile | undefined;
   #text = "";
 
-  constructor(options: KeptTextOptions) {
+  constructor(turn: Turn, options: KeptTextOptions) {
+    this.#turn = turn;
     this.#options = options;
   }
 
   /** What the item keeps. */
   get text(): string {
     return this.#text;
+  }
+
+  /** True once something did not fit. */
+  get isCut(): boolean {
+    return this.#file !== undefined;
   }
 
   /** Adds to the text. Returns what the item keeps of that. */
@@ -44,15 +48,15 @@ export class KeptText {
   /** Ends the file and records it. A file that failed is reported to the server, and the turn goes on without it. */
   async end(): Promise<Pick<ItemData<"tool_log">, "truncated" | "artifactItemId">> {
     if (!this.#file) return {};
-    const { turn, settings, artifact } = this.#options;
-    const written = await this.#file.close().catch(settings.onError);
+    const written = await this.#file.close().catch(this.#turn.settings.onError);
     if (!written) return { truncated: true };
-    return { truncated: true, artifactItemId: await turn.artifact({ ...artifact, ...written }) };
+    const artifact = { ...this.#options.artifact, ...written };
+    return { truncated: true, artifactItemId: await this.#turn.log.artifact(artifact) };
   }
 
   #openFile(): ArtifactFile {
-    const { turn, settings, name } = this.#options;
-    const opened = settings.store.openArtifact(turn.turn.threadId, name);
+    const { settings, threadId } = this.#turn;
+    const opened = settings.store.openArtifact(threadId, this.#options.name);
     const file = new ArtifactFile(opened, settings.limits.maxArtifactLength);
     file.write(this.#text);
     return file;

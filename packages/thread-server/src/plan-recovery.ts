@@ -7,8 +7,7 @@ import {
   pendingWork,
   requestOf,
 } from "./pending-questions.ts";
-import type { ServerSettings } from "./server-settings.ts";
-import type { ThreadState } from "./thread-state.ts";
+import type { ThreadSession } from "./thread-session.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
 /** What becomes of a turn that an earlier server left open. */
@@ -21,16 +20,14 @@ export interface RecoveryPlan {
 
 /**
  * Plans how the open turn of a stored thread goes on: it waits on if all that its questions need is there and unchanged, and ends
- * with one `turn.error` otherwise. `checkDirectory` rejects if the thread's directory is no longer where it was.
+ * with one `turn.error` otherwise, also where the thread's directory is no longer where it was.
  */
-export const planRecovery = async (
-  state: ThreadState,
-  { agents, clock }: ServerSettings,
-  checkDirectory: () => Promise<void>,
-): Promise<RecoveryPlan> => {
+export const planRecovery = async (session: ThreadSession): Promise<RecoveryPlan> => {
+  const { state, settings } = session;
+  const { agents, clock } = settings;
   const pending = pendingWork(state);
   const request = pending && state.turn && requestOf(state.turn.turnId, state, agents);
-  const inPlace = await checkDirectory().then(
+  const inPlace = await session.checkDirectory().then(
     () => true,
     () => false,
   );

@@ -3,9 +3,16 @@ import type { InputPart, ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { type PendingQuestion, promptPermission } from "./approval-flow.ts";
 import { TurnError } from "./errors.ts";
-import { GatedStep, type GatedStepOptions, type LateDecision } from "./gated-step.ts";
+import { GatedStep, type LateDecision } from "./gated-step.ts";
 import type { JudgedPrompt, JudgedRequest } from "./gates.ts";
+import type { Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-runner.ts";
+
+/** The item of the prompt; `stored` settles when it is. */
+interface Recorded {
+  readonly itemId: string;
+  readonly stored: Promise<unknown>;
+}
 
 type Said = Pick<ItemData<"user_message">, "judgement">;
 
@@ -20,20 +27,21 @@ const texts = {
 
 /** Records what the user said, and gives it to the agent only as the gate and the user allow. */
 export class PromptAdmission {
-  readonly #options: GatedStepOptions;
+  readonly #turn: Turn;
   readonly #request: TurnRequest;
   readonly #step: GatedStep<JudgedPrompt, { readonly text: string }, InputPart[]>;
 
-  constructor(options: GatedStepOptions, request: TurnRequest) {
-    const { turn, settings } = options;
-    this.#options = options;
+  #recorded: Recorded | undefined;
+
+  constructor(turn: Turn, request: TurnRequest) {
+    this.#turn = turn;
     this.#request = request;
-    this.#step = new GatedStep(options, {
+    this.#step = new GatedStep(turn, {
       noun: "prompt",
       prefix: "prompt",
       texts,
       before: (prompt) => {
-        const { promptGate } = settings;
+        const { promptGate } = turn.settings;
         const { signal } = turn;
         if (isRequest(prompt)) return promptGate?.request?.(prompt, { signal }) ?? { verdict: "allow" };
         return promptGate?.before(prompt, { signal }) ?? { verdict: "allow" };
@@ -48,18 +56,30 @@ export class PromptAdmission {
     });
   }
 
-  /** What the agent may have. Throws a `TurnError` with the reason where it may have nothing, the item being complete. */
-  async admit(): Promise<TurnRequest> {
-    const { turn, settings } = this.#options;
+  /** Writes what the user said, as an item that the agent is not given before the gate has judged it. */
+  record(): Recorded {
+    const turn = this.#turn;
     const request = this.#request;
     const itemId = turn.newId("item");
-    if (!settings.promptGate) {
-      await turn.start("user_message", itemId, { content: [...request.input] });
-      return this.#give(itemId, request, {});
-    }
-    await turn.start("user_message", itemId, userMessage(request, { withheld: true }));
-    const judged = await this.#step.judge(await this.#toPrompt(itemId, request.input));
-    turn.signal.throwIfAborted();
+    const isJudged = turn.settings.promptGate !== undefined;
+    const said = isJudged ? userMessage(request, { withheld: true }) : { content: [...request.input] };
+    const recorded = [turn.log.start("user_message", itemId, said)];
+    if (!isJudged) recorded.push(turn.log.complete("user_message", itemId, userMessage(request, {})));
+    const stored = Promise.all(recorded);
+    stored.catch(() => {});
+    this.#recorded = { itemId, stored };
+    return this.#recorded;
+  }
+
+  /** What the agent may have. Throws a `TurnError` with the reason where it may have nothing, the item being complete. */
+  async admit(): Promise<TurnRequest> {
+    const { itemId, stored } = this.#recorded ?? this.record();
+    const { settings, signal } = this.#turn;
+    await stored;
+    signal.throwIfAborted();
+    if (!settings.promptGate) return this.#request;
+    const judged = await this.#step.judge(await this.#toPrompt(itemId, this.#request.input));
+    signal.throwIfAborted();
     return this.#conclude(itemId, await this.#step.decide(judged));
   }
 
@@ -74,8 +94,8 @@ export class PromptAdmission {
 
   /** Judges a further request to the model. Throws a `TurnError` with the reason where it may not be made. */
   async judgeRequest(itemId: string, request: Pick<JudgedRequest, "step" | "added">): Promise<void> {
-    const { turn, settings } = this.#options;
-    if (settings.promptGate?.request === undefined) return;
+    const turn = this.#turn;
+    if (turn.settings.promptGate?.request === undefined) return;
     const prompt: JudgedRequest = { ...(await this.#toPrompt(itemId, this.#request.input)), ...request };
     const judged = await this.#step.judge(prompt);
     turn.signal.throwIfAborted();
@@ -89,13 +109,12 @@ export class PromptAdmission {
   }
 
   async #toPrompt(itemId: string, content: readonly InputPart[]): Promise<JudgedPrompt> {
-    const { thread, turn } = this.#options;
+    const { threadId, turnId, directory } = this.#turn.observed;
     const { agent, model } = this.#request;
-    const { threadId, directory } = thread;
     const text = promptText(content);
     return {
       threadId,
-      turnId: turn.turnId,
+      turnId,
       itemId,
       directory,
       agent: agent.name,
@@ -110,20 +129,15 @@ export class PromptAdmission {
     itemId: string,
     { judged, refused }: LateDecision<JudgedPrompt, InputPart[]>,
   ): Promise<TurnRequest> {
-    this.#options.turn.signal.throwIfAborted();
+    const { log, signal } = this.#turn;
+    signal.throwIfAborted();
     const input = judged?.subject.content ?? this.#request.input;
     const said = judged?.said ?? {};
     const request = { ...this.#request, input };
-    if (!refused) return this.#give(itemId, request, said);
-    const data = userMessage(request, { ...said, withheld: true });
-    await this.#options.turn.complete("user_message", itemId, data);
-    throw new TurnError(refused.code, refused.error);
-  }
-
-  async #give(itemId: string, request: TurnRequest, said: Said): Promise<TurnRequest> {
-    const { turn } = this.#options;
-    await turn.complete("user_message", itemId, userMessage(request, said));
-    turn.signal.throwIfAborted();
+    const data = userMessage(request, refused ? { ...said, withheld: true } : said);
+    await log.complete("user_message", itemId, data);
+    if (refused) throw new TurnError(refused.code, refused.error);
+    signal.throwIfAborted();
     return request;
   }
 }

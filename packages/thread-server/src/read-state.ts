@@ -36,5 +36,5 @@ export const readState = async (
   };
   const state = await fold(queuedBefore(tail) ?? first);
   // A server without the extension began turns in between: then all of the log is looked at.
-  return state.queue.size < queued ? fold(1) : state;
+  return state.queued.size < queued ? fold(1) : state;
 };

@@ -157,16 +157,14 @@ export const createMethods = (context: MethodContext): Methods => {
       if (model !== undefined) await client.checkModel(model);
       const requestName = await nameRequest("turn.start", params);
       const request = { input, agent, model };
-      const { turnId, position, life } = await sessions.use(threadId, (session) =>
-        session.turns.start(request, requestName, whenBusy),
-      );
-      if (life) {
-        client.turns.add(life);
-        void life.ended.then(() => client.turns.delete(life));
-      }
+      const { turnId, position } = await sessions.use(threadId, async ({ turns }) => {
+        const started = await turns.start(request, requestName, whenBusy);
+        if (turns.has(started.turnId)) client.turns.set(started.turnId, turns);
+        return started;
+      });
       return defined({ turnId, queued: position === undefined ? undefined : { position } });
     },
-    "queue.list": ({ threadId }) => sessions.use(threadId, ({ turns }) => ({ queued: turns.queue.waiting })),
+    "queue.list": ({ threadId }) => sessions.use(threadId, ({ turns }) => ({ queued: turns.prompts.list })),
     "approval.respond": async (params, client) => {
       const threadId = threadOfRequest(params.requestId);
       if (threadId === undefined) throw approvalNotFound({ reason: "unknown" });

@@ -8,7 +8,7 @@ import { lastSeqOf } from "./read-log.ts";
 import { readState } from "./read-state.ts";
 import { threadServerLimits } from "./server-settings.ts";
 import type { ThreadStore } from "./thread-store.ts";
-import { dequeued } from "./turn-queue.ts";
+import { dequeued } from "./waiting-prompts.ts";
 
 /** What can be changed of a stored thread. */
 export type ThreadChange = { readonly title: string } | { readonly archived: boolean };
@@ -71,13 +71,13 @@ export const changeStoredThread = async (
     const time = clock.now();
     const changed = apply(thread, change, time);
     if (changed === thread) return thread;
-    const leaving = archives ? state.queue.list : [];
+    const leaving = archives ? state.waiting : [];
     const bodies: EventBody[] = [
       ...leaving.map((queued) => dequeued(queued, "archived", time)),
       { type: "thread.updated", data: { threadId, thread: changed } },
     ];
     await store.append(threadId, toEvents(bodies, state.lastSeq, time), { flush: true });
-    const kept = withQueued(changed, state.queue.size - leaving.length);
+    const kept = withQueued(changed, state.queued.size - leaving.length);
     await store.update(kept);
     return kept;
   });

@@ -130,8 +130,10 @@ class Server implements ThreadServer {
   /** The client will ask no more: answer, let its turns go on, then close. */
   async #finish(client: ConnectedClient): Promise<void> {
     await client.peer.whenIdle();
-    while ([...client.turns].some((turn) => !turn.isWaiting)) {
-      await Promise.all([...client.turns].map((turn) => turn.whenQuiet()));
+    for (;;) {
+      const going = [...client.turns].filter(([turnId, queue]) => queue.isGoingOn(turnId));
+      if (going.length === 0) break;
+      await Promise.race(going.map(([, queue]) => queue.whenChanged()));
     }
     await client.peer.close();
   }

@@ -12,7 +12,7 @@ import { readState } from "./read-state.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ThreadLease } from "./thread-store.ts";
-import { ThreadTurns } from "./thread-turns.ts";
+import { TurnQueue } from "./turn-queue.ts";
 
 export interface ThreadSessionOptions {
   readonly settings: ServerSettings;
@@ -29,12 +29,14 @@ export interface ThreadSessionOptions {
 
 /** One thread that this server writes: its log, what the log adds up to, and its one active turn. */
 export class ThreadSession {
+  readonly settings: ServerSettings;
+  readonly connections: Connections;
+  readonly state: ThreadState;
+  readonly log: EventLog;
   readonly approvals: Approvals;
-  readonly turns: ThreadTurns;
+  readonly turns: TurnQueue;
   readonly #options: ThreadSessionOptions;
   readonly #lease: ThreadLease;
-  readonly #state: ThreadState;
-  readonly #log: EventLog;
   #thread: Thread;
   /** Settles when the last change of the thread is stored or refused. */
   #editing: Promise<unknown> = Promise.resolve();
@@ -47,36 +49,32 @@ export class ThreadSession {
   #lostTurn: ThreadStoreError | undefined;
 
   private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, options: ThreadSessionOptions) {
+    const { settings, connections, onEvent } = options;
+    const { store, clock, flush } = settings;
+    const { threadId } = thread;
+    this.settings = settings;
+    this.connections = connections;
+    this.state = state;
     this.#thread = withoutQueued(thread);
     this.#lease = lease;
-    this.#state = state;
     this.#options = options;
     this.approvals = new Approvals(state);
-    const { store, clock, flush } = options.settings;
-    const onEvent = (event: Event) => {
-      state.apply(event);
-      options.onEvent(event);
-    };
-    const { threadId } = thread;
-    const onChanged = (error: ThreadStoreError) => this.lose(error);
-    this.#log = new EventLog({ threadId, store, clock, flush, lastSeq: state.lastSeq, onEvent, onChanged });
-    this.turns = new ThreadTurns({
-      settings: options.settings,
-      connections: options.connections,
-      approvals: this.approvals,
-      log: this.#log,
-      state,
-      thread: () => this.#thread,
-      checkDirectory: () => this.#checkDirectory(),
-      isArchived: () => this.#isArchiving || this.#thread.time.archived !== undefined,
-      isLost: () => this.#isLost,
-      save: () => this.#save(),
-      touch: () => this.#touch(),
-      onTurnOver: () => options.onTurnOver(threadId),
+    this.log = new EventLog({
+      threadId,
+      store,
+      clock,
+      flush,
+      lastSeq: state.lastSeq,
+      onEvent: (event) => {
+        state.apply(event);
+        onEvent(event);
+      },
+      onChanged: (error) => this.lose(error),
     });
+    this.turns = new TurnQueue(this);
     void lease.lost?.then((error) => {
       this.lose(error);
-      options.onTurnOver(threadId);
+      this.onTurnOver();
     });
   }
 
@@ -134,18 +132,31 @@ export class ThreadSession {
     }
   }
 
+  get threadId(): string {
+    return this.#thread.threadId;
+  }
+
   /** The thread, with the number of its prompts that wait. */
   get thread(): Thread {
-    const { size } = this.turns.queue;
-    return withQueued(this.#thread, size);
+    return withQueued(this.#thread, this.turns.prompts.size);
+  }
+
+  /** The thread without that number. */
+  get stored(): Thread {
+    return this.#thread;
+  }
+
+  /** True while the thread takes no prompts. */
+  get isArchived(): boolean {
+    return this.#isArchiving || this.#thread.time.archived !== undefined;
   }
 
   get lastSeq(): number {
-    return this.#state.lastSeq;
+    return this.state.lastSeq;
   }
 
   get lastTime(): number {
-    return this.#state.lastTime;
+    return this.state.lastTime;
   }
 
   /** True if the log was changed from outside: the session must be closed and opened again. */
@@ -160,7 +171,7 @@ export class ThreadSession {
 
   /** The log was changed from outside, or the lease was lost. The active turn ends with this error, and nothing more is written. */
   lose(error: ThreadStoreError): void {
-    if (this.#state.turn) this.#lostTurn ??= error;
+    if (this.state.turn) this.#lostTurn ??= error;
     this.#isLost = true;
     this.turns.abandon(error);
   }
@@ -177,7 +188,7 @@ export class ThreadSession {
 
   /** The questions that wait and were asked before this number, for a client that joins behind it. */
   pendingQuestions(beforeOrAt: number): EventBody[] {
-    return this.#state.requestedApprovals(beforeOrAt);
+    return this.state.requestedApprovals(beforeOrAt);
   }
 
   /** Makes sure that an event of the log, as it was just read, shows a waiting question as it was asked. Throws `log_changed`. */
@@ -193,11 +204,11 @@ export class ThreadSession {
     const edited = this.#editing.then(async () => {
       const thread = change(this.#thread);
       if (thread === this.#thread) return this.thread;
-      await this.#log.append({ type: "thread.updated", data: { threadId: thread.threadId, thread } });
+      await this.log.append({ type: "thread.updated", data: { threadId: thread.threadId, thread } });
       // A turn may have used the thread meanwhile.
       this.#thread = { ...thread, time: { ...thread.time, updated: this.#thread.time.updated } };
       // The log has it by now; what is stored beside is stored again with the next turn, or when the thread is opened.
-      await this.#save().catch(this.#options.settings.onError);
+      await this.save().catch(this.settings.onError);
       return this.thread;
     });
     this.#editing = edited.catch(() => {});
@@ -209,10 +220,8 @@ export class ThreadSession {
     if (this.isBusy) throw turnActive("archived");
     this.#isArchiving = true;
     try {
-      // What is accepted by now enters the queue or is refused.
-      await this.turns.queue.entered();
-      for (const { turnId } of this.turns.queue.waiting) await this.turns.queue.remove(turnId, "archived");
-      return await this.edit((thread) => archived(thread, this.#options.settings.clock.now()));
+      await this.turns.prompts.removeAll("archived");
+      return await this.edit((thread) => archived(thread, this.settings.clock.now()));
     } finally {
       this.#isArchiving = false;
       this.turns.next();
@@ -223,7 +232,7 @@ export class ThreadSession {
   async close(): Promise<void> {
     await this.turns.close();
     await this.#editing;
-    await this.#log.settled();
+    await this.log.settled();
     await this.#saving.catch(() => {});
     await this.#lease.release();
   }
@@ -235,48 +244,53 @@ export class ThreadSession {
   }
 
   /** The directory comes from a file that others may have written: it must still be one that a thread may have. */
-  async #checkDirectory(): Promise<void> {
+  async checkDirectory(): Promise<void> {
     const { directory } = this.#thread;
-    const { settings } = this.#options;
-    if ((await settings.resolveDirectory(directory)) !== directory) {
+    if ((await this.settings.resolveDirectory(directory)) !== directory) {
       throw invalidParams("The thread's directory is not where it was");
     }
   }
 
+  /** Called when a turn has ended and the thread is updated. */
+  onTurnOver(): void {
+    this.#options.onTurnOver(this.threadId);
+  }
+
   /** Stores what is known of the thread. Writes come one after the other, each with what is known when it begins. */
-  #save(): Promise<void> {
+  save(): Promise<void> {
     this.#nextSave ??= this.#saving
       .catch(() => {})
       .then(async () => {
         this.#nextSave = undefined;
         if (this.#isLost) return;
         // A later server looks into the log for as many.
-        await this.#options.settings.store.update(withQueued(this.#thread, this.turns.queue.stored));
+        await this.settings.store.update(withQueued(this.#thread, this.turns.prompts.stored));
       });
     this.#saving = this.#nextSave;
     return this.#nextSave;
   }
 
-  async #touch(): Promise<void> {
+  /** Stores that the thread is used now. Rejects never. */
+  async touch(): Promise<void> {
     if (this.#isLost) return;
-    const { clock, onError } = this.#options.settings;
+    const { clock, onError } = this.settings;
     this.#thread = { ...this.#thread, time: { ...this.#thread.time, updated: clock.now() } };
-    await this.#save().catch(onError);
+    await this.save().catch(onError);
   }
 
   async #begin(): Promise<void> {
     const { threadId } = this.#thread;
-    await this.#log.append({ type: "thread.created", data: { threadId, thread: this.#thread } });
+    await this.log.append({ type: "thread.created", data: { threadId, thread: this.#thread } });
   }
 
   async #recover(): Promise<void> {
     if (this.lastSeq === 0) await this.#begin();
-    const changed = this.#state.thread;
+    const changed = this.state.thread;
     if (changed && !isSameThread(changed, this.#thread)) {
       // The last server ended between the log and what is stored beside it.
       const { title, time } = changed;
       this.#thread = { ...this.#thread, title, time: { ...time, updated: this.#thread.time.updated } };
-      await this.#save().catch(this.#options.settings.onError);
+      await this.save().catch(this.settings.onError);
     }
     await this.turns.recover();
   }

@@ -6,12 +6,12 @@ import type {
   EventOf,
   Item,
   ItemOf,
+  QueuedTurn,
   Thread,
   Turn,
 } from "@harnesskit/protocol/threads";
 import { BoundedMap } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { PromptQueue } from "./prompt-queue.ts";
 
 /** An item that was started and not yet completed, with what was streamed to it. */
 export interface OpenItem {
@@ -52,8 +52,8 @@ export class ThreadState {
   readonly #requested = new Map<string, EventOf<"approval.requested">>();
   readonly #resolved = new BoundedMap<string, ResolvedApproval>({ maxSize: maxRemembered });
   readonly #requests = new BoundedMap<string, StartedRequest>({ maxSize: maxRemembered });
-  /** The prompts that wait. */
-  readonly queue = new PromptQueue();
+  /** The prompts that wait, as they came, each with the number of its event. */
+  readonly queued = new Map<string, { readonly seq: number; readonly queued: QueuedTurn }>();
   #size = 0;
   #lastSeq = 0;
   #lastTime = 0;
@@ -119,6 +119,13 @@ export class ThreadState {
     return this.#turns.flatMap(({ items }) => items);
   }
 
+  /** The prompts that wait, in the order in which they begin: those that interrupted a turn first, otherwise as they came. */
+  get waiting(): QueuedTurn[] {
+    const all = [...this.queued.values()].map(({ queued }) => queued);
+    const interrupts = ({ interrupts }: QueuedTurn) => interrupts !== undefined;
+    return [...all.filter(interrupts), ...all.filter((queued) => !interrupts(queued))];
+  }
+
   /** How the approval ended, if it is one of this thread's latest. */
   resolvedApproval(requestId: string): ResolvedApproval | undefined {
     return this.#resolved.get(requestId);
@@ -131,8 +138,13 @@ export class ThreadState {
 
   /** Takes of an event before the others what it says of the prompts that wait. */
   recall(event: Event): void {
-    this.queue.apply(event);
-    if (event.type === "turn.queued") this.#remember(event.data.queued);
+    if (event.type === "turn.queued") {
+      const { turnId, queued } = event.data;
+      this.queued.set(turnId, { seq: event.seq, queued });
+      this.#remember(queued);
+    } else if (event.type === "turn.started" || event.type === "turn.dequeued") {
+      this.queued.delete(event.data.turnId);
+    }
   }
 
   apply(event: Event): void {

@@ -11,15 +11,11 @@ import {
 } from "@harnesskit/wire/tool";
 import { traced } from "@harnesskit/wire/trace";
 import type { PendingQuestion } from "./approval-flow.ts";
-import { GatedStep, type GatedStepOptions, type Judged, type LateDecision } from "./gated-step.ts";
+import { GatedStep, type Judged, type LateDecision } from "./gated-step.ts";
 import { RecordedCalls, toJsonObject } from "./recorded-calls.ts";
 import { ToolOutput } from "./tool-output.ts";
+import type { Turn } from "./turn.ts";
 import type { JudgedCall, ToolOutcome, ToolRequest } from "./turn-runner.ts";
-
-export interface ToolCallsOptions extends GatedStepOptions {
-  /** Those of the turn's agent. Called once, when the first is needed. */
-  readonly tools: () => Promise<readonly Tool[]>;
-}
 
 interface Prepared {
   readonly call: JudgedCall;
@@ -49,19 +45,18 @@ const cancelled: ToolOutcome = {
  * recorded as one `tool_exec` item. What was approved is the very object that runs.
  */
 export class ToolCalls {
-  readonly #options: ToolCallsOptions;
+  readonly #turn: Turn;
   #tools: Promise<readonly Tool[]> | undefined;
   readonly #recorded = new RecordedCalls();
   readonly #step: GatedStep<Prepared, { readonly input: JsonObject }, JsonObject>;
 
-  constructor(options: ToolCallsOptions) {
-    const { turn, settings } = options;
-    this.#options = options;
-    this.#step = new GatedStep(options, {
+  constructor(turn: Turn) {
+    this.#turn = turn;
+    this.#step = new GatedStep(turn, {
       noun: "call",
       prefix: "tool",
       texts,
-      before: ({ call }) => settings.gate.before(call, { signal: turn.signal }),
+      before: ({ call }) => turn.settings.gate.before(call, { signal: turn.signal }),
       change: (prepared, { input }) => this.#change(prepared, input),
       requested: ({ call }) => call.input,
       question: ({ call: { tool, input, preview, digest, itemId } }) => ({
@@ -74,25 +69,32 @@ export class ToolCalls {
     });
   }
 
-  /** The tools of the turn, always the same. Rejects as their source does. */
+  /** The tools of the turn's agent, always the same: asked for when the first is needed. Rejects as their source does. */
   tools(): Promise<readonly Tool[]> {
-    this.#tools ??= this.#options.tools();
+    this.#tools ??= this.#findTools();
     return this.#tools;
+  }
+
+  async #findTools(): Promise<readonly Tool[]> {
+    const { settings, signal, request } = this.#turn;
+    const { tools: names } = request.agent;
+    const all = await settings.tools({ signal });
+    return names === undefined ? all : all.filter(({ name }) => names.includes(name));
   }
 
   /** The turn is resumed: what ended in it answers the calls that its runner makes again. */
   recall(history: readonly Item[]): void {
-    this.#recorded.recall(this.#options.turn.turnId, history);
+    this.#recorded.recall(this.#turn.turnId, history);
   }
 
   call(request: ToolRequest): Promise<ToolOutcome> {
     const prepare = async () =>
-      (await this.#prepare(this.#options.turn.newId("item"), request.tool, request.input)).call.input;
+      (await this.#prepare(this.#turn.newId("item"), request.tool, request.input)).call.input;
     return this.#recorded.run(request, prepare, () => this.#call(request));
   }
 
   async #call(request: ToolRequest): Promise<ToolOutcome> {
-    const { turn } = this.#options;
+    const turn = this.#turn;
     const itemId = turn.newId("item");
     let prepared: Prepared;
     try {
@@ -100,7 +102,7 @@ export class ToolCalls {
       prepared = await this.#prepare(itemId, request.tool, request.input);
     } catch (error) {
       const shown = shownOf(request, toJsonObject(request.input));
-      await turn.start("tool_exec", itemId, { ...shown, status: "pending" });
+      await turn.log.start("tool_exec", itemId, { ...shown, status: "pending" });
       return this.#finish(itemId, shown, this.#failure(error));
     }
     let isStarted = false;
@@ -111,7 +113,7 @@ export class ToolCalls {
     const { judged, refused, approvedBy } = decision;
     const shown = { ...judgedOf(request, judged), ...(approvedBy !== undefined && { approvedBy }) };
     if (!isStarted)
-      await turn.start("tool_exec", itemId, { ...shown, status: refused ? "pending" : "running" });
+      await turn.log.start("tool_exec", itemId, { ...shown, status: refused ? "pending" : "running" });
     return this.#conclude(itemId, shown, decision);
   }
 
@@ -151,7 +153,7 @@ export class ToolCalls {
   /** The item of a call that a human is asked about; again where the gate has changed the call since. */
   #ask(itemId: string, asked: Asked, judged: Judged<Prepared, JsonObject>): Promise<void> {
     const shown = judgedOf(asked, judged);
-    return this.#options.turn.start("tool_exec", itemId, { ...shown, status: "pending" });
+    return this.#turn.log.start("tool_exec", itemId, { ...shown, status: "pending" });
   }
 
   async #conclude(
@@ -172,17 +174,16 @@ export class ToolCalls {
   }
 
   async #prepare(itemId: string, name: string, rawInput: unknown): Promise<Prepared> {
-    const { thread, turn } = this.#options;
+    const { threadId, turnId, directory } = this.#turn.observed;
     const tool = (await this.tools()).find((candidate) => candidate.name === name);
     if (!tool)
       throw new ToolError("tool.unknown", `There is no tool named ${JSON.stringify(name.slice(0, 100))}.`);
-    const { threadId, directory } = thread;
     const { input, preview, run } = await prepareCall(tool, rawInput, {
       threadId,
       directory: directory === "" ? undefined : directory,
       callId: itemId,
     });
-    const common = { threadId, turnId: turn.turnId, itemId, directory, tool, input };
+    const common = { threadId, turnId, itemId, directory, tool, input };
     const call = { ...common, digest: await digest({ tool: name, input }) };
     return { call: preview === undefined ? call : { ...call, preview }, run };
   }
@@ -230,9 +231,9 @@ export class ToolCalls {
     { call, run }: Prepared,
     approval: ToolContext["approval"],
   ): Promise<ToolOutcome> {
-    const { turn, settings } = this.#options;
-    settings.observe("callStarted", call);
-    const log = new ToolOutput(turn, itemId, settings);
+    const turn = this.#turn;
+    turn.settings.observe("callStarted", call);
+    const log = new ToolOutput(turn, itemId);
     let outcome: ToolOutcome;
     try {
       const output = await run({
@@ -254,26 +255,26 @@ export class ToolCalls {
   }
 
   async #finish(itemId: string, shown: Shown, outcome: ToolOutcome): Promise<ToolOutcome> {
-    const { turn, settings } = this.#options;
+    const turn = this.#turn;
     const { output } = outcome;
     if (output === undefined) {
-      await turn.complete("tool_exec", itemId, { ...shown, ...outcome });
+      await turn.log.complete("tool_exec", itemId, { ...shown, ...outcome });
       return outcome;
     }
-    const kept = await new ToolOutput(turn, itemId, settings).keep(output);
-    await turn.complete("tool_exec", itemId, { ...shown, ...outcome, output: kept.output });
+    const kept = await new ToolOutput(turn, itemId).keep(output);
+    await turn.log.complete("tool_exec", itemId, { ...shown, ...outcome, output: kept.output });
     return { ...outcome, ...kept };
   }
 
   /** A refusal by the gate while the turn is being cancelled is a cancellation. */
   #unlessCancelled(refused: ToolOutcome): ToolOutcome {
-    return refused.status === "blocked" && this.#options.turn.signal.aborted ? cancelled : refused;
+    return refused.status === "blocked" && this.#turn.signal.aborted ? cancelled : refused;
   }
 
   #failure(error: unknown): ToolOutcome {
-    const { turn, settings } = this.#options;
+    const { signal, settings } = this.#turn;
     if (!ToolError.isInstance(error)) {
-      if (turn.signal.aborted) return cancelled;
+      if (signal.aborted) return cancelled;
       settings.onError(error);
       return { status: "failed", error: "The tool failed.", code: "tool.failed" };
     }
@@ -283,7 +284,7 @@ export class ToolCalls {
   }
 
   async #notifyGate(call: JudgedCall, outcome: ToolOutcome): Promise<void> {
-    const { gate, onError } = this.#options.settings;
+    const { gate, onError } = this.#turn.settings;
     await (async () => gate.after?.(call, outcome))().catch(onError);
   }
 }

@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { ItemData } from "@harnesskit/protocol/threads";
 import { bytesOfBase64, mediaOf, replaceMedia, type ToolMedia } from "@harnesskit/wire/model";
-import type { ActiveTurn } from "./active-turn.ts";
 import { KeptText } from "./kept-text.ts";
-import type { ServerSettings } from "./server-settings.ts";
+import type { Turn } from "./turn.ts";
 import type { ToolOutcome } from "./turn-runner.ts";
 
 /** The names of files of the types that tools commonly return. */
@@ -28,22 +27,20 @@ interface Log {
 
 /** What a running tool streams and returns: one `tool_log` item for each stream and channel, begun with its first output, and the output of the call. */
 export class ToolOutput {
-  readonly #turn: ActiveTurn;
+  readonly #turn: Turn;
   readonly #toolItemId: string;
-  readonly #settings: ServerSettings;
   readonly #logs = new Map<Stream, Log>();
 
-  constructor(turn: ActiveTurn, toolItemId: string, settings: ServerSettings) {
+  constructor(turn: Turn, toolItemId: string) {
     this.#turn = turn;
     this.#toolItemId = toolItemId;
-    this.#settings = settings;
   }
 
   write(stream: Stream, text: string): void {
     if (text === "") return;
     const { itemId, kept } = this.#logs.get(stream) ?? this.#begin(stream);
     const delta = kept.add(text);
-    if (delta !== "") this.#turn.delta("tool_log", itemId, delta);
+    if (delta !== "") this.#turn.log.delta("tool_log", itemId, delta);
   }
 
   /** Completes the logs that were begun. */
@@ -51,13 +48,13 @@ export class ToolOutput {
     for (const [stream, { itemId, kept }] of this.#logs) {
       const cut = await kept.end();
       const data = { ...this.#place(stream), text: kept.text, ...cut };
-      await this.#turn.complete("tool_log", itemId, data);
+      await this.#turn.log.complete("tool_log", itemId, data);
     }
   }
 
   /** The output as its item keeps it: whole or its beginning, and each image or file in it by its artifact. */
   async keep(whole: JsonValue): Promise<Pick<ToolOutcome, "output" | "modelOutput">> {
-    const { maxOutputLength } = this.#settings.limits;
+    const { maxOutputLength } = this.#turn.settings.limits;
     const media = mediaOf(whole);
     const named: JsonObject[] = [];
     for (const medium of media) named.push(await this.#keepMedium(medium, named.length + 1));
@@ -77,17 +74,17 @@ export class ToolOutput {
   /** What stands in the item for the bytes: how many, and the artifact that has them. */
   async #keepMedium({ mediaType, data }: ToolMedia, index: number): Promise<JsonObject> {
     const bytes = bytesOfBase64(data);
-    const { store, limits, onError } = this.#settings;
+    const { store, limits, onError } = this.#turn.settings;
     if (!bytes || bytes.length > limits.maxArtifactLength) return { size: bytes?.length ?? 0 };
     const artifact = `${this.#toolItemId}-${index}.${extensions[mediaType] ?? "bin"}`;
     const write = async () => {
-      const writer = await store.openArtifact(this.#turn.turn.threadId, artifact);
+      const writer = await store.openArtifact(this.#turn.threadId, artifact);
       await writer.write(bytes);
       return writer.close();
     };
     const written = await write().catch(onError);
     if (!written) return { size: bytes.length };
-    await this.#turn.artifact({
+    await this.#turn.log.artifact({
       kind: "tool_media",
       ...written,
       mimeType: mediaType,
@@ -97,12 +94,12 @@ export class ToolOutput {
   }
 
   #begin(stream: Stream): Log {
-    const kept = this.#keptText(`${stream}.txt`, "text/plain", this.#settings.limits.maxLogLength);
+    const kept = this.#keptText(`${stream}.txt`, "text/plain", this.#turn.settings.limits.maxLogLength);
     const log: Log = { itemId: this.#turn.newId("item"), kept };
     this.#logs.set(stream, log);
     const data = { ...this.#place(stream), text: "" };
     // When this fails the turn has ended, which the call itself learns from its completion.
-    this.#turn.start("tool_log", log.itemId, data).catch(() => {});
+    this.#turn.log.start("tool_log", log.itemId, data).catch(() => {});
     return log;
   }
 
@@ -114,9 +111,7 @@ export class ToolOutput {
 
   #keptText(suffix: string, mimeType: string, maxLength: number): KeptText {
     const toolItemId = this.#toolItemId;
-    return new KeptText({
-      turn: this.#turn,
-      settings: this.#settings,
+    return new KeptText(this.#turn, {
       maxLength,
       name: `${toolItemId}-${suffix}`,
       artifact: { kind: "tool_output", mimeType, toolItemId },

@@ -1,171 +1,295 @@
-import type { QueuedTurn, ThreadNotificationParams } from "@harnesskit/protocol/threads";
-import { defined } from "@harnesskit/wire/json";
-import { activeTrace } from "@harnesskit/wire/trace";
-import type { ActiveTurn } from "./active-turn.ts";
-import { queueFull, threadArchived } from "./errors.ts";
-import { inputLength } from "./prompt-queue.ts";
+import type { QueuedTurn, WhenBusy } from "@harnesskit/protocol/threads";
+import { createDeferred, invalidParams, ProtocolError } from "@harnesskit/wire";
+import { readTraceContext } from "@harnesskit/wire/trace";
+import {
+  requestConflict,
+  type ThreadStoreError,
+  TurnError,
+  threadArchived,
+  turnBusy,
+  turnNotFound,
+} from "./errors.ts";
+import { planRecovery } from "./plan-recovery.ts";
 import type { RequestName } from "./request-digest.ts";
-import type { ThreadTurnsOptions } from "./thread-turns-options.ts";
-import { QueuedLife } from "./turn-life.ts";
+import type { ThreadSession } from "./thread-session.ts";
+import { Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-runner.ts";
+import { UnstoredEnd } from "./unstored-end.ts";
+import { WaitingPrompts } from "./waiting-prompts.ts";
 
-export interface TurnQueueOptions
-  extends Pick<ThreadTurnsOptions, "settings" | "log" | "state" | "thread" | "isArchived" | "save"> {
-  /** The active turn, which may be one whose start is being stored. */
-  readonly active: () => ActiveTurn | undefined;
+/** A turn that a request started, or a prompt that waits to be one. */
+export interface StartedTurn {
+  readonly turnId: string;
+  /** The place of a prompt that waits, from 1. */
+  readonly position?: number | undefined;
 }
 
-interface Entering {
-  readonly length: number;
-  readonly added: Promise<void>;
-}
-
-type Reason = ThreadNotificationParams<"turn.dequeued">["reason"];
-
-/** Writes the queue of one thread: the log is the queue, and what is stored in it is what waits. */
+/** The turns of one thread: at most one is active, the next ones wait. */
 export class TurnQueue {
-  readonly #options: TurnQueueOptions;
-  /** Prompts that are being stored. */
-  readonly #entering = new Map<string, Entering>();
-  /** Prompts whose end is being stored: none of them begins. */
-  readonly #leaving = new Set<string>();
-  readonly #lives = new Map<string, QueuedLife>();
+  readonly prompts: WaitingPrompts;
+  readonly #session: ThreadSession;
+  #active: Turn | undefined;
+  /** Settles when the start of the prompt is stored that waited and is the active turn now. */
+  #beginning: Promise<void> | undefined;
+  /** Settles when the active turn is over and noted. */
+  #running: Promise<void> = Promise.resolve();
+  /** The named requests that are being served: a copy of one waits for it. */
+  readonly #starting = new Map<string, Promise<StartedTurn>>();
+  readonly #unstoredEnd: UnstoredEnd;
+  #change = createDeferred<void>();
+  #isClosed = false;
 
-  constructor(options: TurnQueueOptions) {
-    this.#options = options;
+  constructor(session: ThreadSession) {
+    this.#session = session;
+    this.prompts = new WaitingPrompts(session);
+    this.#unstoredEnd = new UnstoredEnd(session, () => {
+      this.next();
+      session.onTurnOver();
+    });
   }
 
-  /** The prompts that wait, in the order in which they begin. */
-  get waiting(): QueuedTurn[] {
-    const { state, active } = this.#options;
-    return state.queue.list.filter(({ turnId }) => turnId !== active()?.turnId);
+  /** The active turn, which may be one whose start is being stored. */
+  get active(): Turn | undefined {
+    return this.#active;
   }
 
-  /** How many wait or are being stored. */
-  get size(): number {
-    const { state, active } = this.#options;
-    const begins = state.queue.get(active()?.turnId ?? "") ? 1 : 0;
-    return state.queue.size - begins + this.#entering.size;
+  /** True while the end of the last turn is not stored, and may still be. */
+  get hasUnstoredEnd(): boolean {
+    return this.#unstoredEnd.isPending;
   }
 
-  /** How many the log has, or will have: also the one whose start is being stored. */
-  get stored(): number {
-    return this.#options.state.queue.size + this.#entering.size;
+  /** True for the active turn and for a prompt that waits. */
+  has(turnId: string): boolean {
+    return this.#active?.turnId === turnId || this.#session.state.queued.has(turnId);
   }
 
-  /** The one that begins next; undefined for none. */
-  get next(): QueuedTurn | undefined {
-    return this.#options.state.queue.next(this.#leaving);
+  /** True where such a turn goes on by itself: something runs, and waits for no human. */
+  isGoingOn(turnId: string): boolean {
+    return !this.#isClosed && this.has(turnId) && this.#active?.isWaiting === false;
   }
 
-  /** How many have to begin for this one to begin, itself included; undefined for one that does not wait. */
-  positionOf(turnId: string): number | undefined {
-    const index = this.waiting.findIndex((queued) => queued.turnId === turnId);
-    return index === -1 ? undefined : index + 1;
+  /** Settles when the active turn begins to wait for a human or ends, another one begins, or a prompt is removed. */
+  whenChanged(): Promise<void> {
+    return this.#change.promise;
   }
 
-  /** Settles when the prompts that are being stored are stored or refused. */
-  async entered(): Promise<void> {
-    await Promise.allSettled([...this.#entering.values()].map(({ added }) => added));
+  /** Notes such a change. */
+  changed(): void {
+    this.#change.resolve();
+    this.#change = createDeferred<void>();
   }
 
   /**
-   * Stores a prompt that waits. Throws -32002 `queue_full`, and what the runner's `accept` throws. Its place is taken before
-   * anything is awaited.
+   * Starts a turn and returns once its start is stored; while another one is active, does what `whenBusy` says. A request
+   * that was served before, by its name, returns the turn that it started then. Throws -32002 when a turn is
+   * active or the queue is full, -32005, -32006, and what the runner's `accept` throws.
    */
-  async add(
+  async start(
     request: TurnRequest,
     name: RequestName | undefined,
-    interrupts: string | undefined,
-  ): Promise<{ readonly turnId: string; readonly life: QueuedLife }> {
-    const { settings, thread, active } = this.#options;
-    const length = inputLength(request);
-    this.#checkRoom(length);
-    const { threadId } = thread();
-    const turnId = settings.createId("turn");
-    const { input, model, agent } = request;
-    const queued: QueuedTurn = defined({
-      turnId,
-      threadId,
-      input: [...input],
-      agent: agent.name,
-      model,
-      time: { queued: settings.clock.now() },
-      interrupts,
-      ...name,
-      _meta: activeTrace(),
-    });
-    const added = this.#store(request, queued);
-    this.#entering.set(turnId, { length, added });
-    const life = new QueuedLife(active);
-    this.#lives.set(turnId, life);
+    whenBusy: WhenBusy = this.#session.settings.whenBusy,
+  ): Promise<StartedTurn> {
+    if (!name) return this.#start(request, undefined, whenBusy);
+    const { clientRequestId } = name;
+    // Looked up again each time: where the start failed, one of the copies that waited takes its place.
+    for (let served = this.#served(clientRequestId); served; served = this.#served(clientRequestId))
+      await served.catch(() => {});
+    const repeated = this.#repeated(name);
+    if (repeated) return repeated;
+    const starting = this.#start(request, name, whenBusy);
+    this.#starting.set(clientRequestId, starting);
     try {
-      await added;
+      return await starting;
+    } finally {
+      this.#starting.delete(clientRequestId);
+    }
+  }
+
+  /**
+   * Stops a turn: the active one, or the one with this id, which may wait in the queue. One that waits for a human would wait again
+   * after a restart: this settles when its end is stored. Throws -32003 when no such turn is active or waits.
+   */
+  async cancel(turnId: string | undefined): Promise<void> {
+    if (this.hasUnstoredEnd) {
+      await this.#unstoredEnd.store();
+      // It is over, and not what begins behind it.
+      if (turnId === undefined) throw turnNotFound();
+    }
+    const turn = this.#active;
+    if (turn && (turnId === undefined || turn.turnId === turnId)) {
+      if (turn.isWaiting) await turn.cancelAndStore();
+      else turn.cancel();
+      return;
+    }
+    try {
+      if (turnId === undefined || !(await this.prompts.remove(turnId, "cancelled"))) throw turnNotFound();
+    } finally {
+      this.next();
+    }
+  }
+
+  /** Ends what an earlier server left running, or goes on with it, and begins what waits. */
+  async recover(): Promise<void> {
+    const session = this.#session;
+    const { turn: begun } = session.state;
+    if (begun) {
+      const { endings, waiting } = await planRecovery(session);
+      await Promise.all(endings.map((body) => session.log.append(body)));
+      if (waiting) {
+        const turn = new Turn({ session, turnId: begun.turnId, request: waiting.request, begun });
+        this.#active = turn;
+        // The questions can be answered before any client can use the thread.
+        this.#running = this.#run(turn, turn.resume(waiting.pending));
+        // The server ended between the two steps of an interruption.
+        if (this.prompts.list.some(({ interrupts }) => interrupts === turn.turnId)) turn.cancel();
+      }
+    }
+    this.next();
+  }
+
+  /** Begins what waits, if no turn is active. What cannot begin now waits until the thread is used again. */
+  next(): void {
+    const session = this.#session;
+    if (this.#active || this.#isClosed || session.isArchived || session.isLost) return;
+    const queued = this.prompts.next;
+    if (queued) this.#running = this.#runQueued(queued);
+  }
+
+  /** The log was changed from outside: the active turn ends with this error. */
+  abandon(error: ThreadStoreError): void {
+    this.#active?.abandon(error);
+  }
+
+  /** Stops what runs. A turn that waits for a human is left waiting in the log, and so is what waits in the queue. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#active?.shutDown();
+    await this.#running;
+    this.changed();
+    await this.#unstoredEnd.store().catch(this.#session.settings.onError);
+    this.#unstoredEnd.close();
+  }
+
+  async #start(
+    request: TurnRequest,
+    name: RequestName | undefined,
+    whenBusy: WhenBusy,
+  ): Promise<StartedTurn> {
+    if (this.#session.isArchived) throw threadArchived();
+    if (!this.#active && this.prompts.size === 0) return this.#startNow(request, name);
+    if (whenBusy === "reject") {
+      const busy = turnBusy(this.#active ? { turnId: this.#active.turnId } : { reason: "queue_not_empty" });
+      this.next();
+      throw busy;
+    }
+    const interrupted = whenBusy === "interrupt" ? this.#active : undefined;
+    const turnId = await this.prompts.add(request, name, interrupted?.turnId);
+    if (interrupted && interrupted === this.#active) interrupted.cancel();
+    this.next();
+    return { turnId, position: this.prompts.positionOf(turnId) };
+  }
+
+  async #startNow(request: TurnRequest, name: RequestName | undefined): Promise<StartedTurn> {
+    const session = this.#session;
+    const { settings } = session;
+    const turn = new Turn({ session, turnId: settings.createId("turn"), request, name });
+    this.#active = turn;
+    try {
+      await session.checkDirectory();
+      await settings.runner.accept?.(request);
+      await this.#unstoredEnd.store();
+      await turn.begin();
     } catch (error) {
-      this.#lives.delete(turnId);
+      this.#discard(turn, error);
+      this.next();
       throw error;
-    } finally {
-      this.#entering.delete(turnId);
     }
-    return { turnId, life };
+    this.#running = this.#run(turn, turn.run());
+    return { turnId: turn.turnId };
   }
 
-  /** Ends the wait of a prompt, which then does not begin. False for one that does not wait. */
-  async remove(turnId: string, reason: Reason): Promise<boolean> {
-    const { settings, log, state, save } = this.#options;
-    const queued = state.queue.get(turnId);
-    if (!queued || this.#leaving.has(turnId)) return false;
-    this.#leaving.add(turnId);
+  async #runQueued(queued: QueuedTurn): Promise<void> {
+    const session = this.#session;
+    const { agents, onError } = session.settings;
+    const { turnId, input, model, clientRequestId, requestDigest } = queued;
+    const agent = agents.find(({ name }) => name === queued.agent) ?? agents[0];
+    const request = { input, agent, model };
+    const isNamed = clientRequestId !== undefined && requestDigest !== undefined;
+    const name = isNamed ? { clientRequestId, requestDigest } : undefined;
+    const turn = new Turn({ session, turnId, request, name, parent: readTraceContext(queued._meta) });
+    this.#active = turn;
+    this.#beginning = this.#beginQueued(turn);
     try {
-      await log.append(dequeued(queued, reason, settings.clock.now()));
+      await this.#beginning;
+    } catch (error) {
+      this.#discard(turn, error);
+      if (!this.#isClosed) onError(error);
+      session.onTurnOver();
+      return;
     } finally {
-      this.#leaving.delete(turnId);
+      this.#beginning = undefined;
     }
-    this.#lives.get(turnId)?.end();
-    this.#lives.delete(turnId);
-    await save().catch(settings.onError);
-    return true;
+    this.changed();
+    await this.#run(
+      turn,
+      turn.run(() => this.#checkQueued(queued, request)),
+    );
   }
 
-  /** A prompt has begun as this turn. */
-  begun(turn: ActiveTurn): void {
-    this.#lives.get(turn.turnId)?.begin(turn);
-    this.#lives.delete(turn.turnId);
+  /** Stores the start of a prompt that waited: from then on, and not before, it waits no more. */
+  async #beginQueued(turn: Turn): Promise<void> {
+    const { log, state } = this.#session;
+    await this.#unstoredEnd.store();
+    // Whatever is stored before this turn's start and waits behind it is counted.
+    while (log.isWriting) await log.settled();
+    if (this.#isClosed) throw new TurnError("server_closed", "The server is closing.");
+    const behind = [...state.queued.values()].find(({ queued }) => queued.turnId !== turn.turnId);
+    await turn.log.begin(behind?.seq);
   }
 
-  /** What waits is left to the next server that opens the thread. */
-  close(): void {
-    for (const life of this.#lives.values()) life.end();
-    this.#lives.clear();
+  /** What was accepted when the prompt came may have changed since. */
+  async #checkQueued({ agent }: QueuedTurn, request: TurnRequest): Promise<void> {
+    try {
+      if (agent !== undefined && request.agent.name !== agent) throw invalidParams("Unknown agent");
+      await this.#session.checkDirectory();
+      await this.#session.settings.runner.accept?.(request);
+    } catch (cause) {
+      if (!ProtocolError.isInstance(cause)) throw cause;
+      const message = `The prompt was queued and can no longer be served: ${cause.message}`;
+      throw new TurnError("queue.refused", message, { cause });
+    }
   }
 
-  #checkRoom(length: number): void {
-    const { settings, state, active } = this.#options;
-    const { maxQueuedTurns, maxQueuedLength } = settings.limits;
-    if (this.size >= maxQueuedTurns) throw queueFull({ maxQueuedTurns });
-    let sum = length + state.queue.lengthWithout(active()?.turnId);
-    for (const entering of this.#entering.values()) sum += entering.length;
-    if (sum > maxQueuedLength) throw queueFull({ maxQueuedLength });
+  /** Notes the end of a turn, and begins the next one. */
+  async #run(turn: Turn, ended: Promise<void>): Promise<void> {
+    const touched = this.#session.touch();
+    await ended;
+    // Clients know of the end by now: the thread takes the next prompt at once, however slow the store is.
+    this.#unstoredEnd.keep(turn.log.unstored?.bodies);
+    this.#active = undefined;
+    this.next();
+    this.changed();
+    await touched;
+    await this.#session.touch();
+    this.#session.onTurnOver();
   }
 
-  async #store(request: TurnRequest, queued: QueuedTurn): Promise<void> {
-    const { settings, log, save, isArchived } = this.#options;
-    await settings.runner.accept?.(request);
-    // First what tells a later server to look into the log, then the log.
-    await save();
-    if (isArchived()) throw threadArchived();
-    const { threadId, turnId } = queued;
-    await log.append({ type: "turn.queued", data: { threadId, turnId, queued } });
+  #discard(turn: Turn, error: unknown): void {
+    this.#active = undefined;
+    turn.discard(error);
+    this.changed();
+  }
+
+  /** Settles when the request of this name is served, or its prompt has begun; undefined where nothing of it is under way. */
+  #served(clientRequestId: string): Promise<unknown> | undefined {
+    const isActive = this.#active?.data.clientRequestId === clientRequestId;
+    return this.#starting.get(clientRequestId) ?? (isActive ? this.#beginning : undefined);
+  }
+
+  /** The turn that the request started before. Throws -32005 when it was another request. */
+  #repeated({ clientRequestId, requestDigest }: RequestName): StartedTurn | undefined {
+    const started = this.#session.state.startedRequest(clientRequestId);
+    if (started && started.requestDigest !== requestDigest) throw requestConflict();
+    return started && { turnId: started.turnId, position: this.prompts.positionOf(started.turnId) };
   }
 }
-
-/** The event that ends the wait of a prompt which does not begin. */
-export const dequeued = ({ threadId, turnId, time }: QueuedTurn, reason: Reason, at: number) => {
-  const turn = {
-    turnId,
-    threadId,
-    status: "cancelled" as const,
-    time: { started: time.queued, completed: at },
-  };
-  return { type: "turn.dequeued" as const, data: { threadId, turnId, reason, turn } };
-};

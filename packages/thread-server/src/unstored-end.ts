@@ -1,32 +1,25 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
-import type { Clock } from "@harnesskit/wire";
-import type { EventLog } from "./event-log.ts";
+import type { ThreadSession } from "./thread-session.ts";
 
 /** How long after the store refused the end of a turn it is tried again. */
 const retryMs = 1000;
 
-export interface UnstoredEndOptions {
-  readonly log: EventLog;
-  readonly clock: Clock;
-  /** True if the log was changed from outside: nothing more is written. */
-  readonly isLost: () => boolean;
-  readonly onStored: () => void;
-}
-
 /** The end of a thread's last turn while the store refuses it. It is tried again; until it is stored, no client hears of it. */
 export class UnstoredEnd {
-  readonly #options: UnstoredEndOptions;
+  readonly #session: ThreadSession;
+  readonly #onStored: () => void;
   #bodies: readonly EventBody[] | undefined;
   #storing: Promise<void> | undefined;
   #stopTimer = () => {};
 
-  constructor(options: UnstoredEndOptions) {
-    this.#options = options;
+  constructor(session: ThreadSession, onStored: () => void) {
+    this.#session = session;
+    this.#onStored = onStored;
   }
 
   /** True while there is one that may still be stored. */
   get isPending(): boolean {
-    return this.#bodies !== undefined && !this.#options.isLost();
+    return this.#bodies !== undefined && !this.#session.isLost;
   }
 
   /** Keeps the end of a turn; undefined for one that was stored. */
@@ -50,17 +43,16 @@ export class UnstoredEnd {
   }
 
   async #store(): Promise<void> {
-    const { log, onStored } = this.#options;
     if (!this.#bodies || !this.isPending) return;
-    await Promise.all(this.#bodies.map((body) => log.append(body)));
+    await Promise.all(this.#bodies.map((body) => this.#session.log.append(body)));
     this.#bodies = undefined;
     this.#stopTimer();
-    onStored();
+    this.#onStored();
   }
 
   #tryLater(): void {
     if (!this.isPending) return;
-    this.#stopTimer = this.#options.clock.after(retryMs, () => {
+    this.#stopTimer = this.#session.settings.clock.after(retryMs, () => {
       // The failure was reported when the turn ended.
       void this.store()
         .catch(() => {})

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { EventOutbox } from "../src/event-outbox.ts";
 import { createThreadServer, type TurnRunner } from "../src/index.ts";
-import { mergeEvents } from "../src/merge-events.ts";
+import { withoutSuperseded } from "../src/superseded-deltas.ts";
 import { RawClient } from "./support/raw-client.ts";
 
 const ids = { threadId: "ses_1", turnId: "turn_1" };
@@ -74,18 +74,15 @@ const stateOf = (events: readonly Event[]) => {
   return { texts, others };
 };
 
-describe("mergeEvents", () => {
-  it("tells the same story in rising numbers, with and without what is completed later", () => {
-    fc.assert(
-      fc.property(logs, fc.boolean(), (events, dropCompleted) => {
-        const merged = mergeEvents(events, dropCompleted);
-        expect(stateOf(merged)).toEqual(stateOf(events));
-        const numbers = merged.map(({ seq }) => seq);
-        expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
-        expect(merged.length).toBeLessThanOrEqual(events.length);
-      }),
-    );
-  });
+it("deltas of what is completed later are left out, and nothing else is", () => {
+  fc.assert(
+    fc.property(logs, (events) => {
+      const kept = withoutSuperseded(events);
+      expect(stateOf(kept)).toEqual(stateOf(events));
+      const isOther = ({ type }: Event) => type !== "item.delta";
+      expect(kept.filter(isOther)).toEqual(events.filter(isOther));
+    }),
+  );
 });
 
 describe("the outbox", () => {

@@ -67,6 +67,25 @@ it("has what a process wrote that died before it wrote the index, and threads th
   expect(await ids(at.make())).toBe("2 7 1");
 });
 
+it("has when a held thread was used, whose meta.json says it when it is given back", async () => {
+  await using at = await open();
+  expect([await ids(at.store), await ids(at.other)]).toEqual(["3 2 1", "3 2 1"]);
+  const meta = join(at.root, "threads", "ses_1", "meta.json");
+  const lease = await at.store.lease("ses_1");
+  const { mtimeMs } = await stat(meta);
+  for (let updated = 10; updated < 20; updated++) await at.store.update(threadOf(1, updated));
+  expect(await at.store.get("ses_1")).toEqual(threadOf(1, 19));
+  expect(await ids(at.store)).toBe("1 3 2");
+  await expect.poll(() => ids(at.other)).toBe("1 3 2");
+  expect((await stat(meta)).mtimeMs).toBe(mtimeMs);
+  await at.store.update({ ...threadOf(1, 20), title: "renamed" });
+  expect(JSON.parse(await readFile(meta, "utf8"))).toMatchObject({ title: "renamed", time: { updated: 20 } });
+  await at.store.update({ ...threadOf(1, 21), title: "renamed" });
+  await lease.release();
+  expect(JSON.parse(await readFile(meta, "utf8"))).toMatchObject({ title: "renamed", time: { updated: 21 } });
+  expect(await at.other.list()).toEqual(await at.store.list());
+});
+
 it("ignores a thread of the index that has no directory", async () => {
   await using at = await open();
   const line = JSON.stringify({ version: "1:1", thread: threadOf(8) });

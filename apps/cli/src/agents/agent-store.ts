@@ -141,10 +141,12 @@ export const makeStaging = async (): Promise<{ readonly path: string; remove(): 
   return { path, remove: () => removeTree(path) };
 };
 
-/** Takes the right to write from all directories of a copy: what is enabled is not changed by running it. */
+/** Takes the right to write from all of a copy: what is enabled is not changed by running it. */
 export const sealTree = async (path: string): Promise<void> => {
   for (const entry of await readdir(path, { withFileTypes: true })) {
-    if (entry.isDirectory()) await sealTree(join(path, entry.name));
+    const place = join(path, entry.name);
+    if (entry.isDirectory()) await sealTree(place);
+    else if (entry.isFile()) await chmod(place, ((await lstat(place)).mode & 0o111) === 0 ? 0o400 : 0o500);
   }
   await chmod(path, 0o500);
 };

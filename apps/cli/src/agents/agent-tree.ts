@@ -1,6 +1,3 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { isExisting } from "@harnesskit/node-kit";
 import { displayText } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -22,7 +19,7 @@ const pathProblem = (path: string, limits: AgentTreeLimits): string | undefined 
 };
 
 /** What to do about an agent that holds too much. */
-export const bundleHint = `Bundle the agent into one file, or pack it with the packages that it needs (npm pack with bundleDependencies). One file:
+const bundleHint = `Bundle the agent into one file, or pack it with the packages that it needs (npm pack with bundleDependencies). One file:
   npx esbuild agent.mjs --bundle --platform=node --format=esm --outfile=bundle/agent.mjs
   cp opensentience.agent.json bundle/
   harness agents install ./bundle`;
@@ -72,38 +69,6 @@ export class TreeMeter {
     this.#bytes += count;
     if (this.bytesLeft < 0) {
       throw unsafeAgent(`the agent holds more than ${this.#limits.maxBytes} bytes`, bundleHint);
-    }
-  }
-}
-
-/** Writes the copy of an agent into a fresh private directory, read-only for its user. */
-export class TreeWriter {
-  readonly #root: string;
-
-  constructor(root: string) {
-    this.#root = root;
-  }
-
-  /** Throws a `CliError` `agent_unsafe` for a path that is there already. */
-  async file(path: string, bytes: Uint8Array, isExecutable: boolean): Promise<void> {
-    await this.#make(path, (place) =>
-      writeFile(place, bytes, { flag: "wx", mode: isExecutable ? 0o500 : 0o400 }),
-    );
-  }
-
-  /** Where it leads is judged by `hashTree`, in the whole copy. */
-  async link(path: string, target: string): Promise<void> {
-    await this.#make(path, (place) => symlink(target, place));
-  }
-
-  async #make(path: string, make: (place: string) => Promise<void>): Promise<void> {
-    const place = join(this.#root, path);
-    try {
-      await mkdir(dirname(place), { recursive: true, mode: 0o700 });
-      await make(place);
-    } catch (error) {
-      const isTwice = isExisting(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR";
-      throw isTwice ? unsafeAgent(`the agent has two files at ${oneLine(path)}`) : error;
     }
   }
 }

@@ -14,8 +14,7 @@ import {
   sealTree,
   whileLocked,
 } from "./agent-store.ts";
-import { copyAgentDirectory } from "./copy-directory.ts";
-import { extractArchive } from "./extract-archive.ts";
+import { copyAgentDirectory, extractArchive } from "./copy-agent.ts";
 import { hashTree } from "./hash-tree.ts";
 import { removeHint, TOOLS_FILE, toReviewedTool } from "./installed-agent.ts";
 import { mcpProgram } from "./mcp-run.ts";
@@ -86,6 +85,7 @@ export const installAgent = async (source: string): Promise<string> => {
     });
   }
   const limits = agentTreeLimits.defaults;
+  if (found.isDirectory()) await readManifest(path);
   return installCopy("agent", path, (copy) =>
     found.isDirectory() ? copyAgentDirectory(path, copy, limits) : extractArchive(path, copy, limits),
   );

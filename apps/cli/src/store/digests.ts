@@ -1,6 +1,6 @@
 import {
+  isList,
   type SessionChanges,
-  SharedList,
   type StoredRun,
   type StoredSession,
   type StoredState,
@@ -26,9 +26,9 @@ export const runDigest = (run: StoredRun): Promise<string> => digest(plain(run))
 const isSame = (one: unknown, other: unknown): boolean =>
   one !== undefined && other !== undefined && canonicalJson(plain(one)) === canonicalJson(plain(other));
 
-const commonLength = (one: SharedList<JsonValue>, other: SharedList<JsonValue>): number => {
+const commonLength = (one: readonly unknown[], other: readonly unknown[]): number => {
   let length = 0;
-  while (length < Math.min(one.length, other.length) && isSame(one.at(length), other.at(length))) length++;
+  while (length < Math.min(one.length, other.length) && isSame(one[length], other[length])) length++;
   return length;
 };
 
@@ -38,9 +38,9 @@ export const changesBetween = (before: StoredState, after: StoredState): Session
   const lists: Record<string, { keep: number; items: readonly JsonValue[] }> = {};
   for (const [name, value] of Object.entries(after)) {
     const earlier = before[name];
-    if (value instanceof SharedList) {
-      const keep = earlier instanceof SharedList ? commonLength(earlier, value) : 0;
-      lists[name] = { keep, items: value.slice(keep) };
+    if (isList(value)) {
+      const keep = isList(earlier) ? commonLength(earlier, value) : 0;
+      lists[name] = { keep, items: value.slice(keep) as JsonValue[] };
     } else if (!isSame(earlier, value)) fields[name] = value as JsonValue;
   }
   return { fields, lists, removed: Object.keys(before).filter((name) => !Object.hasOwn(after, name)) };

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { openFileStateStore } from "@harnesskit/ahp-server/node";
-import { SharedList } from "@harnesskit/graph";
+import { toList } from "@harnesskit/graph";
 import { sampleRow } from "@harnesskit/hub/testing";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import {
@@ -193,7 +193,7 @@ describe("harness store", () => {
           messages: { keep: length === 1 ? 0 : 1, items: length === 1 ? items : items.slice(1) },
         };
         const changes = { fields: { turn: length }, lists, removed: [] };
-        const state = { messages: SharedList.of(items), turn: length };
+        const state = { messages: toList(items), turn: length };
         const write = { sessionId: `s${index}`, schemaVersion: "1", state, baseVersion: version, changes };
         ({ version } = await source.sessions.save(write));
       }

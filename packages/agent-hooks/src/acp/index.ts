@@ -19,4 +19,4 @@ export {
   loosens,
   readAcpSettings,
 } from "./session-settings.ts";
-export type { AcpToolCall } from "./tool-call.ts";
+export { type AcpNames, type AcpToolCall, acpNames } from "./tool-call.ts";

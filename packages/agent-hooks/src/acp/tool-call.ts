@@ -34,13 +34,20 @@ const objectsOf = (value: JsonValue | undefined): readonly JsonObject[] =>
 
 const rawOf = ({ rawInput }: AcpToolCall): JsonObject => (isObject(rawInput) ? (rawInput as JsonObject) : {});
 
-/** The one file that a call names, in whatever of its fields; undefined for none or several. */
-const namedFile = (call: AcpToolCall): string | undefined => {
+/** The files that a call names in its arguments and changes. */
+const namedFiles = (call: AcpToolCall): readonly JsonValue[] => {
   const { file_path, path, abs_path, filePath, absolute_path } = rawOf(call);
   const changed = objectsOf(call.content).filter(({ type }) => type === "diff");
-  const named = [file_path, path, abs_path, filePath, absolute_path, ...changed.map((diff) => diff.path)];
-  const all = [...named, ...objectsOf(call.locations).map((one) => one.path)];
-  const [first, ...others] = new Set(all.filter((one) => one !== undefined && one !== null));
+  const all = [file_path, path, abs_path, filePath, absolute_path, ...changed.map((diff) => diff.path)];
+  return all.filter((one) => one !== undefined && one !== null);
+};
+
+const locatedFiles = ({ locations }: AcpToolCall): readonly JsonValue[] =>
+  objectsOf(locations).flatMap(({ path }) => (path === undefined || path === null ? [] : [path]));
+
+/** The one file that a call names, in whatever of its fields; undefined for none or several. */
+const namedFile = (call: AcpToolCall): string | undefined => {
+  const [first, ...others] = new Set([...namedFiles(call), ...locatedFiles(call)]);
   return typeof first === "string" && first !== "" && others.length === 0 ? first : undefined;
 };
 
@@ -127,4 +134,29 @@ export const toHostCall = (
   return (
     byKind(call, agent, workspace) ?? { name: text(call.kind) ?? "other", input: { call: described(call) } }
   );
+};
+
+/** What a call names: the command that it runs, or the files that it is about. */
+export interface AcpNames {
+  readonly command: string | undefined;
+  readonly paths: readonly string[];
+}
+
+const changesFiles: ReadonlySet<unknown> = new Set(["edit", "delete", "move"]);
+
+/**
+ * What a report of a call names, as far as it does. A command's files are not its own, and a reader's locations are what the editor may show
+ * beside it.
+ */
+export const acpNames = (call: AcpToolCall, agent: string | undefined): AcpNames => {
+  if (call.kind === "execute") {
+    const isTitle = call.rawInput === undefined && acpAgentFacts(agent).commandInTitle === true;
+    const command = isTitle ? text(call.title) : run(call, agent, undefined)?.command;
+    return { command, paths: [] };
+  }
+  const all = [...namedFiles(call), ...(changesFiles.has(call.kind) ? locatedFiles(call) : [])];
+  return {
+    command: undefined,
+    paths: all.filter((path) => typeof path === "string" && path !== "") as string[],
+  };
 };

@@ -54,6 +54,9 @@ export interface FileAuditSink extends AuditSink {
   readonly isFull: boolean;
 }
 
+const emptied =
+  "the file of the log was empty: its entries were removed, or its writer died before the first one";
+
 class FileSink implements FileAuditSink {
   readonly #path: string;
   readonly #limits: FileAuditLimits;
@@ -76,7 +79,7 @@ class FileSink implements FileAuditSink {
   constructor(
     options: FileAuditSinkOptions,
     limits: FileAuditLimits,
-    { journal, head, number, wasClosed }: OpenedLog,
+    { journal, head, number, wasClosed, wasEmpty }: OpenedLog,
   ) {
     this.#path = journal.path;
     this.#limits = limits;
@@ -93,8 +96,13 @@ class FileSink implements FileAuditSink {
     this.#fileNumber = number;
     if (journal.size === 0) this.#recordOpening();
     const { removedBytes } = journal;
-    if (head.seq > 0 || removedBytes > 0)
-      this.#recordOwn("audit.resumed", { was_closed: wasClosed, removed_bytes: removedBytes });
+    if (head.seq > 0 || removedBytes > 0 || wasEmpty)
+      this.#recordOwn("audit.resumed", {
+        was_closed: wasClosed && !wasEmpty,
+        removed_bytes: removedBytes,
+        ...(wasEmpty && { was_empty: true }),
+      });
+    if (wasEmpty) this.#onError(new AuditError("audit_damaged", emptied));
   }
 
   get head(): AuditHead {

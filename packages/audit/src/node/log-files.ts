@@ -32,7 +32,7 @@ export interface LogLine {
   readonly number: number;
   /** Undefined for one that is longer than any entry. */
   readonly text: string | undefined;
-  /** False for a last line that has no end. */
+  /** False for a last line that has no end, and for the first of an empty file, which a writer does not leave. */
   readonly isWhole: boolean;
 }
 
@@ -80,4 +80,5 @@ function* linesOf(file: string, handle: FileHandle): Generator<LogLine> {
     maxLineBytes,
   ))
     yield { file, number: ++number, text: bytes?.toString("utf8"), isWhole };
+  if (number === 0) yield { file, number: 1, text: "", isWhole: false };
 }

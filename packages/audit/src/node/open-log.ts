@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import {
   acquireFileLock,
   FileLockError,
+  ifPresent,
   JournalFile,
   type JournalFileSystem,
   makeDirectory,
@@ -23,6 +24,8 @@ export interface OpenedLog {
   readonly head: AuditHead;
   /** Whether the last writer closed it. */
   readonly wasClosed: boolean;
+  /** Whether the file was there and held nothing: it was emptied, or its writer died before the first entry. */
+  readonly wasEmpty: boolean;
 }
 
 /** What the system, a lock or a journal refused, as an `AuditError`. */
@@ -76,6 +79,7 @@ export const openLog = async (path: string, fileSystem: JournalFileSystem): Prom
     const lock = await acquireFileLock(`${path}.lock`);
     let journal: JournalFile | undefined;
     try {
+      const before = await ifPresent(lstat(path));
       journal = new JournalFile({ path, maxBytes, lock, fileSystem });
       const newest = (await numberedFiles(path)).at(-1);
       const last = lastLineOf(journal) ?? (await lastLineOfNumbered(newest?.path));
@@ -84,6 +88,7 @@ export const openLog = async (path: string, fileSystem: JournalFileSystem): Prom
         journal,
         number: (newest?.number ?? 0) + 1,
         head: last ? { seq: last.seq, hash: last.hash } : genesis,
+        wasEmpty: before?.size === 0,
         wasClosed: last?.action === "audit.closed" && journal.removedBytes === 0,
       };
     } catch (error) {

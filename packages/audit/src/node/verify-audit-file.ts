@@ -16,7 +16,7 @@ export interface VerifyOptions {
  * - `inserted`: the line stands there twice, or does not belong there.
  * - `removed`: lines are missing before this one.
  * - `rewritten`: the log agrees with itself and not with the expected head.
- * - `truncated`: the log ends in the middle of a line, or before the expected head.
+ * - `truncated`: the log ends in the middle of a line, or before the expected head, or one of its files is empty.
  */
 export type AuditProblemKind = "changed" | "inserted" | "removed" | "rewritten" | "truncated";
 
@@ -52,6 +52,11 @@ const messages: Record<AuditProblemKind, string> = {
   truncated: "the log ends in the middle of a line: its writer died or is writing, or the end was cut off",
 };
 
+/** A writer writes the first entry of a file as it makes the file. */
+const emptied = "the file is empty: its entries were removed, or its writer died before the first one";
+
+const isEmptyFile = ({ text, isWhole }: LogLine): boolean => !isWhole && text === "";
+
 /** Follows the chain line by line. */
 class Verifier {
   readonly #expected: AuditHead | undefined;
@@ -70,6 +75,7 @@ class Verifier {
   /** Takes the next line; gives what is wrong with it, if anything. */
   take(line: LogLine): AuditVerification | undefined {
     this.#last = line;
+    if (isEmptyFile(line)) return this.#problem("truncated", { message: emptied });
     if (!line.isWhole) return this.#problem("truncated");
     const found = line.text === undefined ? undefined : parseChainLine(line.text);
     if (found === undefined) return this.#problem("changed");
@@ -126,7 +132,7 @@ export const verifyAuditFile = async (
 ): Promise<AuditVerification> => {
   const verifier = new Verifier(path, options.expectedHead);
   for await (const line of logLines(path)) {
-    if (!line.isWhole && options.allowOpenEnd === true) continue;
+    if (!line.isWhole && options.allowOpenEnd === true && !isEmptyFile(line)) continue;
     const wrong = verifier.take(line);
     if (wrong !== undefined) return wrong;
   }

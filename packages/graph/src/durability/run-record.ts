@@ -1,12 +1,13 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { GraphError, thrownMessage } from "../errors.ts";
+import { commonLength, isList, toList } from "../list.ts";
 import type { Host } from "../run/beginning.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
-import { SharedList } from "../shared-list.ts";
 import { loadFields } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import { demandJson, plainCopy } from "../state/stored-json.ts";
 import type { RunList, RunRecord, StoredRun } from "../stores/run-store.ts";
+import type { StoredList } from "../stores/session-store.ts";
 
 /** Why a run cannot be recovered. */
 type Reason = "unknown" | "running" | "schema_changed" | "graph_changed" | "state_invalid" | "other_payload";
@@ -38,12 +39,12 @@ export const toRunRecord = (
     const cell = entry.cell(name);
     const sessionField = stored.get(name);
     const base = sessionField === undefined ? undefined : session?.cellOf(sessionField);
-    if (cell instanceof SharedList && sessionField !== undefined) {
-      const length = base instanceof SharedList ? cell.commonLength(base) : 0;
+    if (isList(cell) && sessionField !== undefined) {
+      const length = isList(base) ? commonLength(cell, base) : 0;
       lists[name] = { session_field: sessionField, length };
       if (cell.length > length) state[name] = cell.slice(length) as JsonValue[];
     } else if (cell !== undefined) {
-      state[name] = (cell instanceof SharedList ? cell.toArray() : cell) as JsonValue;
+      state[name] = cell as JsonValue;
     }
     if (Object.hasOwn(state, name)) demandJson(name, state[name], "run_persistence_failed");
   }
@@ -68,19 +69,18 @@ export const toRunRecord = (
 export const sessionListsOf = (
   { entries, session_lists: lists }: StoredRun,
   session: SessionBinding | undefined,
-): Map<string, SharedList<JsonValue>> => {
+): Map<string, StoredList> => {
   const saved = entries.findLast((entry) => entry.kind === "saved");
-  const found = new Map<string, SharedList<JsonValue>>();
+  const found = new Map<string, StoredList>();
   for (const [name, { session_field: field, length }] of Object.entries(lists)) {
     const current = session?.cellOf(field);
-    const list =
-      current instanceof SharedList ? (current as SharedList<JsonValue>) : SharedList.of<JsonValue>([]);
+    const list = isList(current) ? (current as StoredList) : toList<JsonValue>([]);
     const own = saved?.lengths[name];
     if (list.length < length || (own !== undefined && own !== list.length)) {
       const message = `the session has ${list.length} items of ${field} and the run knows ${own ?? length}: another run has written it`;
       throw new GraphError("session_write_conflict", message, { fields: [name] });
     }
-    found.set(name, own === undefined ? list : list.first(length));
+    found.set(name, own === undefined ? list : toList(list.slice(0, length)));
   }
   return found;
 };
@@ -102,7 +102,7 @@ export const entryOf = (
   const values: Record<string, unknown> = { ...run.state };
   for (const [name, list] of lists) {
     const own = (run.state[name] ?? []) as JsonValue[];
-    values[name] = list.append(own);
+    values[name] = toList(list, own);
   }
   const known = Object.entries(values).filter(([name]) => plan.schema.specs.has(name));
   try {

@@ -6,11 +6,11 @@ import type { Plan } from "../compile/plan.ts";
 import { Journal } from "../durability/journal.ts";
 import { errorCategory, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
 import type { InvokeOptions } from "../invoke-options.ts";
+import { isList } from "../list.ts";
 import { EventQueue } from "../observers/event-queue.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
 import { type Registration, toRegistrations } from "../observers/observers.ts";
 import type { GraphOutcome, InvocationEnd } from "../outcome.ts";
-import { SharedList } from "../shared-list.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { LeaseProof } from "../stores/lease-store.ts";
 import type { RunEnd, RunWrite } from "../stores/run-store.ts";
@@ -199,9 +199,7 @@ export class Invocation implements AmbientScope {
 
   #listLengths(state: Snapshot): Record<string, number> {
     const cells = this.host.sessions.fields.map(([field]) => [field, state.cell(field)] as const);
-    return Object.fromEntries(
-      cells.flatMap(([field, cell]) => (cell instanceof SharedList ? [[field, cell.length]] : [])),
-    );
+    return Object.fromEntries(cells.flatMap(([field, cell]) => (isList(cell) ? [[field, cell.length]] : [])));
   }
 
   #settle(end: InvocationEnd): JsonValue | undefined {

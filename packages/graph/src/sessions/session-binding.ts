@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { isObject } from "@harnesskit/wire/json";
 import { GraphError, thrownMessage } from "../errors.ts";
-import { SharedList } from "../shared-list.ts";
+import { commonLength, isList } from "../list.ts";
 import { loadFields, replaceFields } from "../state/apply.ts";
 import { deepFreeze } from "../state/check.ts";
 import type { Snapshot } from "../state/snapshot.ts";
@@ -18,8 +18,9 @@ import { migrateState } from "./migrations.ts";
 import type { SessionPlan } from "./session-plan.ts";
 
 const changeOf = (list: StoredList, base: unknown): ListChange | undefined => {
-  const keep = base instanceof SharedList ? list.commonLength(base) : 0;
-  const isSame = base instanceof SharedList && keep === list.length && keep === base.length;
+  if (list === base) return undefined;
+  const keep = isList(base) ? commonLength(list, base) : 0;
+  const isSame = isList(base) && keep === list.length && keep === base.length;
   return isSame ? undefined : { keep, items: list.slice(keep) };
 };
 
@@ -107,7 +108,7 @@ export class SessionBinding {
       // What equals what is stored: not lists that were not stored as such.
       for (const [field, name] of this.plan.fields) {
         const [value, cell] = [this.loaded[field], state.cell(field)];
-        const isAlike = value instanceof SharedList === cell instanceof SharedList;
+        const isAlike = isList(value) === isList(cell);
         if (value !== undefined && isAlike) this.#cells.set(name, cell);
       }
       return state;
@@ -128,12 +129,12 @@ export class SessionBinding {
       const base = this.#cells.get(stored);
       const own = state.cell(field);
       const isUnchanged = paused !== undefined && base !== undefined && own === paused.cell(field);
-      const cell = isUnchanged && !(own instanceof SharedList) ? base : own;
+      const cell = isUnchanged && !isList(own) ? base : own;
       if (cell === undefined) continue;
       whole[stored] = cell as JsonValue | StoredList;
-      const change = cell instanceof SharedList ? changeOf(cell as StoredList, base) : undefined;
+      const change = isList(cell) ? changeOf(cell as StoredList, base) : undefined;
       if (change !== undefined) lists[stored] = change;
-      else if (!(cell instanceof SharedList) && cell !== base) fields[stored] = cell as JsonValue;
+      else if (!isList(cell) && cell !== base) fields[stored] = cell as JsonValue;
       demandJson(field, change?.items ?? fields[stored] ?? null, "session_save_failed");
     }
     return {

@@ -1,6 +1,5 @@
 import { isObject } from "@harnesskit/wire/json";
 import { GraphError, type GraphErrorDetails } from "../errors.ts";
-import { SharedList } from "../shared-list.ts";
 import { FieldFault, type FieldSpec } from "./field.ts";
 import type { StateSchema } from "./schema.ts";
 import { Snapshot } from "./snapshot.ts";
@@ -25,8 +24,8 @@ const callField = <T>(name: string, { reducer }: FieldSpec, details: GraphErrorD
 };
 
 /**
- * Returns a function that creates the state of all defaults. Lists are new each time, since they grow in place; all else is
- * parsed once. The function throws `state_validation_error`.
+ * Returns a function that creates the state of all defaults, which are parsed once. The function throws
+ * `state_validation_error`.
  */
 export const createDefaults = (schema: StateSchema): (() => Snapshot) => {
   let parsed: readonly (readonly [string, unknown])[] | undefined;
@@ -35,10 +34,7 @@ export const createDefaults = (schema: StateSchema): (() => Snapshot) => {
       name,
       callField(name, spec, {}, () => spec.parse(spec.makeDefault())),
     ]);
-    const copies = parsed.map(
-      ([name, cell]) => [name, cell instanceof SharedList ? cell.copy() : cell] as const,
-    );
-    return new Snapshot(schema, new Map(copies));
+    return new Snapshot(schema, new Map(parsed));
   };
 };
 

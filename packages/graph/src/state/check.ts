@@ -1,13 +1,13 @@
 import { isObject, isPlainObject, maxMessageDepth } from "@harnesskit/wire/json";
-import { listOfView } from "../list-view.ts";
+import { isList } from "../list.ts";
 import { FieldFault, type FieldSchema } from "./field.ts";
 
 const freeze = (value: unknown, depth: number): void => {
   if (typeof value !== "object" || value === null) return;
   if (depth > maxMessageDepth) throw new RangeError(`nested deeper than ${maxMessageDepth} levels`);
   if (Array.isArray(value)) {
-    // The view of a list is frozen with all its items.
-    if (listOfView(value) !== undefined) return;
+    // A list is frozen with all its items.
+    if (isList(value as unknown)) return;
     for (const item of value) freeze(item, depth + 1);
   } else if (isPlainObject(value)) {
     for (const key of Object.keys(value)) freeze(value[key], depth + 1);
@@ -38,7 +38,7 @@ const issuePath = (path: readonly (PropertyKey | { readonly key: PropertyKey })[
  */
 export const check = (schema: FieldSchema, given: unknown, isStored = false, place = ""): unknown => {
   const fault = (why: string, cause?: unknown) => new FieldFault("validation", `${place}${why}`, cause);
-  const value = listOfView(given)?.toArray() ?? given;
+  const value = isList(given) ? [...given] : given;
   let result: ReturnType<FieldSchema["~standard"]["validate"]>;
   try {
     result = schema["~standard"].validate(value);

@@ -41,7 +41,7 @@ export class FieldFault {
 }
 
 /**
- * What a field does. A cell is how its value is held: a `SharedList` for a list that grows, the deeply frozen value otherwise.
+ * What a field does. A cell is how its value is held: the deeply frozen value; a list that grows is made by `toList`.
  * All but `makeDefault` throw a `FieldFault`.
  */
 export interface FieldSpec {
@@ -52,7 +52,7 @@ export interface FieldSpec {
   readonly settings: readonly unknown[];
   makeDefault(): unknown;
   /**
-   * The cell of a whole value (or of a `SharedList`). What was parsed before is not parsed again; a stored value is validated and
+   * The cell of a whole value (or of a list). What was parsed before is not parsed again; a stored value is validated and
    * kept as it is.
    */
   parse(value: unknown, isStored?: boolean): unknown;

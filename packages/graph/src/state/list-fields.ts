@@ -1,5 +1,4 @@
-import { listOfView } from "../list-view.ts";
-import { SharedList } from "../shared-list.ts";
+import { isList, toList } from "../list.ts";
 import { checkItems, demandList } from "./check.ts";
 import { type Field, FieldFault, type FieldSchema, type FieldSpec, type ReducerName } from "./field.ts";
 import { type KeyOf, keyProblem, keyReader } from "./item-key.ts";
@@ -16,20 +15,21 @@ interface Growth {
   /** The items that an update adds. */
   itemsOf(update: unknown): readonly unknown[];
   /** What of the validated items is new. */
-  select?(list: SharedList<unknown>, items: readonly unknown[]): readonly unknown[];
+  select?(list: readonly unknown[], items: readonly unknown[]): readonly unknown[];
+  /** One list has become another one by these items. */
+  grown?(from: readonly unknown[], to: readonly unknown[], added: readonly unknown[]): void;
   toUpdate?(value: unknown): unknown;
 }
 
-/** A field whose list only grows at its end, so that its history is shared and never copied. */
+/** A field whose list only grows at its end: what it has validated is not validated again. */
 const growingField = <T, Update>(
   item: FieldSchema<T>,
   options: ListOptions<T>,
   growth: Growth,
 ): Field<readonly T[], Update> => {
-  /** By the lineage of a list: how many of its items this field has validated. */
-  const validated = new WeakMap<object, number>();
-  const trust = (list: SharedList<unknown>): SharedList<unknown> => {
-    validated.set(list.lineage, Math.max(list.length, validated.get(list.lineage) ?? 0));
+  const validated = new WeakSet<readonly unknown[]>();
+  const trust = (list: readonly unknown[]): readonly unknown[] => {
+    validated.add(list);
     return list;
   };
   const spec: FieldSpec = {
@@ -37,23 +37,20 @@ const growingField = <T, Update>(
     problem: growth.problem,
     settings: [item, ...(growth.settings ?? [])],
     makeDefault: () => options.default ?? [],
-    parse(given, isStored) {
-      const value = listOfView(given) ?? given;
-      if (!(value instanceof SharedList)) {
-        if (!Array.isArray(value)) throw new FieldFault("validation", ": expected a list");
-        return trust(SharedList.of(checkItems(item, value, isStored)));
-      }
-      const list = value as SharedList<unknown>;
-      const done = Math.min(validated.get(list.lineage) ?? 0, list.length);
-      if (done === list.length) return list;
-      const checked = checkItems(item, list.slice(done), isStored, done);
-      return trust(isStored ? list : list.first(done).append(checked));
+    parse(value, isStored) {
+      if (!Array.isArray(value)) throw new FieldFault("validation", ": expected a list");
+      if (validated.has(value)) return value;
+      const checked = checkItems(item, value, isStored);
+      return trust(isStored && isList(value) ? value : toList(checked));
     },
     reduce(cell, update) {
-      const list = cell as SharedList<unknown>;
+      const list = cell as readonly unknown[];
       const items = checkItems(item, growth.itemsOf(update), false, list.length);
       const added = growth.select?.(list, items) ?? items;
-      return trust(list.append(added));
+      if (added.length === 0) return list;
+      const next = toList(list, added);
+      growth.grown?.(list, next, added);
+      return trust(next);
     },
     toUpdate: growth.toUpdate ?? ((value) => value),
   };
@@ -102,22 +99,16 @@ export const dedupeAppend = <T>(
 ): Field<readonly T[], readonly T[]> => {
   const { key } = options;
   const keyOf = keyReader(key as KeyOf<unknown> | undefined);
-  const seenIn = new WeakMap<object, { readonly keys: Set<unknown>; length: number }>();
-  const keysOf = (list: SharedList<unknown>): Set<unknown> => {
-    const known = seenIn.get(list.lineage);
-    const seen = known !== undefined && known.length <= list.length ? known : { keys: new Set(), length: 0 };
-    for (const item of list.slice(seen.length)) seen.keys.add(keyOf(item));
-    seen.length = list.length;
-    seenIn.set(list.lineage, seen);
-    return seen.keys;
-  };
+  /** The keys of a list; they go over to the list that grows from it. */
+  const keysOf = new WeakMap<readonly unknown[], Set<unknown>>();
   return growingField(item, options, {
     reducer: "dedupe_append",
     problem: "key" in options ? keyProblem(key) : undefined,
     settings: [key],
     itemsOf: demandedList,
     select(list, items) {
-      const seen = keysOf(list);
+      const seen = keysOf.get(list) ?? new Set(list.map(keyOf));
+      keysOf.set(list, seen);
       const own = new Set<unknown>();
       return items.filter((item) => {
         const key = keyOf(item);
@@ -125,6 +116,12 @@ export const dedupeAppend = <T>(
         own.add(key);
         return true;
       });
+    },
+    grown(from, to, added) {
+      const seen = keysOf.get(from) ?? new Set();
+      keysOf.delete(from);
+      for (const item of added) seen.add(keyOf(item));
+      keysOf.set(to, seen);
     },
   });
 };

@@ -1,4 +1,3 @@
-import { SharedList } from "../shared-list.ts";
 import type { StateSchema } from "./schema.ts";
 
 /** Where a view keeps its snapshot; not enumerable, so that a copy of the view is a plain object. */
@@ -25,8 +24,7 @@ export class Snapshot {
 
   /** The value of a field as users see it. */
   valueOf(name: string): unknown {
-    const cell = this.#cells.get(name);
-    return cell instanceof SharedList ? cell.view : cell;
+    return this.#cells.get(name);
   }
 
   /** This state with other cells for some fields. */

@@ -1,5 +1,5 @@
 import { isObject } from "@harnesskit/wire/json";
-import { SharedList } from "../shared-list.ts";
+import { isList } from "../list.ts";
 import { check, checkItems, demandList, demandMapping } from "./check.ts";
 import { type Field, FieldFault, type FieldSchema, type FieldSpec } from "./field.ts";
 import { type KeyOf, keyProblem, keyReader } from "./item-key.ts";
@@ -13,7 +13,7 @@ const valueField = <Value, Update>(
   spec: {
     toUpdate: (value) => value,
     ...spec,
-    parse: (value, isStored) => spec.parse(value instanceof SharedList ? value.toArray() : value, isStored),
+    parse: (value, isStored) => spec.parse(isList(value) ? [...value] : value, isStored),
   },
 });
 

@@ -1,14 +1,14 @@
 import type { SessionRecord, SessionSummary } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { SharedList } from "../shared-list.ts";
+import { isList } from "../list.ts";
 import { StoreError } from "./graph-store.ts";
 
-/** A list field as it is stored. */
-export type StoredList = SharedList<JsonValue>;
+/** A list field as it is stored: an array made by `toList`. */
+export type StoredList = readonly JsonValue[];
 
 /**
- * The fields of a state as stores keep them: JSON, deeply frozen, and growing lists as {@link SharedList}. `JSON.stringify`
- * writes both. A store may return a list as an array, which costs one more copy.
+ * The fields of a state as stores keep them: JSON, deeply frozen, and growing lists as `toList` makes them. A store
+ * may return a list as another array, which costs one more copy.
  */
 export type StoredState = Readonly<Record<string, JsonValue | StoredList>>;
 
@@ -19,7 +19,7 @@ export interface ListChange {
   readonly items: readonly JsonValue[];
 }
 
-/** A session as a store returns it: the record with shared lists. */
+/** A session as a store returns it: the record with its lists. */
 export interface StoredSession extends Omit<SessionRecord, "state"> {
   readonly state: StoredState;
 }
@@ -112,7 +112,7 @@ export const wholeChanges = (state: StoredState): WholeChanges => {
   const fields: Record<string, JsonValue> = Object.create(null);
   const lists: Record<string, { keep: number; items: Iterable<JsonValue> }> = Object.create(null);
   for (const [name, value] of Object.entries(state)) {
-    if (value instanceof SharedList) lists[name] = { keep: 0, items: value };
+    if (isList(value)) lists[name] = { keep: 0, items: value as StoredList };
     else fields[name] = value as JsonValue;
   }
   return { fields, lists, removed: [] };

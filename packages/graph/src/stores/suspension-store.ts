@@ -4,7 +4,6 @@ import type {
   SuspensionStatus,
   SuspensionSummary,
 } from "@harnesskit/protocol/chat";
-import { SharedList } from "../shared-list.ts";
 import { StoreError } from "./graph-store.ts";
 import type { StoredState } from "./session-store.ts";
 
@@ -129,14 +128,3 @@ export const suspensionSummary = <Stored extends Partial<Pick<StoredSuspension, 
   ...summary
 }: Stored & { readonly completed_positions?: unknown }): Omit<Stored, "frames" | "completed_positions"> =>
   summary as Omit<Stored, "frames" | "completed_positions">;
-
-/** A frame with its lists as arrays, which is how it is written as JSON; for implementations of stores. */
-export const plainFrame = (frame: StoredFrame) => ({
-  ...frame,
-  state: Object.fromEntries(
-    Object.entries(frame.state).map(([name, value]) => [
-      name,
-      value instanceof SharedList ? value.toArray() : value,
-    ]),
-  ),
-});

@@ -1,9 +1,9 @@
 import type { SuspensionFrame } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { activeTrace } from "@harnesskit/wire/trace";
+import { isList } from "../list.ts";
 import type { Invocation } from "../run/invocation.ts";
 import type { Pause, PauseFrame } from "../run/pause.ts";
-import { SharedList } from "../shared-list.ts";
 import { demandJson } from "../state/stored-json.ts";
 import type { StoredList } from "../stores/session-store.ts";
 import type { StoredFrame, SuspensionPut } from "../stores/suspension-store.ts";
@@ -15,11 +15,10 @@ const storedFrame = ({ node, state }: PauseFrame, sessionLists: ReadonlyMap<stri
   for (const name of state.schema.specs.keys()) {
     const cell = state.cell(name);
     const sessionField = sessionLists.get(name);
-    if (cell instanceof SharedList && sessionField !== undefined) {
+    if (isList(cell) && sessionField !== undefined) {
       lists[name] = { session_field: sessionField, length: cell.length };
     } else if (cell !== undefined) {
-      const value = cell instanceof SharedList ? cell.toArray() : cell;
-      demandJson(name, value, "suspension_persistence_failed");
+      demandJson(name, cell, "suspension_persistence_failed");
       kept[name] = cell as JsonValue | StoredList;
     }
   }

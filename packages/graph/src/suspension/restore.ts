@@ -3,12 +3,12 @@ import { isObject } from "@harnesskit/wire/json";
 import type { Plan, PlannedNode } from "../compile/plan.ts";
 import { sessionListsOf } from "../durability/run-record.ts";
 import { GraphError, thrownMessage } from "../errors.ts";
+import { isList } from "../list.ts";
 import type { Host, Resumption } from "../run/beginning.ts";
 import type { Cursor } from "../run/run-graph.ts";
 import { migrateState } from "../sessions/migrations.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
 import type { SessionPlan } from "../sessions/session-plan.ts";
-import { SharedList } from "../shared-list.ts";
 import { loadFields, replaceFields } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import { plainCopy } from "../state/stored-json.ts";
@@ -42,7 +42,7 @@ const listsOf = ({ session_lists: places }: StoredFrame, session: StoredSession 
   Object.fromEntries(
     Object.values(places).map(({ session_field: name, length }) => {
       const list = session?.state[name];
-      return [name, list instanceof SharedList || Array.isArray(list) ? list.slice(0, length) : []];
+      return [name, Array.isArray(list) ? list.slice(0, length) : []];
     }),
   );
 
@@ -178,7 +178,7 @@ export const restore = async (
   const own = recovered === undefined ? undefined : sessionListsOf(recovered, session);
   const lists = shared
     .map(([field]) => [field, own?.get(field) ?? current?.cell(field)] as const)
-    .filter(([, cell]) => cell instanceof SharedList);
+    .filter(([, cell]) => isList(cell));
   const levels = levelsOf(plan, record, Object.fromEntries(lists), migrated);
   const [first] = levels;
   if (first === undefined) throw invalidRecord("state_invalid", "the record has no state");

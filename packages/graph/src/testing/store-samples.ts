@@ -1,5 +1,5 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { SharedList } from "../shared-list.ts";
+import { isList, toList } from "../list.ts";
 import type {
   ListChange,
   SessionWrite,
@@ -16,7 +16,7 @@ export const sampleState = (sample: Sample): StoredState =>
   Object.fromEntries(
     Object.entries(sample).map(([name, value]) => [
       name,
-      name.startsWith("list") ? SharedList.of(value as JsonValue[]) : (value as JsonValue),
+      name.startsWith("list") ? toList(value as JsonValue[]) : (value as JsonValue),
     ]),
   );
 
@@ -24,7 +24,7 @@ const everythingIn = (state: StoredState) => {
   const fields: Record<string, JsonValue> = {};
   const lists: Record<string, ListChange> = {};
   for (const [name, value] of Object.entries(state)) {
-    if (value instanceof SharedList) lists[name] = { keep: 0, items: value.toArray() };
+    if (isList(value)) lists[name] = { keep: 0, items: value as readonly JsonValue[] };
     else fields[name] = value as JsonValue;
   }
   return { fields, lists, removed: [] };
@@ -47,7 +47,7 @@ export const nextWrite = (
   change: Partial<SessionWrite> = {},
 ): SessionWrite => {
   const before = loaded.state.list as StoredList | readonly JsonValue[];
-  const list = (before instanceof SharedList ? before : SharedList.of(before)).append(items);
+  const list = toList(before, items);
   return {
     sessionId: loaded.session_id,
     schemaVersion: loaded.schema_version,

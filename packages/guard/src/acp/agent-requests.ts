@@ -14,7 +14,14 @@ import { type AcpPeers, codes, pass, proxiedAction, readCall, sendError, sendRes
 import { effectKey, withArguments } from "./carried-out.ts";
 import { withPreview } from "./edit-preview.ts";
 import { EditorNotes } from "./editor-notes.ts";
-import { askEditor, cancelledPermission, grantOnce, isGranted, refusePermission } from "./permission.ts";
+import {
+  askEditor,
+  cancelledPermission,
+  grantOnce,
+  grantProblem,
+  isGranted,
+  refusePermission,
+} from "./permission.ts";
 import type { AcpSessions } from "./sessions.ts";
 import type { AcpTerminals } from "./terminals.ts";
 import type { AcpToolReports } from "./tool-reports.ts";
@@ -153,6 +160,9 @@ export class AcpAgentRequests {
     const { sessionId, toolCallId } = call;
     const isKnown = toolCallId === undefined || this.#reports.isKnown(sessionId, toolCallId);
     const notes = isPermission ? new EditorNotes(this.#peers, call, isKnown) : undefined;
+    // A human whose yes could not be told is not asked.
+    const problem = isPermission ? grantProblem(call.params) : undefined;
+    if (problem !== undefined) return this.#refuse(open, notes, problem, true);
     notes?.start();
     const ruling = await judge.decide(await withPreview(action, this.#peers), {
       holdMs: limits.holdMs,
@@ -173,30 +183,32 @@ export class AcpAgentRequests {
 
   async #permit(open: OpenRequest, ruling: ActionRuling, notes: EditorNotes | undefined): Promise<void> {
     const { params } = open.call;
-    const refuse = (reason: string): Promise<void> => {
-      this.#open.delete(idKey(open.id));
-      const { sessionId, toolCallId = "" } = open.call;
-      this.#reports.refuse(sessionId, toolCallId, reason);
-      notes?.refused(reason);
-      return sendResult(this.#peers.agent, open.id, refusePermission(params, reason));
-    };
-    if (ruling.ruling === "refuse") return refuse(ruling.reason);
+    if (ruling.ruling === "refuse") return this.#refuse(open, notes, ruling.reason, false);
     if (ruling.ruling === "ask") return this.#send(open, askEditor(params));
     if (ruling.isModified) {
       const reason = "the harness changed the call, and a permission cannot change it";
-      this.#report(open, { outcome: "refused", error: reason });
-      return refuse(reason);
+      return this.#refuse(open, notes, reason, true);
     }
     const grant = grantOnce(params);
-    if (grant === "choose") return this.#send(open, askEditor(params));
-    if (grant === undefined) {
-      const reason = "it is allowed once, and the agent asks only to be allowed always";
-      this.#report(open, { outcome: "refused", error: reason });
-      return refuse(reason);
-    }
+    if (grant === undefined) return this.#send(open, askEditor(params));
     this.#open.delete(idKey(open.id));
     this.#allow(open);
     return sendResult(this.#peers.agent, open.id, grant);
+  }
+
+  /** Refuses a permission. `isOwn`: the guard does, and the harness does not know of it. */
+  async #refuse(
+    open: OpenRequest,
+    notes: EditorNotes | undefined,
+    reason: string,
+    isOwn: boolean,
+  ): Promise<void> {
+    const { sessionId, toolCallId = "", params } = open.call;
+    this.#open.delete(idKey(open.id));
+    if (isOwn) this.#report(open, { outcome: "refused", error: reason });
+    this.#reports.refuse(sessionId, toolCallId, reason);
+    notes?.refused(reason);
+    return sendResult(this.#peers.agent, open.id, refusePermission(params, reason));
   }
 
   async #carryOut(open: OpenRequest, ruling: ActionRuling): Promise<void> {

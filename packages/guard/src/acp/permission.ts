@@ -5,6 +5,7 @@ import { objectOf } from "../proxy/rpc-message.ts";
 /** An option of `session/request_permission`. */
 interface PermissionOption {
   readonly optionId: string;
+  readonly name: string;
   readonly kind: string;
 }
 
@@ -19,14 +20,22 @@ const selected = (optionId: string, reason?: string): JsonObject =>
 
 export const cancelledPermission: JsonObject = { outcome: { outcome: "cancelled" } };
 
-/**
- * The permission for this one call; undefined where the agent offers none. `choose` where it offers several: the editor's user has to choose
- * among them.
- */
-export const grantOnce = (params: JsonObject): JsonObject | "choose" | undefined => {
-  const [first, ...others] = permissionOptions(params).filter(({ kind }) => kind === "allow_once");
-  if (first === undefined) return undefined;
-  return others.length > 0 ? "choose" : selected(first.optionId);
+const onceOptions = (params: JsonObject): readonly PermissionOption[] =>
+  permissionOptions(params).filter(({ kind }) => kind === "allow_once");
+
+/** The permission for this one call; undefined where the agent offers several: the editor's user has to choose among them. */
+export const grantOnce = (params: JsonObject): JsonObject | undefined => {
+  const [first, ...others] = onceOptions(params);
+  return first === undefined || others.length > 0 ? undefined : selected(first.optionId);
+};
+
+/** Why a yes for this one call could not be told to the agent; undefined where it can be. */
+export const grantProblem = (params: JsonObject): string | undefined => {
+  if (onceOptions(params).length > 0) return undefined;
+  const always = permissionOptions(params).find(({ kind }) => kind === "allow_always");
+  return always === undefined
+    ? "the agent offers no answer that allows the call"
+    : `the agent offers no answer that allows this call only: after ${JSON.stringify(always.name.slice(0, 100))} (allow_always) it would ask no more`;
 };
 
 /** The refusal that the agent offers, for this one call if it can be. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type AcpToolCall, acpAction } from "@harnesskit/agent-hooks/acp";
+import { type AcpNames, type AcpToolCall, acpAction, acpNames } from "@harnesskit/agent-hooks/acp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { BoundedMap, BoundedSet, type JsonLine } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
@@ -8,6 +8,7 @@ import { idKey, objectOf, type RpcMessage } from "../proxy/rpc-message.ts";
 import { type ActionOutcome, boundedResult, type ProxiedAction } from "../proxy/rulings.ts";
 import type { AcpPeers } from "./acp-peers.ts";
 import { textContent } from "./editor-notes.ts";
+import { reportedDifference } from "./reported-difference.ts";
 import type { AcpSessions } from "./sessions.ts";
 
 /** A tool call that an agent has begun. */
@@ -17,6 +18,10 @@ interface RunningCall {
   readonly startedMs: number;
   /** The action that a permission was given for. */
   readonly action?: ProxiedAction;
+  /** What it named when the permission was given. */
+  readonly allowed?: AcpNames;
+  /** What the agent has reported since, where that names another command or file. */
+  readonly other?: { readonly action: ProxiedAction; readonly named: string };
 }
 
 const unaskedWords: Readonly<Record<string, string>> = {
@@ -96,11 +101,13 @@ export class AcpToolReports {
     this.#ended.delete(key);
     this.#reasons.delete(key);
     const { call } = this.#running.get(key) ?? {};
+    const kind = toolCall.kind ?? call?.kind;
     this.#running.set(key, {
       call: { ...call, ...(toolCall as AcpToolCall & JsonObject) },
       session,
       startedMs: this.#peers.clock.elapsedMs(),
       action,
+      allowed: acpNames(defined({ ...toolCall, kind }), this.#sessions.agent),
     });
   }
 
@@ -144,6 +151,9 @@ export class AcpToolReports {
       ...before,
       session: sessionId,
       call: merged,
+      other:
+        before?.other ??
+        this.#otherOf(key, before, { ...given, ...defined({ kind: merged.kind }), toolCallId }),
     } as RunningCall;
     if (!outcomes.has(call.status)) {
       this.#running.set(key, running);
@@ -183,12 +193,44 @@ export class AcpToolReports {
   #end(key: string, running: RunningCall, outcome: ActionOutcome): void {
     this.#running.delete(key);
     this.#ended.add(key);
+    const { other } = running;
+    if (running.action !== undefined && other !== undefined) {
+      const error = `the agent reports that it did something else than was allowed: ${other.named.slice(0, 200)}`;
+      this.#report(running, running.action, { outcome: "unknown", error });
+      this.#report(running, other.action, outcome);
+      return;
+    }
     // The request that carried it out has a row of its own.
     if (running.action === undefined && this.#isCarriedOut(running)) return;
-    const { judge, clock } = this.#peers;
     const action = running.action ?? this.#reported(key, running);
     if (running.action === undefined) this.#tell(action);
-    judge.report(action, outcome, clock.elapsedMs() - running.startedMs);
+    this.#report(running, action, outcome);
+  }
+
+  #report({ startedMs }: RunningCall, action: ProxiedAction, outcome: ActionOutcome): void {
+    const { judge, clock } = this.#peers;
+    judge.report(action, outcome, clock.elapsedMs() - startedMs);
+  }
+
+  /** The action that an update of an allowed call names, where that is another one. */
+  #otherOf(
+    key: string,
+    before: RunningCall | undefined,
+    call: AcpToolCall & JsonObject,
+  ): RunningCall["other"] {
+    if (before?.allowed === undefined) return undefined;
+    const { agent } = this.#sessions;
+    const { allowed, session } = before;
+    const workspace = this.#sessions.workspaceOf(session);
+    const named = reportedDifference(allowed, acpNames(call, agent), workspace);
+    if (named === undefined) return undefined;
+    const name = agent ?? "the agent";
+    if (!this.#told.has("other")) {
+      this.#told.add("other");
+      const shown = named.slice(0, 200);
+      this.#peers.note(`not judged: ${name} reports something else than it was allowed to do: ${shown}`);
+    }
+    return { action: { ...this.#reported(key, { ...before, call }), callId: randomUUID() }, named };
   }
 
   /** All that a call names was written or run by requests that were judged. */

@@ -1,4 +1,4 @@
-/** Approvals, continuations, records of cores, and what is sent after a commit. `store.` stands for the schema. */
+/** Approvals, continuations, and records of cores. `store.` stands for the schema. */
 export const questionsAndAnswers = `
 -- The record is JSON; the columns beside it are for finding it. Times are milliseconds since the epoch.
 CREATE TABLE store.approvals (
@@ -58,17 +58,4 @@ CREATE TABLE store.records (
   version bigint NOT NULL,
   items text NOT NULL
 );
-
--- What is sent after the commit that wrote it. A row that is being sent is due when its sender's time is over.
-CREATE TABLE store.outbox (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  topic text NOT NULL,
-  key text NOT NULL,
-  body text NOT NULL,
-  attempts int NOT NULL DEFAULT 0,
-  due_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  failed_at timestamptz
-);
-CREATE INDEX outbox_due ON store.outbox (topic, due_at) WHERE failed_at IS NULL;
-CREATE INDEX outbox_by_key ON store.outbox (topic, key, id) WHERE failed_at IS NULL;
 `;

@@ -1,4 +1,4 @@
-import { type SessionWrite, SharedList } from "@harnesskit/graph";
+import { type SessionWrite, toList } from "@harnesskit/graph";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { Event, Thread } from "@harnesskit/protocol/threads";
 
@@ -10,7 +10,7 @@ export const write = (
 ): SessionWrite => ({
   sessionId,
   schemaVersion: "1",
-  state: { messages: SharedList.of(messages) },
+  state: { messages: toList(messages) },
   baseVersion: null,
   changes: { fields: {}, lists: { messages: { keep: 0, items: messages } }, removed: [] },
   ...change,

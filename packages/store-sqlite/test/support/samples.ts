@@ -1,20 +1,18 @@
 import {
+  isList,
   type SessionWrite,
-  SharedList,
   type StoredList,
   type StoredSession,
   type StoredState,
   type SuspensionPut,
+  toList,
 } from "@harnesskit/graph";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 
 /** A state: arrays become lists. */
 const stateOf = (sample: Readonly<Record<string, JsonValue>>): StoredState =>
   Object.fromEntries(
-    Object.entries(sample).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? SharedList.of(value) : value,
-    ]),
+    Object.entries(sample).map(([name, value]) => [name, Array.isArray(value) ? toList(value) : value]),
   );
 
 /** A state as plain JSON. */
@@ -30,11 +28,11 @@ export const whole = (
   const state = stateOf(sample);
   const entries = Object.entries(state);
   const fields = Object.fromEntries(
-    entries.flatMap(([name, value]) => (value instanceof SharedList ? [] : [[name, value as JsonValue]])),
+    entries.flatMap(([name, value]) => (isList(value) ? [] : [[name, value as JsonValue]])),
   );
   const lists = Object.fromEntries(
     entries.flatMap(([name, value]) =>
-      value instanceof SharedList ? [[name, { keep: 0, items: value.toArray() }]] : [],
+      isList(value) ? [[name, { keep: 0, items: value as readonly JsonValue[] }]] : [],
     ),
   );
   const changes = { fields, lists, removed: [] };
@@ -51,7 +49,7 @@ export const added = (
   return {
     sessionId: loaded.session_id,
     schemaVersion: loaded.schema_version,
-    state: { ...loaded.state, messages: before.append(items) },
+    state: { ...loaded.state, messages: toList(before, items) },
     baseVersion: loaded.version,
     changes: { fields: {}, lists: { messages: { keep: before.length, items } }, removed: [] },
     ...change,

@@ -5,7 +5,15 @@ import { noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wi
 import { wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
-import { jsonSchema, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from "ai";
+import {
+  jsonSchema,
+  type LanguageModel,
+  type ModelMessage,
+  type StepResult as ModelStep,
+  streamText,
+  type ToolSet,
+  tool,
+} from "ai";
 import { TurnError } from "../errors.ts";
 import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
@@ -27,12 +35,21 @@ export interface StepOptions {
   readonly onRetry?: ((reason: string) => void) | undefined;
 }
 
+/** Each tool as the model sees it, made when it is first shown. */
+const shownTools = new WeakMap<Tool, ToolSet[string]>();
+
+const toShownTool = (each: Tool): ToolSet[string] => {
+  const inputSchema = jsonSchema(wellFormedJson(inputSchemaOf(each)) as JsonObject);
+  return tool({ description: wellFormed(each.description), inputSchema });
+};
+
 /** The tools as the model sees them. They have no `execute`: the server runs them. */
 const toToolSet = (tools: readonly Tool[]): ToolSet => {
   const set: ToolSet = {};
   for (const each of tools) {
-    const schema = wellFormedJson(inputSchemaOf(each)) as JsonObject;
-    set[each.name] = tool({ description: wellFormed(each.description), inputSchema: jsonSchema(schema) });
+    const shown = shownTools.get(each) ?? toShownTool(each);
+    shownTools.set(each, shown);
+    set[each.name] = shown;
   }
   return set;
 };
@@ -70,16 +87,22 @@ const runStep = async (
   /** The `assistant_message` of each block that is open. */
   const open = new Map<string, MessageWriter>();
   const beside = new Map<string, ProviderMetadata>();
-  const end = async (id: string) => {
+  /** Settle when the messages are stored. Behind the last step of a turn, its end is stored together with them. */
+  const stored: Promise<void>[] = [];
+  const end = (id: string) => {
     const message = open.get(id);
+    if (!message) return;
+    const completed = message.complete(beside.get(id));
+    completed.catch(() => {});
+    stored.push(completed);
     open.delete(id);
-    await message?.complete(beside.get(id));
     beside.delete(id);
   };
   const calls: ToolRequest[] = [];
   /** The arguments of each call as the model wrote them. */
   const inputs = new Map<string, string>();
   let hasText = false;
+  const steps: ModelStep<ToolSet>[] = [];
   const stream = streamText({
     model: watched(options),
     ...defined({ system: wellFormed(turn.agent.systemPrompt) || undefined }),
@@ -88,6 +111,8 @@ const runStep = async (
     abortSignal: turn.signal,
     maxRetries: options.maxRetries,
     onError: () => {},
+    // Each promise of the stream would read it once more.
+    onStepFinish: (finished) => void steps.push(finished),
   });
   try {
     for await (const part of stream.fullStream) {
@@ -106,7 +131,7 @@ const runStep = async (
           break;
         case "text-end":
         case "reasoning-end":
-          await end(part.id);
+          end(part.id);
           break;
         case "tool-input-delta":
           inputs.set(part.id, `${inputs.get(part.id) ?? ""}${part.delta}`);
@@ -133,14 +158,10 @@ const runStep = async (
           break;
       }
     }
-    for (const id of [...open.keys()]) await end(id);
+    for (const id of [...open.keys()]) end(id);
     turn.signal.throwIfAborted();
-    const [response, usage, finishReason, rawReason] = await Promise.all([
-      stream.response,
-      stream.usage,
-      stream.finishReason,
-      stream.rawFinishReason,
-    ]);
+    const finished = steps.at(-1) ?? ((await stream.steps).at(-1) as ModelStep<ToolSet>);
+    const { response, usage, finishReason, rawFinishReason: rawReason } = finished;
     const { inputTokens, outputTokens, totalTokens } = usage;
     operation?.set({
       responseModel: response.modelId,
@@ -158,6 +179,7 @@ const runStep = async (
       throw new TurnError("model_filtered", "The model's provider withheld the answer.");
     const missing = noAnswerReason({ reason: finishReason, rawReason, calls: calls.length, hasText });
     if (missing !== undefined) throw new TurnError("model_no_answer", asSentence(missing));
+    if (calls.length > 0) await Promise.all(stored);
     // The SDK answers an unusable call by itself; here every answer to a call comes from the server.
     const messages = response.messages.filter(({ role }) => role === "assistant");
     for (const { content } of messages) {

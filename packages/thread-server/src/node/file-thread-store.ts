@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import { type FileLockOwner, JournalFile } from "@harnesskit/node-kit";
+import type { FileLockOwner, JournalFile } from "@harnesskit/node-kit";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { type Clock, callSafely, randomId, systemClock } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
+import { isSameButUse } from "../edit-thread.ts";
 import { ThreadStoreError } from "../errors.ts";
 import { checkFileThreadStoreOptions } from "../option-names.ts";
 import type {
@@ -53,6 +54,15 @@ export interface FileThreadStoreOptions {
 /** Begins the name of a thread's directory once the thread is deleted. */
 const deletedPrefix = "deleted_";
 
+/** A thread that this store holds for writing. */
+interface Held {
+  readonly log: JournalFile;
+  /** What its `meta.json` says, where that is known. */
+  written: Thread | undefined;
+  /** The thread as it was used since: `meta.json` is written when it is given back, the index says it meanwhile. */
+  used?: Thread | undefined;
+}
+
 /**
  * Keeps threads as files: `threads/{threadId}/events.jsonl` and `meta.json` (section "Persistence"). A `meta.json` that
  * is missing or garbled is read from the log, and written anew by the server that holds the thread.
@@ -65,8 +75,7 @@ class FileThreadStore implements ThreadStore {
   readonly #index: ThreadIndex;
   readonly #grants: GrantFiles;
   readonly #requests: RequestFiles;
-  /** The logs of the threads that it holds. */
-  readonly #held = new Map<string, JournalFile>();
+  readonly #held = new Map<string, Held>();
 
   constructor(options: FileThreadStoreOptions) {
     const { root, fileSystem = nodeFileSystem, clock = systemClock } = options;
@@ -107,13 +116,23 @@ class FileThreadStore implements ThreadStore {
 
   update(thread: Thread): Promise<void> {
     return guarded(async () => {
+      const held = this.#held.get(thread.threadId);
+      if (held?.written && isSameButUse(held.written, thread)) {
+        held.used = thread;
+        this.#index.putUse(thread);
+        return;
+      }
       await this.#files(thread.threadId).writeMeta(thread);
+      if (held) Object.assign(held, { written: thread, used: undefined });
       this.#index.put(thread);
     });
   }
 
   get(threadId: string): Promise<Thread | undefined> {
-    return guarded(async () => (isThreadId(threadId) ? this.#files(threadId).read() : undefined));
+    return guarded(async () => {
+      const thread = isThreadId(threadId) ? await this.#files(threadId).read() : undefined;
+      return thread && (this.#held.get(threadId)?.used ?? thread);
+    });
   }
 
   list(): Promise<Thread[]> {
@@ -132,7 +151,7 @@ class FileThreadStore implements ThreadStore {
         await this.#fileSystem.rename(path, join(this.#threads.path, gone));
       } finally {
         // Its lock is gone with it, or stays that of this process.
-        await held?.close();
+        await held?.log.close();
       }
       this.#index.remove(threadId);
       await this.#threads.sync();
@@ -143,7 +162,7 @@ class FileThreadStore implements ThreadStore {
 
   append(threadId: string, events: readonly Event[], { flush }: { flush: boolean }): Promise<void> {
     return guarded(async () => {
-      const log = this.#held.get(threadId);
+      const { log } = this.#held.get(threadId) ?? {};
       if (!log) throw new ThreadStoreError("store_failed", "The thread is not held for writing");
       if (flush || events.some(precedesAction)) log.demandPlace();
       const text = events.map((event) => `${JSON.stringify(event)}\n`).join("");
@@ -176,22 +195,13 @@ class FileThreadStore implements ThreadStore {
       files.artifacts.refuseLinks();
       const { isOwnerDead } = this.#options;
       const lock = await lockThread(files.lock, { fileSystem: this.#fileSystem, isOwnerDead });
-      let log: JournalFile | undefined;
+      let held: Held;
       try {
-        await files.mend();
-        log = new JournalFile({
-          path: files.log,
-          maxBytes: this.#maxLogBytes,
-          lock,
-          flushedBefore: '"type":"turn.started"',
-          fileSystem: this.#fileSystem,
-        });
-        log.cutTail();
+        held = { written: await files.mend(), log: await files.holdLog(lock) };
       } catch (error) {
-        await (log ? log.close() : lock.release());
+        await lock.release();
         throw error;
       }
-      const held = log;
       this.#held.set(threadId, held);
       return { release: () => this.#release(threadId, held) };
     });
@@ -199,9 +209,8 @@ class FileThreadStore implements ThreadStore {
 
   openArtifact(threadId: string, name: string): Promise<ArtifactWriter> {
     return guarded(async () => {
-      const { artifacts } = this.#files(threadId);
       checkArtifactName(name);
-      return openArtifactFile(artifacts, name);
+      return openArtifactFile(this.#files(threadId).artifacts, name);
     });
   }
 
@@ -224,6 +233,7 @@ class FileThreadStore implements ThreadStore {
   async close(): Promise<void> {
     const all = [...this.#held].map(([threadId, held]) => this.#release(threadId, held));
     const ends = await Promise.allSettled(all);
+    this.#index.flush();
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 
@@ -232,11 +242,13 @@ class FileThreadStore implements ThreadStore {
   }
 
   /** Gives back this one, if it is still held. */
-  #release(threadId: string, log: JournalFile): Promise<void> {
+  #release(threadId: string, held: Held): Promise<void> {
     return guarded(async () => {
-      if (this.#held.get(threadId) !== log) return;
+      if (this.#held.get(threadId) !== held) return;
       this.#held.delete(threadId);
-      await log.close();
+      // Where that fails, the log still says when the thread was used.
+      if (held.used) await this.update(held.used).catch(() => {});
+      await held.log.close();
     });
   }
 

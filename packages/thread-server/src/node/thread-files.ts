@@ -1,6 +1,12 @@
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { openOwnFile, temporaryName, UnsafeFileError } from "@harnesskit/node-kit";
+import {
+  type FileLock,
+  JournalFile,
+  openOwnFile,
+  temporaryName,
+  UnsafeFileError,
+} from "@harnesskit/node-kit";
 import { type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
 import { ThreadStoreError } from "../errors.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
@@ -67,14 +73,36 @@ export class ThreadFiles {
     return unlessMissing(openOwnFile(this.log, { maxBytes: this.#maxLogBytes, fileSystem }));
   }
 
-  /** Removes what servers that died left half-done, and writes a lost `meta.json` anew. The caller holds the lock. */
-  async mend(): Promise<void> {
+  /** The log for writing, without what its last writer died in. The caller holds the lock, which the log gives back with its end. */
+  async holdLog(lock: FileLock): Promise<JournalFile> {
+    const { fileSystem } = this.directory;
+    const flushedBefore = '"type":"turn.started"';
+    const log = new JournalFile({
+      path: this.log,
+      maxBytes: this.#maxLogBytes,
+      lock,
+      flushedBefore,
+      fileSystem,
+    });
+    try {
+      log.cutTail();
+      return log;
+    } catch (error) {
+      await log.close();
+      throw error;
+    }
+  }
+
+  /** Removes what servers that died left half-done, and writes a lost `meta.json` anew; gives what it says. The caller holds the lock. */
+  async mend(): Promise<Thread | undefined> {
     for (const name of (await this.directory.names()) ?? [])
       if (isLeftover(name)) await this.directory.remove(name);
-    if (await this.#readMeta()) return;
+    const known = await this.#readMeta();
+    if (known) return known;
     const thread = await this.#readFromLog().catch(() => undefined);
     // Where that fails, the log still says what is in it.
     if (thread) await this.writeMeta(thread).catch(() => {});
+    return undefined;
   }
 
   /** What `meta.json` says; undefined where it is missing, is not a regular file of at most 1 MiB, or no thread of this id. */

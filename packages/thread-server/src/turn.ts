@@ -1,0 +1,294 @@
+import type { Turn as TurnData, Usage } from "@harnesskit/protocol/threads";
+import { createDeferred, HarnessError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
+import {
+  currentTracer,
+  inOperation,
+  readTraceContext,
+  type TraceContext,
+  type TracedOperation,
+} from "@harnesskit/wire/trace";
+import { ApprovalFlow } from "./approval-flow.ts";
+import type { Ending } from "./close-open-items.ts";
+import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
+import type { PendingWork } from "./pending-questions.ts";
+import { PromptAdmission } from "./prompt-admission.ts";
+import type { RequestName } from "./request-digest.ts";
+import type { ServerSettings } from "./server-settings.ts";
+import type { ThreadSession } from "./thread-session.ts";
+import { ToolCalls } from "./tool-calls.ts";
+import { toTurnContext } from "./turn-context.ts";
+import { TurnLog } from "./turn-log.ts";
+import type { ObservedTurn } from "./turn-observer.ts";
+import type { TurnRequest } from "./turn-runner.ts";
+
+export interface TurnOptions {
+  readonly session: ThreadSession;
+  readonly turnId: string;
+  readonly request: TurnRequest;
+  /** The name of the request that starts it. */
+  readonly name?: RequestName | undefined;
+  /** Where a prompt that waited belongs in a trace. @default the active operation */
+  readonly parent?: TraceContext | undefined;
+  /** The turn as an earlier server began it; undefined for a new one. */
+  readonly begun?: TurnData | undefined;
+}
+
+/**
+ * A turn from its start to its one terminal event: records what the user said, runs the agent, and writes its items. Refuses with
+ * `turn_ended` whatever comes after the end.
+ */
+export class Turn {
+  readonly session: ThreadSession;
+  readonly settings: ServerSettings;
+  readonly request: TurnRequest;
+  /** The turn as its start says it. */
+  readonly data: TurnData;
+  /** True when an earlier server began it. */
+  readonly isResumed: boolean;
+  readonly observed: ObservedTurn;
+  readonly log: TurnLog;
+  readonly flow: ApprovalFlow;
+  readonly calls: ToolCalls;
+  readonly #prompt: PromptAdmission;
+  readonly #operation: TracedOperation<"turn"> | undefined;
+  readonly #abort = new AbortController();
+  readonly #ended = createDeferred<void>();
+  #usage: Usage | undefined;
+  #isCancelled = false;
+  #waiting = 0;
+
+  constructor({ session, turnId, request, name, parent, begun }: TurnOptions) {
+    const { settings, thread } = session;
+    const { threadId, directory } = thread;
+    this.session = session;
+    this.settings = settings;
+    this.request = request;
+    this.isResumed = begun !== undefined;
+    this.observed = { threadId, turnId, directory, agent: request.agent.name, isResumed: this.isResumed };
+    // The same trace goes on, and the link says where it was left.
+    const trace = readTraceContext(begun?._meta);
+    const { agent, input } = request;
+    this.#operation = currentTracer()?.start(
+      "turn",
+      { threadId, turnId, agent: agent.name, isResumed: this.isResumed, input },
+      begun ? { parent: trace, links: [trace] } : { parent },
+    );
+    this.data =
+      begun ??
+      defined({
+        turnId,
+        threadId,
+        status: "running" as const,
+        time: { started: settings.clock.now() },
+        ...name,
+        _meta: this.#operation?.context,
+      });
+    this.log = new TurnLog(session, this.data);
+    this.flow = new ApprovalFlow(this);
+    this.calls = new ToolCalls(this);
+    this.#prompt = new PromptAdmission(this, request);
+  }
+
+  get turnId(): string {
+    return this.data.turnId;
+  }
+
+  get threadId(): string {
+    return this.data.threadId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Settles after the terminal event, or when the turn was left to a later server. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** Where the turn began in a trace, perhaps at an earlier server. */
+  get trace(): TraceContext | undefined {
+    return readTraceContext(this.data._meta);
+  }
+
+  /** True while everything that the turn does is waiting for a human. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** Writes `turn.started` and the prompt together. Settles when they are stored. */
+  begin(): Promise<void> {
+    const begun = this.log.begin();
+    this.#prompt.record();
+    return begun;
+  }
+
+  /** The turn could not begin: nothing of it is in the log. */
+  discard(error: unknown): void {
+    this.log.close();
+    this.#operation?.end(error);
+    this.#ended.resolve();
+  }
+
+  /** Runs a turn that has begun to its end. Rejects never. `check` may refuse what the agent would be given. */
+  run(check?: () => Promise<void>): Promise<void> {
+    return this.#run(async () => {
+      await check?.();
+      await this.#runAgent(await this.#prompt.admit());
+    });
+  }
+
+  /** Makes the questions of an earlier server answerable at once, and goes on from their answers to the end. Rejects never. */
+  resume({ calls, prompt }: PendingWork): Promise<void> {
+    return inOperation(this.#operation, () => {
+      const answered = Promise.all(calls.map(({ question, call }) => this.calls.resume(call, question)));
+      const admitted = prompt && this.#prompt.resume(prompt.message, prompt.question);
+      answered.catch(() => {});
+      admitted?.catch(() => {});
+      return this.#run(async () => {
+        await answered;
+        const final = (await admitted) ?? this.request;
+        this.signal.throwIfAborted();
+        await this.#runAgent(final);
+      });
+    });
+  }
+
+  /** Asks the runner to stop. The turn ends as cancelled, at the latest after the server's `cancelTimeoutMs`. */
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#abort.abort(new HarnessError("turn_cancelled", "the turn was cancelled"));
+  }
+
+  /** Cancels, and settles when the end is stored. Rejects when it could not be stored. */
+  async cancelAndStore(): Promise<void> {
+    this.cancel();
+    await this.ended;
+    if (!this.log.isEndStored) throw this.log.unstored?.error ?? turnEnded();
+  }
+
+  /** Stops the turn because its log is lost: it ends with this error. */
+  abandon(error: ThreadStoreError): void {
+    this.#abort.abort(error);
+  }
+
+  /** Ends the turn because the server closes. What waits for a human is left as it is in the log. */
+  async shutDown(): Promise<void> {
+    const isLeft = this.isWaiting;
+    if (isLeft) this.log.close();
+    this.#abort.abort(new TurnError("server_closed", "The server was closed while the turn was running."));
+    if (isLeft) this.#ended.resolve();
+    await this.ended;
+  }
+
+  /** Marks the turn as waiting for a human until the promise settles. */
+  async waiting<T>(answer: Promise<T>): Promise<T> {
+    this.#waiting++;
+    this.session.turns.changed();
+    try {
+      return await answer;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  addUsage(usage: Usage): void {
+    const sum: Usage = { ...this.#usage };
+    for (const key of ["inputTokens", "outputTokens", "totalTokens"] as const) {
+      const value = usage[key];
+      if (value !== undefined) sum[key] = (sum[key] ?? 0) + value;
+    }
+    this.#usage = sum;
+  }
+
+  newId(prefix: string): string {
+    return this.settings.createId(prefix);
+  }
+
+  async #runAgent(request: TurnRequest): Promise<void> {
+    const tools = await this.calls.tools();
+    this.signal.throwIfAborted();
+    this.settings.observe("agentStarted", this.observed);
+    await this.settings.runner.run(toTurnContext(this, request, tools));
+  }
+
+  #run(work: () => Promise<void>): Promise<void> {
+    return inOperation(this.#operation, async () => {
+      const { observe } = this.settings;
+      observe("turnStarted", this.observed);
+      const ending = await this.#runToEnd(work);
+      const usage = this.#usage;
+      this.#operation?.set({ status: "waiting", ...ending, ...usage });
+      this.#operation?.end(ending?.status === "error" ? ending : undefined);
+      if (ending) observe("turnEnded", this.observed, { ...ending, usage });
+    });
+  }
+
+  /** How the turn ended; undefined where it was left to a later server. */
+  async #runToEnd(work: () => Promise<void>): Promise<Ending | undefined> {
+    const done = work().then(
+      (): Ending => ({ status: "completed" }),
+      (error: unknown) => this.#toEnding(error),
+    );
+    const left = this.ended.then((): Ending => ({ status: "completed" }));
+    const watch = this.#watchStop();
+    const ending = await Promise.race([done, watch.overdue, left]);
+    watch.end();
+    if (this.log.isClosed) return undefined;
+    // A runner that was told to stop may do so without a word: its turn is not completed.
+    const isCut = this.signal.aborted && ending.status !== "error";
+    return this.#end(isCut ? this.#toEnding(this.signal.reason) : ending);
+  }
+
+  /** `overdue` resolves some time after the turn's signal aborts, whether its runner listens or not, until `end`. */
+  #watchStop(): { readonly overdue: Promise<Ending>; end(): void } {
+    const { clock, limits } = this.settings;
+    const overdue = createDeferred<Ending>();
+    let stopTimer = () => {};
+    const onAbort = () => {
+      stopTimer = clock.after(limits.cancelTimeoutMs, () =>
+        overdue.resolve(this.#toEnding(this.signal.reason)),
+      );
+    };
+    if (this.signal.aborted) onAbort();
+    else this.signal.addEventListener("abort", onAbort, { once: true });
+    const end = () => {
+      this.signal.removeEventListener("abort", onAbort);
+      stopTimer();
+    };
+    return { overdue: overdue.promise, end };
+  }
+
+  #toEnding(error: unknown): Ending {
+    if (this.#isCancelled) return { status: "cancelled" };
+    const cause = this.signal.aborted ? this.signal.reason : error;
+    if (TurnError.isInstance(cause) || isStoreFailure(cause)) {
+      return { status: "error", error: cause.message, code: cause.code };
+    }
+    this.settings.onError(error);
+    return { status: "error", error: "The agent failed.", code: "agent_failed" };
+  }
+
+  async #end(ending: Ending): Promise<Ending> {
+    this.log.close();
+    // Nothing of this turn is written any more but what closes it; tools that still run are aborted.
+    if (!this.signal.aborted) this.#abort.abort(turnEnded());
+    const isWhole = (end: Ending) => end.status !== "completed" || this.log.failure === undefined;
+    let end = isWhole(ending) ? ending : toStoreEnding(this.log.failure);
+    await this.log.end(end, this.#usage);
+    if (!isWhole(end)) {
+      end = toStoreEnding(this.log.failure);
+      await this.log.end(end, this.#usage);
+    }
+    if (this.log.unstored) this.settings.onError(this.log.unstored.error);
+    this.#ended.resolve();
+    return end;
+  }
+}
+
+/** How a turn ends of which an item could not be stored. */
+const toStoreEnding = (error: unknown): Ending => {
+  if (isStoreFailure(error)) return { status: "error", error: error.message, code: error.code };
+  return { status: "error", error: "The agent failed.", code: "agent_failed" };
+};
