@@ -87,9 +87,7 @@ export class Admission<Context> {
     const abort = new AbortController();
     const unfollow = followSignal(abort, signalOf(context));
     try {
-      // The redaction still looks for what the hook may take out.
-      const own = auth && { ...auth };
-      const asked = async () => authenticate({ auth: own, shell, context, signal: abort.signal });
+      const asked = async () => authenticate({ auth, shell, context, signal: abort.signal });
       const settled = await settleWithin(asked(), {
         name: "authenticate",
         timeoutMs: this.#limits.authenticateTimeoutMs,

@@ -188,6 +188,8 @@ export class TurnQueue {
     const turnId = await this.prompts.add(request, name, interrupted?.turnId);
     if (interrupted && interrupted === this.#active) interrupted.cancel();
     this.next();
+    // One that begins at once is answered when its start is stored.
+    if (this.#active?.turnId === turnId) await this.#beginning?.catch(() => {});
     return { turnId, position: this.prompts.positionOf(turnId) };
   }
 

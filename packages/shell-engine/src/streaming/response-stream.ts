@@ -7,18 +7,14 @@ import {
   type StreamText,
 } from "@harnesskit/protocol/openharness";
 import { Feed } from "@harnesskit/wire";
+import type { ShellEngineLimits } from "../limits.ts";
 
 type Draft<Frame> = Omit<Frame, "stream_id" | "seq">;
 /** What a handler says of a directive. */
 export type Progress = Omit<Draft<StreamProgress>, "type">;
 type Waiting = Draft<StreamOpened> | Draft<StreamText> | Draft<StreamProgress> | Draft<StreamEnd>;
 
-export interface StreamBounds {
-  /** Characters that may wait for the reader. */
-  readonly maxStreamLength: number;
-  /** Characters of a frame's text. */
-  readonly maxFrameLength: number;
-}
+type StreamBounds = Pick<ShellEngineLimits, "maxStreamLength" | "maxFrameLength">;
 
 /** What a preview takes beside its text, in characters, about. */
 const frameOverhead = 160;
