@@ -45,22 +45,6 @@ const auditOf = (audit: Pick<AuditSink, "record" | "isFull">): AuditRecorder => 
   },
 });
 
-/** A class, because the transport makes its signal when it is first read. */
-class ExchangeContext implements AgentContext {
-  constructor(
-    readonly link: AgentLink,
-    readonly transport: TransportContext,
-  ) {}
-
-  get principal(): unknown {
-    return this.transport.principal;
-  }
-
-  get signal(): AbortSignal {
-    return this.transport.signal as AbortSignal;
-  }
-}
-
 /**
  * Makes a hub: it decides the events of agents by policy, asks humans where the policy says so, and keeps what happened. Nothing
  * is opened before `start`. Throws `invalid_argument` for limits that are not valid.
@@ -237,7 +221,8 @@ export const createHub = (options: HubOptions): Hub => {
     exchange: {
       malformed: server.malformed,
       unsendable: server.unsendable,
-      handle: (message, context) => server.handle(message, new ExchangeContext(httpLink, context)),
+      // The context is this exchange's own, and makes its signal when that is read: a copy would make it for each.
+      handle: (message, context) => server.handle(message, Object.assign(context, { link: httpLink })),
     },
     connectClient: (channel, user) => api.connect(channel, user),
     approval: (id) => approvals.get(id),

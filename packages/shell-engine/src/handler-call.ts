@@ -25,10 +25,7 @@ const writeLine = (log: ShellLog, subject: Subject, event: string, details?: Jso
   callSafely(() => log.write(subject, isShown ? { ...line, details } : line));
 };
 
-/**
- * What a handler gets of a request. A class, because its signal is made when it is first read, and V8 keeps each object whose
- * literal has a getter, with all that the getter sees, until the next full garbage collection.
- */
+/** What a handler gets of a request. A class: V8 keeps each literal that has a getter until the next full collection. */
 export class HandlerCall<Context> implements ShellCall<Context> {
   readonly requestId: string | undefined;
   readonly correlationId: string | undefined;
@@ -63,7 +60,8 @@ export class HandlerCall<Context> implements ShellCall<Context> {
     this.intent = asked.user_intent;
     this.task = asked.task_hint;
     this.shell = asked.shell;
-    this.environment = asked.environment_state;
+    // The redaction and the log still need what the handler may take out.
+    this.environment = asked.environment_state && { ...asked.environment_state };
     this.attachments = asked.attachments ?? [];
     this.extensions = asked.extensions;
     this.requestExtensions = request.request.extensions;

@@ -14,8 +14,6 @@ type Draft<Frame> = Omit<Frame, "stream_id" | "seq">;
 export type Progress = Omit<Draft<StreamProgress>, "type">;
 type Waiting = Draft<StreamOpened> | Draft<StreamText> | Draft<StreamProgress> | Draft<StreamEnd>;
 
-type StreamBounds = Pick<ShellEngineLimits, "maxStreamLength" | "maxFrameLength">;
-
 /** What a preview takes beside its text, in characters, about. */
 const frameOverhead = 160;
 
@@ -37,13 +35,13 @@ const cutAt = (text: string, length: number): number => {
  */
 export class ResponseStream extends Feed<StreamFrame> {
   readonly id: string;
-  readonly #bounds: StreamBounds;
+  readonly #bounds: ShellEngineLimits;
   #waiting: Waiting[];
   #length = 0;
   #seq = 0;
   #isFull = false;
 
-  constructor(id: string, requestId: string, bounds: StreamBounds) {
+  constructor(id: string, requestId: string, bounds: ShellEngineLimits) {
     super();
     this.id = id;
     this.#bounds = bounds;

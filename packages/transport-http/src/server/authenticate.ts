@@ -17,7 +17,7 @@ export interface AuthenticationRequest {
   /** Undefined where the request shows none. */
   readonly credential: ShownCredential | undefined;
   /** A header's value by its lower-case name. */
-  header(name: string): string | undefined;
+  readonly header: (name: string) => string | undefined;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 }
@@ -42,9 +42,7 @@ export class RequestToJudge implements AuthenticationRequest {
     this.#request = request;
   }
 
-  header(name: string): string | undefined {
-    return this.#request.header(name);
-  }
+  readonly header = (name: string): string | undefined => this.#request.header(name);
 
   get signal(): AbortSignal {
     return this.#request.signal;
