@@ -89,7 +89,7 @@ describe("harness threads", () => {
     for (const command of [
       ["threads", "show", threadId],
       ["threads", "export", threadId],
-      ["run", "--continue", "hello"],
+      ["run", "--no-policy", "--thread", threadId, "hello"],
     ]) {
       const end = await harness(command, { cwd });
       expect(end.code, command.join(" ")).not.toBe(0);
