@@ -34,7 +34,7 @@ const besideStreamText = (directory) => async () => {
       name,
       `${(median(figures.get(name)) / turns).toFixed(2)} ms`,
       peer === undefined ? "" : `${ratio(figures, name, peer).toFixed(2)}×`,
-      peer === undefined ? "" : "≤ 2×",
+      name === "a turn, six tools" ? "≤ 2×" : "",
     ]),
   );
   for (const { close } of running) await close();

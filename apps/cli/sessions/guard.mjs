@@ -1,4 +1,4 @@
-// Records a session: real Codex, Gemini CLI and Copilot CLI under the guard, against a scripted model. Usage, with all and chromium on the PATH:
+// Records a session: real Claude Code, Codex, Gemini CLI and Copilot CLI under the guard, against a scripted model. Usage, with all and chromium on the PATH:
 //   node apps/cli/sessions/guard.mjs > docs/sessions/guard.md
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -199,7 +199,7 @@ try {
     }),
   );
 
-  say("# A recorded session: Codex, Gemini CLI and Copilot CLI under one guard\n");
+  say("# A recorded session: Claude Code, Codex, Gemini CLI and Copilot CLI under one guard\n");
   say(
     "Made by `apps/cli/sessions/guard.mjs`: the real programs against a scripted model on this machine. The model asks each of them to rewrite",
   );
@@ -214,7 +214,7 @@ try {
   );
   let client = await clientOf();
   await until(async () => (await pendingOf(client)).length === agents.length, "all questions");
-  say("The three run. Their forced pushes are blocked; all wait for an answer about the publication.\n");
+  say("The four run. Their forced pushes are blocked; all wait for an answer about the publication.\n");
   await harness("inbox");
   hub.child.kill("SIGKILL");
   await hub.ended;
@@ -245,7 +245,7 @@ try {
   const { rows } = await client.call("timeline.page", {});
   const line = ({ agent, summary, state, decision, approval }) =>
     [
-      agent.padEnd(10),
+      agent.padEnd(11),
       state.padEnd(8),
       (decision?.decision ?? "").padEnd(9),
       (approval

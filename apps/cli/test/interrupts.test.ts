@@ -43,11 +43,10 @@ describe("Ctrl-C", () => {
 
   it("before the turn has begun ends the command with a sentence", async () => {
     const cwd = await makeWorkspace();
-    // The signal comes as soon as the server is started.
+    // The signal comes as soon as the command listens to it, while its server opens.
     const code =
-      'import { ChildProcess } from "node:child_process"; const { spawn } = ChildProcess.prototype;' +
-      "ChildProcess.prototype.spawn = function (...args) {" +
-      'const result = spawn.apply(this, args); process.kill(process.pid, "SIGINT"); return result; };';
+      'process.on("newListener", (name) => { if (name === "SIGINT" && process.listenerCount(name) === 1)' +
+      'setImmediate(() => process.kill(process.pid, "SIGINT")); });';
     const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
     const end = await startHarness(["run", "list files"], { cwd, env, input: "" }).ended;
     expect(end).toMatchObject({

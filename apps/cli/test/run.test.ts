@@ -1,18 +1,10 @@
 import { once } from "node:events";
-import { cp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import {
-  binPath,
-  harness,
-  jsonLines,
-  makeWorkspace,
-  nothingRunsWith,
-  startHarness,
-  startProgram,
-} from "./support/harness.ts";
+import { harness, jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
 const command = "run the command: echo made > made.txt && echo out";
@@ -36,20 +28,6 @@ const brokenProvider = async (status: number): Promise<string> => {
   });
   return `openai-compatible:http://127.0.0.1:${(server.address() as AddressInfo).port}/v1#m`;
 };
-
-/** A copy of the program that lacks the part that serves. */
-const brokenInstallation = async (): Promise<string> => {
-  const copy = await makeWorkspace();
-  const installed = dirname(dirname(binPath));
-  await cp(dirname(binPath), join(copy, "dist"), { recursive: true });
-  await cp(join(installed, "package.json"), join(copy, "package.json"));
-  await symlink(join(installed, "node_modules"), join(copy, "node_modules"));
-  for (const name of await readdir(join(copy, "dist"))) {
-    if (name.startsWith("serve-")) await rm(join(copy, "dist", name));
-  }
-  return join(copy, "dist", "bin.js");
-};
-
 describe("harness run", () => {
   it("tells a turn as a timeline, with its log and how to see it again", async () => {
     const cwd = await makeWorkspace();
@@ -233,32 +211,6 @@ describe("harness run", () => {
       expect(end.code).toBe(expected);
       expect(end.stdout).toContain(`✗ ${word}: The model's provider`);
       expect(end.stdout).toContain(text);
-    });
-
-    it("4 when the server cannot start", async () => {
-      const cwd = await makeWorkspace();
-      const { code, stderr } = await startProgram(
-        process.execPath,
-        [await brokenInstallation(), "run", "list files"],
-        { cwd, input: "" },
-      ).ended;
-      expect(code).toBe(4);
-      expect(stderr).toContain("The server cannot be reached");
-      expect(stderr).toContain("harness doctor");
-    });
-
-    it("4 when the server dies in the turn", async () => {
-      const cwd = await makeWorkspace();
-      // The parent of a command is the process of the tools; the server is the parent of that.
-      const command = "kill -9 $(ps -o ppid= -p $PPID); sleep 60";
-      const client = startHarness(
-        ["run", "--no-policy", "--approve", "once", `run the command: ${command}`],
-        { cwd },
-      );
-      const end = await client.ended;
-      expect(end.code).toBe(4);
-      expect(end.stderr).toContain("The server cannot be reached");
-      expect(end.stderr).not.toMatch(/\n\s+at /);
     });
 
     it("0 when the process of the tools dies in the turn, which says that nobody knows what ran", async () => {

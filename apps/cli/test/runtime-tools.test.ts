@@ -309,6 +309,23 @@ describe("the audit log of harness serve", () => {
     expect(server.complaints).toMatch(/^harness serve: going on without an audit log: .*\n$/);
   });
 
+  it("is left as it is where it is damaged, and another one is begun", async () => {
+    const first = await ToolServer.start();
+    await first.runCommand("echo hi");
+    first.program.child.stdin?.end();
+    await first.program.ended;
+    const damaged = "not a line of a log\n";
+    await writeFile(first.auditFile, damaged);
+    const second = await ToolServer.start({ env: { XDG_STATE_HOME: first.state } });
+    await second.runCommand("echo hi");
+    expect(second.complaints).toMatch(/^harness: going on in another audit log: .*\(audit_damaged\)\n$/);
+    second.program.child.stdin?.end();
+    await second.program.ended;
+    expect(await readFile(first.auditFile, "utf8")).toBe(damaged);
+    const other = first.auditFile.replace("serve.jsonl", "serve-2.jsonl");
+    expect(await readFile(other, "utf8")).toContain("harnesskit.workspace/bash");
+  });
+
   it("is one for each server that runs", async () => {
     const first = await ToolServer.start();
     await first.runCommand("echo hi");

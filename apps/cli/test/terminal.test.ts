@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { makeWorkspace, nothingRunsWith } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
@@ -152,7 +152,9 @@ describe("harness run in a terminal", () => {
     await nothingRunsWith(cwd);
     const threads = join(cwd, ".harness/threads");
     const [name = ""] = await readdir(threads);
-    expect(await readdir(join(threads, name))).not.toContain("lock.json");
+    await vi.waitFor(async () => expect(await readdir(join(threads, name))).not.toContain("lock.json"), {
+      timeout: 15_000,
+    });
     expect(await readFile(join(threads, name, "events.jsonl"), "utf8")).toContain('"turn.completed"');
   });
 

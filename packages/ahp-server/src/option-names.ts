@@ -12,7 +12,7 @@ export const checkAhpServerOptions = defineOptions<AhpServerOptions<unknown>>("c
   stateStore: false,
   audit: false,
   principalOf: false,
-  exchangeHandshake: false,
+  exchangeHandshake: { session: true, credential: true },
   createSessionToken: false,
   onHandshake: false,
   onError: false,

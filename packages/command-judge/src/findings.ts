@@ -129,13 +129,13 @@ export class Findings {
   }
 
   #keepPath(found: PathJudgement, access: CommandPath["access"]): void {
-    const { outside } = found;
+    const { outside, target } = found;
     const path = displayable(found.path);
     const secret = found.secret || access === "tree";
     const key = `${access} ${path}`;
     const maxPaths = outside || secret ? 2 * maxListed : maxListed;
     if (!this.#paths.has(key) && this.#paths.size < maxPaths)
-      this.#paths.set(key, { path, access, outside, secret });
+      this.#paths.set(key, { path, access, outside, secret, ...(target !== undefined && { target }) });
   }
 
   /** Runs a function while only what the shipped policy blocks is noted: for strings that may or may not be commands. */

@@ -9,8 +9,8 @@ import { Walk } from "./walk/walk.ts";
 /**
  * Says what a shell command would do, without running it. Takes the command as bash reads it, and where it would run.
  * `read` means that every program, option, word and assignment in it is in a table as harmless; whatever is not known
- * makes the verdict at least `unknown`. Never throws, and never touches the file system: links, scripts and settings of
- * programs are not looked at. Bounded by 32,768 UTF-16 units, 32 levels of nesting and 20,000 steps; what exceeds them is
+ * makes the verdict at least `unknown`. Never throws, and looks at the file system only through `realPath`: scripts and
+ * settings of programs are not looked at. Bounded by 32,768 UTF-16 units, 32 levels of nesting and 20,000 steps; what exceeds them is
  * `unknown`.
  */
 export const judgeCommand = (command: string, options: JudgedPlaces): CommandJudgement => {

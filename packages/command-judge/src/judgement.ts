@@ -43,6 +43,8 @@ export interface CommandPath {
   readonly outside: boolean;
   /** Whether it is, or may be, a file that holds secrets. */
   readonly secret: boolean;
+  /** Where symbolic links lead, where that is another path and is looked at. */
+  readonly target?: string | undefined;
 }
 
 /** What is known of a command before it runs. */

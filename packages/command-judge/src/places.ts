@@ -1,4 +1,4 @@
-import { normalPath, type PathPlaces } from "./paths/resolve-path.ts";
+import { normalPath, type PathPlaces, type RealPath } from "./paths/resolve-path.ts";
 
 /** What a policy adds to the tables. */
 export interface JudgeLists {
@@ -22,6 +22,11 @@ export interface JudgedPlaces {
   readonly home?: string | undefined;
   /** @default {} */
   readonly lists?: JudgeLists;
+  /**
+   * Where an absolute path leads without symbolic links, such as `realPathOf` of `@harnesskit/node-kit`; undefined where that cannot be told,
+   * which makes the path `unknown`. What leads out of the workspace is then `outside`. @default undefined: links are not looked at
+   */
+  readonly realPath?: RealPath | undefined;
 }
 
 /** What a policy's named lists add to the tables. */
@@ -36,11 +41,12 @@ const absolute = (path: string | undefined): string | undefined =>
   path?.startsWith("/") === true ? normalPath(path) : undefined;
 
 /** The places in the form in which paths are resolved. */
-export const toPathPlaces = ({ workspace, home, lists = {} }: JudgedPlaces): PathPlaces => ({
+export const toPathPlaces = ({ workspace, home, lists = {}, realPath }: JudgedPlaces): PathPlaces => ({
   workspace: absolute(workspace),
   home: absolute(home),
   allowed: (lists.allowedPaths ?? []).map(normalPath),
   secret: lists.secretPaths ?? [],
+  realPath,
 });
 
 /** The folder in which it starts; undefined where that is not known. */

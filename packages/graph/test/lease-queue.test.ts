@@ -16,7 +16,7 @@ it("a call that gave up while it asked gives back what it got, before the next c
         asked.resolve();
         await answer.promise;
       }
-      if (holder !== undefined) return { heldUntilMs: Number.POSITIVE_INFINITY };
+      if (holder !== undefined) return { heldForMs: Number.POSITIVE_INFINITY };
       holder = own;
       return { fence: own };
     },

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { createMemoryStore, StoreError } from "../src/index.ts";
 import { graphStoreContract } from "../src/testing/index.ts";
@@ -59,6 +60,22 @@ describe("the limits of the store in memory", () => {
       });
     }
     expect(await store.suspensions.list({ isDelivered: false })).toHaveLength(3);
+  });
+});
+
+describe("a lease of the store in memory", () => {
+  it("is neither lost nor kept longer when the time of the system jumps", async () => {
+    const clock = createManualClock();
+    const store = createMemoryStore({ clock });
+    const lease = await store.leases?.acquire("k", { ttlMs: 1000 });
+    clock.correct(3_600_000);
+    await lease?.renew();
+    const other = store.leases?.acquire("k", { ttlMs: 1000, waitMs: 0 });
+    await expect(other).rejects.toMatchObject({ code: "lease_taken" });
+    clock.correct(-7_200_000);
+    clock.advance(1001);
+    expect(await store.leases?.acquire("k", { ttlMs: 1000, waitMs: 0 })).toBeDefined();
+    await store.close();
   });
 });
 

@@ -12,7 +12,7 @@ export const checkAcpProxyOptions = defineOptions<AcpProxyOptions>("createAcpPro
   agent: true,
   judge: true,
   previewOf: false,
-  asking: false,
+  asking: { set: true, warn: true, refuse: true },
   limits: false,
   onNote: false,
   clock: false,

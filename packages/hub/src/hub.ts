@@ -221,14 +221,8 @@ export const createHub = (options: HubOptions): Hub => {
     exchange: {
       malformed: server.malformed,
       unsendable: server.unsendable,
-      handle: (message, context) =>
-        server.handle(message, {
-          link: httpLink,
-          principal: context.principal,
-          get signal() {
-            return context.signal as AbortSignal;
-          },
-        }),
+      // The context is this exchange's own, and makes its signal when that is read: a copy would make it for each.
+      handle: (message, context) => server.handle(message, Object.assign(context, { link: httpLink })),
     },
     connectClient: (channel, user) => api.connect(channel, user),
     approval: (id) => approvals.get(id),

@@ -17,7 +17,7 @@ const linkTarget = (path: string): string | undefined => {
   }
 };
 
-const partsOf = (path: string): readonly string[] => path.split("/").reverse();
+const pathParts = (path: string): readonly string[] => path.split("/").reverse();
 
 /**
  * Where an absolute path leads, without symbolic links: as the system follows it, `..` behind a link too, to a file that need not exist, and
@@ -25,7 +25,7 @@ const partsOf = (path: string): readonly string[] => path.split("/").reverse();
  * read.
  */
 export const realPathOf = (path: string): string | undefined => {
-  const left = [...partsOf(path)];
+  const left = [...pathParts(path)];
   let real = "/";
   let links = 0;
   try {
@@ -38,7 +38,7 @@ export const realPathOf = (path: string): string | undefined => {
       if (target === undefined) real = join(real, part);
       else {
         if (isAbsolute(target)) real = "/";
-        left.push(...partsOf(target));
+        left.push(...pathParts(target));
       }
     }
   } catch {

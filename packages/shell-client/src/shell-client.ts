@@ -100,9 +100,6 @@ class Client implements ShellClient {
     if (approve !== undefined && typeof approve !== "function") {
       throw new InvalidArgumentError("approve must be a function");
     }
-    if (afterRefusal !== "continue" && afterRefusal !== "stop") {
-      throw new InvalidArgumentError('afterRefusal must be "continue" or "stop"');
-    }
     const diagnose = (diagnostic: ShellDiagnostic) => callSafely(() => options.onDiagnostic?.(diagnostic));
     this.#options = options;
     this.#environment = withHashKey(options.environment);

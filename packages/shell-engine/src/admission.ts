@@ -33,7 +33,6 @@ const refusals = {
   forbidden: "These credentials may not do this.",
 } as const;
 
-type AdmissionLimits = Pick<ShellEngineLimits, "authenticateTimeoutMs" | "maxIdLength" | "maxInFlight">;
 type Verdict = Awaited<ReturnType<ShellAuthenticate<unknown>>>;
 
 const assertVerdict = (verdict: Verdict): Admitted => {
@@ -51,11 +50,11 @@ const assertVerdict = (verdict: Verdict): Admitted => {
 /** Asks `authenticate`, or takes the principal of the transport. */
 export class Admission<Context> {
   readonly #authenticate: ShellAuthenticate<Context> | undefined;
-  readonly #limits: AdmissionLimits;
+  readonly #limits: ShellEngineLimits;
   readonly #clock: Clock;
   #waiting = 0;
 
-  constructor(authenticate: ShellAuthenticate<Context> | undefined, limits: AdmissionLimits, clock: Clock) {
+  constructor(authenticate: ShellAuthenticate<Context> | undefined, limits: ShellEngineLimits, clock: Clock) {
     this.#authenticate = authenticate;
     this.#limits = limits;
     this.#clock = clock;
@@ -88,9 +87,8 @@ export class Admission<Context> {
     const unfollow = followSignal(abort, signalOf(context));
     try {
       // The redaction still looks for what the hook may take out.
-      const own = auth && { ...auth };
-      const asked = async () => authenticate({ auth: own, shell, context, signal: abort.signal });
-      const settled = await settleWithin(asked(), {
+      const given = { auth: auth && { ...auth }, shell, context, signal: abort.signal };
+      const settled = await settleWithin(Promise.resolve(given).then(authenticate), {
         name: "authenticate",
         timeoutMs: this.#limits.authenticateTimeoutMs,
         clock: this.#clock,

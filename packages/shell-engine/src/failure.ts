@@ -1,4 +1,4 @@
-import { type ShellError, ShellErrorCode, ShellErrorSchema } from "@harnesskit/protocol/openharness";
+import { type ShellError, ShellErrorCode } from "@harnesskit/protocol/openharness";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { jsonProblem } from "@harnesskit/wire/json";
 import { type Redact, redactNothing } from "./redaction.ts";
@@ -38,12 +38,12 @@ const thrownWords = (
 ): ShellError | undefined => {
   if (!codePattern.test(code)) return undefined;
   if (details !== undefined && jsonProblem(details, { maxBytes: maxLength })) return undefined;
-  return ShellErrorSchema.parse({
+  return {
     code,
     message: displayText(redact(message), { multiline: true, maxLength: maxMessageLength }),
     retryable,
     details: details && redact(details),
-  });
+  };
 };
 
 /**

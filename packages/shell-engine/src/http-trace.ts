@@ -1,4 +1,5 @@
 import { type Extensions, HARNESSKIT_EXTENSION } from "@harnesskit/protocol/openharness";
+import { defined } from "@harnesskit/wire/json";
 import { readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
 import { contextField } from "./shell-context.ts";
 
@@ -19,32 +20,31 @@ export interface HttpTrace {
   readonly tracestate: string | undefined;
 }
 
-const nothing: HttpTrace = {
-  correlationId: undefined,
-  requestId: undefined,
-  traceparent: undefined,
-  tracestate: undefined,
-};
+const echoed = ["x-correlation-id", "x-request-id"] as const;
 
 /** What is safe in a log and as a header. */
 const idPattern = /^[\x21-\x7e]{1,512}$/;
 
-const matching = (value: unknown, pattern: RegExp): string | undefined =>
-  typeof value === "string" && value.length <= 512 && pattern.test(value) ? value : undefined;
+const safeId = (value: unknown): string | undefined =>
+  typeof value === "string" && idPattern.test(value) ? value : undefined;
+
+const headerOf = (context: unknown, name: string): unknown => {
+  const headers = contextField(context, "headers") ?? {};
+  return Object.hasOwn(headers, name) ? (headers as Record<string, unknown>)[name] : undefined;
+};
 
 /** Reads `headers` of a transport's context. A header that is not well-formed is ignored. */
 export const traceOf = (context: unknown): HttpTrace => {
-  const headers = contextField(context, "headers");
-  if (typeof headers !== "object" || headers === null) return nothing;
-  const of = (name: string): unknown =>
-    Object.hasOwn(headers, name) ? (headers as Record<string, unknown>)[name] : undefined;
-  const { traceparent, tracestate } =
-    readTraceContext({ traceparent: of("traceparent"), tracestate: of("tracestate") }) ?? nothing;
+  const shown = {
+    traceparent: headerOf(context, "traceparent"),
+    tracestate: headerOf(context, "tracestate"),
+  };
   return {
-    correlationId: matching(of("x-correlation-id"), idPattern),
-    requestId: matching(of("x-request-id"), idPattern),
-    traceparent,
-    tracestate,
+    correlationId: safeId(headerOf(context, "x-correlation-id")),
+    requestId: safeId(headerOf(context, "x-request-id")),
+    traceparent: undefined,
+    tracestate: undefined,
+    ...readTraceContext(shown),
   };
 };
 
@@ -55,26 +55,19 @@ export const traceOf = (context: unknown): HttpTrace => {
 export const traceOfMessage = (message: unknown, context: unknown): TraceContext | undefined => {
   const carried = readTraceContext(traceOf(context));
   if (carried !== undefined) return carried;
-  try {
-    const { request } = (message ?? {}) as { request?: { context?: { extensions?: Extensions } } };
-    return readTraceContext(request?.context?.extensions?.[HARNESSKIT_EXTENSION]);
-  } catch {
-    // A getter threw, or a field is null.
-    return undefined;
-  }
+  const { request } = (message ?? {}) as { request?: { context?: { extensions?: Extensions } } };
+  return readTraceContext(request?.context?.extensions?.[HARNESSKIT_EXTENSION]);
 };
-
-const echoed = ["x-correlation-id", "x-request-id"] as const;
 
 /**
  * `X-Correlation-ID` and `X-Request-ID` of a transport's context, for the answer, so that a shell's network log and its proxies
  * tell answers apart without reading them. Undefined where neither came, or neither is well-formed.
  */
 export const shellReplyHeaders = (context: unknown): Readonly<Record<string, string>> | undefined => {
-  const { correlationId, requestId } = traceOf(context);
-  if (correlationId === undefined) return requestId === undefined ? undefined : { "x-request-id": requestId };
-  if (requestId === undefined) return { "x-correlation-id": correlationId };
-  return { "x-correlation-id": correlationId, "x-request-id": requestId };
+  const correlationId = safeId(headerOf(context, "x-correlation-id"));
+  const requestId = safeId(headerOf(context, "x-request-id"));
+  if (correlationId === undefined && requestId === undefined) return undefined;
+  return defined({ "x-correlation-id": correlationId, "x-request-id": requestId });
 };
 
 /**
@@ -87,7 +80,7 @@ export const withShellHeaders =
     const response = await handler(request, ...info);
     const headers = new Headers(response.headers);
     for (const name of echoed) {
-      const value = matching(request.headers.get(name), idPattern);
+      const value = safeId(request.headers.get(name));
       if (value !== undefined) headers.set(name, value);
     }
     return new Response(response.body, { status: response.status, headers });

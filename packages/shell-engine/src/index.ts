@@ -1,8 +1,5 @@
 export type { Denial, OfferedCapabilities } from "./capability-offer.ts";
-export type {
-  ContinuationClaim,
-  ContinuationStore,
-} from "./continuation-store.ts";
+export type { ContinuationClaim, ContinuationStore } from "./continuation-store.ts";
 export { shellHeaders, withShellHeaders } from "./http-trace.ts";
 export { type ShellEngineLimits, shellEngineLimits } from "./limits.ts";
 export type { ShellHandlers } from "./routes.ts";

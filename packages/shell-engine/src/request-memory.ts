@@ -90,9 +90,9 @@ export class RequestMemory<Work> {
   /** The requests of an owner, which has one now. */
   #touch(name: string): Owner<Work> {
     const known = this.#owners.get(name);
+    if (known && this.#owners.size === 1) return known;
     const owner = known ?? new Owner<Work>(name);
-    if (known) this.#owners.delete(name);
-    else this.#length += name.length;
+    if (!this.#owners.delete(name)) this.#length += name.length;
     this.#owners.set(name, owner);
     return owner;
   }

@@ -18,6 +18,7 @@ import { conversationKey } from "./admission.ts";
 import type { ContinuationClaims } from "./continuation-token.ts";
 import { type Continuations, isForeign } from "./continuations.ts";
 import { overloaded, Thrown } from "./failure.ts";
+import { HandlerCall } from "./handler-call.ts";
 import type { Inbound } from "./inbound.ts";
 import type { ShellEngineLimits } from "./limits.ts";
 import type { Redact } from "./redaction.ts";
@@ -28,7 +29,6 @@ import { ShellEngineError } from "./shell-engine-error.ts";
 import type { ShellLog } from "./shell-log.ts";
 import { ResponseStream } from "./streaming/response-stream.ts";
 import { type Payload, toPayload } from "./to-payload.ts";
-import { toShellCall } from "./to-shell-call.ts";
 
 export interface Outcome {
   readonly payload: Payload;
@@ -254,7 +254,7 @@ export class RequestRunner<Context> {
     claims: ContinuationClaims | undefined,
     data: JsonValue | undefined,
   ): Promise<Payload> {
-    const { continuations, createId, registry, limits, log, onError } = this.#options;
+    const { continuations, createId, registry, limits, log, onError, clock } = this.#options;
     const { asked, subject, owner } = inbound;
     const run = claims?.run === undefined ? undefined : { id: claims.run, data, step: claims.step };
     const isNew = subject.sessionId === undefined;
@@ -263,7 +263,7 @@ export class RequestRunner<Context> {
     const conversationId = asked.conversation_id ?? claims?.conversation;
     const key = conversationKey(owner, sessionId, conversationId);
     const conversation = { key, sessionId, conversationId, isNew };
-    const call = toShellCall({ inbound, conversation, run, running, log });
+    const call = new HandlerCall({ inbound, conversation, run, running, log });
     let returned: unknown;
     try {
       returned = await route.handler(call);
@@ -280,16 +280,13 @@ export class RequestRunner<Context> {
       route,
       runId: () => run?.id ?? createId("run"),
       isOwnSession: asked.session_id === undefined,
-      elapsedMs: () => this.#sinceMs(subject.startedAt),
+      elapsedMs: () => clock.elapsedMs() - subject.startedAt,
       onFault: onError,
     });
   }
 
   #failed({ subject }: Inbound<Context>, failure: unknown): Payload {
-    return this.#options.toFailure(failure, subject.redact, this.#sinceMs(subject.startedAt));
-  }
-
-  #sinceMs(startedAt: number): number {
-    return Math.max(0, this.#options.clock.elapsedMs() - startedAt);
+    const { toFailure, clock } = this.#options;
+    return toFailure(failure, subject.redact, clock.elapsedMs() - subject.startedAt);
   }
 }

@@ -143,7 +143,7 @@ class Engine<Context> implements ShellEngine<Context> {
       subject = this.#subjectOf(message, context);
       outcome = await this.#answer(message, context, subject, onStream);
     } catch (error) {
-      const elapsedMs = subject && this.#sinceMs(subject.startedAt);
+      const elapsedMs = subject && this.#clock.elapsedMs() - subject.startedAt;
       outcome = { payload: this.#toFailure(error, subject?.redact, elapsedMs), isReplay: false };
     }
     if (subject) {
@@ -265,14 +265,10 @@ class Engine<Context> implements ShellEngine<Context> {
       level: status === "error" ? "warn" : "info",
       outcome: status,
       error_code: error?.code,
-      duration_ms: this.#sinceMs(subject.startedAt),
+      duration_ms: this.#clock.elapsedMs() - subject.startedAt,
       is_replay: isReplay,
       action_types: action_directives?.map(({ action_type }) => action_type),
     });
-  }
-
-  #sinceMs(startedAt: number): number {
-    return Math.max(0, this.#clock.elapsedMs() - startedAt);
   }
 
   #toFailure(failure: unknown, redact: Redact = redactNothing, elapsedMs?: number): Payload {

@@ -39,8 +39,7 @@ export class PostgresLeaseTable implements LeaseTable {
        FROM store.leases WHERE key = $1`,
       toTextKey(key),
     );
-    // What is left is the database's; from when on it is counted is this process's.
-    return { heldUntilMs: this.#database.options.clock.now() + (held ? safeNumber(held.left) : 0) };
+    return { heldForMs: held ? safeNumber(held.left) : 0 };
   }
 
   /** Throws `lease_lost` unless all are held, and keeps other processes from taking them until the transaction ends. */

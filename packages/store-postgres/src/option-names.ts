@@ -6,7 +6,7 @@ export const checkPostgresStoreOptions = defineOptions<PostgresStoreOptions>("op
   listenUrl: false,
   schema: false,
   tls: false,
-  migrate: false,
+  migrate: { apply: true, check: true },
   approvals: false,
   limits: false,
   clock: false,

@@ -114,9 +114,6 @@ export const resolveOptions = (options: PostgresStoreOptions): ResolvedOptions =
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema) || schema.startsWith("pg_")) {
     throw new InvalidArgumentError("schema must be lower-case letters, digits and _, and not begin with pg_");
   }
-  if (migrate !== "apply" && migrate !== "check") {
-    throw new InvalidArgumentError('migrate must be "apply" or "check"');
-  }
   const { clock = systemClock, approvals = {} } = options;
   const onError = (error: Error) => callSafely(() => options.onError?.(error));
   const limits = postgresStoreLimits.resolve(options.limits);

@@ -12,18 +12,20 @@ export class SqliteLeaseTable implements LeaseTable {
     this.#file = file;
   }
 
-  #heldUntilMs(key: string): number | undefined {
+  /** For how long a key is held yet, by the wall clock, which all processes share. */
+  #heldForMs(key: string): number | undefined {
     const row = this.#file.get(findLease, toKey(key));
     const expiresAtMs = row === undefined ? 0 : numberIn(row[1]);
-    return expiresAtMs > this.#file.clock.now() ? expiresAtMs : undefined;
+    const heldForMs = expiresAtMs - this.#file.clock.now();
+    return heldForMs > 0 ? heldForMs : undefined;
   }
 
   async take(key: string, ttlMs: number) {
-    const seenUntilMs = await this.#file.readOne(() => this.#heldUntilMs(key));
-    if (seenUntilMs !== undefined) return { heldUntilMs: seenUntilMs };
+    const seenForMs = await this.#file.readOne(() => this.#heldForMs(key));
+    if (seenForMs !== undefined) return { heldForMs: seenForMs };
     return this.#file.write(() => {
-      const heldUntilMs = this.#heldUntilMs(key);
-      if (heldUntilMs !== undefined) return { heldUntilMs };
+      const heldForMs = this.#heldForMs(key);
+      if (heldForMs !== undefined) return { heldForMs };
       const fence = this.#file.nextNumber();
       this.#file.run(
         `INSERT INTO leases (key, fence, expires_at) VALUES (?, ?, ?)

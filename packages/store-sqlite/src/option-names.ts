@@ -8,18 +8,18 @@ export const checkApprovalStoreOptions = defineOptions<SqliteApprovalStoreOption
   limits: false,
   clock: false,
   file: true,
-  sync: false,
+  sync: { suspensions: true, all: true, none: true },
   createId: false,
 });
 
 export const checkContinuationStoreOptions = defineOptions<ContinuationStoreOptions>(
   "openContinuationStore",
-  { limits: false, clock: false, file: true, sync: false },
+  { limits: false, clock: false, file: true, sync: { suspensions: true, all: true, none: true } },
 );
 
 export const checkSqliteStoreOptions = defineOptions<SqliteStoreOptions>("openSqliteStore", {
   file: true,
-  sync: false,
+  sync: { suspensions: true, all: true, none: true },
   limits: false,
   clock: false,
 });

@@ -59,8 +59,5 @@ export const resolveOptions = (options: SqliteStoreOptions): ResolvedOptions => 
   if (file === ":memory:") {
     throw new InvalidArgumentError("for a store in memory use createMemoryStore() of @harnesskit/graph");
   }
-  if (!["suspensions", "all", "none"].includes(sync)) {
-    throw new InvalidArgumentError('sync must be "suspensions", "all" or "none"');
-  }
   return { file, sync, clock, ...sqliteStoreLimits.resolve(options.limits) };
 };

@@ -5,6 +5,8 @@ import type { ThreadStore } from "./thread-store.ts";
 
 interface Entry {
   body: EventBody;
+  /** Part of a message or an output that is streamed. */
+  readonly isStreamed: boolean;
   readonly done: Deferred<void>;
 }
 
@@ -29,6 +31,10 @@ export type FlushPolicy =
   | "always"
   /** When the system does it. */
   | "never";
+
+const isStreamed = ({ type, data }: EventBody): boolean =>
+  type === "item.delta" ||
+  ((type === "item.started" || type === "item.completed") && data.type === "assistant_message");
 
 const isBoundary = ({ type, data }: EventBody): boolean => {
   if (type === "item.delta") return false;
@@ -63,7 +69,7 @@ export class EventLog {
   append(body: EventBody): Promise<void> {
     const last = this.#queue.at(-1);
     if (last && mergeDelta(last, body)) return last.done.promise;
-    const entry: Entry = { body, done: createDeferred<void>() };
+    const entry: Entry = { body, isStreamed: isStreamed(body), done: createDeferred<void>() };
     this.#queue.push(entry);
     this.#writing ??= this.#writeAll();
     return entry.done.promise;
@@ -80,9 +86,11 @@ export class EventLog {
   }
 
   async #writeAll(): Promise<void> {
+    // One turn of the microtask queue: what is appended in one go is written in one go.
+    await Promise.resolve();
     while (this.#queue.length > 0) {
-      // What is appended in one turn of the event loop is written together.
-      await new Promise((done) => setImmediate(done));
+      // What a model's stream brings at once comes in many microtasks, and so does what follows its end.
+      if (this.#queue.at(-1)?.isStreamed) await new Promise((done) => setImmediate(done));
       const entries = this.#queue;
       this.#queue = [];
       await this.#write(entries);

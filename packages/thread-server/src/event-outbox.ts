@@ -96,6 +96,14 @@ export class EventOutbox {
     for (const event of this.#waiting) this.#length += eventLength(event);
   }
 
+  /** Hands over what waits without waiting for what was handed over before: the connection is going to be closed. */
+  flush(): void {
+    const events = this.#waiting;
+    this.#waiting = [];
+    this.#length = 0;
+    this.#hand(events).catch(this.#options.onFailure);
+  }
+
   /** Forgets what waits and notes from where each thread has to be read. */
   #park(): void {
     const events = withoutSuperseded(this.#waiting);

@@ -135,6 +135,7 @@ class Server implements ThreadServer {
       if (going.length === 0) break;
       await Promise.race(going.map(([, queue]) => queue.whenChanged()));
     }
+    client.outbox.flush();
     await client.peer.close();
   }
 }

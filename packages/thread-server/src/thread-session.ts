@@ -84,7 +84,7 @@ export class ThreadSession {
     let session: ThreadSession | undefined;
     try {
       await store.create(thread);
-      session = await ThreadSession.#hold(thread, options);
+      session = await ThreadSession.hold(thread, options);
       // One that was created before has what an earlier server left.
       await session.#recover();
       return session;
@@ -100,7 +100,7 @@ export class ThreadSession {
    * a human goes on waiting.
    */
   static async open(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
-    const session = await ThreadSession.#hold(thread, options);
+    const session = await ThreadSession.hold(thread, options);
     try {
       await session.#recover();
       return session;
@@ -110,7 +110,8 @@ export class ThreadSession {
     }
   }
 
-  static async #hold(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
+  /** Takes a stored thread, and completes a fork; nothing that was left in it goes on. */
+  static async hold(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
     const { store, limits, clock, onError } = options.settings;
     const { threadId } = thread;
     const lease = await store.lease(threadId);

@@ -37,7 +37,8 @@ export class TurnQueue {
   readonly #starting = new Map<string, Promise<StartedTurn>>();
   readonly #unstoredEnd: UnstoredEnd;
   #change = createDeferred<void>();
-  #isClosed = false;
+  /** Whether turns go on and begin: from `recover` until `close`. */
+  #isOpen = false;
 
   constructor(session: ThreadSession) {
     this.#session = session;
@@ -65,7 +66,7 @@ export class TurnQueue {
 
   /** True where such a turn goes on by itself: something runs, and waits for no human. */
   isGoingOn(turnId: string): boolean {
-    return !this.#isClosed && this.has(turnId) && this.#active?.isWaiting === false;
+    return this.#isOpen && this.has(turnId) && this.#active?.isWaiting === false;
   }
 
   /** Settles when the active turn begins to wait for a human or ends, another one begins, or a prompt is removed. */
@@ -130,6 +131,7 @@ export class TurnQueue {
 
   /** Ends what an earlier server left running, or goes on with it, and begins what waits. */
   async recover(): Promise<void> {
+    this.#isOpen = true;
     const session = this.#session;
     const { turn: begun } = session.state;
     if (begun) {
@@ -150,7 +152,7 @@ export class TurnQueue {
   /** Begins what waits, if no turn is active. What cannot begin now waits until the thread is used again. */
   next(): void {
     const session = this.#session;
-    if (this.#active || this.#isClosed || session.isArchived || session.isLost) return;
+    if (this.#active || !this.#isOpen || session.isArchived || session.isLost) return;
     const queued = this.prompts.next;
     if (queued) this.#running = this.#runQueued(queued);
   }
@@ -162,7 +164,7 @@ export class TurnQueue {
 
   /** Stops what runs. A turn that waits for a human is left waiting in the log, and so is what waits in the queue. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#isOpen = false;
     await this.#active?.shutDown();
     await this.#running;
     this.changed();
@@ -186,6 +188,8 @@ export class TurnQueue {
     const turnId = await this.prompts.add(request, name, interrupted?.turnId);
     if (interrupted && interrupted === this.#active) interrupted.cancel();
     this.next();
+    // One that begins at once is answered when its start is stored.
+    if (this.#active?.turnId === turnId) await this.#beginning?.catch(() => {});
     return { turnId, position: this.prompts.positionOf(turnId) };
   }
 
@@ -223,7 +227,7 @@ export class TurnQueue {
       await this.#beginning;
     } catch (error) {
       this.#discard(turn, error);
-      if (!this.#isClosed) onError(error);
+      if (this.#isOpen) onError(error);
       session.onTurnOver();
       return;
     } finally {
@@ -242,7 +246,7 @@ export class TurnQueue {
     await this.#unstoredEnd.store();
     // Whatever is stored before this turn's start and waits behind it is counted.
     while (log.isWriting) await log.settled();
-    if (this.#isClosed) throw new TurnError("server_closed", "The server is closing.");
+    if (!this.#isOpen) throw new TurnError("server_closed", "The server is closing.");
     const behind = [...state.queued.values()].find(({ queued }) => queued.turnId !== turn.turnId);
     await turn.log.begin(behind?.seq);
   }

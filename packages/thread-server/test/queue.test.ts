@@ -117,6 +117,47 @@ describe("turn.start while a turn is active", () => {
     release();
   });
 
+  it("answers for a prompt that begins at once when its start is stored, and not before", async () => {
+    const inner = createMemoryThreadStore();
+    const [accepted, asked, stored] = [
+      createDeferred<void>(),
+      createDeferred<void>(),
+      createDeferred<void>(),
+    ];
+    let [starts, hasEnded] = [0, false];
+    const store = overriding(inner, {
+      append: async (threadId, events, options) => {
+        if (events.some(({ type }) => type === "turn.started") && ++starts === 2) {
+          asked.resolve();
+          await stored.promise;
+        }
+        await inner.append(threadId, events, options);
+        if (events.some(({ type }) => type === "turn.completed")) hasEnded = true;
+      },
+    });
+    const { runner, finish, isRunning } = heldRunner();
+    const accept = async ({ input: [part] }: { input: readonly { text?: string }[] }) => {
+      if (part?.text === "second") await accepted.promise;
+    };
+    const { client, threadId, first } = await setUp({
+      store,
+      runner: { ...runner, accept: accept as never },
+    });
+    await until(() => isRunning(first));
+    const second = client.startTurn(threadId, "second", { whenBusy: "queue" });
+    await nextTurn(5);
+    finish(first);
+    await until(() => hasEnded);
+    accepted.resolve();
+    await asked.promise;
+    await nextTurn(20);
+    const answers = () => client.received.filter(({ id }) => id !== undefined).length;
+    const before = answers();
+    stored.resolve();
+    expect((await second).result).toEqual({ turnId: expect.any(String) });
+    expect(answers()).toBe(before + 1);
+  });
+
   it.each(["reject", "queue", "interrupt"])(
     "runs a request once whose copies wait for the same thread to be opened (%s)",
     async (whenBusy) => {

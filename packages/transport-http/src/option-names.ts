@@ -69,7 +69,7 @@ export const checkFetchHandlerOptions = defineOptions<FetchHandlerOptions<unknow
 export const checkWebSocketTransportOptions = defineOptions<PlatformTransportOptions>(
   "createWebSocketTransport",
   {
-    credentialsIn: false,
+    credentialsIn: { query: true },
     limits: false,
     WebSocket: false,
     url: true,
@@ -116,7 +116,7 @@ export const checkNodeWebSocketTransportOptions = defineOptions<NodeWebSocketTra
   "createWebSocketTransport",
   {
     limits: false,
-    credentialsIn: false,
+    credentialsIn: { header: true, query: true },
     headers: false,
     tls: false,
     url: true,

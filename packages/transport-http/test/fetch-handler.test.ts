@@ -391,15 +391,14 @@ describe("what a route says beside its reply", () => {
       onError: (error) => told.push((error as HarnessError).code),
       replyHeaders: () => ({
         good: "value of words",
-        "set-cookie": "a=b",
-        "Content-Length": "1",
+        "Content-Type": "text/html",
+        "Cache-Control": "max-age=60",
         "Access-Control-Allow-Origin": "*",
         "bad name": "x",
         split: "a\r\nset-cookie: b",
         edge: " a",
         empty: "",
         unicode: "é",
-        long: "x".repeat(1025),
         number: 7 as unknown as string,
       }),
     });
@@ -407,35 +406,17 @@ describe("what a route says beside its reply", () => {
     expect([response.status, await response.json()]).toEqual([200, { id: 1, result: { id: 1 } }]);
     expect(response.headers.get("good")).toBe("value of words");
     expect(response.headers.get("access-control-allow-origin")).toBe(origin);
-    for (const name of [
-      "set-cookie",
-      "content-length",
-      "split",
-      "edge",
-      "empty",
-      "unicode",
-      "long",
-      "number",
-    ]) {
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    for (const name of ["split", "edge", "empty", "unicode", "number"]) {
       expect(response.headers.get(name)).toBeNull();
     }
-    expect(told).toEqual(Array.from({ length: 10 }, () => "invalid_reply_header"));
+    expect(told).toEqual(Array.from({ length: 6 }, () => "invalid_reply_header"));
   });
 
-  it("are sixteen headers at most; a function that throws takes no reply away", async () => {
-    const told: HarnessError[] = [];
-    const onError = (error: unknown) => told.push(error as HarnessError);
-    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x-${index}`, "1"]));
-    const crowded = await makeHandler({ onError, replyHeaders: () => many })(post('{"id":1}'));
-    expect([...crowded.headers.keys()].filter((name) => /^x-\d/.test(name)).length).toBe(16);
-    expect(told.map(({ code }) => code)).toEqual(["invalid_reply_header"]);
-    told.length = 0;
-    const twice = await makeHandler({ onError, replyHeaders: () => ({ "X-A": "1", "x-a": "2" }) })(
-      post('{"id":1}'),
-    );
-    expect(twice.headers.get("x-a")).toBe("1");
-    expect(told.map(({ code }) => code)).toEqual(["invalid_reply_header"]);
-    told.length = 0;
+  it("is sent where the function of its headers throws", async () => {
+    const told: unknown[] = [];
+    const onError = (error: unknown) => told.push(error);
     const fault = new RangeError("no");
     const replyHeaders = () => {
       throw fault;

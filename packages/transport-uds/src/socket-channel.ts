@@ -5,7 +5,6 @@ import {
   type Codec,
   createByteChannel,
   createStreamPipe,
-  InvalidArgumentError,
   lengthPrefixCodec,
   newlineCodec,
   TransportError,
@@ -47,9 +46,7 @@ export interface SocketTransportOptions extends SocketChannelOptions {
 
 const codecOf = (options: SocketChannelOptions): Codec => {
   const { framing = "length-prefix" } = options;
-  if (framing === "length-prefix") return lengthPrefixCodec(options);
-  if (framing === "newline") return newlineCodec(options);
-  throw new InvalidArgumentError('framing must be "length-prefix" or "newline"');
+  return framing === "newline" ? newlineCodec(options) : lengthPrefixCodec(options);
 };
 
 const broken = (cause: unknown): TransportError => {

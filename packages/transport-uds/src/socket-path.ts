@@ -19,7 +19,7 @@ export interface SocketPath {
 
 const bytesOf = (path: string): number => Buffer.byteLength(path);
 
-const absolute = (path: string): string => {
+const absoluteSocket = (path: string): string => {
   if (process.platform === "win32") {
     throw new TransportError("Windows has no Unix sockets that guard themselves: use TCP");
   }
@@ -31,7 +31,7 @@ const absolute = (path: string): string => {
 
 /** The path for a client. Throws `path_too_long` and `invalid_argument`. */
 export const toClientPath = (path: string): string => {
-  const full = absolute(path);
+  const full = absoluteSocket(path);
   if (bytesOf(full) > maxPathBytes) throw new PathTooLongError(full, bytesOf(full), maxPathBytes);
   return full;
 };

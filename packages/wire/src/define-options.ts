@@ -3,7 +3,19 @@ import { InvalidArgumentError } from "./errors.ts";
 /** Options with all their defaults: each has a value. */
 export type Resolved<Options> = { readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
 
-/** Each option of a type, and whether its constructor needs it: TypeScript refuses a missing and an unknown name. */
+/** The values of an option that is one of some strings, each of them once; never for any other option. */
+type ValuesOf<Value> = [Value] extends [never]
+  ? never
+  : [Value] extends [string]
+    ? string extends Value
+      ? never
+      : Readonly<Record<Value, true>>
+    : never;
+
+/**
+ * Each option of a type, and whether its constructor needs it, or its values where it may be left out and is one of some strings: TypeScript
+ * refuses a missing and an unknown name or value.
+ */
 export type OptionNames<Options> = {
   readonly [Name in Options extends unknown ? keyof Options : never]: false extends (
     Options extends unknown
@@ -14,9 +26,14 @@ export type OptionNames<Options> = {
         : false
       : never
   )
-    ? false
+    ? OptionalName<ValueOf<Options, Name>>
     : true;
 };
+
+type ValueOf<Options, Name extends PropertyKey> = Options extends { readonly [Key in Name]?: infer Value }
+  ? Exclude<Value, undefined>
+  : never;
+type OptionalName<Value> = [ValuesOf<Value>] extends [never] ? false : ValuesOf<Value>;
 
 /** How far two names are apart: letters changed, added, left out or swapped, up to 3. */
 const distance = (from: string, to: string): number => {
@@ -45,7 +62,7 @@ const suggestion = (name: string, names: readonly string[]): string => {
 /**
  * Defines the options of a constructor in one place: each name, and whether it must be given. The result returns the options
  * that it gets, so that it fits around them. It throws `invalid_argument` for what is not an object, for a name that is not
- * an option (with the nearest one) and for a missing option. An option that is `undefined` is not given.
+ * an option (with the nearest one), for a missing option, and for a value that is not one of the strings that the option may be. An option that is `undefined` is not given.
  *
  * @param owner what stands before the message, such as "createThreadClient"
  *
@@ -67,7 +84,19 @@ export const defineOptions =
       throw new InvalidArgumentError(`${owner}: "${name}" is not an option${suggestion(name, known)}`);
     }
     const given = options as { readonly [name: string]: unknown };
-    const missing = known.find((name) => names[name as keyof typeof names] && given[name] === undefined);
+    for (const name of known) {
+      const values = names[name as keyof typeof names] as unknown;
+      const value = given[name];
+      if (typeof values !== "object" || values === null || value === undefined) continue;
+      if (typeof value === "string" && Object.hasOwn(values, value)) continue;
+      const all = Object.keys(values).map((each) => JSON.stringify(each));
+      const got =
+        typeof value === "string" ? JSON.stringify(value.slice(0, 100)) : `a value of type ${typeof value}`;
+      throw new InvalidArgumentError(`${owner}: ${name} must be ${all.join(" or ")}, got ${got}`);
+    }
+    const missing = known.find(
+      (name) => names[name as keyof typeof names] === true && given[name] === undefined,
+    );
     if (missing !== undefined) throw new InvalidArgumentError(`${owner} needs the option "${missing}"`);
     return options;
   };

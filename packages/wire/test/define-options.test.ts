@@ -5,11 +5,13 @@ interface Options {
   readonly transport: string;
   readonly requestTimeoutMs?: number | undefined;
   readonly onError?: () => void;
+  readonly sync?: "all" | "none" | undefined;
 }
 const check = defineOptions<Options>("createThing", {
   transport: true,
   requestTimeoutMs: false,
   onError: false,
+  sync: { all: true, none: true },
 });
 const refusal = (options: unknown): InvalidArgumentError => {
   try {
@@ -37,8 +39,18 @@ describe("the options of a constructor", () => {
 
   it("lists the options where none is near", () => {
     expect(refusal({ transport: "memory", retries: 3 }).message).toBe(
-      'createThing: "retries" is not an option; the options are transport, requestTimeoutMs, onError',
+      'createThing: "retries" is not an option; the options are transport, requestTimeoutMs, onError, sync',
     );
+  });
+
+  it("names a value that is not one of the strings that an option may be", () => {
+    expect(check({ transport: "memory", sync: "all" })).toEqual({ transport: "memory", sync: "all" });
+    expect(check({ transport: "memory", sync: undefined })).toBeDefined();
+    const error = refusal({ transport: "memory", sync: "some" });
+    expect(error.code).toBe("invalid_argument");
+    expect(error.message).toBe('createThing: sync must be "all" or "none", got "some"');
+    expect(refusal({ transport: "memory", sync: 1 }).message).toContain("got a value of type number");
+    expect(refusal({ transport: "memory", sync: "toString" }).code).toBe("invalid_argument");
   });
 
   it("names a missing option", () => {

@@ -12,7 +12,6 @@ import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { isDebugging, logFailure } from "../cli-error.ts";
 import { thisUser } from "../core/core-files.ts";
 import { oneLine } from "../terminal/text.ts";
-import { splitSpecs } from "./check-agents.ts";
 import { conversationGrants } from "./conversation-grants.ts";
 import { readEnabledAgents } from "./enabled-agents.ts";
 import { createKnownTools } from "./known-tools.ts";
@@ -32,6 +31,8 @@ export interface AgentCoreOptions {
   readonly installedAgents?: boolean | undefined;
   /** The log that the user named, which the core closes. @default one of the user's state directory */
   readonly audit?: AuditSink | undefined;
+  /** Where notes and failures go. @default standard error, in the name of the command */
+  readonly reports?: { note(line: string): void; error(error: unknown): void } | undefined;
   /** What agents may do beyond reading. @default what the operator granted; to the workspace tools, what they need */
   readonly grants?: GrantStore;
 }
@@ -54,7 +55,10 @@ export interface AgentCore {
 export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCore> => {
   const { command, version, agents: specs = [], audit } = options;
   const origin = { callerId: `harness.${command}`, actor: { type: "human", id: thisUser() } as const };
-  const note = (line: string) => void process.stderr.write(`harness ${command}: ${line}\n`);
+  const { note, error: onError } = options.reports ?? {
+    note: (line: string) => void process.stderr.write(`harness ${command}: ${line}\n`),
+    error: (error: unknown) => logFailure(`harness ${command}`, error),
+  };
   const noted = new Set<string>();
   const noteOnce = (line: string) => {
     if (noted.has(line) || noted.size >= maxNotes) return;
@@ -66,7 +70,6 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const [sockets, others] = splitSpecs(specs);
   const named = others.length === 0 ? [] : await resolveAgents(others, [own, ...installed]);
   const cores: CoreClient[] = [];
-  const onError = (error: unknown) => logFailure(`harness ${command}`, error);
   const closeCores = () => Promise.all(cores.map((core) => core.close()));
   for (const endpoint of sockets) {
     const { connectCore } = await import("../core/core-socket.ts");
@@ -111,6 +114,12 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
       await host.close();
     },
   };
+};
+
+/** Sockets of cores, and agents that run here. */
+const splitSpecs = (specs: readonly string[]): [sockets: string[], agents: string[]] => {
+  const isSocket = (spec: string) => spec.startsWith("unix:");
+  return [specs.filter(isSocket), specs.filter((spec) => !isSocket(spec))];
 };
 
 const maxNotes = 100;

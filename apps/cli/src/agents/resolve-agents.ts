@@ -23,14 +23,6 @@ export const mcpFileOf = (spec: string): string | undefined => {
   return isFile ? resolve(place) : undefined;
 };
 
-/** A value of `--agents` that means the same in another directory: paths become absolute. */
-export const absoluteSpec = (spec: string): string => {
-  const file = mcpFileOf(spec);
-  if (file !== undefined) return `mcp:${file}`;
-  const [, scheme, path] = /^(unix:)?(.*)$/s.exec(spec) ?? [];
-  return /^[a-z][a-z\d+.-]+:/.test(path ?? "") ? spec : `${scheme ?? ""}${resolve(path ?? "")}`;
-};
-
 const unusableSpec = (spec: string, cause: unknown): unknown => {
   if (!HarnessError.isInstance(cause) || CliError.isInstance(cause)) return cause;
   return new CliError(cause.code, `--agents ${oneLine(spec, 300)}: ${oneLine(cause.message, 500)}`, {

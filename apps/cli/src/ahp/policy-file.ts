@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { type CommandJudge, commandJudge } from "@harnesskit/command-judge";
+import { realPathOf } from "@harnesskit/node-kit";
 import { type Policy, PolicyError, type PolicyHarness } from "@harnesskit/policy";
 import { defaultPolicyFile, loadPolicy, type PolicyWatch, watchPolicy } from "@harnesskit/policy/node";
 import { HarnessError } from "@harnesskit/wire";
@@ -9,7 +10,7 @@ import type { PolicyFileEvents } from "./policy-server.ts";
 import { policyWarnings, problemLine } from "./policy-text.ts";
 
 /** What policies of this command can call: the judge of shell commands and paths. */
-export const policyOptions: CommandJudge = commandJudge({ home: homedir() });
+export const policyOptions: CommandJudge = commandJudge({ home: homedir(), realPath: realPathOf });
 
 const maxShown = 10;
 

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import type { CommandJudge, JudgeFunction } from "@harnesskit/command-judge";
+import { realPathOf } from "@harnesskit/node-kit";
 import type { Policy } from "@harnesskit/policy";
 import { loadBuiltPolicy } from "@harnesskit/policy/node";
 
@@ -40,7 +41,7 @@ export const openShippedPolicy = async (workspace: string): Promise<ShippedPolic
       async beforeAction() {
         if (judge) return;
         const { commandJudge } = await import("@harnesskit/command-judge");
-        judge ??= commandJudge({ home: homedir() });
+        judge ??= commandJudge({ home: homedir(), realPath: realPathOf });
       },
     }
   );

@@ -42,14 +42,16 @@ export const openNamedAuditLog = (file: string, limits?: object): Promise<AuditL
     throw unavailable(file, cause);
   });
 
-/** Opens the first of `NAME.jsonl`, `NAME-2.jsonl` and so on that no other server writes. Rejects if there is no free one. */
+/** Opens the first of `NAME.jsonl`, `NAME-2.jsonl` and so on that is whole and that no other server writes. Rejects if there is none. */
 const openFreeLog = async (directory: string, name: string): Promise<AuditLog> => {
   for (let number = 1; ; number++) {
     try {
       return await openAuditLog(join(directory, number === 1 ? `${name}.jsonl` : `${name}-${number}.jsonl`));
     } catch (error) {
-      const isLocked = HarnessError.isInstance(error) && error.code === "audit_locked";
-      if (!isLocked || number >= maxLogs) throw error;
+      const code = HarnessError.isInstance(error) ? error.code : undefined;
+      if (number >= maxLogs || (code !== "audit_locked" && code !== "audit_damaged")) throw error;
+      // Left as it is: what it holds is evidence.
+      if (code === "audit_damaged") logFailure("harness: going on in another audit log", error);
     }
   }
 };

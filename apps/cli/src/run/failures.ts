@@ -5,7 +5,6 @@ import { displayText, HarnessError, ProtocolError, shellWord } from "@harnesskit
 import { CliError, ExitCode, toCliError, unavailableError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { oneLine } from "../terminal/text.ts";
-import { failureIn, withoutNotes } from "./server-output.ts";
 
 /** What a command worked on when it failed. */
 export interface FailureFacts {
@@ -35,24 +34,10 @@ export const toCliFailure = (thrown: unknown, facts: FailureFacts): CliError => 
   if (refused) return refused;
   if (endpoint !== undefined) return toSharedServerFailure(error, endpoint, threadId);
   if (ProtocolError.isInstance(error)) return toServerRefusal(error);
-  if (!lostCodes.has(error.code)) return toCliError(error);
-  const tail = tailOf(error);
-  const said = hasReason(error) ? failureIn(tail) : undefined;
-  if (said) return unavailable(said.message, said.hint ?? lookHint, error);
-  const message = `The server cannot be reached: ${displayText(error.message)}${tail && `\n${tail}`}`;
-  return unavailable(message, lookHint, error);
+  return toCliError(error);
 };
 
 const lookHint = "Look into it: harness doctor, or the same command with HARNESS_DEBUG=1";
-
-/** Codes of a server of this command that ended or cannot be used. */
-const lostCodes: ReadonlySet<string> = new Set([
-  "transport_failed",
-  "connection_closed",
-  "child_exited",
-  "request_timeout",
-  "version_mismatch",
-]);
 
 /** Codes for a socket on which no server of this version answers. */
 const foreignCodes: ReadonlySet<string> = new Set([
@@ -154,18 +139,6 @@ const causesOf = (error: HarnessError): HarnessError[] => {
   for (let at: unknown = error; HarnessError.isInstance(at) && found.length < 5; at = at.cause)
     found.push(at);
   return found;
-};
-
-/** Whether a server of this command ended for a reason that it gave, and not because it failed. */
-const hasReason = (error: HarnessError): boolean =>
-  causesOf(error).some((cause) => reasonCodes.has((cause as { exitCode?: unknown }).exitCode));
-
-const reasonCodes = new Set<unknown>([ExitCode.usage, ExitCode.refused, ExitCode.unavailable]);
-
-const tailOf = (error: HarnessError): string => {
-  const tails = causesOf(error).map((cause) => (cause as { stderrTail?: unknown }).stderrTail);
-  const tail = tails.find((one) => typeof one === "string" && one !== "");
-  return withoutNotes(typeof tail === "string" ? tail : "").trimEnd();
 };
 
 /** The command that follows a thread of a server. */

@@ -17,7 +17,7 @@ import type { RunOptions } from "./run.ts";
 import { toFileInput } from "./run-input.ts";
 import { failureLine, type RunSummary, storedPlace } from "./run-output.ts";
 import { createThreadParts, settleTurn, type ThreadParts } from "./run-parts.ts";
-import type { RunServer } from "./server-process.ts";
+import type { RunServer } from "./run-server.ts";
 
 const maxTitleLength = 80;
 
@@ -29,7 +29,6 @@ export interface RunPlace {
   /** The hub that judges. @default none */
   readonly hub: HubPlace | undefined;
   readonly interrupts: Interrupts;
-  readonly quitting: () => Promise<never> | undefined;
 }
 
 /** Runs the turns of `harness run` on its server, which may be starting. */
@@ -57,10 +56,9 @@ export const runPrompt = async (
   const placeOf = (id: string) =>
     attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   try {
+    await place.server.opened();
     return await runTurns(prompt, options, Object.assign(parts, { questions, placeOf }));
   } catch (error) {
-    // The loss of a server that was asked to quit is expected.
-    await place.quitting();
     const failure = toCliFailure(error, {
       command: "run",
       workspace,
@@ -71,8 +69,9 @@ export const runPrompt = async (
     throw failure;
   } finally {
     await questions?.close();
+    // Until the server is gone a signal does not end this process.
+    await place.server.close();
     parts.end();
-    await place.server.discard();
   }
 };
 

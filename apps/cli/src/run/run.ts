@@ -1,6 +1,4 @@
 import type { HubPlace } from "@harnesskit/hub/place";
-import { readEnabledAgents } from "../agents/enabled-agents.ts";
-import { absoluteSpec } from "../agents/resolve-agents.ts";
 import type { ExitCode } from "../cli-error.ts";
 import { usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
@@ -10,14 +8,13 @@ import {
   noPolicyText,
   type PolicyChoice,
   type PolicyOptions,
-  toPolicyArgs,
   toPolicyChoice,
 } from "../supervision/policy-choice.ts";
 import { note } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { promptOf } from "./run-input.ts";
-import { RunServer } from "./server-process.ts";
+import { RunServer } from "./run-server.ts";
 
 export interface RunOptions extends PolicyOptions {
   readonly cwd: string;
@@ -42,8 +39,10 @@ export interface RunOptions extends PolicyOptions {
   readonly json?: true;
 }
 
+/** How long the second Ctrl-C waits for the server of this process. */
+const quitMs = 500;
+
 export interface RunContext {
-  readonly binPath: string;
   readonly version: string;
 }
 
@@ -51,21 +50,6 @@ const hubOf = async (choice: PolicyChoice): Promise<HubPlace | undefined> => {
   if (choice.kind !== "hub") return undefined;
   const { findHub, requireHub } = await import("../hub/find-hub.ts");
   return choice.state === undefined ? findHub() : requireHub(choice.state);
-};
-
-const toAgentsArgs = ({ agents = [], installedAgents = true }: RunOptions): string[] => [
-  ...agents.flatMap((agent) => ["--agents", absoluteSpec(agent)]),
-  ...(installedAgents ? [] : ["--no-installed-agents"]),
-];
-
-/**
- * The names of the variables that the agents need, by their manifests. Rejects for agents that no server could use, with the
- * reason. What cannot be started, the server reports.
- */
-const variablesOfAgents = async ({ agents, installedAgents }: RunOptions): Promise<readonly string[]> => {
-  const installed = installedAgents === false ? [] : await readEnabledAgents(() => {});
-  const given = agents && (await (await import("../agents/check-agents.ts")).checkAgents(agents, installed));
-  return [...installed, ...(given ?? [])].flatMap(({ env = [] }) => env);
 };
 
 /** Throws a usage error for `--queue` and `--interrupt` where no turn of others can run. */
@@ -117,28 +101,27 @@ export const run = async (
   checkWhenBusy(prompt, options);
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
-  const { binPath, version } = context;
+  const { version } = context;
   const hub = attach === undefined ? await hubOf(choice) : undefined;
   if (hub !== undefined)
     note(`harness run: the hub judges, and asks you there and here (${oneLine(hub.directory, 500)})`);
-  // The server uses the hub that was found here.
-  const judged = choice.kind === "hub" ? { ...options, hub: hub?.directory ?? (false as const) } : options;
-  const variables = await variablesOfAgents(options);
-  let quitting: Promise<never> | undefined;
+  // The second Ctrl-C: the turn's end is written if that takes no longer than a moment.
   const interrupts = new Interrupts(() => {
-    quitting = server.quit().then(() => process.exit(interruptedExitCode()));
+    const quit = () => process.exit(interruptedExitCode());
+    setTimeout(quit, quitMs);
+    void server.close().then(quit);
   });
   interrupts.listen();
   const server = new RunServer({
-    binPath,
-    workspace,
     attach,
-    variables,
-    serverArgs: [
-      ...toPolicyArgs(judged),
-      ...toAgentsArgs(options),
-      ...(options.model === undefined ? [] : ["--model", options.model]),
-    ],
+    service: {
+      ...options,
+      cwd: workspace,
+      model: options.model ?? "offline",
+      // The server uses the hub that was found here.
+      ...(choice.kind === "hub" && { hub: hub?.directory ?? (false as const) }),
+      version,
+    },
   });
   const { runPrompt } = await import("./run-turns.ts");
   return runPrompt(prompt, options, {
@@ -148,6 +131,5 @@ export const run = async (
     noPolicy,
     hub,
     interrupts,
-    quitting: () => quitting,
   });
 };

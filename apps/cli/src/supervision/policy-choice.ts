@@ -65,17 +65,6 @@ const accessOptions = ({ ahpTokenFile, ahpApiKeyFile, ahpCredentialsInQuery }: P
     ["--ahp-credentials-in-query", ahpCredentialsInQuery],
   ] as const;
 
-/** The arguments that make `harness serve` choose the same. */
-export const toPolicyArgs = ({ policy, hub, ahp, policyTimeout, ...options }: PolicyOptions): string[] => [
-  ...(hub === false ? ["--no-hub"] : hub === undefined ? [] : ["--hub", resolve(hub)]),
-  ...(policy === false ? ["--no-policy"] : policy === undefined ? [] : ["--policy", resolve(policy)]),
-  ...(ahp === undefined ? [] : ["--ahp", ahp]),
-  ...accessOptions(options).flatMap(([option, value]) =>
-    value === undefined ? [] : value === true ? [option] : [option, resolve(value)],
-  ),
-  ...(policyTimeout === undefined ? [] : ["--policy-timeout", String(policyTimeout)]),
-];
-
 /** The warning if no policy is in force. */
 export const noPolicyText =
   "NO POLICY is in force (--no-policy): only you are asked, before what writes or executes";

@@ -5,7 +5,6 @@ import {
   defineLimits,
   defineOptions,
   type HarnessError,
-  InvalidArgumentError,
   type LimitsOf,
   systemClock,
 } from "@harnesskit/wire";
@@ -99,17 +98,12 @@ export interface ResolvedSupervision
   readonly fields: () => EventFields;
 }
 
-const oneOf = <T extends string>(name: string, value: T, values: readonly T[]): T => {
-  if (values.includes(value)) return value;
-  throw new InvalidArgumentError(`${name} must be one of ${values.join(", ")}`);
-};
-
 const checkSupervisionOptions = defineOptions<SupervisionOptions>("supervision", {
   onEscalate: false,
   escalationTimeoutMs: false,
   limits: false,
-  oversizePrompt: false,
-  approvals: false,
+  oversizePrompt: { truncate: true, refuse: true },
+  approvals: { harness: true, sdk: true },
   fields: false,
   onError: false,
   clock: false,
@@ -125,7 +119,7 @@ export const resolveSupervision = (options: SupervisionOptions): ResolvedSupervi
     limits: supervisionLimits.resolve(options.limits),
     escalationTimeoutMs: checkNumber("escalationTimeoutMs", options.escalationTimeoutMs ?? 600_000),
     fields: typeof fields === "function" ? fields : () => fields,
-    oversizePrompt: oneOf("oversizePrompt", oversizePrompt, ["truncate", "refuse"]),
-    approvals: oneOf("approvals", approvals, ["harness", "sdk"]),
+    oversizePrompt,
+    approvals,
   };
 };

@@ -9,8 +9,8 @@ const maxPathLength = 8192;
 const notFollowed = /[\\\0()]|^[A-Za-z]:/;
 
 /**
- * Says where a path or a glob leads, without looking at the file system: symbolic links are not known to it. Braces of
- * globs are followed. Never throws.
+ * Says where a path or a glob leads. It looks at the file system only through `realPath`: without that symbolic links are not known to it.
+ * Braces of globs are followed. Never throws.
  */
 export const judgePath = (path: string, options: JudgedPlaces): PathJudgement => {
   const places = toPathPlaces(options);

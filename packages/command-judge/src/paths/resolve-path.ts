@@ -11,7 +11,12 @@ export interface PathPlaces {
   readonly allowed: readonly string[];
   /** Patterns of further secret files. */
   readonly secret: readonly string[];
+  /** See `JudgedPlaces`. */
+  readonly realPath: RealPath | undefined;
 }
+
+/** Where an absolute path leads without symbolic links; undefined where that cannot be told. Must not throw. */
+export type RealPath = (path: string) => string | undefined;
 
 /** What is known of a path before it is used. */
 export interface PathJudgement {
@@ -23,11 +28,14 @@ export interface PathJudgement {
   readonly secret: boolean;
   /** Whether it cannot be said which file it is. */
   readonly unknown: boolean;
+  /** Where symbolic links lead, where that is another path and is looked at. */
+  readonly target?: string | undefined;
 }
 
 /** What is known of a path that may be any of these. */
 export const worstOf = (all: readonly PathJudgement[]): PathJudgement => ({
-  path: (all.find(({ outside }) => outside) ?? all.find(({ secret }) => secret) ?? all[0])?.path ?? "",
+  path: "",
+  ...(all.find(({ outside }) => outside) ?? all.find(({ secret }) => secret) ?? all[0]),
   outside: all.some(({ outside }) => outside),
   secret: all.some(({ secret }) => secret),
   unknown: all.some(({ unknown }) => unknown),
@@ -82,8 +90,33 @@ const resolveFrom = (text: string, directory: string | undefined, places: PathPl
   const unknown = isUnknown(path);
   // An unknown part may hold `..` as well.
   const inside = !unknown && insideOf(places).some((folder) => isBelow(path, folder));
-  const secret = isSecretPath(path) || places.secret.some((pattern) => mayMatch(pattern, path));
-  return { path: path.replaceAll(namesMark, "*"), outside: !inside, secret, unknown };
+  const judged = {
+    path: path.replaceAll(namesMark, "*"),
+    outside: !inside,
+    secret: namesSecret(path, places),
+    unknown,
+  };
+  const isFollowed = places.realPath !== undefined && !unknown && path.startsWith("/");
+  // `..` behind a link is not what it is in the text.
+  return isFollowed ? followed(judged, isAbsolute(text) ? text : `${directory}/${text}`, places) : judged;
+};
+
+const namesSecret = (path: string, { secret }: PathPlaces): boolean =>
+  isSecretPath(path) || secret.some((pattern) => mayMatch(pattern, path));
+
+/** The same with what is at the end of symbolic links. */
+const followed = (judged: PathJudgement, given: string, places: PathPlaces): PathJudgement => {
+  const { realPath = () => undefined } = places;
+  const real = realPath(given);
+  if (real === undefined) return { ...judged, outside: true, unknown: true };
+  if (real === judged.path) return judged;
+  const inside = insideOf(places).some((folder) => isBelow(real, realPath(folder) ?? folder));
+  return {
+    ...judged,
+    outside: judged.outside || !inside,
+    secret: judged.secret || namesSecret(real, places),
+    target: real,
+  };
 };
 
 /** What is known of a path that is named in one of some working directories; undefined is an unknown one. */

@@ -1,6 +1,6 @@
 import { judgeCommand } from "../judge-command.ts";
 import { isPattern, mayMatch } from "../paths/glob.ts";
-import { joinPath, normalPath } from "../paths/resolve-path.ts";
+import { joinPath, normalPath, type RealPath } from "../paths/resolve-path.ts";
 
 /** An own property of what may be an object. */
 export const ownOf = (value: unknown, key: string): unknown =>
@@ -36,18 +36,23 @@ const concerns = (path: string, files: readonly string[]): boolean => {
  * Whether an action may change one of some files, as far as its arguments tell: `path` of a tool that may write, `command`
  * of a shell. What a script or a build does is not seen.
  */
-export const changesFiles = ({ tool, args, workspace }: JudgedAction, files: readonly string[]): boolean => {
+export const changesFiles = (
+  { tool, args, workspace }: JudgedAction,
+  files: readonly string[],
+  realPath?: RealPath | undefined,
+): boolean => {
   if (readers.test(tool)) return false;
   const path = ownOf(args, "path");
   const full = typeof path === "string" ? joinPath(workspace, path) : undefined;
-  if (full !== undefined && concerns(full, files)) return true;
+  if (full !== undefined && [full, realPath?.(full) ?? full].some((one) => concerns(one, files))) return true;
   const command = ownOf(args, "command");
   if (typeof command !== "string") return false;
   const cwd = ownOf(args, "cwd");
   const directory = typeof cwd === "string" ? (joinPath(workspace, cwd) ?? workspace) : workspace;
-  const places = { workspace, directory };
+  const places = { workspace, directory, realPath };
   const written = judgeCommand(command, places).paths.filter(({ access }) => access === "write");
-  if (written.some((one) => concerns(one.path, files))) return true;
+  if (written.some(({ path: name, target = name }) => concerns(name, files) || concerns(target, files)))
+    return true;
   // Where a command may be in several folders, a path stands for one in each; a mark says what it is in any of them.
   const marked = judgeCommand(command, { ...places, lists: { secretPaths: files } }).paths;
   return marked.some(

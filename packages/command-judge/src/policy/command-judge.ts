@@ -1,13 +1,15 @@
 import { judgeCommand } from "../judge-command.ts";
 import type { CommandJudgement } from "../judgement.ts";
 import { judgePath } from "../paths/judge-path.ts";
-import { joinPath, type PathJudgement, worstOf } from "../paths/resolve-path.ts";
+import { joinPath, type PathJudgement, type RealPath, worstOf } from "../paths/resolve-path.ts";
 import { toJudgeLists } from "../places.ts";
 import { changesFiles, type JudgedAction, ownOf } from "./changes-files.ts";
 
 export interface CommandJudgeOptions {
   /** Absolute path of the agent's home folder; without it, `~` is outside the workspace. @default undefined */
   readonly home?: string | undefined;
+  /** Where an absolute path leads without symbolic links, see `JudgedPlaces`. @default undefined: links are not looked at */
+  readonly realPath?: RealPath | undefined;
 }
 
 /** What a function of a policy gets beside its arguments. */
@@ -58,31 +60,31 @@ const notACommand = (text: string) =>
 const judgeArguments = (
   args: unknown,
   { workspace, lists }: JudgeContext,
-  home: string | undefined,
+  options: CommandJudgeOptions,
 ): CommandJudgement | string => {
   const command = ownOf(args, "command");
   if (typeof command !== "string") return "the argument command is not a string";
   const cwd = ownOf(args, "cwd") ?? ".";
   const directory = typeof cwd === "string" ? joinPath(workspace, cwd) : undefined;
   if (directory === undefined) return "the argument cwd is not a path";
-  const places = { workspace, directory, lists: toJudgeLists(lists), home };
+  const places = { ...options, workspace, directory, lists: toJudgeLists(lists) };
   return judgeCommand(command, places);
 };
 
 /** `command(map): map`: what the command in a tool's arguments would do. */
-const commandFunction = (home: string | undefined): JudgeFunction => ({
+const commandFunction = (options: CommandJudgeOptions): JudgeFunction => ({
   signature: "command(map): map",
   call([args], context) {
-    const judged = judgeArguments(args, context, home);
+    const judged = judgeArguments(args, context, options);
     return typeof judged === "string" ? notACommand(judged) : toMap(judged);
   },
 });
 
 /** `readsCommands(map): string`: the program of a command that reads further commands from its input; empty without one. */
-const readsCommandsFunction = (home: string | undefined): JudgeFunction => ({
+const readsCommandsFunction = (options: CommandJudgeOptions): JudgeFunction => ({
   signature: "readsCommands(map): string",
   call([args], context) {
-    const judged = judgeArguments(args, context, home);
+    const judged = judgeArguments(args, context, options);
     return typeof judged === "string" ? "" : (judged.readsCommands[0] ?? "");
   },
 });
@@ -111,29 +113,35 @@ const whyOf = (judged: readonly PathJudgement[]): string => {
   const secret = judged.find((one) => one.secret);
   if (secret) return `${secret.path} may hold secrets`;
   const outside = judged.find((one) => one.outside);
+  if (outside?.target !== undefined)
+    return `${outside.path}, which leads to ${outside.target}, is outside the workspace`;
   if (outside) return `${outside.path} is outside the workspace`;
   return judged.some(({ unknown }) => unknown)
     ? "the policy cannot tell where the path leads"
     : "inside the workspace";
 };
 
-const judgeFiles = (args: unknown, { event, workspace, lists }: JudgeContext, home: string | undefined) => {
+const judgeFiles = (
+  args: unknown,
+  { event, workspace, lists }: JudgeContext,
+  options: CommandJudgeOptions,
+) => {
   const paths = pathsOf(args, ownOf(event.payload, "tool_name"));
   if (!paths) return { outside: true, secret: false, unknown: true, why: "the arguments name no path" };
-  const places = { workspace, lists: toJudgeLists(lists), home };
+  const places = { ...options, workspace, lists: toJudgeLists(lists) };
   const judged = paths.map((path) => judgePath(path, places));
   const { outside, secret, unknown } = worstOf(judged);
   return { outside, secret, unknown, why: whyOf(judged) };
 };
 
 /** `files(map): map`: where the `path` of a tool's arguments leads, and the pattern of glob and the include of grep. */
-const filesFunction = (home: string | undefined): JudgeFunction => ({
+const filesFunction = (options: CommandJudgeOptions): JudgeFunction => ({
   signature: "files(map): map",
-  call: ([args], call) => judgeFiles(args, call, home),
+  call: ([args], call) => judgeFiles(args, call, options),
 });
 
 /**
- * The judge as options of a policy engine, such as `loadPolicy(file, commandJudge({ home }))`:
+ * The judge as options of a policy engine, such as `loadPolicy(file, commandJudge({ home, realPath }))`:
  * - the function `command(args)` judges the shell command in a tool's `command` (and `cwd`): `verdict`, `why`, `codes`,
  *   `programs`, `outside`, `secret`, `network`;
  * - the function `readsCommands(args)` names the program in it that reads further commands from its input, such as `bash` without
@@ -142,9 +150,9 @@ const filesFunction = (home: string | undefined): JudgeFunction => ({
  *   `outside`, `secret`, `unknown`, `why`;
  * - `changesFiles` says whether an action may change some files.
  */
-export const commandJudge = ({ home }: CommandJudgeOptions = {}): CommandJudge => ({
-  functions: [commandFunction(home), readsCommandsFunction(home), filesFunction(home)],
-  changesFiles,
+export const commandJudge = (options: CommandJudgeOptions = {}): CommandJudge => ({
+  functions: [commandFunction(options), readsCommandsFunction(options), filesFunction(options)],
+  changesFiles: (action, files) => changesFiles(action, files, options.realPath),
 });
 
 export type { JudgedAction };

@@ -4,13 +4,10 @@ import type { MaybePromise } from "../run/context.ts";
 import { StoreError } from "./graph-store.ts";
 import type { Lease, LeaseOptions, LeaseProof, LeaseStore } from "./lease-store.ts";
 
-/** Where leases are recorded. Each call is one atomic step; times are milliseconds since the epoch. */
+/** Where leases are recorded. Each call is one atomic step. */
 export interface LeaseTable {
-  /** Takes a key that is free; otherwise returns the time until which it is held, as far as is known. */
-  take(
-    key: string,
-    ttlMs: number,
-  ): MaybePromise<{ readonly fence: number } | { readonly heldUntilMs: number }>;
+  /** Takes a key that is free; otherwise returns for how many milliseconds it is held yet, as far as is known. */
+  take(key: string, ttlMs: number): MaybePromise<{ readonly fence: number } | { readonly heldForMs: number }>;
   /** Throws `lease_lost` unless the lease is held. */
   renew(proof: LeaseProof, ttlMs: number): MaybePromise<void>;
   release(proof: LeaseProof): MaybePromise<void>;
@@ -125,16 +122,16 @@ export class LeaseQueue implements LeaseStore {
         if (!call.signal.aborted) return call.resolve(lease);
         await lease.release();
       } else if (!call.isPatient) throw taken(key);
-      else if (line.releases === releases) await this.#pause(key, line, result.heldUntilMs, call.signal);
+      else if (line.releases === releases) await this.#pause(key, line, result.heldForMs, call.signal);
     }
   }
 
-  async #pause(key: string, line: Line, heldUntilMs: number, signal: AbortSignal): Promise<void> {
+  async #pause(key: string, line: Line, heldForMs: number, signal: AbortSignal): Promise<void> {
     const { clock, pollMs, onRelease } = this.#options;
-    const now = clock.now();
+    const now = clock.elapsedMs();
     // A lease of this process wakes the line when it is released.
     const ownUntilMs = this.#held.get(key)?.expiresAtMs ?? 0;
-    const delayMs = ownUntilMs > now ? ownUntilMs - now : Math.min(pollMs, heldUntilMs - now);
+    const delayMs = ownUntilMs > now ? ownUntilMs - now : Math.min(pollMs, heldForMs);
     const pause = new AbortController();
     line.wake = () => pause.abort();
     const stopListening = onRelease(key, line.wake);
@@ -144,7 +141,7 @@ export class LeaseQueue implements LeaseStore {
 
   #hold(key: string, fence: number, ttlMs: number): Lease {
     const { clock, table } = this.#options;
-    const holding: Holding = { fence, expiresAtMs: clock.now() + ttlMs };
+    const holding: Holding = { fence, expiresAtMs: clock.elapsedMs() + ttlMs };
     const proof = { key, fence };
     let isReleased = false;
     this.#held.set(key, holding);
@@ -152,7 +149,7 @@ export class LeaseQueue implements LeaseStore {
       ...proof,
       renew: async () => {
         await table.renew(proof, ttlMs);
-        holding.expiresAtMs = clock.now() + ttlMs;
+        holding.expiresAtMs = clock.elapsedMs() + ttlMs;
       },
       release: async () => {
         if (isReleased || this.#isClosed) return;

@@ -54,12 +54,12 @@ const createLeaseTable = (
   const holders = new Map<string, { readonly fence: number; readonly expiresAtMs: number }>();
   const demand = ({ key, fence }: LeaseProof) => {
     const holder = holders.get(key);
-    if (holder?.fence === fence && holder.expiresAtMs > clock.now()) return;
+    if (holder?.fence === fence && holder.expiresAtMs > clock.elapsedMs()) return;
     throw new StoreError("lease_lost", `the lease of ${key} is not held any more`);
   };
   const dropExpired = () => {
     for (const [key, { expiresAtMs }] of holders) {
-      if (expiresAtMs > clock.now()) break;
+      if (expiresAtMs > clock.elapsedMs()) break;
       holders.delete(key);
     }
   };
@@ -67,16 +67,16 @@ const createLeaseTable = (
     demand,
     take(key, ttlMs) {
       dropExpired();
-      const heldUntilMs = holders.get(key)?.expiresAtMs ?? 0;
-      if (heldUntilMs > clock.now()) return { heldUntilMs };
+      const heldForMs = (holders.get(key)?.expiresAtMs ?? Number.NEGATIVE_INFINITY) - clock.elapsedMs();
+      if (heldForMs > 0) return { heldForMs };
       const fence = nextNumber();
-      holders.set(key, { fence, expiresAtMs: clock.now() + ttlMs });
+      holders.set(key, { fence, expiresAtMs: clock.elapsedMs() + ttlMs });
       return { fence };
     },
     renew(proof, ttlMs) {
       demand(proof);
       holders.delete(proof.key);
-      holders.set(proof.key, { fence: proof.fence, expiresAtMs: clock.now() + ttlMs });
+      holders.set(proof.key, { fence: proof.fence, expiresAtMs: clock.elapsedMs() + ttlMs });
     },
     release({ key, fence }) {
       if (holders.get(key)?.fence === fence) holders.delete(key);

@@ -3,7 +3,7 @@ import type { AcpNames } from "@harnesskit/agent-hooks/acp";
 import { isSameCommand } from "@harnesskit/command-judge";
 import { realPathOf } from "@harnesskit/node-kit";
 
-const absolute = (path: string, workspace: string | undefined): string =>
+const fromWorkspace = (path: string, workspace: string | undefined): string =>
   isAbsolute(path) || workspace === undefined ? normalize(path) : join(workspace, path);
 
 const isOneFile = (one: string, other: string): boolean =>
@@ -25,6 +25,6 @@ export const reportedDifference = (
     return isOther ? command : undefined;
   }
   if (allowed.paths.length === 0) return undefined;
-  const known = allowed.paths.map((path) => absolute(path, workspace));
-  return paths.find((path) => !known.some((one) => isOneFile(one, absolute(path, workspace))));
+  const known = allowed.paths.map((path) => fromWorkspace(path, workspace));
+  return paths.find((path) => !known.some((one) => isOneFile(one, fromWorkspace(path, workspace))));
 };

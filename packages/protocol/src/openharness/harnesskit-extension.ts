@@ -2,6 +2,7 @@ import * as z from "zod";
 import { tolerantObject } from "../null-as-absent.ts";
 import { ContinuationSchema } from "./context.ts";
 import type { ActionDirective } from "./directive.ts";
+import { ownField } from "./parsed.ts";
 
 /** The key that this project's own fields have in `extensions`. */
 export const HARNESSKIT_EXTENSION = "dev.harnesskit";
@@ -35,10 +36,7 @@ export const ResponseExtensionSchema = tolerantObject({
 });
 export type ResponseExtension = z.infer<typeof ResponseExtensionSchema>;
 
-const ownOf = (extensions: unknown): unknown =>
-  typeof extensions === "object" && extensions !== null && Object.hasOwn(extensions, HARNESSKIT_EXTENSION)
-    ? (extensions as Record<string, unknown>)[HARNESSKIT_EXTENSION]
-    : undefined;
+const ownOf = (extensions: unknown): unknown => ownField(extensions, HARNESSKIT_EXTENSION);
 
 /** The field of this project in a request's `context.extensions`. Undefined if absent, `invalid` if malformed. */
 export const requestExtensionOf = (extensions: unknown): RequestExtension | "invalid" | undefined => {

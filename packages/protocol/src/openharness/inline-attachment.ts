@@ -16,14 +16,14 @@ const isDataUri = (key: string, text: string): boolean => {
 
 /** Characters of words that no language has: base64 or hex digits, in lines or in one piece. */
 const encodedLength = (text: string): number => {
+  if (text.length < 48) return 0;
   let length = 0;
   for (const [word] of text.matchAll(/[A-Za-z0-9+/_=-]{48,}/g)) length += word.length;
   return length;
 };
 
 /** A quarter of the characters of bytes as text are control characters. */
-const bytesLength = (text: string): number =>
-  4 * (text.replace(/[\t\n\r]/g, "").match(/\p{Cc}/gu)?.length ?? 0);
+const bytesLength = (text: string): number => 4 * (text.match(/[^\P{Cc}\t\n\r]/gu)?.length ?? 0);
 
 const textLength = (key: string, text: string): number => {
   if (isDataUri(key, text)) return text.length;

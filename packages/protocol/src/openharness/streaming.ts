@@ -4,6 +4,7 @@ import type { JsonObject } from "../envelope/json.ts";
 import { tolerantObject } from "../null-as-absent.ts";
 import { type Capabilities, ShellCapability } from "./capabilities.ts";
 import { OpenValueSchema } from "./open-object.ts";
+import { ownField } from "./parsed.ts";
 import { ShellAuthSchema } from "./request.ts";
 
 /** The profile of `openharness.streaming` that this package describes (ADR 0053), and its version. */
@@ -114,11 +115,6 @@ export const StreamCancelSchema = tolerantObject({
   auth: ShellAuthSchema.optional(),
 });
 export type StreamCancel = z.infer<typeof StreamCancelSchema>;
-
-const ownField = (message: unknown, name: string): unknown =>
-  typeof message === "object" && message !== null && Object.hasOwn(message, name)
-    ? (message as Record<string, unknown>)[name]
-    : undefined;
 
 /** Requests and responses have a `protocol_version`; messages of streams have none. */
 const isUnversioned = (message: unknown): boolean => ownField(message, "protocol_version") === undefined;

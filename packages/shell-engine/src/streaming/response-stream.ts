@@ -7,18 +7,12 @@ import {
   type StreamText,
 } from "@harnesskit/protocol/openharness";
 import { Feed } from "@harnesskit/wire";
+import type { ShellEngineLimits } from "../limits.ts";
 
 type Draft<Frame> = Omit<Frame, "stream_id" | "seq">;
 /** What a handler says of a directive. */
 export type Progress = Omit<Draft<StreamProgress>, "type">;
 type Waiting = Draft<StreamOpened> | Draft<StreamText> | Draft<StreamProgress> | Draft<StreamEnd>;
-
-export interface StreamBounds {
-  /** Characters that may wait for the reader. */
-  readonly maxStreamLength: number;
-  /** Characters of a frame's text. */
-  readonly maxFrameLength: number;
-}
 
 /** What a preview takes beside its text, in characters, about. */
 const frameOverhead = 160;
@@ -41,13 +35,13 @@ const cutAt = (text: string, length: number): number => {
  */
 export class ResponseStream extends Feed<StreamFrame> {
   readonly id: string;
-  readonly #bounds: StreamBounds;
+  readonly #bounds: ShellEngineLimits;
   #waiting: Waiting[];
   #length = 0;
   #seq = 0;
   #isFull = false;
 
-  constructor(id: string, requestId: string, bounds: StreamBounds) {
+  constructor(id: string, requestId: string, bounds: ShellEngineLimits) {
     super();
     this.id = id;
     this.#bounds = bounds;

@@ -1,12 +1,14 @@
 import { ok, deepStrictEqual as same } from "node:assert";
 import type { Event, ItemOf } from "@harnesskit/protocol/threads";
+import { systemClock } from "@harnesskit/wire";
 import { searchThreads } from "../search-threads.ts";
 import { threadServerLimits } from "../server-settings.ts";
 import { changeStoredThread, forkStoredThread } from "../stored-threads.ts";
 import type { ThreadStore } from "../thread-store.ts";
 import { readAll, type StoreCase, sampleEvent, sampleEvents, sampleThread } from "./store-case.ts";
 
-const settings = { clock: { now: () => 5, elapsedMs: () => 0 }, limits: threadServerLimits.resolve({}) };
+const clock = { ...systemClock, now: () => 5, elapsedMs: () => 0 };
+const settings = { clock, limits: threadServerLimits.resolve({}) };
 
 /** A message of the agent, completed. */
 const sampleMessage = (threadId: string, seq: number, text: string): Event => {
@@ -77,7 +79,6 @@ export const extensionCases: readonly StoreCase[] = [
         sampleEvent("ses_1", 1801),
       ];
       await write(store, "ses_1", all);
-      const clock = settings.clock;
       const fork = await forkStoredThread(store, { threadId: "ses_1", seq: 1800 }, { clock });
       const { threadId } = fork;
       same(fork.forkedFrom, { threadId: "ses_1", seq: 1800 }, "what the fork says of its source");
@@ -106,8 +107,8 @@ export const extensionCases: readonly StoreCase[] = [
         sampleMessage("ses_1", 2, "Die ÜBUNG\n“macht” 100% a\\b_c"),
       ]);
       await write(store, "ses_2", [sampleCreation("ses_2"), sampleMessage("ses_2", 2, "nothing of that")]);
-      await changeStoredThread(store, "ses_1", { title: "Meister" }, settings);
-      const changed = await changeStoredThread(store, "ses_1", { archived: true }, settings);
+      await changeStoredThread(store, "ses_1", { title: "Meister" }, { clock });
+      const changed = await changeStoredThread(store, "ses_1", { archived: true }, { clock });
       same(
         changed,
         { ...sampleThread("ses_1"), title: "Meister", time: { created: 1, updated: 1, archived: 5 } },

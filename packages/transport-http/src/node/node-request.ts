@@ -95,7 +95,10 @@ export class NodeRequest implements RequestView {
         if (length > maxBytes) settle({ problem: "too_large" });
         else chunks.push(chunk);
       };
-      const cancelTimer = clock.after(timeoutMs, () => settle({ problem: "too_slow" }));
+      // What was received whole is only handed over.
+      const cancelTimer = request.complete
+        ? () => {}
+        : clock.after(timeoutMs, () => settle({ problem: "too_slow" }));
       request.on("data", onData);
       request.once("end", () => settle({ bytes: joinChunks(chunks, length) }));
       request.once("close", () => settle({ problem: "gone" }));

@@ -18,13 +18,14 @@ import {
   type Authenticate,
   type Authentication,
   isAdmission,
+  RequestToJudge,
   type ShownCredential,
   shownCredential,
 } from "./authenticate.ts";
 import { ExchangeContext, type HttpExchangeContext, toContext } from "./context.ts";
 import { acceptsEvents, EventText, eventHeaders } from "./event-stream.ts";
 import type { HealthRules } from "./health.ts";
-import { checkedReplyHeaders } from "./reply-headers.ts";
+import { sendableHeaders } from "./reply-headers.ts";
 import type { Answer, BodyProblem, RequestView } from "./request-view.ts";
 import type { SiteGuard } from "./site-rules.ts";
 
@@ -52,7 +53,7 @@ export interface ExchangeRoute<Principal> {
    */
   readonly unsendable?: ((reply: unknown, error: HarnessError) => unknown) | undefined;
   /**
-   * Headers of the answer to a message, beside the server's own: at most 16, of visible ASCII. Headers that cannot be
+   * Headers of the answer to a message, of visible ASCII; the server's own stand before them. Headers that cannot be
    * sent are left out and reported to `onError` as `invalid_reply_header`; so is what this throws. @default none
    */
   readonly replyHeaders?:
@@ -133,7 +134,7 @@ export class ExchangeCore<Principal> {
 
   /** Adds the headers that every answer has. */
   finish(request: RequestView, answer: Answer): Answer {
-    const headers = { ...commonHeaders, ...this.#options.guard.corsHeaders(request), ...answer.headers };
+    const headers = { ...answer.headers, ...commonHeaders, ...this.#options.guard.corsHeaders(request) };
     return { ...answer, headers };
   }
 
@@ -164,18 +165,8 @@ export class ExchangeCore<Principal> {
     acceptQuery: boolean,
   ): Promise<Admission<Principal>> {
     const { authenticate, limits, clock } = this.#options;
-    const { path = "", remoteAddress } = request;
     const credential = shownCredential(request, acceptQuery);
-    const asked = authenticate({
-      transport,
-      path,
-      remoteAddress,
-      credential,
-      header: (name) => request.header(name),
-      get signal() {
-        return request.signal;
-      },
-    });
+    const asked = authenticate(new RequestToJudge(request, transport, credential));
     if (!isThenable(asked)) return toAdmission(asked, credential);
     const waiting = { name: "authenticate", timeoutMs: limits.bodyTimeoutMs, clock, holdsProcess: false };
     const settled = await settleWithin(Promise.resolve(asked), waiting);
@@ -252,7 +243,7 @@ export class ExchangeCore<Principal> {
     context: HttpExchangeContext<Principal>,
     request: RequestView,
   ): Answer {
-    const headers = { ...eventHeaders, ...this.#replyHeaders(route, context, request) };
+    const headers = { ...this.#replyHeaders(route, context, request), ...eventHeaders };
     const { limits, clock } = this.#options;
     const stream = new EventText(messages, {
       encode: (message) => this.#encode(message, route),
@@ -271,7 +262,7 @@ export class ExchangeCore<Principal> {
   ): Answer {
     const own = this.#replyHeaders(route, context, request);
     if (reply === undefined) return { status: 204, headers: own };
-    return { status: 200, headers: { ...jsonHeaders, ...own }, body: this.#encode(reply, route) };
+    return { status: 200, headers: { ...own, ...jsonHeaders }, body: this.#encode(reply, route) };
   }
 
   /** Never throws: the message was handled, and its reply must be sent. */
@@ -282,7 +273,7 @@ export class ExchangeCore<Principal> {
   ): Readonly<Record<string, string>> {
     const tell = (error: unknown) => this.tell(error, request, "http");
     try {
-      return checkedReplyHeaders(route.replyHeaders?.(context), tell);
+      return sendableHeaders(route.replyHeaders?.(context), tell);
     } catch (error) {
       tell(error);
       return {};

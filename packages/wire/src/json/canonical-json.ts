@@ -57,7 +57,7 @@ const writeObject = (value: Record<string, unknown>, depth: number): string => {
 export const canonicalJson = (value: unknown): string => write(value, 0);
 
 interface NodeCrypto {
-  createHash(name: "sha256"): { update(text: string): { digest(form: "hex"): string } };
+  hash(name: "sha256", text: string, form: "hex"): string;
 }
 
 interface MaybeNode {
@@ -75,7 +75,7 @@ const nodeCrypto = (): NodeCrypto | undefined =>
 export const digest = async (value: unknown): Promise<string> => {
   const text = canonicalJson(value);
   const node = nodeCrypto();
-  if (node) return `sha256:${node.createHash("sha256").update(text).digest("hex")}`;
+  if (node) return `sha256:${node.hash("sha256", text, "hex")}`;
   const bytes = new TextEncoder().encode(text);
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   let hex = "";

@@ -1,0 +1,149 @@
+import type { WhenBusy } from "@harnesskit/protocol/threads";
+import { createThreadServer, type ThreadServer, type ThreadStore } from "@harnesskit/thread-server";
+import {
+  createDirectoryResolver,
+  createFileThreadStore,
+  type FileThreadStoreOptions,
+} from "@harnesskit/thread-server/node";
+import { openAgentCore } from "../agents/agent-core.ts";
+import { openNamedAuditLog } from "../audit/audit-logs.ts";
+import { describeFailure, usageError } from "../cli-error.ts";
+import { toLocation } from "../store/location.ts";
+import { type PolicyOptions, toPolicyChoice } from "../supervision/policy-choice.ts";
+import { openSupervision, type Supervision } from "../supervision/supervision.ts";
+import { oneLine } from "../terminal/text.ts";
+import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { agents, createLazyRunner } from "./agent-loop.ts";
+import { checkedModel, contextOf, createModelChooser } from "./models.ts";
+
+const maxTold = 20;
+
+export interface ThreadServiceOptions extends PolicyOptions {
+  readonly cwd: string;
+  readonly model: string;
+  /** What clients may choose beside `model`. @default nothing */
+  readonly allowModel?: readonly string[];
+  /** Agents whose tools the model can use, beside the workspace tools. @default none */
+  readonly agents?: readonly string[] | undefined;
+  /** False leaves out the agents that are installed and enabled. @default true */
+  readonly installedAgents?: boolean | undefined;
+  /** The audit log of tool calls; without it the server does not start. @default one in the user's state directory */
+  readonly audit?: string;
+  /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
+  readonly whenBusy?: WhenBusy;
+  /** Where threads are kept. @default files below the workspace */
+  readonly store?: string;
+  readonly version: string;
+}
+
+/** Where a thread server says what no client of it hears. */
+export interface ServiceReports {
+  /** What a user should know of agents and models: safe text. */
+  note(line: string): void;
+  /** What an operator of the server should know. */
+  detail(line: string): void;
+  /** What failed behind every client's back. */
+  error(error: unknown): void;
+}
+
+/** A thread server of this process with its tools, its policy and its store. */
+export interface ThreadService {
+  readonly server: ThreadServer;
+  /** Every model that was named. */
+  readonly models: readonly string[];
+}
+
+/**
+ * Opens a thread server; it has no client yet. What it holds is closed by `defer`, all but the server itself, which its owner closes
+ * before. Rejects with a `CliError` for options and places that cannot be used.
+ */
+export const openThreadService = async (
+  options: ThreadServiceOptions,
+  reports: ServiceReports,
+  defer: (cleanup: () => unknown) => void,
+): Promise<ThreadService> => {
+  const { allowModel = [], version } = options;
+  const { note, detail } = reports;
+  const workspace = await workspaceDirectory(options.cwd);
+  const defaultModel = checkedModel(options.model);
+  const allowed = allowModel.map((spec) => checkedModel(spec, "--allow-model"));
+  const supervision = await supervise(options, workspace, detail);
+  defer(() => supervision?.close());
+  const audit = options.audit === undefined ? undefined : (await openNamedAuditLog(options.audit)).sink;
+  defer(() => audit?.close());
+  const core = await openAgentCore({
+    command: "serve",
+    version,
+    models: [defaultModel, ...allowed],
+    agents: options.agents,
+    installedAgents: options.installedAgents,
+    audit,
+    reports,
+  });
+  defer(() => core.close());
+  const runner = createLazyRunner({
+    model: createModelChooser({ defaultModel, env: process.env }),
+    onWorking: () => void core.start(),
+    onRetry: (reason) => note(`the model is asked again: ${oneLine(reason, 1000)}`),
+    ...contextOf(process.env),
+  });
+  const { store, close } = await openThreads(options.store, workspace, detail);
+  defer(close);
+  const server = createThreadServer({
+    store,
+    resolveDirectory: createDirectoryResolver(workspace),
+    runner,
+    tools: (listing) => core.tools(listing),
+    agents,
+    // A server that is there for one client does not begin what others left.
+    resumeQueues: "use",
+    whenBusy: options.whenBusy || undefined,
+    ...supervision?.seams,
+    onError: reports.error,
+  });
+  runner.load();
+  return { server, models: [defaultModel, ...allowed] };
+};
+
+/** Where threads are kept: files of the workspace, or a database that several servers share. */
+const openThreads = async (
+  given: string | undefined,
+  workspace: string,
+  note: (line: string) => void,
+): Promise<{ readonly store: ThreadStore; readonly close: () => Promise<void> }> => {
+  if (given === undefined) {
+    const store = createFileThreadStore({ root: harnessDirectory(workspace), onError: toldOnce(note) });
+    return { store, close: () => store.close() };
+  }
+  const location = toLocation(given);
+  if (location.kind !== "postgres") {
+    throw usageError(
+      "--store: threads are kept in PostgreSQL, or without --store in files",
+      "For example: --store postgres:",
+    );
+  }
+  const { openPostgres } = await import("../store/open.ts");
+  const { threads, close } = await openPostgres(location, "harness serve");
+  return { store: threads, close };
+};
+
+const toldOnce = (note: (line: string) => void): NonNullable<FileThreadStoreOptions["onError"]> => {
+  const told = new Set<string>();
+  return (error, { threadId }) => {
+    if (told.has(threadId) || told.size >= maxTold) return;
+    told.add(threadId);
+    note(describeFailure(`left out of the list: ${oneLine(threadId, 80)}`, error));
+  };
+};
+
+const supervise = async (
+  options: ThreadServiceOptions,
+  workspace: string,
+  note: (line: string) => void,
+): Promise<Supervision | undefined> => {
+  const { version, policyTimeout } = options;
+  const choice = toPolicyChoice(options);
+  if (choice.kind === "none") return undefined;
+  const timeoutMs = policyTimeout === undefined ? undefined : Math.round(policyTimeout * 1000);
+  return openSupervision({ choice, workspace, version, timeoutMs, note });
+};
