@@ -161,50 +161,22 @@ describe("harness doctor", () => {
     );
   });
 
-  it("finds a garbled line in the middle of a log, and says which; what it says removes it", async () => {
+  it.each([
+    ["a garbled line", (created: string) => `${created}garbage \u2028\u001b[2J\n${created}`],
+    ["a missing number", (created: string) => created + created.replace('{"seq":1,', '{"seq":3,')],
+  ])("finds %s in the middle of a log, and says which", async (_what, damage) => {
     const { cwd, threadId, directory } = await withThread();
     const path = join(directory, "events.jsonl");
-    const created = (await readFile(path, "utf8")).trim();
-    const event = (seq: number) => created.replace('{"seq":1,', `{"seq":${seq},`);
-    // U+2028 ends no line, and a torn last line is told on its own.
-    const lines = [
-      created,
-      "garbage \u2028\u001b[2J",
-      event(3),
-      "",
-      event(3),
-      event(6),
-      '{"seq":7',
-      event(8),
-    ];
-    await writeFile(path, `${lines.join("\n")}\n`);
-    const { problems, findings } = await doctor(cwd);
-    const places = [2, 4, 5, 7].map((line) => `${path}:${line}`).join(", ");
-    expect(problems).toMatchObject([
-      { check: "log", text: `${threadId}: 4 lines passed over, no event or one that repeats: ${places}` },
-    ]);
-    expect(findings).toContainEqual({
-      check: "log",
-      status: "note",
-      text: `${threadId}: numbers are missing: 2 before ${path}:3, 4 to 5 before ${path}:6, 7 before ${path}:8`,
-    });
-    const [, remove = ""] = problems[0]?.fix?.split("To have it gone: ") ?? [];
-    const fixed = await startProgram("sh", ["-c", remove], { cwd, input: "" }).ended;
-    expect(fixed).toMatchObject({ code: 0, stderr: "" });
-    expect((await doctor(cwd)).ok).toBe(true);
-    expect(await readFile(path, "utf8")).toBe(`${[created, event(3), event(6), event(8)].join("\n")}\n`);
-  });
-
-  it("names some of many garbled lines", async () => {
-    const { cwd, directory } = await withThread();
-    const path = join(directory, "events.jsonl");
-    await appendFile(path, `${"x".repeat(100_000)}\n${"{}\n".repeat(99)}`);
+    const log = damage(await readFile(path, "utf8"));
+    await writeFile(path, log);
     const { problems } = await doctor(cwd);
     expect(problems).toMatchObject([
-      { check: "log", text: expect.stringContaining(": 100 lines passed over") },
+      { check: "log", text: expect.stringContaining(`${threadId}: its log is damaged at ${path}:2`) },
     ]);
-    expect(problems[0]?.text).toContain(`${path}:2, `);
-    expect(problems[0]?.text).toMatch(/:11 and 90 more$/);
+    expect(await readFile(path, "utf8")).toBe(log);
+    const [, remove = ""] = problems[0]?.fix?.split("remove the thread: harness ") ?? [];
+    expect(await harness(remove.split(" "), { cwd })).toMatchObject({ code: 0 });
+    expect((await doctor(cwd)).ok).toBe(true);
   });
 
   it.each([

@@ -80,16 +80,25 @@ describe("harness threads", () => {
     }
   });
 
-  it("passes over what is no event and no thread", async () => {
+  it("says that a log is damaged, where, and what to do; lists it, and passes over what is no thread", async () => {
     const { cwd, threadId, log } = await withThread("read README.md");
-    await writeFile(log, `not json\n{"seq":"x"}\n${await readFile(log, "utf8")}{"seq":99`);
+    const text = (await readFile(log, "utf8")).replace("\n", "\nnot json\n");
+    await writeFile(log, text);
     await mkdir(join(cwd, ".harness/threads/ses_1234"));
     await writeFile(join(cwd, ".harness/threads/ses_1234/meta.json"), "{");
-    expect((await harness(["threads", "show", threadId], { cwd })).stdout).toContain(
-      "● read README.md, 3 lines ✓",
-    );
+    for (const command of [
+      ["threads", "show", threadId],
+      ["threads", "export", threadId],
+      ["run", "--no-policy", "--thread", threadId, "hello"],
+    ]) {
+      const end = await harness(command, { cwd });
+      expect(end.code, command.join(" ")).not.toBe(0);
+      expect(end.stderr, command.join(" ")).toContain("damaged in line 2");
+      expect(end.stderr, command.join(" ")).toContain("harness doctor");
+    }
     const { threads } = JSON.parse((await harness(["threads", "list", "--json"], { cwd })).stdout);
     expect(threads).toHaveLength(1);
+    expect(await readFile(log, "utf8")).toBe(text);
   });
 
   it("changes nothing of what it reads", async () => {

@@ -26,9 +26,13 @@ export class TurnError extends HarnessError<TurnErrorCode> {
   declare readonly name: "TurnError";
 }
 
-/** Why a store could not read or write; `lock_unreadable` where it is unknown which server holds the thread. */
+/**
+ * Why a store could not read or write; `lock_unreadable` where it is unknown which server holds the thread, `log_damaged` where the
+ * thread's log has a line that no server left there: the thread can be listed and deleted, not read or continued.
+ */
 export type ThreadStoreErrorCode =
   | "store_failed"
+  | "log_damaged"
   | "store_full"
   | "store_closed"
   | "thread_locked"
@@ -76,6 +80,9 @@ export const logChanged = (): ThreadStoreError =>
 
 export const isLogChanged = (error: unknown): error is ThreadStoreError =>
   ThreadStoreError.isInstance(error) && error.detail === "log_changed";
+
+export const isLogDamaged = (error: unknown): boolean =>
+  ThreadStoreError.isInstance(error) && error.code === "log_damaged";
 
 /** Something was written to a turn that has ended (`turn_ended`). */
 export const turnEnded = (): HarnessError => new HarnessError("turn_ended", "the turn has ended");

@@ -118,7 +118,7 @@ const searchedMessage = (
 /** False for a failure of the whole store, in which the next log would not be read either. */
 const isOfOneLog = (error: unknown): boolean =>
   ThreadStoreError.isInstance(error)
-    ? error.code === "store_failed"
+    ? error.code === "store_failed" || error.code === "log_damaged"
     : !isStoreFailure(error) || ("reason" in error && error.reason === "corrupt");
 
 /**

@@ -3,6 +3,7 @@ import { wait } from "@harnesskit/wire";
 import {
   isLocked,
   isLogChanged,
+  isLogDamaged,
   isStoreFailure,
   threadLocked,
   threadNotFound,
@@ -160,12 +161,17 @@ export class ThreadSessions {
     if (!this.#open.has(threadId) && !(await this.#options.settings.store.get(threadId))) {
       return this.#deleteRest(threadId);
     }
-    await this.use(threadId, async (session) => {
-      if (session.isBusy) throw turnActive("deleted");
-      this.#open.delete(threadId);
-      await session.retire();
-      await this.#options.settings.store.delete(threadId);
-    });
+    try {
+      await this.use(threadId, async (session) => {
+        if (session.isBusy) throw turnActive("deleted");
+        this.#open.delete(threadId);
+        await session.retire();
+        await this.#options.settings.store.delete(threadId);
+      });
+    } catch (error) {
+      if (!isLogDamaged(error)) throw error;
+      await this.#deleteRest(threadId);
+    }
   }
 
   /** Removes what is left of a thread that cannot be read any more. Throws -32001 where nothing is. */

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { type Event, EventSchema, type Thread } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type TurnRunner } from "../src/index.ts";
+import { createThreadServer, ThreadStoreError, type TurnRunner } from "../src/index.ts";
 import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
@@ -17,13 +17,6 @@ const thread = (threadId: string): Thread => ({
   title: "t",
   directory: "/",
   time: { created: 1, updated: 2 },
-});
-
-const created = (threadId: string, seq: number): Event => ({
-  seq,
-  time: 3,
-  type: "thread.created",
-  data: { threadId, thread: thread(threadId) },
 });
 
 const readAll = async (events: AsyncIterable<Event>): Promise<Event[]> => {
@@ -206,24 +199,55 @@ describe("a damaged log", () => {
     },
   );
 
-  it("passes over lines that are no events, and keeps what follows them", async () => {
-    await using dir = await temporaryDirectory();
-    const store = createFileThreadStore({ root: dir.path });
-    await store.create(thread("ses_1"));
-    const lease = await store.lease("ses_1");
-    await store.append("ses_1", [created("ses_1", 1)], { flush: true });
-    await lease.release();
-    const file = join(dir.path, "threads/ses_1/events.jsonl");
-    await appendFile(file, 'garbage\n{"seq":"x"}\n\u2028\n\0\0\0\n');
-    await appendFile(file, `${JSON.stringify({ ...created("ses_1", 2), later: { kept: "\u2028" } })}\n`);
-    await appendFile(file, `${JSON.stringify(created("ses_1", 2))}\n`);
-    expect(await readAll(store.events("ses_1"))).toEqual([
-      created("ses_1", 1),
-      { ...created("ses_1", 2), later: { kept: "\u2028" } },
-    ]);
-    expect(await readAll(store.events("ses_1", { limit: 1 }))).toEqual([created("ses_1", 1)]);
-    expect(await readAll(store.events("ses_1", { afterSeq: 1, limit: 5 }))).toHaveLength(1);
-  });
+  it.each([
+    ["is no JSON", (lines: string[]) => lines.splice(1, 1, "garbage"), 2],
+    ["is empty", (lines: string[]) => lines.splice(1, 0, ""), 2],
+    ["is no event", (lines: string[]) => lines.splice(2, 1, '{"seq":3}'), 3],
+    ["is missing", (lines: string[]) => lines.splice(1, 1), 2],
+    ["is there twice", (lines: string[]) => lines.splice(1, 0, lines[0] ?? ""), 2],
+  ])(
+    "is named with its line where one %s, and neither read, continued nor changed",
+    async (_what, damage, line) => {
+      await using dir = await temporaryDirectory();
+      const first = serve(dir.path, sayingRunner("x"));
+      const threadId = await first.client.createThread();
+      const { result } = await first.client.startTurn(threadId);
+      await first.client.turnEnd(result.turnId);
+      const other = await first.client.createThread();
+      await first.server.close();
+      const file = join(dir.path, "threads", threadId, "events.jsonl");
+      const lines = (await readFile(file, "utf8")).split("\n");
+      damage(lines);
+      await writeFile(file, lines.join("\n"));
+
+      const store = createFileThreadStore({ root: dir.path });
+      const error = await readAll(store.events(threadId)).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toBeInstanceOf(ThreadStoreError);
+      expect(error).toMatchObject({
+        code: "log_damaged",
+        cause: { code: "journal_damaged", path: file, line },
+      });
+      const second = serve(dir.path, sayingRunner("y"));
+      const refused = {
+        code: -32603,
+        message: expect.stringContaining(`line ${line}`),
+        data: { reason: "log_damaged" },
+      };
+      expect((await second.client.startTurn(threadId)).error).toMatchObject(refused);
+      expect((await second.client.call("thread.get", { threadId })).error).toMatchObject(refused);
+      expect((await second.client.call("thread.subscribe", { threadId })).error).toMatchObject(refused);
+      const listed = (await second.client.call("thread.list", {})).result as { threads: Thread[] };
+      expect(listed.threads.map((each) => each.threadId).sort()).toEqual([threadId, other].sort());
+      expect((await second.client.startTurn(other)).error).toBeUndefined();
+      expect(await readFile(file, "utf8")).toBe(lines.join("\n"));
+      expect((await second.client.call("thread.delete", { threadId })).error).toBeUndefined();
+      expect(await store.get(threadId)).toBeUndefined();
+      await second.server.close();
+    },
+  );
 
   it("ignores what is no thread of this store", async () => {
     await using dir = await temporaryDirectory();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import {
   isLockOwnerDead,
   isMissing,
+  JournalError,
   openOwnFile,
   readFileLock,
   readOwnFile,
@@ -10,11 +11,11 @@ import {
   UnsafeFileError,
 } from "@harnesskit/node-kit";
 import { type Event, ThreadSchema } from "@harnesskit/protocol/threads";
+import { ThreadStoreError } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { shellWord } from "@harnesskit/wire";
 import { oneLine } from "../terminal/text.ts";
 import { type Finding, note, ok, problem } from "./checks.ts";
-import { checkLog } from "./log-check.ts";
 
 type Holder = "held" | "dead" | "free";
 
@@ -85,9 +86,13 @@ const checkThread = async (harness: string, root: string, name: string): Promise
   if (await isTorn(join(directory, "events.jsonl"))) {
     findings.push(problem("log", `${shown}: the last line of its log is torn`, repair));
   }
-  findings.push(...(await checkLog(shown, join(directory, "events.jsonl"))));
   findings.push(...(await checkMeta(harness, name)));
-  const state = await lastTurn(harness, name);
+  let state: Awaited<ReturnType<typeof lastTurn>>;
+  try {
+    state = await lastTurn(harness, name);
+  } catch (error) {
+    return [...findings, damaged(shown, error)];
+  }
   if (state !== undefined) {
     const what = state === "waits" ? "waits for an answer to an approval" : "was interrupted";
     const fix =
@@ -97,6 +102,18 @@ const checkThread = async (harness: string, root: string, name: string): Promise
     findings.push(problem("turn", `${shown}: its last turn has no end, it ${what}`, fix));
   }
   return findings;
+};
+
+const damaged = (name: string, error: unknown): Finding => {
+  const cause = ThreadStoreError.isInstance(error) ? error.cause : undefined;
+  if (!JournalError.isInstance(cause) || cause.code !== "journal_damaged") throw error;
+  const where = `${oneLine(cause.path, 1000)}:${cause.line}`;
+  const word = oneLine(shellWord(cause.path), 1000);
+  return problem(
+    "log",
+    `${name}: its log is damaged at ${where}, is left as it is, and cannot be read or continued`,
+    `Look at it: sed -n ${cause.line}p ${word}. Put back a copy of it, or remove the thread: harness threads delete ${name}`,
+  );
 };
 
 const checkMeta = async (harness: string, name: string): Promise<Finding[]> => {

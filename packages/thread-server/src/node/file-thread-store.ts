@@ -17,7 +17,7 @@ import type {
 import { openArtifactFile } from "./artifact-file.ts";
 import { GrantFiles } from "./grant-files.ts";
 import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
-import { readEvents, readLastEvents } from "./read-events.ts";
+import { checkLog, readEvents, readLastEvents } from "./read-events.ts";
 import { RequestFiles } from "./request-files.ts";
 import { StoreDirectory, toFileStoreError } from "./store-directory.ts";
 import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
@@ -59,6 +59,8 @@ interface Held {
   readonly log: JournalFile;
   /** What its `meta.json` says, where that is known. */
   written: Thread | undefined;
+  /** The one check of the whole log, before it is used. */
+  checked?: Promise<unknown> | undefined;
   /** The thread as it was used since: `meta.json` is written when it is given back, the index says it meanwhile. */
   used?: Thread | undefined;
 }
@@ -147,7 +149,7 @@ class FileThreadStore implements ThreadStore {
       // Renamed first: whatever happens in between, the thread is either whole or gone.
       const gone = `${deletedPrefix}${threadId}_${randomId("tmp")}`;
       try {
-        if ((await this.lastEvents(threadId, 4096)).length > 0) await this.#requests.markDeleted(threadId);
+        if (await this.#hasEvents(threadId)) await this.#requests.markDeleted(threadId);
         await this.#fileSystem.rename(path, join(this.#threads.path, gone));
       } finally {
         // Its lock is gone with it, or stays that of this process.
@@ -162,8 +164,9 @@ class FileThreadStore implements ThreadStore {
 
   append(threadId: string, events: readonly Event[], { flush }: { flush: boolean }): Promise<void> {
     return guarded(async () => {
-      const { log } = this.#held.get(threadId) ?? {};
+      const { log, checked } = this.#held.get(threadId) ?? {};
       if (!log) throw new ThreadStoreError("store_failed", "The thread is not held for writing");
+      await (checked ?? this.#demandWhole(threadId));
       if (flush || events.some(precedesAction)) log.demandPlace();
       const text = events.map((event) => `${JSON.stringify(event)}\n`).join("");
       if (flush) await log.appendFlushed(text);
@@ -172,10 +175,14 @@ class FileThreadStore implements ThreadStore {
   }
 
   async *events(threadId: string, options: ReadEventsOptions = {}): AsyncIterable<Event> {
-    const log = await guarded(() => this.#files(threadId).openLog());
+    const files = this.#files(threadId);
+    const log = await guarded(async () => {
+      await this.#demandWhole(threadId);
+      return files.openLog();
+    });
     if (!log) return;
     try {
-      yield* readEvents(log, options);
+      yield* readEvents(log, files.log, options);
     } catch (error) {
       throw toFileStoreError(error);
     } finally {
@@ -184,9 +191,11 @@ class FileThreadStore implements ThreadStore {
   }
 
   lastEvents(threadId: string, maxBytes: number): Promise<Event[]> {
-    return guarded(
-      async () => (await this.#files(threadId).withLog((log) => readLastEvents(log, maxBytes))) ?? [],
-    );
+    return guarded(async () => {
+      await this.#demandWhole(threadId);
+      const files = this.#files(threadId);
+      return (await files.withLog((log) => readLastEvents(log, files.log, maxBytes))) ?? [];
+    });
   }
 
   lease(threadId: string): Promise<ThreadLease> {
@@ -239,6 +248,21 @@ class FileThreadStore implements ThreadStore {
 
   #files(threadId: string): ThreadFiles {
     return new ThreadFiles(this.#fileSystem, this.#options.root, threadId, this.#maxLogBytes);
+  }
+
+  /** Rejects where the log of a thread that is held is damaged; one that is not is judged by what is read of it. */
+  async #demandWhole(threadId: string): Promise<void> {
+    const held = this.#held.get(threadId);
+    if (!held) return;
+    const files = this.#files(threadId);
+    held.checked ??= files.withLog((log) => checkLog(log, files.log));
+    await held.checked;
+  }
+
+  /** True also where the log cannot be read. */
+  async #hasEvents(threadId: string): Promise<boolean> {
+    const events = await this.lastEvents(threadId, 4096).catch(() => undefined);
+    return events?.length !== 0;
   }
 
   /** Gives back this one, if it is still held. */

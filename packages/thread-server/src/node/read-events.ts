@@ -1,38 +1,88 @@
 import type { FileHandle } from "node:fs/promises";
+import { JournalError } from "@harnesskit/node-kit";
 import { type Event, EventSchema } from "@harnesskit/protocol/threads";
-import { newlineCodec } from "@harnesskit/wire";
 import { isWantedEvent, type ReadEventsOptions } from "../thread-store.ts";
 
-/** A line longer than any that this store writes is no event. */
-const codec = newlineCodec({ maxFrameBytes: 64 * 1024 * 1024, maxDepth: 256 });
-
+/** A longer line is none that this store writes. */
+const maxLineBytes = 64 * 1024 * 1024;
 const blockBytes = 64 * 1024;
+const newline = 0x0a;
 
-/** An event as it was written, fields of later versions included. */
-const isEvent = (value: unknown): value is Event => EventSchema.safeParse(value).success;
-
-/** The events from a place in the file on. A last line without its end is no event yet. */
-async function* readFrom(
-  file: FileHandle,
-  start: number,
-  wanted: Pick<ReadEventsOptions, "types" | "checkpointEvery"> = {},
-): AsyncGenerator<Event> {
-  const decoder = codec.createDecoder();
-  for (let position = start; ; ) {
+/** The lines from a place on where one begins, and where each begins. A last line without its end is not written yet. */
+async function* linesFrom(file: FileHandle, from: number): AsyncGenerator<{ text: string; start: number }> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  let start = from;
+  for (let position = from; ; ) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(blockBytes), 0, blockBytes, position);
     if (bytesRead === 0) return;
     position += bytesRead;
-    for (const value of decoder.push(buffer.subarray(0, bytesRead))) {
-      // Checked by its schema only if it is given.
-      if (!isWantedEvent(Object(value), wanted)) continue;
-      if (isEvent(value)) yield value;
+    const block = buffer.subarray(0, bytesRead);
+    let begin = 0;
+    for (let end = block.indexOf(newline); end !== -1; end = block.indexOf(newline, begin)) {
+      parts.push(block.subarray(begin, end));
+      yield { text: length > maxLineBytes ? "" : Buffer.concat(parts).toString("utf8"), start };
+      parts = [];
+      length = 0;
+      begin = end + 1;
+      start = position - bytesRead + begin;
     }
+    length += bytesRead - begin;
+    if (length > maxLineBytes) parts = [];
+    else if (begin < bytesRead) parts.push(block.subarray(begin));
   }
 }
 
+/** Counted from 1. */
+const lineNumberAt = async (file: FileHandle, place: number): Promise<number> => {
+  let number = 1;
+  for await (const { start } of linesFrom(file, 0)) {
+    if (start >= place) break;
+    number++;
+  }
+  return number;
+};
+
+const parseLine = (text: string): Event | undefined => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The events from a place in the file on where a line begins, as they were written, fields of later versions included. Those that are
+ * not wanted are checked for their number alone. Throws `journal_damaged` for a line that is no event or does not have the next number.
+ */
+async function* readFrom(
+  file: FileHandle,
+  path: string,
+  from: number,
+  wanted: Pick<ReadEventsOptions, "types" | "checkpointEvery"> = {},
+): AsyncGenerator<Event> {
+  let next = from === 0 ? 1 : undefined;
+  for await (const { text, start } of linesFrom(file, from)) {
+    const event = parseLine(text);
+    const seq = event?.seq;
+    const isNext = Number.isSafeInteger(seq) && seq === (next ?? seq);
+    const isWanted = isNext && event !== undefined && isWantedEvent(event, wanted);
+    if (!isNext || (isWanted && !EventSchema.safeParse(event).success)) {
+      const line = await lineNumberAt(file, start);
+      throw new JournalError("journal_damaged", path, `is damaged in line ${line}`, line);
+    }
+    next = (seq as number) + 1;
+    if (isWanted) yield event;
+  }
+}
+
+/** Reads a whole log, its events unseen. Throws as {@link readEvents}. */
+export const checkLog = async (file: FileHandle, path: string): Promise<void> => {
+  for await (const _ of readFrom(file, path, 0, { types: [] }));
+};
+
 /** How much is read at once where a line is looked for. */
 const searchBytes = 16 * 1024;
-const newline = 0x0a;
 
 /** Close enough: from here on the lines are read one after the other. */
 const closeBytes = 64 * 1024;
@@ -81,36 +131,46 @@ const findSeq = async (file: FileHandle, seq: number): Promise<number> => {
 };
 
 /**
- * Reads a log in order. A line that is no event is passed over, and so is one whose number does not rise: what follows
- * it still counts. Where to begin is found by halving, so that the length of the log does not matter.
+ * Reads a log in order. Where to begin is found by halving, so that the length of the log does not matter. Throws `journal_damaged`
+ * where it comes to a line that is no event or does not have the next number.
+ *
+ * @param path names the log in an error
  */
 export async function* readEvents(
   file: FileHandle,
+  path: string,
   { afterSeq = 0, limit = Number.POSITIVE_INFINITY, ...wanted }: ReadEventsOptions = {},
 ): AsyncGenerator<Event> {
   let left = limit;
-  let last = afterSeq;
   if (left <= 0) return;
-  for await (const event of readFrom(file, await findSeq(file, afterSeq + 1), wanted)) {
-    if (event.seq <= last) continue;
-    last = event.seq;
+  for await (const event of readFrom(file, path, await findSeq(file, afterSeq + 1), wanted)) {
+    if (event.seq <= afterSeq) continue;
     yield event;
     if (--left <= 0) return;
   }
 }
 
-/** The last events of a log, about `maxBytes` of them. */
-export const readLastEvents = async (file: FileHandle, maxBytes: number): Promise<Event[]> => {
+/** Where the first line begins at or behind a place; the file's size where none does. */
+const lineStart = async (file: FileHandle, place: number, size: number): Promise<number> => {
+  if (place <= 0) return 0;
+  const block = Buffer.allocUnsafe(searchBytes);
+  for (let position = place - 1; position < size; ) {
+    const { bytesRead } = await file.read(block, 0, searchBytes, position);
+    if (bytesRead === 0) break;
+    const end = block.subarray(0, bytesRead).indexOf(newline);
+    if (end !== -1) return position + end + 1;
+    position += bytesRead;
+  }
+  return size;
+};
+
+/** The last events of a log, about `maxBytes` of them. Throws as {@link readEvents}. */
+export const readLastEvents = async (file: FileHandle, path: string, maxBytes: number): Promise<Event[]> => {
   const { size } = await file.stat();
   for (let bytes = maxBytes; ; bytes *= 2) {
     const events: Event[] = [];
-    let last = 0;
-    // Begun in the middle of a line, the rest of that line is no event and is passed over.
-    for await (const event of readFrom(file, Math.max(0, size - bytes))) {
-      if (event.seq <= last) continue;
-      last = event.seq;
+    for await (const event of readFrom(file, path, await lineStart(file, size - bytes, size)))
       events.push(event);
-    }
     if (events.length > 0 || bytes >= size) return events;
   }
 };

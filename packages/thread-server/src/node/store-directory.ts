@@ -31,6 +31,10 @@ export const toFileStoreError = (error: unknown): ThreadStoreError => {
   if (ThreadStoreError.isInstance(error)) return error;
   if (JournalError.isInstance(error)) {
     if (error.code === "journal_displaced") return logChanged();
+    if (error.code === "journal_damaged") {
+      const message = `The log of the thread is damaged in line ${error.line} and is left as it is: \`harness doctor\` names the file`;
+      return new ThreadStoreError("log_damaged", message, { cause: error });
+    }
     if (error.code === "journal_full")
       return new ThreadStoreError("store_full", "The log of the thread is full: begin another thread", {
         cause: error,

@@ -121,10 +121,10 @@ export class ThreadFiles {
   /** The thread as it was created, and last used at the last event; undefined where the log begins otherwise. */
   #readFromLog(): Promise<Thread | undefined> {
     return this.withLog(async (log) => {
-      for await (const event of readEvents(log, { limit: 1 })) {
+      for await (const event of readEvents(log, this.log, { limit: 1 })) {
         if (event.type !== "thread.created" || event.data.thread.threadId !== this.threadId) return undefined;
         const { thread } = event.data;
-        const last = (await readLastEvents(log, 4096)).at(-1) ?? event;
+        const last = (await readLastEvents(log, this.log, 4096)).at(-1) ?? event;
         return { ...thread, time: { created: thread.time.created, updated: last.time } };
       }
       return undefined;

@@ -1,5 +1,4 @@
-import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, it } from "vitest";
 import type { DiskImage } from "../../../../scripts/lib/model-disk.ts";
 import { Figures, inTime, several } from "./judge.ts";
 import { Life, noEvidence } from "./life.ts";
@@ -19,20 +18,13 @@ const finished = async (pattern: RegExp): Promise<{ image: DiskImage; path: stri
   return { image, path, log };
 };
 
-const restart = async (
-  image: DiskImage,
-  path: string,
-  log: Buffer,
-  what: string,
-  isGarbled = false,
-): Promise<Life> => {
+const restart = async (image: DiskImage, path: string, log: Buffer, what: string): Promise<Life> => {
   figures.add("restarts");
   const crash = {
     image: new Map(image).set(path, log),
     evidence: noEvidence,
     wholeLogSurvives: true,
     nextLife: "B",
-    isGarbled,
   };
   return inTime(verifyRestart(crash), what);
 };
@@ -56,39 +48,6 @@ describe("a log that was damaged", () => {
     },
     60_000,
   );
-
-  it("goes on behind whatever was appended to it", async () => {
-    const { image, path, log } = await finished(/left waiting/);
-    const lines = fc.array(
-      fc.oneof(
-        fc.constantFrom(
-          "\n",
-          "{}",
-          "{}\n",
-          "null\n",
-          '{"seq":3}\n',
-          "\0",
-          "\0\0\0\n",
-          "\u2028",
-          "[[[[",
-          "}\n",
-        ),
-        fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString("latin1")),
-        // What is there already, once more.
-        fc.nat(log.length).map((from) => log.subarray(from, from + 300).toString("latin1")),
-      ),
-      { minLength: 1, maxLength: 4 },
-    );
-    await fc.assert(
-      fc.asyncProperty(lines, async (garbage) => {
-        const tail = Buffer.from(garbage.join(""), "latin1");
-        const life = await restart(image, path, Buffer.concat([log, tail]), "a restart behind garbage", true);
-        const now = life.fileSystem.disk.survivors("written").get(path) ?? Buffer.alloc(0);
-        expect(now.subarray(0, log.length).equals(log), "what was there before").toBe(true);
-      }),
-      { numRuns: 100 },
-    );
-  }, 60_000);
 });
 
 afterAll(() => {

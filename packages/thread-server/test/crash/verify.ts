@@ -99,14 +99,14 @@ const openApprovals = (log: readonly Event[]) => {
 const commandOf = (input: unknown): string => String((input as { command?: unknown }).command);
 
 /** Nothing of what a crash can leave in a thread's directory is there, and what is there can be read. */
-const checkFiles = (image: DiskImage, mayHoldGarbage = false): void => {
+const checkFiles = (image: DiskImage): void => {
   for (const [path, content] of image) {
     if (!path.startsWith(`${root}/threads/`)) continue;
     const [, , threadId = "", name, ...rest] = path.split("/");
     expect(threadId, "a thread's directory").toMatch(/^ses_/);
     if (name === undefined || (name === "artifacts" && rest.length <= 1)) continue;
     expect(["events.jsonl", "meta.json"], path).toContain(name);
-    if (name === "events.jsonl" && !mayHoldGarbage) {
+    if (name === "events.jsonl") {
       const lines = (content?.toString("utf8") ?? "").split("\n");
       expect(lines.pop(), "what follows the last line").toBe("");
       expect(eventsOnDisk(image, threadId).length, "events of the log").toBe(lines.length);
@@ -124,8 +124,6 @@ export interface Crash {
   readonly evidence: Evidence;
   /** True when all that was written is still there. */
   readonly wholeLogSurvives: boolean;
-  /** True when lines were appended that are none of the server's. */
-  readonly isGarbled?: boolean;
   /** Letters and digits: tells the ids of the next life from those of earlier ones. */
   readonly nextLife: string;
 }
@@ -333,7 +331,7 @@ export const verifyRestart = async (crash: Crash): Promise<Life> => {
   ).toEqual([]);
 
   await life.server.close();
-  checkFiles(life.fileSystem.disk.survivors("written"), crash.isGarbled);
+  checkFiles(life.fileSystem.disk.survivors("written"));
   return life;
 };
 
