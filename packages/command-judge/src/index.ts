@@ -1,7 +1,7 @@
 export { judgeCommand } from "./judge-command.ts";
 export type { CommandJudgement, CommandPath, CommandReason, CommandVerdict } from "./judgement.ts";
 export { judgePath } from "./paths/judge-path.ts";
-export type { PathJudgement } from "./paths/resolve-path.ts";
+export type { PathJudgement, RealPath } from "./paths/resolve-path.ts";
 export type { JudgedPlaces, JudgeLists } from "./places.ts";
 export {
   type CommandJudge,

@@ -10,7 +10,7 @@ const options = join(repositoryRoot, "typedoc.json");
 
 /** Classes whose public part alone is documented, as a type made of them. */
 const internalTypes = {
-  wire: ["Types"],
+  wire: ["Types", "OptionalName", "ValueOf"],
   "core-runtime": ["createStats"],
 };
 
