@@ -1,6 +1,6 @@
 import { defineOptions } from "@harnesskit/wire";
 import type { AiSdkRunnerOptions } from "./ai-sdk/ai-sdk-runner.ts";
-import type { FileThreadStoreOptions } from "./node/file-thread-store.ts";
+import type { FileThreadStoreOptions } from "./node/file-thread-store-options.ts";
 import type { ThreadServerOptions } from "./server-settings.ts";
 
 /** `end` of the gates of `createThreadGates`, which are spread into the options. */

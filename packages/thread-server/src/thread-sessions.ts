@@ -158,20 +158,15 @@ export class ThreadSessions {
 
   /** Removes a thread with everything that belongs to it. Throws -32001, and -32002 while a turn is active. */
   async delete(threadId: string): Promise<void> {
-    if (!this.#open.has(threadId) && !(await this.#options.settings.store.get(threadId))) {
-      return this.#deleteRest(threadId);
-    }
-    try {
-      await this.use(threadId, async (session) => {
-        if (session.isBusy) throw turnActive("deleted");
-        this.#open.delete(threadId);
-        await session.retire();
-        await this.#options.settings.store.delete(threadId);
-      });
-    } catch (error) {
-      if (!isLogDamaged(error)) throw error;
-      await this.#deleteRest(threadId);
-    }
+    const { store } = this.#options.settings;
+    if (!this.#open.has(threadId) && !(await store.get(threadId))) return this.#deleteRest(threadId);
+    const work = this.use(threadId, async (session) => {
+      if (session.isBusy) throw turnActive("deleted");
+      this.#open.delete(threadId);
+      await session.retire();
+      await store.delete(threadId);
+    });
+    await work.catch((error) => (isLogDamaged(error) ? this.#deleteRest(threadId) : Promise.reject(error)));
   }
 
   /** Removes what is left of a thread that cannot be read any more. Throws -32001 where nothing is. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { FileLockOwner, JournalFile } from "@harnesskit/node-kit";
+import type { JournalFile } from "@harnesskit/node-kit";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
-import { type Clock, callSafely, randomId, systemClock } from "@harnesskit/wire";
+import { callSafely, randomId, systemClock } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
 import { isSameButUse } from "../edit-thread.ts";
 import { ThreadStoreError } from "../errors.ts";
@@ -15,6 +15,7 @@ import type {
   ThreadStore,
 } from "../thread-store.ts";
 import { openArtifactFile } from "./artifact-file.ts";
+import type { FileThreadStoreOptions } from "./file-thread-store-options.ts";
 import { GrantFiles } from "./grant-files.ts";
 import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
 import { checkLog, readEvents, readLastEvents } from "./read-events.ts";
@@ -24,32 +25,6 @@ import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
 import { isThreadId, ThreadFiles } from "./thread-files.ts";
 import { ThreadIndex } from "./thread-index.ts";
 import { lockThread } from "./thread-lock.ts";
-
-export interface FileThreadStoreOptions {
-  /** The `.harness` directory; made when the first thread is. */
-  readonly root: string;
-  /** @default `node:fs/promises`, opening no file but regular ones */
-  readonly fileSystem?: StoreFileSystem | undefined;
-  /**
-   * The user's key that seals `always` answers; made with the first one. It must not lie in the workspace.
-   * @default `harnesskit/grants.key` in `$XDG_STATE_HOME` or `~/.local/state`
-   */
-  readonly grantKeyPath?: string | undefined;
-  /** Whether the owner of a lock is proved dead. @default looks at the process, on this host only */
-  readonly isOwnerDead?: ((owner: FileLockOwner) => boolean) | undefined;
-  /** Requests with a `clientRequestId` that are remembered, deleted threads included; the oldest go first. @default 1000 */
-  readonly maxRequests?: number | undefined;
-  /** Bytes of one log: a thread that has reached them takes no more events, and a larger log is not read. @default 4294967296 (4 GiB) */
-  readonly maxLogBytes?: number | undefined;
-  /** How long a request is remembered. @default 604800000 (7 days) */
-  readonly maxRequestAgeMs?: number | undefined;
-  /**
-   * Receives the error of a thread whose files cannot be read, and that a list leaves out; what it throws is ignored. @default ignores it
-   */
-  readonly onError?: ((error: ThreadStoreError, context: { readonly threadId: string }) => void) | undefined;
-  /** @default the real time */
-  readonly clock?: Pick<Clock, "now"> | undefined;
-}
 
 /** Begins the name of a thread's directory once the thread is deleted. */
 const deletedPrefix = "deleted_";
