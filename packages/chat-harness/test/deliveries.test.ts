@@ -141,7 +141,7 @@ describe("A resumed turn that has lost its leases", () => {
     async (when) => {
       verifies("CHAT-198", "CHAT-205");
       let passedMs = 0;
-      const clock = { ...systemClock, now: () => Date.now() + passedMs };
+      const clock = { ...systemClock, elapsedMs: () => systemClock.elapsedMs() + passedMs };
       const store = createMemoryStore({ clock });
       const door = gate();
       const graph = line({
@@ -155,7 +155,7 @@ describe("A resumed turn that has lost its leases", () => {
       await first?.send("s", user("a"));
       const lost = first?.signal({ signalId: "x" });
       await vi.waitFor(() => expect(door.count).toBe(1));
-      // As long as a process sleeps whose machine was put to sleep.
+      // As long as a process stands still that was stopped.
       passedMs = 3_600_000;
       const taken = second?.signal({ signalId: "x" });
       await vi.waitFor(() => expect(door.count).toBe(2));
