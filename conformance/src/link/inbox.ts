@@ -91,12 +91,12 @@ export class Inbox {
           resolve(found);
         } else if (this.#end !== undefined && !isEnd) {
           settle();
-          reject(new Unmet(`the connection ended (${this.#end.reason}) before ${what}`));
+          reject(new Unmet(`the connection ended (${this.#end.reason}) before ${what}`, true));
         }
       };
       const timer = setTimeout(() => {
         settle();
-        reject(new Unmet(`${what} did not come within ${withinMs} ms`));
+        reject(new Unmet(`${what} did not come within ${withinMs} ms (--within gives more)`));
       }, withinMs);
       this.#waiting.add(look);
       look();

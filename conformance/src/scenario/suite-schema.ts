@@ -19,6 +19,7 @@ const RoleSchema = z.strictObject({
     .partialRecord(TransportSchema, ids)
     .optional()
     .describe("The ids that fail where the target sends what is not a message"),
+  core: ids.optional().describe("The statements that an implementer cares about most: --level core"),
   subject: z.string().optional().describe("The first words of a requirement that applies to this role only"),
   path: z.string().optional().describe("The path of the URL over HTTP and WebSocket"),
 });

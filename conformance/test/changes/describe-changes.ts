@@ -1,0 +1,61 @@
+import { appendFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { loadSuite, runSuite, type StartModule, type SuiteReport } from "../../src/index.ts";
+import { createScope } from "../../src/match/scope.ts";
+import { citedIds } from "../../src/scenario/cited-ids.ts";
+import { failuresOf, unmetIds } from "../support.ts";
+import { changedTarget } from "./changed-target.ts";
+import { type Change, readChanges } from "./read-changes.ts";
+
+const limits = {
+  withinMs: 1000,
+  startTimeoutMs: 5000,
+  maxUnmetWaits: 2,
+  maxAttempts: 1,
+  maxParallel: 8,
+  scenarioTimeoutMs: 8000,
+};
+
+/** A change that is about no message: by messages where they are framed, by bytes elsewhere. */
+const nothingOn = (on: Change["on"]): Partial<Change> =>
+  on === "unix" || on === "tcp" ? { of: { $is: "nothing" } } : { bytes: ["nothing", "nothing"] };
+
+/** Our implementation of a role behind a proxy: each change of its messages is noticed, and each check notices one. */
+export const describeChanges = (name: string, start: StartModule): void => {
+  const suite = loadSuite(name);
+  const { changes, unseen } = readChanges(name);
+  const { resolve } = createScope({}, Math.random);
+  const named = resolve(suite.matchers) as Record<string, unknown>;
+  const noticed = new Set<string>();
+
+  describe("a target", () => {
+    const judge = async (change: Change): Promise<SuiteReport> => {
+      const changed = changedTarget(start, suite.role, change, named);
+      const target = { kind: "module", start: changed, name: change.name, transport: change.on } as const;
+      const only = change.fails.length > 0 ? change.fails : undefined;
+      return await runSuite({ suite, target, limits, only, seed: 1 });
+    };
+
+    it.each([...new Set(changes.map(({ on }) => on))])(
+      "conforms over %s where nothing is changed",
+      async (on) => {
+        const none: Change = { name: "nothing", fails: [], on, side: "target", ...nothingOn(on) };
+        expect(failuresOf(await judge(none))).toEqual([]);
+      },
+    );
+
+    it.each(changes.map((change) => [change.name, change] as const))("that %s", async (title, change) => {
+      const ids = unmetIds(await judge(change));
+      for (const id of ids) noticed.add(id);
+      if (process.env.SHOW_CHANGES !== undefined)
+        appendFileSync(process.env.SHOW_CHANGES, `${title}: ${ids.join(" ")}\n`);
+      expect(change.fails.filter((id) => !ids.includes(id))).toEqual([]);
+      expect(change.fails.length).toBeGreaterThan(0);
+    });
+
+    it("is judged by checks of which each fails for a change, but for those with a reason", () => {
+      const missing = [...citedIds(suite)].filter((id) => !noticed.has(id));
+      expect(missing.sort()).toEqual(Object.keys(unseen).sort());
+    });
+  });
+};
