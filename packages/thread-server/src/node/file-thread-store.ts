@@ -139,9 +139,9 @@ class FileThreadStore implements ThreadStore {
 
   append(threadId: string, events: readonly Event[], { flush }: { flush: boolean }): Promise<void> {
     return guarded(async () => {
-      const { log, checked } = this.#held.get(threadId) ?? {};
+      const { log } = this.#held.get(threadId) ?? {};
       if (!log) throw new ThreadStoreError("store_failed", "The thread is not held for writing");
-      await (checked ?? this.#demandWhole(threadId));
+      await this.#demandWhole(threadId);
       if (flush || events.some(precedesAction)) log.demandPlace();
       const text = events.map((event) => `${JSON.stringify(event)}\n`).join("");
       if (flush) await log.appendFlushed(text);
@@ -230,7 +230,11 @@ class FileThreadStore implements ThreadStore {
     const held = this.#held.get(threadId);
     if (!held) return;
     const files = this.#files(threadId);
-    held.checked ??= files.withLog((log) => checkLog(log, files.log));
+    held.checked ??= files.withLog((log) => checkLog(log, files.log)).catch((error) => {
+      // What the system refused now may go later.
+      held.checked = undefined;
+      throw error;
+    });
     await held.checked;
   }
 
