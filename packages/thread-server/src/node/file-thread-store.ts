@@ -230,11 +230,13 @@ class FileThreadStore implements ThreadStore {
     const held = this.#held.get(threadId);
     if (!held) return;
     const files = this.#files(threadId);
-    held.checked ??= files.withLog((log) => checkLog(log, files.log)).catch((error) => {
-      // What the system refused now may go later.
-      held.checked = undefined;
-      throw error;
-    });
+    held.checked ??= files
+      .withLog((log) => checkLog(log, files.log))
+      .catch((error) => {
+        // What the system refused now may go later.
+        held.checked = undefined;
+        throw error;
+      });
     await held.checked;
   }
 
