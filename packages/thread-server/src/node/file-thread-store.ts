@@ -20,7 +20,7 @@ import { GrantFiles } from "./grant-files.ts";
 import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
 import { checkLog, readEvents, readLastEvents } from "./read-events.ts";
 import { RequestFiles } from "./request-files.ts";
-import { StoreDirectory, toFileStoreError } from "./store-directory.ts";
+import { guarded, StoreDirectory, toFileStoreError } from "./store-directory.ts";
 import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
 import { isThreadId, ThreadFiles } from "./thread-files.ts";
 import { ThreadIndex } from "./thread-index.ts";
@@ -287,14 +287,6 @@ const precedesAction = ({ type, data }: Event): boolean =>
   type === "turn.started" ||
   type === "approval.resolved" ||
   (type === "item.started" && data.type === "tool_exec");
-
-const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work();
-  } catch (error) {
-    throw toFileStoreError(error);
-  }
-};
 
 /** Makes a store of files below `root`, in directories of mode 0700. Nothing is touched before it is needed. */
 export const createFileThreadStore = (options: FileThreadStoreOptions): ThreadStore =>
