@@ -140,13 +140,18 @@ export const changedTarget = (
     const isServer = role.plays === "server";
     const [outside, inside] = isServer ? [place.endpoint, inner] : [inner, place.endpoint];
     const sockets = new Set<Socket>();
+    const isRestarted = count > 1;
+    let connections = 0;
     const proxy = createServer({ allowHalfOpen: true }, (accepted) => {
       const dialled = connect({ ...addressOf(inside), allowHalfOpen: true });
       const [suite, target] = isServer ? [accepted, dialled] : [dialled, accepted];
       const pipe = createPipes(change, named);
+      connections += 1;
+      const isMeant =
+        (change.connection ?? connections) === connections && (change.restarted !== true || isRestarted);
       const hosts = [hostOf(outside), hostOf(inside)] as const;
-      pipe({ from: target, to: suite, framing, isChanged: change.side === "target", hosts });
-      pipe({ from: suite, to: target, framing, isChanged: change.side === "suite", hosts });
+      pipe({ from: target, to: suite, framing, isChanged: isMeant && change.side === "target", hosts });
+      pipe({ from: suite, to: target, framing, isChanged: isMeant && change.side === "suite", hosts });
       for (const socket of [accepted, dialled]) {
         sockets.add(socket);
         socket.once("close", () => sockets.delete(socket));

@@ -21,6 +21,10 @@ const ChangeSchema = z.strictObject({
   nth: z.number().int().positive().optional(),
   /** All but the first so many of them on a connection. */
   after: z.number().int().positive().optional(),
+  /** Only on the connection of this number, counted from 1. */
+  connection: z.number().int().positive().optional(),
+  /** Only once the target was started again. */
+  restarted: z.literal(true).optional(),
   drop: z.literal(true).optional(),
   repeat: z.literal(true).optional(),
   /** Milliseconds. */
