@@ -9,6 +9,7 @@ export type { Counts, Outcome, RequirementResult, ScenarioResult, SuiteReport } 
 export { type RunLevel, type RunOptions, runSuite } from "./run/run-suite.ts";
 export type { CheckResult } from "./run/scenario-run.ts";
 export { loadSuite, type Suite, suiteNames } from "./scenario/load-suite.ts";
+export { jsonSchemaOf } from "./scenario/suite-schema.ts";
 export type {
   AddressTarget,
   CommandTarget,

@@ -144,7 +144,8 @@ export const runConformance = async (
     io.stdout(requirementList(suite));
     return 0;
   } catch (error) {
-    io.stderr(`conformance: ${oneLine(messageOf(error), 1000)}\n`);
+    const lines = messageOf(error).split("\n");
+    io.stderr(`conformance: ${lines.map((line) => oneLine(line, 1000)).join("\n  ")}\n`);
     if (ConformanceError.isInstance(error)) {
       const code = error.code as keyof typeof exitCodes;
       if (code === "usage") io.stderr("  --help shows how.\n");

@@ -45,7 +45,7 @@ const throwIfUnreached = (results: readonly ScenarioResult[]): void => {
   const details = [...first.problems, ...first.checks.map(({ detail }) => detail ?? "")];
   const why = details.find((detail) => detail !== "") ?? "it was not asked";
   const log = first.log.trim() === "" ? "" : `\n${first.log.trim()}`;
-  throw new ConformanceError("unavailable", `the target cannot be started, or said nothing: ${why}${log}`);
+  throw new ConformanceError("unavailable", `the target said nothing: ${why}${log}`);
 };
 
 const scenariosOf = ({ suite, target, only }: RunOptions): readonly ScenarioFile[] =>

@@ -180,12 +180,18 @@ export class ScenarioRun {
       try {
         const { checks: _, ...rest } = step;
         const resolved = scope.resolve(rest) as Record<string, unknown>;
-        value = await verbs[verb]({ verb, step: resolved, within, link, as: step.as }, this.#context);
+        const afterFirst =
+          within > limits.withinMs && step.within === undefined ? limits.withinMs : undefined;
+        const ready = { verb, step: resolved, within, afterFirst, link, as: step.as };
+        value = await verbs[verb](ready, this.#context);
         if (step.as !== undefined && verb !== "do") scope.set(step.as, value);
         if (value !== true && verb !== "send") note(`< ${shownValue(value, limits.maxShownLength)}`);
       } catch (error) {
         failure = this.#failureOf(error, label, link);
-        if (Unmet.isInstance(error) && performance.now() - begunAt >= within * 0.9) {
+        if (
+          Unmet.isInstance(error) &&
+          performance.now() - begunAt >= Math.min(within, limits.withinMs) * 0.9
+        ) {
           this.#vain.add(kind);
           this.#countWait(place, failure.reason);
         }

@@ -43,6 +43,8 @@ export interface ReadyStep {
   readonly verb: Verb;
   readonly step: Readonly<Record<string, unknown>>;
   readonly within: number;
+  /** See `Wait`. */
+  readonly afterFirst: number | undefined;
   readonly link: string;
   readonly as: string | undefined;
 }

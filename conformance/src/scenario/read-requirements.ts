@@ -4,15 +4,20 @@ import * as z from "zod";
 import { readYaml } from "./read-yaml.ts";
 
 const RequirementSchema = z
-  .object({
+  .strictObject({
     id: z.string(),
     section: z.string(),
     level: z.enum(["MUST", "SAFETY", "SHOULD", "MAY", "FACT", "CHOICE"]),
     text: z.string(),
     /** Where a specification says it, and its own words. */
     source: z.object({ section: z.string(), words: z.string() }).optional(),
+    /** The record of the decision, such as `0004`, of a CHOICE. */
+    adr: z.string().optional(),
+    /** Why no test can see it. */
     untestable: z.string().optional(),
+    /** Why no peer can see it; `test` is the file of this repository that does. */
     unobservable: z.string().optional(),
+    test: z.string().optional(),
   })
   .refine(({ level, source }) => level !== "MUST" || source !== undefined, {
     error: ({ input }) => `${(input as { id: string }).id} is a MUST and quotes no sentence (source)`,

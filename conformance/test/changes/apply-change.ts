@@ -49,11 +49,12 @@ export const createChanger = (change: Change, named: NamedMatchers) => {
     remember(message: unknown): void {
       for (const key of keysOf(message, false)) requests.set(key, message);
     },
-    /** Undefined for a message that the change is not about. */
-    apply(message: unknown): Changed | undefined {
+    /** Undefined for a message that the change is not about; `earlier` has outcomes of a driver by their operation. */
+    apply(message: unknown, earlier: unknown = {}): Changed | undefined {
       if (!isMeant(message)) return undefined;
       const scope = createScope({}, Math.random);
       scope.set("message", message);
+      scope.set("earlier", earlier);
       scope.set("request", requestOf(message) ?? {});
       let changed: unknown =
         "put" in change && change.put !== undefined ? scope.resolve(change.put) : message;

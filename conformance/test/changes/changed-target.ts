@@ -23,7 +23,7 @@ const hostOf = (endpoint: string): string => endpoint.split("/")[2] ?? endpoint;
 const innerEndpoint = async ({ endpoint, directory }: TargetPlace, count: number): Promise<string> =>
   endpoint.startsWith("unix:")
     ? `unix:${join(directory, `inner-${count}.sock`)}`
-    : endpoint.replace(/:\d+/, `:${await freePort()}`);
+    : endpoint.replace(/:\d+(?=\/|$)/, `:${await freePort()}`);
 
 const replaced = (bytes: Buffer, [from, to]: readonly [string, string]): Buffer =>
   Buffer.from(bytes.toString("latin1").replaceAll(from, to), "latin1");
@@ -41,7 +41,8 @@ interface Pipe {
 const createPipes = (change: Change, named: NamedMatchers) => {
   const changer = createChanger(change, named);
   return ({ from, to, framing, isChanged, hosts }: Pipe): void => {
-    const cut = createCutter(framing);
+    const cutter = createCutter(framing);
+    let flushing: NodeJS.Timeout | undefined;
     let held: Buffer | undefined;
     const write = (frame: Buffer): void => {
       if (to.writable) to.write(frame);
@@ -71,7 +72,12 @@ const createPipes = (change: Change, named: NamedMatchers) => {
     };
     from.on("data", (chunk: Buffer) => {
       if (change.bytes === undefined) {
-        cut(chunk).forEach(pass);
+        cutter.push(chunk).forEach(pass);
+        clearTimeout(flushing);
+        flushing = setTimeout(() => {
+          const begun = cutter.flush();
+          if (begun.length > 0) write(begun);
+        }, 100).unref();
         return;
       }
       const addressed = replaced(chunk, hosts);
@@ -94,6 +100,7 @@ const withChangedDriver = (module: RunningModule, change: Change, named: NamedMa
   if (change.side !== "driver" || module.do === undefined) return module;
   const changer = createChanger(change, named);
   const perform = module.do.bind(module);
+  const earlier: Record<string, unknown> = {};
   return {
     ...module,
     close: () => module.close(),
@@ -106,7 +113,8 @@ const withChangedDriver = (module: RunningModule, change: Change, named: NamedMa
         }),
         (error: unknown) => ({ do: operation, params, error }),
       );
-      const changed = changer.apply(outcome);
+      earlier[operation] ??= outcome;
+      const changed = changer.apply(outcome, earlier);
       const [last = outcome] = changed?.messages ?? [];
       if (change.drop === true && changed !== undefined) return await new Promise<never>(() => {});
       const { result, error } = last as { result?: unknown; error?: unknown };

@@ -3,7 +3,13 @@ import type { Framing } from "../../src/scenario/suite-schema.ts";
 const maxFrameBytes = 5_000_000;
 
 /** Cuts bytes into frames. What is no frame passes as it is, and so does everything behind it. */
-export const createCutter = (framing: Framing): ((chunk: Buffer) => Buffer[]) => {
+export interface Cutter {
+  push(chunk: Buffer): Buffer[];
+  /** Takes the beginning of a frame whose end does not come. */
+  flush(): Buffer;
+}
+
+export const createCutter = (framing: Framing): Cutter => {
   let rest: Buffer = Buffer.alloc(0);
   let isRaw = framing === "post" || framing === "text";
   const sizeOf = (): number => {
@@ -13,7 +19,7 @@ export const createCutter = (framing: Framing): ((chunk: Buffer) => Buffer[]) =>
     isRaw = size > maxFrameBytes;
     return size <= rest.length ? size : 0;
   };
-  return (chunk) => {
+  const push = (chunk: Buffer): Buffer[] => {
     if (isRaw) return [chunk];
     rest = Buffer.concat([rest, chunk]);
     const frames: Buffer[] = [];
@@ -22,9 +28,15 @@ export const createCutter = (framing: Framing): ((chunk: Buffer) => Buffer[]) =>
       rest = rest.subarray(size);
     }
     if (!isRaw && (framing !== "newline" || rest.length < maxFrameBytes)) return frames;
-    isRaw = true;
-    return [...frames, rest];
+    return [...frames, flush()];
   };
+  const flush = (): Buffer => {
+    const taken = rest;
+    isRaw ||= taken.length > 0;
+    rest = Buffer.alloc(0);
+    return taken;
+  };
+  return { push, flush };
 };
 
 /** The message in a frame; undefined for what is not JSON. */

@@ -31,7 +31,7 @@ const ChangeSchema = z.strictObject({
   delay: z.number().int().positive().optional(),
   /** Holds it until the next message has passed. */
   reorder: z.literal(true).optional(),
-  /** The members by their path; `${request.…}` and `${message.…}` are those of the request and of the message. */
+  /** The members by their path; `${request.…}`, `${message.…}` and `${earlier.OPERATION.…}` are those of the request, the message and a driver. */
   set: z.record(z.string(), z.unknown()).optional(),
   remove: z.array(z.string()).optional(),
   /** What is sent instead. */
