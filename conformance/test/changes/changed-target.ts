@@ -147,7 +147,8 @@ export const changedTarget = (
       const [suite, target] = isServer ? [accepted, dialled] : [dialled, accepted];
       const pipe = createPipes(change, named);
       connections += 1;
-      const isMeant = (change.connection ?? connections) === connections && (change.restarted !== true || isRestarted);
+      const isMeant =
+        (change.connection ?? connections) === connections && (change.restarted !== true || isRestarted);
       const hosts = [hostOf(outside), hostOf(inside)] as const;
       pipe({ from: target, to: suite, framing, isChanged: isMeant && change.side === "target", hosts });
       pipe({ from: suite, to: target, framing, isChanged: isMeant && change.side === "suite", hosts });
