@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
-  cpSync,
+  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -90,28 +90,18 @@ const run = (prompt, watch) => harness(["run", "--approve", "once", prompt], wat
 
 try {
   mkdirSync(join(cwd, "notes"), { recursive: true });
-  cpSync(here("apps/examples/python-agent"), join(home, "guests"), {
-    recursive: true,
-    filter: (path) => !/node_modules|\/test$|package\.json|tsconfig/.test(path),
-  });
+  const agent = join(home, "python-agent");
+  mkdirSync(agent);
+  for (const file of ["runtime_agent.py", "opensentience.agent.json"])
+    copyFileSync(here(`conformance/peers/${file}`), join(agent, file));
 
-  await enable(join(home, "guests"), "com.example.python");
+  await enable(agent, "conformance.agent");
   await enable(`mcp:node ${server} notes`, "mcp.files", "--id", "mcp.files", "--start");
   await harness(["agents", "list"]);
 
-  await run('use the tool com.example.python sign with {"name":"Ada"}');
-  await harness([
-    "core",
-    "grant",
-    "com.example.python",
-    "side_effects",
-    "fs.write",
-    "--tool",
-    "sign",
-    "--until",
-    "8h",
-  ]);
-  await run('use the tool com.example.python sign with {"name":"Ada"}');
+  await run('use the tool conformance.agent extra with {"text":"Ada"}');
+  await harness(["core", "grant", "conformance.agent", "side_effects", "--tool", "extra", "--until", "8h"]);
+  await run('use the tool conformance.agent extra with {"text":"Ada"}');
   const write = `use the tool mcp.files write_file with ${JSON.stringify({ path: join(cwd, "notes/a.txt"), content: "A" })}`;
   await run(write);
   const needed = ["side_effects", "mcp.destroy", "--tool", "write_file"];
@@ -119,10 +109,10 @@ try {
   await run(write);
 
   let isKilled = false;
-  await run('use the tool countdown with {"from":100,"interval_ms":1000}', (output) => {
-    if (isKilled || !/│ 100\n/.test(output)) return;
+  await run('use the tool act with {"steps":[{"status":"100"},{"wait":true}]}', (output) => {
+    if (isKilled || !/│ (?:status: )?100\n/.test(output)) return;
     isKilled = true;
-    process.kill(Number(processOf("agent.py")), "SIGKILL");
+    process.kill(Number(processOf("runtime_agent.py")), "SIGKILL");
   });
 
   for (const name of readdirSync(join(state, "harnesskit/audit")).sort()) {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadSuite, suiteNames } from "../src/index.ts";
-import { citedIds } from "../src/scenario/cited-ids.ts";
+import { citedIds, idsOf } from "../src/scenario/cited-ids.ts";
 import { packageDirectory } from "../src/scenario/load-suite.ts";
 import { readRequirements } from "../src/scenario/read-requirements.ts";
 
@@ -9,6 +9,21 @@ const suites = suiteNames().map((name) => loadSuite(name));
 const requirements = [...readRequirements(`${packageDirectory}requirements`).values()];
 
 describe("the requirements", () => {
+  it.each(suites.map((suite) => [suite.name, suite] as const))(
+    "of %s that must hold have a check, or a reason why they have none, and not both",
+    (_, suite) => {
+      const cited = citedIds(suite);
+      const reasons = Object.keys(suite.role.unchecked ?? {}).flatMap(idsOf);
+      const missing = [...suite.requirements.values()]
+        .filter(({ text }) => !suite.otherSubjects.some((subject) => text.startsWith(`${subject}:`)))
+        .filter(({ level }) => level === "MUST" || level === "SAFETY")
+        .filter(({ untestable, unobservable }) => (untestable ?? unobservable) === undefined)
+        .filter(({ id }) => !cited.has(id) && !reasons.includes(id));
+      expect(missing.map(({ id, text }) => `${id} ${text}`)).toEqual([]);
+      expect(reasons.filter((id) => cited.has(id) || !suite.requirements.has(id))).toEqual([]);
+    },
+  );
+
   it.each(suites.map((suite) => [suite.name, suite] as const))(
     "of %s have a core of twelve, each with a check",
     (_, suite) => {

@@ -20,10 +20,10 @@ const RoleSchema = z.strictObject({
     .optional()
     .describe("The ids that fail where the target sends what is not a message"),
   core: ids.optional().describe("The statements that an implementer cares about most: --level core"),
-  unjudged: z
+  unchecked: z
     .record(ids, z.string())
     .optional()
-    .describe("The MUSTs that no scenario of this role judges, each with the reason"),
+    .describe("Each MUST of the protocols that no check of this role cites, with the reason"),
   subject: z.string().optional().describe("The first words of a requirement that applies to this role only"),
   path: z.string().optional().describe("The path of the URL over HTTP and WebSocket"),
 });
