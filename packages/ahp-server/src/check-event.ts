@@ -8,7 +8,8 @@ import {
   type Verification,
   withoutNulls,
 } from "@harnesskit/protocol/ahp";
-import { type JsonObject, JsonValueSchema, jsonLength } from "@harnesskit/protocol/envelope";
+import { jsonLength } from "@harnesskit/protocol/base";
+import { type JsonObject, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import { ProtocolError } from "@harnesskit/wire";
 import type { EventOf } from "./handlers.ts";
 import type { AhpServerLimits } from "./limits.ts";

@@ -1,5 +1,5 @@
+import { jsonLength } from "@harnesskit/protocol/base";
 import type { AssistantMessage, ChatMessage } from "@harnesskit/protocol/chat";
-import { jsonLength } from "@harnesskit/protocol/envelope";
 import { type ActionDirective, fallbackTextOf } from "@harnesskit/protocol/openharness";
 import { displayText } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";

@@ -1,4 +1,4 @@
-import { jsonLength } from "@harnesskit/protocol/envelope";
+import { jsonLength } from "@harnesskit/protocol/base";
 import { displayText } from "@harnesskit/wire";
 import { ReporterError } from "./transitions.ts";
 

@@ -1,5 +1,5 @@
+import { jsonLength } from "@harnesskit/protocol/base";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { jsonLength } from "@harnesskit/protocol/envelope";
 import { joinKey } from "@harnesskit/wire";
 import type { Snapshot } from "../check-event.ts";
 import { isFinished } from "./reduce-run.ts";

@@ -1,5 +1,6 @@
 import { isSecretKey, redactedPlaceholder, redactSecrets } from "@harnesskit/audit";
-import { type JsonValue, jsonLength } from "@harnesskit/protocol/envelope";
+import { jsonLength } from "@harnesskit/protocol/base";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { RowContent } from "@harnesskit/protocol/hub";
 import { displayText } from "@harnesskit/wire";
 

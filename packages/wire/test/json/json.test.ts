@@ -199,3 +199,12 @@ it("utf8Length counts the bytes that an encoder writes", () => {
     ),
   );
 });
+
+it("a value that shares its parts many times over is left at its limit", () => {
+  let shared: unknown = "x";
+  for (let depth = 0; depth < 60; depth++) shared = { left: shared, right: shared };
+  expect(jsonProblem(shared, { maxBytes: 1024 })?.code).toBe("too_large");
+  const twice: Record<string, unknown> = {};
+  Object.assign(twice, { one: twice, other: twice });
+  expect(jsonProblem(twice, { maxBytes: 1024, maxDepth: 2000 })?.code).toBe("too_large");
+});

@@ -1,0 +1,14 @@
+export { JsonRpcErrorCode } from "./error-codes.ts";
+export { jsonLength } from "./json-length.ts";
+export {
+  isPlainObject,
+  type JsonProblem,
+  type JsonWalked,
+  type JsonWalkOptions,
+  type JsonWalkResult,
+  jsonBytes,
+  maxJsonDepth,
+  maxMessageDepth,
+  utf8Length,
+  walkJson,
+} from "./json-walk.ts";
