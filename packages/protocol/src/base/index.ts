@@ -6,7 +6,6 @@ export {
   type JsonWalked,
   type JsonWalkOptions,
   type JsonWalkResult,
-  jsonBytes,
   maxJsonDepth,
   maxMessageDepth,
   utf8Length,

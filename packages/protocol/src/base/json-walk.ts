@@ -39,6 +39,8 @@ export interface JsonProblem {
 export interface JsonWalkResult {
   /** The copy, or the value itself. */
   readonly value: JsonValue;
+  /** About how many characters its text has: escapes are not counted. No more than bytes in UTF-8. */
+  readonly length: number;
   /** Values in it, itself included. */
   readonly nodes: number;
   /** Whether a copy differs from the value: it has a key `__proto__`, an undefined property or a number that is not finite. */
@@ -220,10 +222,9 @@ export const walkJson = (value: unknown, options: JsonWalkOptions = {}): JsonWal
   const walk = new JsonWalk(options);
   try {
     const kept = walk.visit(value, 0);
-    const { nodes, needsCopy, most } = walk;
-    const result = { value: kept, nodes, needsCopy };
-    if (most > maxBytes && jsonBytes(result) > maxBytes) throw tooLarge(maxBytes);
-    return { result };
+    const { nodes, needsCopy, least, most } = walk;
+    if (most > maxBytes && bytesOf(kept, needsCopy) > maxBytes) throw tooLarge(maxBytes);
+    return { result: { value: kept, length: least, nodes, needsCopy } };
   } catch (thrown) {
     const fault = thrown instanceof Fault ? thrown : new Fault("not_json", "cannot be read", thrown);
     const { code, keys, text, cause } = fault;
@@ -236,8 +237,8 @@ export const walkJson = (value: unknown, options: JsonWalkOptions = {}): JsonWal
   }
 };
 
-/** Bytes of a walked value as JSON text in UTF-8, without what a copy leaves out. */
-export const jsonBytes = ({ value, needsCopy }: Pick<JsonWalkResult, "value" | "needsCopy">): number =>
+/** Exactly, without the keys that a copy leaves out. */
+const bytesOf = (value: JsonValue, needsCopy: boolean): number =>
   utf8Length(needsCopy ? JSON.stringify(value, withoutProto) : JSON.stringify(value));
 
 const withoutProto = (key: string, value: unknown): unknown => (key === "__proto__" ? undefined : value);

@@ -1,4 +1,4 @@
-import { type JsonProblem, type JsonWalkOptions, jsonBytes, walkJson } from "@harnesskit/protocol/base";
+import { type JsonProblem, type JsonWalkOptions, walkJson } from "@harnesskit/protocol/base";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "../errors.ts";
 
@@ -19,8 +19,8 @@ export class JsonError extends HarnessError {
 
 /** What a value measures as JSON. */
 export interface JsonSize {
-  /** Of its text in UTF-8, exactly as `JSON.stringify` writes it. */
-  readonly bytes: number;
+  /** About how many characters its text has: escapes are not counted. No more than bytes in UTF-8. */
+  readonly length: number;
   /** Values in it, itself included. */
   readonly nodes: number;
 }
@@ -41,10 +41,7 @@ export const copyJson = <T extends JsonValue = JsonValue>(
 ): T => walked(value, { ...options, copy: true }).value as T;
 
 /** Measures a value. Throws {@link JsonError} (`not_json`, `too_deep`, `too_large`). */
-export const measureJson = (value: unknown, bounds: JsonBounds = {}): JsonSize => {
-  const result = walked(value, bounds);
-  return { bytes: jsonBytes(result), nodes: result.nodes };
-};
+export const measureJson = (value: unknown, bounds: JsonBounds = {}): JsonSize => walked(value, bounds);
 
 /** Freezes a value at any depth and returns it. Throws {@link JsonError} (`not_json`, `too_deep`, `too_large`). */
 export const freezeJson = <T>(value: T, bounds: JsonBounds = {}): T =>
