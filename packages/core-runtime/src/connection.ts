@@ -45,8 +45,9 @@ export class AgentConnection {
     this.#cancelTimer = startDeadline(times.helloTimeoutMs, onTimeout, { clock });
     this.#channel.start({
       message: (message) => {
-        if (this.#session) this.#session.receive(message);
-        else if (!this.#refused) this.#greet(message);
+        if (this.#session) return this.#session.receive(message);
+        if (!this.#refused) this.#greet(message);
+        return undefined;
       },
       error: (error) => {
         const { FrameTooLarge, InvalidMessage } = RuntimeErrorCode;

@@ -102,8 +102,9 @@ export class Session {
     this.#expectHeartbeat();
   }
 
-  receive(message: unknown): void {
-    if (!this.#ended) this.#inbox.take(message);
+  /** A promise holds back what follows. */
+  receive(message: unknown): void | Promise<void> {
+    return this.#ended ? undefined : this.#inbox.take(message);
   }
 
   frameError(error: HarnessError): void {
