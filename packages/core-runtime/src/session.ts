@@ -186,10 +186,9 @@ export class Session {
   }
 
   /** Sends `core.goodbye`, and ends the session. */
-  goodbye(reason: DisconnectReason, retryAfterMs?: number): void {
+  goodbye(reason: DisconnectReason): void {
     if (this.#ended) return;
-    const retry = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs };
-    const payload = { reason: reason.message.slice(0, 1024), ...retry };
+    const payload = { reason: reason.message.slice(0, 1024) };
     this.send(toMessage(this.#context.clock, "core.goodbye", payload));
     this.end(reason);
   }
