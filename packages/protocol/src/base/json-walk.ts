@@ -188,11 +188,11 @@ class JsonWalk {
   #count(least: number, most: number): void {
     this.least += least;
     this.most += most;
-    if (this.least > this.#maxBytes) throw tooLarge(this.#maxBytes);
+    if (this.least > this.#maxBytes) throw exceeds(this.#maxBytes);
   }
 }
 
-const tooLarge = (maxBytes: number): Fault => new Fault("too_large", `exceeds ${maxBytes} bytes as JSON`);
+const exceeds = (maxBytes: number): Fault => new Fault("too_large", `exceeds ${maxBytes} bytes as JSON`);
 
 /** A fault of an entry, with its key; what a getter or a proxy threw becomes one. */
 const within = (thrown: unknown, key: string | number): Fault => {
@@ -223,7 +223,7 @@ export const walkJson = (value: unknown, options: JsonWalkOptions = {}): JsonWal
   try {
     const kept = walk.visit(value, 0);
     const { nodes, needsCopy, least, most } = walk;
-    if (most > maxBytes && bytesOf(kept, needsCopy) > maxBytes) throw tooLarge(maxBytes);
+    if (most > maxBytes && textBytes(kept, needsCopy) > maxBytes) throw exceeds(maxBytes);
     return { result: { value: kept, length: least, nodes, needsCopy } };
   } catch (thrown) {
     const fault = thrown instanceof Fault ? thrown : new Fault("not_json", "cannot be read", thrown);
@@ -238,7 +238,7 @@ export const walkJson = (value: unknown, options: JsonWalkOptions = {}): JsonWal
 };
 
 /** Exactly, without the keys that a copy leaves out. */
-const bytesOf = (value: JsonValue, needsCopy: boolean): number =>
+const textBytes = (value: JsonValue, needsCopy: boolean): number =>
   utf8Length(needsCopy ? JSON.stringify(value, withoutProto) : JSON.stringify(value));
 
 const withoutProto = (key: string, value: unknown): unknown => (key === "__proto__" ? undefined : value);

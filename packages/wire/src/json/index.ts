@@ -1,5 +1,6 @@
 export {
   isPlainObject,
+  jsonLength,
   maxJsonDepth,
   maxMessageDepth,
   utf8Length,
