@@ -1,4 +1,4 @@
-import { must } from "../violation.mjs";
+import { must } from "../../../../scripts/crash/violation.mjs";
 import { readEffects, takeApart } from "./reading.mjs";
 import { kindOf, says, signalIdOf } from "./story-graph.mjs";
 

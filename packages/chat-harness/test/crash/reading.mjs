@@ -1,4 +1,4 @@
-import { must } from "../violation.mjs";
+import { must } from "../../../../scripts/crash/violation.mjs";
 import { kindOf, says, stagesOf } from "./story-graph.mjs";
 
 /**
