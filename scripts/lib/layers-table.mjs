@@ -52,7 +52,7 @@ export const layers = {
   policy: { layer: 2, imports: below2, browser: ["."] },
   "thread-client": { ...role, browser: "*" },
   "thread-server": { ...role, browser: [".", "./ai-sdk"] },
-  "ahp-client": { ...role, browser: [".", "./ai-sdk", "./supervise", "./thread-gates"] },
+  "ahp-client": { ...role, browser: [".", "./ai-sdk", "./thread-gates"] },
   "ahp-server": role,
   "shell-client": { ...role, browser: "*" },
   "shell-engine": { ...role, noNode: true, browser: ["."] },
