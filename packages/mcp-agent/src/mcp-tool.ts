@@ -18,6 +18,8 @@ export interface McpTool extends McpEffects {
   readonly inputSchema: JsonObject;
   /** Of the whole output, in which `structuredContent` is as the server declares it. */
   readonly outputSchema: JsonObject | undefined;
+  /** Whether it can only be called as a task, of 2025-11-25. */
+  readonly isTask: boolean;
   /** `sha256:` and the hex digest of all that was declared but icons and `_meta`: a change of any part changes it. */
   readonly digest: string;
 }
@@ -105,7 +107,11 @@ const stringOr = (value: unknown, otherwise: string): string =>
  * Makes the tool that a server declares one of an agent, or says why it is not offered. What is null is not there, and half of a
  * character is replaced, but in the tool's name, which the server must know again.
  */
-export const toMcpTool = (declared: unknown, limits: McpLimits): McpTool | UnusableTool => {
+export const toMcpTool = (
+  declared: unknown,
+  limits: McpLimits,
+  hasTasks: boolean,
+): McpTool | UnusableTool => {
   const given = isObject(declared) ? withoutNulls(declared) : {};
   const mcpName = stringOr(given.name, "");
   const name = toAgentToolName(mcpName);
@@ -116,9 +122,9 @@ export const toMcpTool = (declared: unknown, limits: McpLimits): McpTool | Unusa
   if (description.length > limits.maxDescriptionLength) {
     return unusable(`its description exceeds ${limits.maxDescriptionLength} characters`);
   }
-  if (isObject(execution) && execution.taskSupport === "required") {
-    return unusable("it can only be called as a task");
-  }
+  const isTask = isObject(execution) && execution.taskSupport === "required";
+  if (isTask && !hasTasks)
+    return unusable("it can only be called as a task, which the server does not offer");
   let parts: JsonObject;
   try {
     const all = { name: mcpName, title, description, annotations, inputSchema, outputSchema, execution };
@@ -134,6 +140,7 @@ export const toMcpTool = (declared: unknown, limits: McpLimits): McpTool | Unusa
     mcpName,
     description: stringOr(parts.description, "") || stringOr(parts.title, ""),
     inputSchema: input,
+    isTask,
     outputSchema: isObject(parts.outputSchema) ? toOutputSchema(parts.outputSchema) : undefined,
     digest: sha256Digest(canonicalJson(parts)),
   };
