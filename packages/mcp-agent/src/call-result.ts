@@ -4,13 +4,16 @@ import { copyJson, isObject } from "@harnesskit/wire/json";
 import { ToolError } from "@harnesskit/wire/tool";
 import {
   type CallToolResult,
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
   UnauthorizedError,
+  UrlElicitationRequiredError,
 } from "@modelcontextprotocol/client";
+import { systemCodeOf } from "./failure.ts";
 import { type McpLimits, maxFailedBinaryLength } from "./limits.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -84,16 +87,6 @@ const boundedOutput = (
 /** Codes of the system that mean that a request did not leave. */
 const unsent = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
 
-const causeCodeOf = (thrown: unknown): string | undefined => {
-  let error = thrown;
-  for (let depth = 0; error instanceof Error && depth < 5; depth++) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (typeof code === "string") return code;
-    error = error.cause;
-  }
-  return undefined;
-};
-
 /** What servers say of a session of MCP; not of one that a tool has, such as "the checkout session is paid". */
 const ofMcpSession =
   /\bmcp-session-id\b|\b(?:no valid|invalid|unknown|missing|expired) session\b|(?:^|[":] *)session (?:id )?(?:is |was |has )?(?:not found|invalid|unknown|expired|terminated)\b/i;
@@ -122,11 +115,17 @@ const lateAfterMs = (thrown: unknown): number | undefined => {
   return isLate ? (thrown.data as { timeout?: number } | undefined)?.timeout : undefined;
 };
 
+/** A refusal because this agent offers no answers of a human, of a model, or of where it works. */
+const needsInput = (error: ProtocolError): boolean =>
+  error instanceof UrlElicitationRequiredError ||
+  (error instanceof MissingRequiredClientCapabilityError &&
+    ["elicitation", "sampling", "roots"].some((name) => name in error.requiredCapabilities));
+
 /** The failure of a call that has no result. `isLost`: its connection has ended. */
 export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets): ToolError => {
   if (ToolError.isInstance(thrown)) return thrown;
   const status = thrown instanceof SdkHttpError ? thrown.status : undefined;
-  if (unsent.has(causeCodeOf(thrown) ?? "")) {
+  if (unsent.has(systemCodeOf(thrown) ?? "")) {
     return new ToolError("agent.unavailable", "the MCP server cannot be reached: it did not get the call", {
       retryable: true,
     });
@@ -156,7 +155,11 @@ export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets):
   const { code, message, data } = thrown;
   const { may_have_run: isOpen } = (isObject(data) ? data : {}) as { may_have_run?: unknown };
   return new ToolError(
-    code === ProtocolErrorCode.InvalidParams ? "tool.invalid_input" : "mcp.request_failed",
+    needsInput(thrown)
+      ? "mcp.input_required"
+      : code === ProtocolErrorCode.InvalidParams
+        ? "tool.invalid_input"
+        : "mcp.request_failed",
     displayText(secrets.redact(message), { maxLength: 1000 }),
     { details: { mcp_code: code }, mayHaveRun: isOpen === true || undefined },
   );

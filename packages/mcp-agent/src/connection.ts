@@ -8,17 +8,17 @@ import {
   type OAuthClientProvider,
   type PriorDiscovery,
   ProtocolError,
-  ProtocolErrorCode,
   type Transport,
 } from "@modelcontextprotocol/client";
 import { isOfSession, isRefusal } from "./call-result.ts";
 import { type CallToolOptions, callTool } from "./call-tool.ts";
 import { McpError } from "./errors.ts";
+import { messagesOf, ownErrorOf } from "./failure.ts";
 import type { McpLimits, McpTimes } from "./limits.ts";
+import { listTools } from "./list-tools.ts";
 import { type McpServer, serverTitle } from "./mcp-server.ts";
-import { type McpTool, type McpToolList, toMcpTool, UnusableTool } from "./mcp-tool.ts";
+import type { McpTool, McpToolList } from "./mcp-tool.ts";
 import { openTransport } from "./open-transport.ts";
-import { ToolsPageSchema } from "./results.ts";
 import type { Secrets } from "./secrets.ts";
 import { watchTools } from "./watch-tools.ts";
 
@@ -53,27 +53,6 @@ export interface ConnectionOptions {
   readonly onOutput: (line: string) => void;
 }
 
-/** The message of an error; of one of a schema, its first problem. */
-const problemOf = (error: Error): string => {
-  const [issue] = "issues" in error ? (error.issues as { path: PropertyKey[]; message: string }[]) : [];
-  return issue ? `${issue.path.map(String).join(".")}: ${issue.message}` : error.message;
-};
-
-/** The messages of an error and its causes. */
-const messagesOf = (thrown: unknown): string => {
-  const parts: string[] = [];
-  for (let error = thrown; error instanceof Error && parts.length < 3; error = error.cause)
-    parts.push(problemOf(error));
-  return parts.length === 0 ? String(thrown) : parts.join(": ");
-};
-
-/** An error of ours that was thrown below the SDK, which wraps it. */
-const ownErrorOf = (thrown: unknown): McpError | undefined => {
-  for (let error = thrown; error instanceof Error; error = error.cause)
-    if (McpError.isInstance(error)) return error;
-  return undefined;
-};
-
 /** One connection to an MCP server, from the question which revision it speaks to its end. */
 export class McpConnection {
   readonly #options: ConnectionOptions;
@@ -89,27 +68,26 @@ export class McpConnection {
   #isForgotten = false;
   #isListed = false;
 
-  private constructor(options: ConnectionOptions) {
-    const { server, times, clock = systemClock } = options;
-    // A program that does not know the question may be silent; one behind a URL answers, or is not there.
-    const timeoutMs = "url" in server ? times.connectTimeoutMs / 2 : times.discoverTimeoutMs;
-    const versionNegotiation = { mode: "auto", probe: { timeoutMs } } as const;
+  private constructor(options: ConnectionOptions, probeMs: number) {
+    const versionNegotiation = { mode: "auto", probe: { timeoutMs: probeMs } } as const;
     this.#options = options;
-    this.#clock = clock;
+    this.#clock = options.clock ?? systemClock;
     this.#client = new Client(clientInfo, { capabilities, versionNegotiation });
   }
 
   /**
-   * Asks for 2026-07-28, and then for what was before. Where that fails it is tried once more, the other way: an old server may end at
-   * the first question, refuse it as it likes, or answer it late. Rejects with `mcp.server_unavailable`, `mcp.server_refused` and
+   * Asks for 2026-07-28, and then for what was before. What fails is tried once more, the other way: old servers end at the first
+   * question or refuse it as they like, and slow ones answer it late. Rejects with `mcp.server_unavailable`, `mcp.server_refused` and
    * `mcp.legacy_sse`; then nothing is left running.
    */
   static async open(options: ConnectionOptions): Promise<McpConnection> {
-    const { times, signal, clock = systemClock } = options;
+    const { server, times, signal, clock = systemClock, isLegacy } = options;
     const until = clock.elapsedMs() + times.connectTimeoutMs;
-    let prior: PriorDiscovery | undefined = options.isLegacy ? { kind: "legacy" } : undefined;
+    // A program that does not know the question may be silent; what is behind a URL answers.
+    let probeMs = "url" in server ? times.connectTimeoutMs / 2 : times.discoverTimeoutMs;
+    let prior: PriorDiscovery | undefined = isLegacy ? { kind: "legacy" } : undefined;
     for (let isLast = false; ; isLast = true) {
-      const connection = new McpConnection(options);
+      const connection = new McpConnection(options, probeMs);
       try {
         await connection.#open(prior, until - clock.elapsedMs());
         return connection;
@@ -117,8 +95,10 @@ export class McpConnection {
         await connection.close();
         const failure = connection.#failure(await connection.#reasonOf(cause));
         const isDefinite = failure.code === "mcp.legacy_sse" || !connection.#transport;
-        if (isLast || isDefinite || signal.aborted || clock.elapsedMs() >= until) throw failure;
-        prior = connection.#discovered ?? (prior ? undefined : { kind: "legacy" });
+        probeMs = until - clock.elapsedMs();
+        if (isLast || isDefinite || signal.aborted || probeMs <= 0) throw failure;
+        const refusesLegacy: boolean = prior !== undefined || cause instanceof ProtocolError;
+        prior = connection.#discovered ?? (refusesLegacy ? undefined : { kind: "legacy" });
       }
     }
   }
@@ -155,52 +135,12 @@ export class McpConnection {
 
   /** Reads the whole list, within its limits. Rejects with `mcp.server_unavailable` and `mcp.server_lost`. */
   async listTools(): Promise<McpToolList> {
-    const { limits, times } = this.#options;
-    const tools = new Map<string, McpTool>();
-    const dropped: McpError[] = [];
-    const drop = (name: string, reason: string) => {
-      const shown = displayText(name, { maxLength: 200 }) || "without a name";
-      dropped.push(
-        new McpError("mcp.tool_dropped", `the tool ${shown} of the MCP server is not offered: ${reason}`),
-      );
-    };
-    const declared = this.#client.getServerCapabilities();
-    if (!declared?.tools) return { tools: [], dropped };
-    const hasTasks = this.isLegacy && declared.tasks?.requests?.tools?.call !== undefined;
     this.#isListed = true;
-    const cursors = new Set<string>();
-    let cursor: string | undefined;
     try {
-      for (let page = 1; ; page++) {
-        const params = cursor === undefined ? {} : { cursor };
-        const request = { method: "tools/list" as const, params };
-        const result = await this.#client.request(request, ToolsPageSchema, {
-          timeout: times.listTimeoutMs,
-        });
-        for (const entry of result.tools) {
-          const tool = toMcpTool(entry, limits, hasTasks);
-          if (tools.size >= limits.maxTools) {
-            drop(tool.mcpName, `a server may have ${limits.maxTools} tools, and no further one is read`);
-            return { tools: [...tools.values()], dropped };
-          }
-          if (tool instanceof UnusableTool) drop(tool.mcpName, tool.reason);
-          else if (tools.has(tool.name)) drop(tool.mcpName, "an earlier tool of the list has its name");
-          else tools.set(tool.name, tool);
-        }
-        cursor = result.nextCursor ?? "";
-        if (cursor === "") break;
-        if (page >= limits.maxListPages || cursors.has(cursor)) {
-          drop("…", `the list has no end after ${page} pages`);
-          break;
-        }
-        cursors.add(cursor);
-      }
+      return await listTools(this.#client, this.#options);
     } catch (cause) {
-      const hasNone = cause instanceof ProtocolError && cause.code === ProtocolErrorCode.MethodNotFound;
-      if (hasNone) return { tools: [...tools.values()], dropped };
       throw this.#failure(await this.#reasonOf(cause), "did not list its tools");
     }
-    return { tools: [...tools.values()], dropped };
   }
 
   /** Calls a tool once. Rejects as {@link callTool} does. */

@@ -66,10 +66,8 @@ export const endOfTask = async (
       await wait(Math.min(pollDelayMs(task), left), clock, signal);
       signal.throwIfAborted();
       const next = TaskSchema.parse(await ask("tasks/get", times.listTimeoutMs, { signal }));
-      if (stateOf(next) !== stateOf(task)) {
-        movedAt = clock.elapsedMs();
-        if (next.statusMessage) onStatus(next.statusMessage);
-      }
+      if (stateOf(next) !== stateOf(task)) movedAt = clock.elapsedMs();
+      if (next.statusMessage && next.statusMessage !== task.statusMessage) onStatus(next.statusMessage);
       task = next;
     }
   } catch (error) {
