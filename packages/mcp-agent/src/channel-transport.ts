@@ -30,22 +30,16 @@ class Waiting {
   readonly #ids = new Map<string, RequestId>();
   #suspects = new Map<string, RequestId>();
   #dropped = 0;
-  #discover: RequestId | undefined;
-  #isLate = false;
+  #givenUp: ReadonlyMap<string, RequestId> = new Map();
 
   sent(message: JSONRPCMessage): void {
     if (!("method" in message)) return;
     const { method, params } = message;
     if ("id" in message) {
-      const { id } = message;
-      if (method === "server/discover") this.#discover = id;
-      // The SDK has given up the question whether the server speaks 2026-07-28.
-      if (method === "initialize" && this.#discover !== undefined) {
-        this.#isLate = true;
-        this.settled(this.#discover);
-      }
+      // The question whether the server speaks 2026-07-28, if it still waits.
+      if (method === "initialize") this.#giveUp();
       // What has changed is said for as long as the connection lasts.
-      if (method !== "subscriptions/listen") this.#ids.set(String(id), id);
+      if (method !== "subscriptions/listen") this.#ids.set(String(message.id), message.id);
     } else if (method === "notifications/cancelled") this.settled(params?.requestId);
   }
 
@@ -54,9 +48,14 @@ class Waiting {
     this.#suspects.delete(String(id));
   }
 
-  /** Whether it is the answer to a question that is not asked any more. */
+  #giveUp(): void {
+    this.#givenUp = new Map(this.#ids);
+    for (const id of this.#givenUp.keys()) this.settled(id);
+  }
+
+  /** Whether it answers a question that was given up. */
   isLate(id: unknown): boolean {
-    return this.#isLate && id === this.#discover;
+    return this.#givenUp.has(String(id));
   }
 
   dropped(): void {

@@ -11,7 +11,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { isOfSession, isRefusal } from "./call-result.ts";
-import { type CallToolOptions, callTool } from "./call-tool.ts";
+import { callServerTool, type ServerToolOptions } from "./call-server-tool.ts";
 import { McpError } from "./errors.ts";
 import { messagesOf, ownErrorOf } from "./failure.ts";
 import type { McpLimits, McpTimes } from "./limits.ts";
@@ -66,6 +66,7 @@ export class McpConnection {
   #isOpen = false;
   #isEnded = false;
   #isForgotten = false;
+  #hasSession = false;
   #isListed = false;
 
   private constructor(options: ConnectionOptions, probeMs: number) {
@@ -115,7 +116,7 @@ export class McpConnection {
 
   /** Whether a call was refused for its session; one that named none was not. */
   isForgottenBy(error: unknown): boolean {
-    return this.#transport?.sessionId !== undefined && isOfSession(error);
+    return this.#hasSession && isOfSession(error);
   }
 
   /** Whether it speaks a revision of before 2026-07-28. */
@@ -143,12 +144,12 @@ export class McpConnection {
     }
   }
 
-  /** Calls a tool once. Rejects as {@link callTool} does. */
+  /** Calls a tool once. Rejects as {@link callServerTool} does. */
   async call(
     tool: McpTool,
     input: Record<string, unknown>,
     /** Where it is repeated, a refusal does not end the connection again. */
-    options: Pick<CallToolOptions, "signal" | "onStatus"> & { readonly isRepeated: boolean },
+    options: Pick<ServerToolOptions, "signal" | "onStatus"> & { readonly isRepeated: boolean },
   ): Promise<CallToolResult> {
     const { times, secrets } = this.#options;
     const more = { ...options, times, secrets, clock: this.#clock };
@@ -157,7 +158,7 @@ export class McpConnection {
         "mcpCall",
         () => ({ tool: tool.mcpName, callId: "", input }),
         async (operation) => {
-          const result = await callTool(this.#client, tool, input, more);
+          const result = await callServerTool(this.#client, tool, input, more);
           operation?.set({ code: result.isError ? "tool_error" : undefined, output: result.content });
           return result;
         },
@@ -212,6 +213,7 @@ export class McpConnection {
     const { signal } = this.#options;
     await within(connecting, { name: "initialize", timeoutMs, signal, clock: this.#clock });
     this.#isOpen = true;
+    this.#hasSession = transport.sessionId !== undefined;
     if (!this.isLegacy && this.#client.getServerCapabilities()?.tools?.listChanged) await this.#watch();
   }
 

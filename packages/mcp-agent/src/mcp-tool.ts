@@ -20,7 +20,7 @@ export interface McpTool extends McpEffects {
   readonly outputSchema: JsonObject | undefined;
   /** Whether it can only be called as a task, of 2025-11-25. */
   readonly isTask: boolean;
-  /** `sha256:` and the hex digest of all that was declared but icons and `_meta`: a change of any part changes it. */
+  /** `sha256:` and the hex digest of what was declared but icons, `_meta` and `execution`, which not every revision has. */
   readonly digest: string;
 }
 
@@ -127,7 +127,7 @@ export const toMcpTool = (
     return unusable("it can only be called as a task, which the server does not offer");
   let parts: JsonObject;
   try {
-    const all = { name: mcpName, title, description, annotations, inputSchema, outputSchema, execution };
+    const all = { name: mcpName, title, description, annotations, inputSchema, outputSchema };
     parts = wellFormedJson(copyJson<JsonObject>(all, { name: "the declaration" })) as JsonObject;
   } catch {
     return unusable("its declaration is not JSON, or nests too deep");

@@ -3,7 +3,7 @@ import { wait } from "@harnesskit/wire/time";
 import { type CallToolResult, type Client, ProtocolError } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { lateCall } from "./call-result.ts";
-import type { CallToolOptions } from "./call-tool.ts";
+import type { ServerToolOptions } from "./call-server-tool.ts";
 import { inputRequired } from "./input-required.ts";
 import { carriedResult, repairedError } from "./read-message.ts";
 import { readToolResult } from "./results.ts";
@@ -49,7 +49,7 @@ const anything = z.unknown();
 export const endOfTask = async (
   client: Client,
   begun: Task,
-  { times, secrets, clock, signal, onStatus }: CallToolOptions,
+  { times, secrets, clock, signal, onStatus }: ServerToolOptions,
 ): Promise<CallToolResult> => {
   const { taskId } = begun;
   const ask = async (method: string, timeout: number, options = {}): Promise<unknown> => {

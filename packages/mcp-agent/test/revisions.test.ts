@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { type McpAgentOptions, McpError, type McpServer } from "../src/index.ts";
+import { type McpAgentOptions, McpError, type McpServer, readMcpTools } from "../src/index.ts";
 import { call, hostile, serve } from "./support/serve.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url));
@@ -14,14 +14,14 @@ const program = fixture("sdk-server.mjs");
 const onStreams = (...args: string[]): McpServer => ({ command: [process.execPath, program, ...args] });
 
 /** The lines that a server behind a URL says, after the URL. */
-const behindUrl = async (...args: string[]): Promise<{ server: McpServer; lines: string[] }> => {
+const behindUrl = async (...args: string[]) => {
   const child = spawn(process.execPath, [program, ...args, "http"], { stdio: ["ignore", "ignore", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const reader = createInterface({ input: child.stderr });
   const [url] = (await once(reader, "line")) as [string];
   const lines: string[] = [];
   reader.on("line", (line) => lines.push(line));
-  return { server: { url }, lines };
+  return { server: { url }, lines, child };
 };
 
 const said = (value: string) => ({
@@ -73,7 +73,7 @@ describe("the question which revision a server speaks", () => {
     ["ignore", 1],
     ["refuse", 1],
     ["exit", 2],
-  ])("is over soon where an old program does not know it, and may %s", async (manner, starts) => {
+  ])("is over soon where an old program does not know it, and does: %s", async (manner, starts) => {
     const command: [string, ...string[]] = [process.execPath, fixture("minimal-server.mjs"), manner];
     await using served = await serve({ server: { command }, connectTimeoutMs: 20_000 });
     expect(await call(served.core, "echo", { text: "hi" })).toMatchObject(said("hi"));
@@ -170,6 +170,28 @@ describe.each(["on standard streams", "behind a URL"])("a server of 2026-07-28 %
   });
 });
 
+it("repeats inputs in headers where a server of 2026-07-28 wants it", async () => {
+  const { server } = await behindUrl("2026-07-28");
+  await using served = await serve({ server });
+  expect(await call(served.core, "region", { region: "Zürich" })).toMatchObject(said("Zürich"));
+});
+
+it("asks again to be told what changes where the stream of it ends, and reads what changed meanwhile", async () => {
+  const { server } = await behindUrl("2026-07-28");
+  await using served = await serve({ server });
+  expect(await call(served.core, "drop")).toMatchObject(said("dropped"));
+  await vi.waitFor(() => expect(served.tool("later")).toBeDefined());
+  expect(served.reports).toEqual([]);
+});
+
+it("misses a server of 2026-07-28 behind a URL as soon as it is gone", async () => {
+  const { server, child } = await behindUrl("2026-07-28");
+  await using served = await serve({ server });
+  child.kill("SIGKILL");
+  await vi.waitFor(() => expect(served.health.at(-1)).toBe("degraded"));
+  expect(served.reports.map(({ code }) => code)).toContain("mcp.server_lost");
+});
+
 it("ends a call in which a server asks for input whoever calls, names it, and keeps secrets out of it", async () => {
   const command: [string, ...string[]] = [process.execPath, fixture("minimal-server.mjs"), "modern"];
   const server = { command, env: ["MCP_TEST_SECRET"] };
@@ -180,6 +202,17 @@ it("ends a call in which a server asks for input whoever calls, names it, and ke
       expect.stringMatching(/: elicitation\/create: Which account of \[redacted\]\?; roots\/list$/),
     ),
   );
+  const dropped = [expect.stringContaining("without a name"), expect.stringContaining("the tool bad")];
+  expect(served.reports.map(({ message }) => message)).toEqual(dropped);
+});
+
+it("knows a tool again where its server speaks another revision", async () => {
+  const digestIn = async (manner: string) => {
+    const command: [string, ...string[]] = [process.execPath, fixture("minimal-server.mjs"), manner];
+    const { tools } = await readMcpTools({ server: { command } });
+    return tools.find(({ name }) => name === "echo")?.digest;
+  };
+  expect(await digestIn("modern")).toBe(await digestIn("refuse"));
 });
 
 describe("the tasks of 2025-11-25", () => {

@@ -10,7 +10,7 @@ import { readToolResult } from "./results.ts";
 import type { Secrets } from "./secrets.ts";
 import { endOfTask, readTask } from "./task.ts";
 
-export interface CallToolOptions {
+export interface ServerToolOptions {
   readonly times: McpTimes;
   readonly secrets: Secrets;
   readonly clock: Clock;
@@ -31,11 +31,11 @@ const progressText = ({ progress, total, message }: Progress): string => {
  * Calls a tool once. A task is followed to its end. Rejects as the SDK does, with a `ZodError` for what is not a result, and with
  * `mcp.input_required` where the server asks for input.
  */
-export const callTool = async (
+export const callServerTool = async (
   client: Client,
   tool: McpTool,
   input: Record<string, unknown>,
-  options: CallToolOptions,
+  options: ServerToolOptions,
 ): Promise<CallToolResult> => {
   const { times, secrets, signal, onStatus } = options;
   const task = tool.isTask ? { task: { ttl: taskTtlMs } } : {};
