@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { create, Header, type HeaderData } from "tar";
@@ -49,6 +49,17 @@ describe("the archive of an agent", () => {
     await mkdir(copy);
     await copyAgentDirectory(source, copy, limits);
     expect(new Set([...made, (await hashTree(copy, limits)).hash]).size).toBe(1);
+  });
+
+  it("belongs to this user, and is found below ./package", async () => {
+    await using directory = await temporaryDirectory();
+    const bytes = archive(
+      entry({ path: "./package/", type: "Directory" }),
+      entry({ path: "./package/a.json", uid: 12_345, gid: 12_345 }, Buffer.from("{}")),
+    );
+    const target = await extract(directory.path, bytes);
+    expect(await readFile(join(target, "a.json"), "utf8")).toBe("{}");
+    expect((await stat(join(target, "a.json"))).uid).toBe(process.getuid?.());
   });
 
   const content = Buffer.from("evil");

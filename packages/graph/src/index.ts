@@ -162,7 +162,6 @@ export {
   type StoredList,
   type StoredSession,
   type StoredState,
-  type WholeChanges,
   wholeChanges,
 } from "./stores/session-store.ts";
 export {

@@ -19,7 +19,7 @@ export { isInside } from "./is-inside.ts";
 export { JournalError, type JournalErrorCode } from "./journal/journal-error.ts";
 export { JournalFile, type JournalFileOptions } from "./journal/journal-file.ts";
 export { type JournalFileSystem, journalFileSystem } from "./journal/journal-file-system.ts";
-export { type JournalLine, readLines } from "./journal/journal-lines.ts";
+export { type JournalLine, LineSplitter, readLines } from "./journal/journal-lines.ts";
 export { JournalQueue, type JournalQueueOptions } from "./journal/journal-queue.ts";
 export type { FileEnd } from "./journal/journal-tail.ts";
 export { removeLockRemains } from "./lock-remains.ts";

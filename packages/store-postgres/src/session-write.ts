@@ -1,4 +1,4 @@
-import { type StoredList, type StoredState, type WholeChanges, wholeChanges } from "@harnesskit/graph";
+import { type SessionChanges, type StoredList, type StoredState, wholeChanges } from "@harnesskit/graph";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { SqlRow, SqlValue, Transaction } from "./database.ts";
@@ -20,12 +20,12 @@ interface RowChanges {
 }
 
 /** The keys of all fields that changes name. */
-export const changedNames = ({ fields, lists, removed }: WholeChanges): string[] =>
+export const changedNames = ({ fields, lists, removed }: SessionChanges): string[] =>
   [...new Set([...Object.keys(fields), ...Object.keys(lists), ...removed])].map(toTextKey);
 
 /** Changes as rows, over lists of these stored lengths. Throws `invalid_argument` and `too_large`. */
 export const toRowChanges = (
-  { fields, lists, removed }: WholeChanges,
+  { fields, lists, removed }: SessionChanges,
   lengths: ReadonlyMap<string, number>,
   json: StoredJson,
 ): RowChanges => {

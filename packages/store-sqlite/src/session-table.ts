@@ -2,13 +2,13 @@ import {
   type CachedSession,
   checkSessionWrite,
   type SessionCache,
+  type SessionChanges,
   type SessionFilter,
   type SessionWrite,
   type StoredList,
   type StoredSession,
   type StoredState,
   toList,
-  type WholeChanges,
   wholeChanges,
 } from "@harnesskit/graph";
 import type { SessionSummary } from "@harnesskit/protocol/chat";
@@ -171,7 +171,7 @@ export class SessionTable {
   }
 
   /** Stores changes; returns the length of the JSON that was added. */
-  #apply(session: number, { fields, lists, removed }: WholeChanges, json: JsonWriter): number {
+  #apply(session: number, { fields, lists, removed }: SessionChanges, json: JsonWriter): number {
     const none = { keep: 0, items: [] };
     let length = 0;
     for (const name of removed) {
@@ -208,7 +208,7 @@ export class SessionTable {
   #replaceTail(
     session: number,
     key: string,
-    { keep, items }: WholeChanges["lists"][string],
+    { keep, items }: SessionChanges["lists"][string],
     json: JsonWriter,
   ): number {
     const last = this.#file.get(

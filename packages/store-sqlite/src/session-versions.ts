@@ -1,11 +1,4 @@
-import {
-  isList,
-  type StoredList,
-  type StoredSession,
-  type StoredState,
-  toList,
-  wholeChanges,
-} from "@harnesskit/graph";
+import { isList, type StoredSession, type StoredState, toList, wholeChanges } from "@harnesskit/graph";
 import type { SessionSummary } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { corrupt } from "./failures.ts";
@@ -31,7 +24,7 @@ export class SessionVersions {
   /** Adds the state of a version, unless its fields are longer than a value may be. */
   add(session: number, { version, schema_version, updated_at }: SessionSummary, state: StoredState): void {
     const { fields, lists } = wholeChanges(state);
-    const lengths = Object.entries(lists).map(([name, { items }]) => [name, (items as StoredList).length]);
+    const lengths = Object.entries(lists).map(([name, { items }]) => [name, items.length]);
     const texts = [JSON.stringify(Object.entries(fields)), JSON.stringify(lengths)];
     if (texts.some((text) => text.length > this.#file.maxValueLength)) return;
     this.#file.run(

@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, ThreadStoreError, type TurnRunner } from "../src/index.ts";
 import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
+import { nodeFileSystem } from "../src/node/store-file-system.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
@@ -69,6 +70,30 @@ describe("files", () => {
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.map(({ seq }) => seq)).toEqual(after.map((_, index) => index + 1));
     await second.server.close();
+  });
+
+  it("are read again after a moment in which the system opened none", async () => {
+    await using dir = await temporaryDirectory();
+    const root = join(dir.path, ".harness");
+    const first = serve(root, sayingRunner("one"));
+    const threadId = await first.client.createThread();
+    const { result } = await first.client.startTurn(threadId);
+    await first.client.turnEnd(result.turnId);
+    await first.server.close();
+
+    let isFull = false;
+    const open: typeof nodeFileSystem.open = async (...args) => {
+      if (isFull) throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+      return nodeFileSystem.open(...args);
+    };
+    const store = createFileThreadStore({ root, fileSystem: { ...nodeFileSystem, open } });
+    const lease = await store.lease(threadId);
+    isFull = true;
+    await expect(store.lastEvents(threadId, 4096)).rejects.toMatchObject({ code: "store_failed" });
+    isFull = false;
+    expect((await store.lastEvents(threadId, 4096)).at(-1)?.type).toBe("turn.completed");
+    await lease.release();
+    await store.close();
   });
 
   it("give the runner of a later server the items of the earlier one", async () => {

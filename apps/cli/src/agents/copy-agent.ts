@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { cp, lstat, readdir, realpath } from "node:fs/promises";
 import { basename, relative, sep } from "node:path";
 import { openOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
@@ -80,6 +81,13 @@ const judgeArchive = async (file: string, limits: AgentTreeLimits): Promise<read
   return paths;
 };
 
+/** Takes the files of an archive, by the paths that they were judged by. */
+const asJudged = (_: string, entry: ReadEntry | Stats): boolean => {
+  if (!("path" in entry) || !fileTypes.has(entry.type)) return false;
+  entry.path = pathOf(entry);
+  return true;
+};
+
 /** Whether all is in one directory, as `npm pack` makes it; it is left out. */
 const hasCommonDirectory = (paths: readonly string[]): boolean => {
   const prefix = `${paths[0]?.split("/")[0]}/`;
@@ -98,7 +106,8 @@ export const extractArchive = async (
   try {
     await (await openOwnFile(file, { followLinks: true, maxBytes: limits.maxArchiveBytes })).close();
     const paths = await judgeArchive(file, limits);
-    await unpack({ file, cwd: target, strict: true, strip: hasCommonDirectory(paths) ? 1 : 0 });
+    const strip = hasCommonDirectory(paths) ? 1 : 0;
+    await unpack({ file, cwd: target, strict: true, strip, preserveOwner: false, filter: asJudged });
   } catch (error) {
     if (CliError.isInstance(error)) throw error;
     if (UnsafeFileError.isInstance(error)) throw unsafeAgent(`${oneLine(file)} ${error.problem}`);

@@ -12,13 +12,13 @@ export interface RunServerOptions {
   readonly service: ThreadServiceOptions;
 }
 
-const whenDebugging = (line: string): void => {
-  if (isDebugging()) process.stderr.write(`harness run: ${line}\n`);
-};
+const note = (line: string): void => void process.stderr.write(`harness run: ${line}\n`);
 
 const reports: ServiceReports = {
-  note: (line) => void process.stderr.write(`harness run: ${line}\n`),
-  detail: whenDebugging,
+  note,
+  detail: (line) => {
+    if (isDebugging()) note(line);
+  },
   error: (error) => {
     if (isDebugging()) logFailure("harness run", error);
   },

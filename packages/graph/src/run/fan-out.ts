@@ -154,7 +154,7 @@ export const callFanOut = (
 ): Promise<Update> => {
   const { itemsField, itemField, collectField, targetField, concurrency, errorPolicy, onEmpty } = settings;
   const [part] = run.node.parts as readonly [PlannedPart];
-  const items = state.valueOf(itemsField);
+  const items = state.cell(itemsField);
   const list = Array.isArray(items) ? (items as readonly unknown[]) : undefined;
   const config = { item_count: list?.length ?? 0, concurrency, error_policy: errorPolicy };
   return callTasks(run, state, abort, {
@@ -173,7 +173,7 @@ export const callFanOut = (
         more: { [itemField]: item },
       }));
     },
-    toUpdates: (ended) => [{ [targetField]: ended.map(({ final }) => final.valueOf(collectField)) }],
+    toUpdates: (ended) => [{ [targetField]: ended.map(({ final }) => final.cell(collectField)) }],
   });
 };
 

@@ -34,7 +34,7 @@ export const innerState = (
 
 /** The fields that come out of a graph inside of a node, as an update of the graph around it. */
 export const outerUpdate = ({ out }: PlannedPart, inner: Snapshot): Record<string, unknown> =>
-  Object.fromEntries(out.map(([to, from]) => [to, inner.valueOf(from)]));
+  Object.fromEntries(out.map(([to, from]) => [to, inner.cell(from)]));
 
 /** The node that follows; undefined for the end of the graph. */
 const route = ({ node: { name, to }, frame, origin }: NodeRun, state: Snapshot): PlannedNode | undefined => {

@@ -19,8 +19,9 @@ import type { SessionPlan } from "./session-plan.ts";
 
 const changeOf = (list: StoredList, base: unknown): ListChange | undefined => {
   if (list === base) return undefined;
-  const keep = isList(base) ? commonLength(list, base) : 0;
-  const isSame = isList(base) && keep === list.length && keep === base.length;
+  if (!isList(base)) return { keep: 0, items: list };
+  const keep = commonLength(list, base);
+  const isSame = keep === list.length && keep === base.length;
   return isSame ? undefined : { keep, items: list.slice(keep) };
 };
 

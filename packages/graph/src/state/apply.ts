@@ -80,8 +80,8 @@ export const loadFields = (state: Snapshot, values: unknown): Snapshot =>
 
 /** The same for the state that middleware passes on: what it has not changed is not parsed again. */
 export const replaceChanged = (state: Snapshot, values: unknown, origin: UpdateOrigin): Snapshot =>
-  changeCells(state, values, "the state", origin, (spec, value, cell, name) =>
-    value === state.valueOf(name) ? cell : spec.parse(value),
+  changeCells(state, values, "the state", origin, (spec, value, cell) =>
+    value === cell ? cell : spec.parse(value),
   );
 
 /**

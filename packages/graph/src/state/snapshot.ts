@@ -22,21 +22,15 @@ export class Snapshot {
     return this.#cells.get(name);
   }
 
-  /** The value of a field as users see it. */
-  valueOf(name: string): unknown {
-    return this.#cells.get(name);
-  }
-
   /** This state with other cells for some fields. */
   with(changes: Cells): Snapshot {
     return changes.size === 0 ? this : new Snapshot(this.schema, new Map([...this.#cells, ...changes]));
   }
 
-  /** The state as a frozen object. A list in it is a view, which costs nothing however long the list is. */
+  /** The state as a frozen object. */
   get view(): object {
     if (this.#view === undefined) {
-      const values = [...this.#cells.keys()].map((name) => [name, this.valueOf(name)] as const);
-      const view = Object.fromEntries(values);
+      const view = Object.fromEntries(this.#cells);
       this.#view = Object.freeze(Object.defineProperty(view, source, { value: this }));
     }
     return this.#view;

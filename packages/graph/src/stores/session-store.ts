@@ -100,17 +100,10 @@ export const checkSessionWrite = ({ expectedVersion }: SessionWrite, stored: num
   throw new StoreError("session_write_conflict", message);
 };
 
-/** Changes of a session whose lists may be any iterable. */
-export interface WholeChanges extends Omit<SessionChanges, "lists"> {
-  readonly lists: Readonly<
-    Record<string, Pick<ListChange, "keep"> & { readonly items: Iterable<JsonValue> }>
-  >;
-}
-
 /** A whole state as changes of an empty one; for implementations of stores. */
-export const wholeChanges = (state: StoredState): WholeChanges => {
+export const wholeChanges = (state: StoredState): SessionChanges => {
   const fields: Record<string, JsonValue> = Object.create(null);
-  const lists: Record<string, { keep: number; items: Iterable<JsonValue> }> = Object.create(null);
+  const lists: Record<string, ListChange> = Object.create(null);
   for (const [name, value] of Object.entries(state)) {
     if (isList(value)) lists[name] = { keep: 0, items: value as StoredList };
     else fields[name] = value as JsonValue;

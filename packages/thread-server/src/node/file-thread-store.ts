@@ -20,7 +20,7 @@ import { GrantFiles } from "./grant-files.ts";
 import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
 import { checkLog, readEvents, readLastEvents } from "./read-events.ts";
 import { RequestFiles } from "./request-files.ts";
-import { StoreDirectory, toFileStoreError } from "./store-directory.ts";
+import { guarded, StoreDirectory, toFileStoreError } from "./store-directory.ts";
 import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
 import { isThreadId, ThreadFiles } from "./thread-files.ts";
 import { ThreadIndex } from "./thread-index.ts";
@@ -139,9 +139,9 @@ class FileThreadStore implements ThreadStore {
 
   append(threadId: string, events: readonly Event[], { flush }: { flush: boolean }): Promise<void> {
     return guarded(async () => {
-      const { log, checked } = this.#held.get(threadId) ?? {};
+      const { log } = this.#held.get(threadId) ?? {};
       if (!log) throw new ThreadStoreError("store_failed", "The thread is not held for writing");
-      await (checked ?? this.#demandWhole(threadId));
+      await this.#demandWhole(threadId);
       if (flush || events.some(precedesAction)) log.demandPlace();
       const text = events.map((event) => `${JSON.stringify(event)}\n`).join("");
       if (flush) await log.appendFlushed(text);
@@ -230,7 +230,13 @@ class FileThreadStore implements ThreadStore {
     const held = this.#held.get(threadId);
     if (!held) return;
     const files = this.#files(threadId);
-    held.checked ??= files.withLog((log) => checkLog(log, files.log));
+    held.checked ??= files
+      .withLog((log) => checkLog(log, files.log))
+      .catch((error) => {
+        // What the system refused now may go later.
+        held.checked = undefined;
+        throw error;
+      });
     await held.checked;
   }
 
@@ -281,14 +287,6 @@ const precedesAction = ({ type, data }: Event): boolean =>
   type === "turn.started" ||
   type === "approval.resolved" ||
   (type === "item.started" && data.type === "tool_exec");
-
-const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work();
-  } catch (error) {
-    throw toFileStoreError(error);
-  }
-};
 
 /** Makes a store of files below `root`, in directories of mode 0700. Nothing is touched before it is needed. */
 export const createFileThreadStore = (options: FileThreadStoreOptions): ThreadStore =>

@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { JournalError } from "@harnesskit/node-kit";
+import { JournalError, LineSplitter } from "@harnesskit/node-kit";
 import { type Event, EventSchema } from "@harnesskit/protocol/threads";
 import { isWantedEvent, type ReadEventsOptions } from "../thread-store.ts";
 
@@ -10,26 +10,16 @@ const newline = 0x0a;
 
 /** The lines from a place on where one begins, and where each begins. A last line without its end is not written yet. */
 async function* linesFrom(file: FileHandle, from: number): AsyncGenerator<{ text: string; start: number }> {
-  let parts: Buffer[] = [];
-  let length = 0;
+  const splitter = new LineSplitter(maxLineBytes);
   let start = from;
   for (let position = from; ; ) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(blockBytes), 0, blockBytes, position);
     if (bytesRead === 0) return;
     position += bytesRead;
-    const block = buffer.subarray(0, bytesRead);
-    let begin = 0;
-    for (let end = block.indexOf(newline); end !== -1; end = block.indexOf(newline, begin)) {
-      parts.push(block.subarray(begin, end));
-      yield { text: length > maxLineBytes ? "" : Buffer.concat(parts).toString("utf8"), start };
-      parts = [];
-      length = 0;
-      begin = end + 1;
-      start = position - bytesRead + begin;
+    for (const { bytes, length } of splitter.push(buffer.subarray(0, bytesRead))) {
+      yield { text: bytes?.toString("utf8") ?? "", start };
+      start += length + 1;
     }
-    length += bytesRead - begin;
-    if (length > maxLineBytes) parts = [];
-    else if (begin < bytesRead) parts.push(block.subarray(begin));
   }
 }
 

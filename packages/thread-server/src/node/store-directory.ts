@@ -49,6 +49,15 @@ export const toFileStoreError = (error: unknown): ThreadStoreError => {
   return new ThreadStoreError("store_failed", message, { cause: error });
 };
 
+/** Runs `work`; what it fails with is a `ThreadStoreError`. */
+export const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw toFileStoreError(error);
+  }
+};
+
 /**
  * A directory of the store and its small files, each written at once. A workspace that another person made must not lead
  * what is written here elsewhere: whatever names, creates or replaces files rejects with `store_failed` where a directory
