@@ -115,6 +115,13 @@ const lateAfterMs = (thrown: unknown): number | undefined => {
   return isLate ? (thrown.data as { timeout?: number } | undefined)?.timeout : undefined;
 };
 
+/** A failure of a question that may be asked again: the server was busy, or did not answer. */
+export const isPassing = (thrown: unknown): boolean => {
+  if (thrown instanceof SdkHttpError) return thrown.status === 429 || (thrown.status ?? 0) >= 500;
+  const isInternal = thrown instanceof ProtocolError && thrown.code === ProtocolErrorCode.InternalError;
+  return isInternal || thrown instanceof TypeError || lateAfterMs(thrown) !== undefined;
+};
+
 /** A refusal because this agent offers no answers of a human, of a model, or of where it works. */
 const needsInput = (error: ProtocolError): boolean =>
   error instanceof UrlElicitationRequiredError ||

@@ -226,10 +226,14 @@ export class McpConnection {
     };
     const { times } = this.#options;
     const { signal } = this.#watching;
-    watchTools(this.#client, { times, clock: this.#clock, signal, onWatching }).catch((error: unknown) => {
+    const onFailed = (error: unknown) => {
       acknowledged.resolve();
+      this.#report(`it does not say when its tools change: ${messagesOf(error)}`);
+    };
+    const options = { times, clock: this.#clock, signal, onWatching, onFailed };
+    watchTools(this.#client, options).catch((error: unknown) => {
       if (error instanceof TypeError) this.#lost(error);
-      else this.#report(`it does not say when its tools change: ${messagesOf(error)}`);
+      else onFailed(error);
     });
     await settleWithin(acknowledged.promise, { name: "listen", timeoutMs: watchWaitMs, clock: this.#clock });
   }

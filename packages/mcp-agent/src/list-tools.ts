@@ -1,14 +1,15 @@
 import { displayText } from "@harnesskit/wire";
 import { type Client, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
+import type { ConnectionOptions } from "./connection.ts";
 import { McpError } from "./errors.ts";
-import type { McpLimits, McpTimes } from "./limits.ts";
+import { headerFault } from "./header-fault.ts";
 import { type McpTool, type McpToolList, toMcpTool, UnusableTool } from "./mcp-tool.ts";
 import { ToolsPageSchema } from "./results.ts";
 
 /** Reads the whole list, within its limits. Rejects as the SDK does. */
 export const listTools = async (
   client: Client,
-  { limits, times }: { readonly limits: McpLimits; readonly times: McpTimes },
+  { server, limits, times }: Pick<ConnectionOptions, "server" | "limits" | "times">,
 ): Promise<McpToolList> => {
   const tools = new Map<string, McpTool>();
   const dropped: McpError[] = [];
@@ -21,8 +22,9 @@ export const listTools = async (
   const list = () => ({ tools: [...tools.values()], dropped });
   const capabilities = client.getServerCapabilities();
   if (!capabilities?.tools) return list();
-  const hasTasks =
-    client.getProtocolEra() === "legacy" && capabilities.tasks?.requests?.tools?.call !== undefined;
+  const isLegacy = client.getProtocolEra() === "legacy";
+  const hasTasks = isLegacy && capabilities.tasks?.requests?.tools?.call !== undefined;
+  const hasHeaders = !isLegacy && "url" in server;
   const readPage = (cursor: string) => {
     const params = cursor === "" ? {} : { cursor };
     return client.request({ method: "tools/list", params }, ToolsPageSchema, {
@@ -40,7 +42,12 @@ export const listTools = async (
           drop(tool.mcpName, `a server may have ${limits.maxTools} tools, and no further one is read`);
           return list();
         }
-        if (tool instanceof UnusableTool) drop(tool.mcpName, tool.reason);
+        if (tool instanceof UnusableTool) {
+          drop(tool.mcpName, tool.reason);
+          continue;
+        }
+        const fault = hasHeaders ? headerFault(tool.inputSchema) : undefined;
+        if (fault !== undefined) drop(tool.mcpName, fault);
         else if (tools.has(tool.name)) drop(tool.mcpName, "an earlier tool of the list has its name");
         else tools.set(tool.name, tool);
       }

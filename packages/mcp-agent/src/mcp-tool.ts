@@ -3,6 +3,7 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { canonicalJson, copyJson, defined, isObject } from "@harnesskit/wire/json";
 import { wellFormedJson } from "@harnesskit/wire/replay";
 import type { McpError } from "./errors.ts";
+import { dataKeywords } from "./header-fault.ts";
 import { effectsOf, type McpEffects, type McpHints } from "./hints.ts";
 import type { McpLimits } from "./limits.ts";
 import { withoutNulls } from "./read-message.ts";
@@ -38,9 +39,6 @@ export class UnusableTool {
     readonly reason: string,
   ) {}
 }
-
-/** Under these keywords are values, not schemas. */
-const dataKeywords = new Set(["const", "default", "enum", "examples"]);
 
 /** A copy of a schema in which each reference is what `change` makes of it; without it where that is undefined. */
 const mapReferences = (schema: unknown, change: (ref: unknown) => string | undefined): unknown => {

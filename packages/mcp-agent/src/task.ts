@@ -1,8 +1,8 @@
 import { isObject } from "@harnesskit/wire/json";
-import { wait } from "@harnesskit/wire/time";
+import { backoffDelayMs, wait } from "@harnesskit/wire/time";
 import { type CallToolResult, type Client, ProtocolError } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import { lateCall } from "./call-result.ts";
+import { isPassing, lateCall } from "./call-result.ts";
 import type { ServerToolOptions } from "./call-server-tool.ts";
 import { inputRequired } from "./input-required.ts";
 import { carriedResult, repairedError } from "./read-message.ts";
@@ -25,6 +25,8 @@ type Task = z.infer<typeof TaskSchema>;
 /** The times between two questions after a task, whatever the server says. */
 const pollMs = { default: 1000, min: 100, max: 60_000 };
 const cancelTimeoutMs = 5000;
+/** Questions after a task that fail in a row, after which it is given up. */
+const maxFailures = 8;
 const ended: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
 /** The task that was begun instead of a result; undefined where the result is none. */
@@ -43,8 +45,9 @@ const stateOf = ({ status, statusMessage, lastUpdatedAt }: Task): string =>
 const anything = z.unknown();
 
 /**
- * The result of a task when it has ended: asked for as often as the server says. A task that stands still for `callTimeoutMs`, needs
- * input or is not waited for any more is cancelled. Rejects as a call does.
+ * The result of a task when it has ended: asked for as often as the server says, and again where that fails in passing. A task that stands
+ * still for `callTimeoutMs`, needs input or is not waited for any more is cancelled; its call's own time ends it, too, by the signal.
+ * Rejects as a call does.
  */
 export const endOfTask = async (
   client: Client,
@@ -56,19 +59,32 @@ export const endOfTask = async (
     const request = { method, params: { taskId } };
     return carriedResult(await client.request(request, anything, { timeout, ...options }));
   };
+  const backoff = { initialDelayMs: times.initialBackoffMs, maxDelayMs: times.maxBackoffMs };
   let task = begun;
+  let failures = 0;
+  const next = async (): Promise<Task | undefined> => {
+    try {
+      const answer = TaskSchema.parse(await ask("tasks/get", times.listTimeoutMs, { signal }));
+      failures = 0;
+      return answer;
+    } catch (error) {
+      if (signal.aborted || !isPassing(error) || ++failures === maxFailures) throw error;
+      return undefined;
+    }
+  };
   try {
     let movedAt = clock.elapsedMs();
     while (!ended.has(task.status)) {
       if (task.status === "input_required") throw inputRequired(task.inputRequests, secrets);
       const left = movedAt + times.callTimeoutMs - clock.elapsedMs();
       if (left <= 0) throw lateCall(times.callTimeoutMs);
-      await wait(Math.min(pollDelayMs(task), left), clock, signal);
+      const delayMs = failures === 0 ? 0 : backoffDelayMs(failures, backoff);
+      await wait(Math.min(Math.max(pollDelayMs(task), delayMs), left), clock, signal);
       signal.throwIfAborted();
-      const next = TaskSchema.parse(await ask("tasks/get", times.listTimeoutMs, { signal }));
-      if (stateOf(next) !== stateOf(task)) movedAt = clock.elapsedMs();
-      if (next.statusMessage && next.statusMessage !== task.statusMessage) onStatus(next.statusMessage);
-      task = next;
+      const found = (await next()) ?? task;
+      if (stateOf(found) !== stateOf(task)) movedAt = clock.elapsedMs();
+      if (found.statusMessage && found.statusMessage !== task.statusMessage) onStatus(found.statusMessage);
+      task = found;
     }
   } catch (error) {
     void ask("tasks/cancel", cancelTimeoutMs).catch(() => {});

@@ -15,8 +15,13 @@ const onStreams = (...args: string[]): McpServer => ({ command: [process.execPat
 
 /** The lines that a server behind a URL says, after the URL. */
 const behindUrl = async (...args: string[]) => {
-  const child = spawn(process.execPath, [program, ...args, "http"], { stdio: ["ignore", "ignore", "pipe"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  const child = spawn(process.execPath, [program, ...args, "http"], { stdio: ["pipe", "ignore", "pipe"] });
+  const exited = once(child, "exit");
+  // As where this process is killed: its end of the pipe is all that the server has of it.
+  onTestFinished(async () => {
+    child.stdin.end();
+    await exited;
+  });
   const reader = createInterface({ input: child.stderr });
   const [url] = (await once(reader, "line")) as [string];
   const lines: string[] = [];
@@ -168,6 +173,23 @@ describe.each(["on standard streams", "behind a URL"])("a server of 2026-07-28 %
     );
     await vi.waitFor(() => expect(lines().filter((line) => line === "cancelled stuck")).toHaveLength(2));
   });
+
+  it("is asked for a task again where it fails in passing, and not for ever", async () => {
+    const { served, lines } = await start({ initialBackoffMs: 1, maxBackoffMs: 1 });
+    await using _ = served;
+    expect(await call(served.core, "shaky-task")).toMatchObject(said("done"));
+    expect(lines()).not.toContain("cancelled shaky-task");
+    expect(await call(served.core, "broken")).toMatchObject(failed("mcp.request_failed"));
+    await vi.waitFor(() => expect(lines()).toContain("cancelled broken"));
+  });
+
+  it("has no more time for a task that always moves than its call has", async () => {
+    const { served, lines } = await start();
+    await using _ = served;
+    const outcome = await call(served.core, "restless", {}, { timeoutMs: 500 });
+    expect(outcome).toMatchObject(failed("tool.timeout"));
+    await vi.waitFor(() => expect(lines()).toContain("cancelled restless"));
+  });
 });
 
 it("repeats inputs in headers where a server of 2026-07-28 wants it", async () => {
@@ -182,6 +204,32 @@ it("asks again to be told what changes where the stream of it ends, and reads wh
   expect(await call(served.core, "drop")).toMatchObject(said("dropped"));
   await vi.waitFor(() => expect(served.tool("later")).toBeDefined());
   expect(served.reports).toEqual([]);
+});
+
+it("asks again to be told what changes, and for a task, where a server behind a URL is busy", async () => {
+  const { server } = await behindUrl("2026-07-28");
+  await using served = await serve({ server });
+  expect(await call(served.core, "refuse")).toMatchObject(said("refusing"));
+  expect(await call(served.core, "drop")).toMatchObject(said("dropped"));
+  await vi.waitFor(() => expect(served.tool("later")).toBeDefined());
+  const failures = served.reports.filter(({ message }) => message.includes("does not say when its tools"));
+  expect(failures.map(({ code }) => code)).toEqual(["mcp.server_fault"]);
+  expect(await call(served.core, "task")).toMatchObject(said("done"));
+});
+
+it("leaves out a tool whose inputs cannot be repeated in headers, behind a URL, and names it", async () => {
+  const { server } = await behindUrl("2026-07-28", "number-header");
+  await using served = await serve({ server });
+  expect(served.tool("number-region")).toBeUndefined();
+  expect(served.reports).toEqual([
+    expect.objectContaining({
+      code: "mcp.tool_dropped",
+      message: expect.stringMatching(/number-region .*x-mcp-header at properties\.region/),
+    }),
+  ]);
+  await using onStream = await serve({ server: onStreams("2026-07-28", "number-header"), ...patient });
+  expect(onStream.tool("number-region")).toBeDefined();
+  expect(onStream.reports).toEqual([]);
 });
 
 it("misses a server of 2026-07-28 behind a URL as soon as it is gone", async () => {
