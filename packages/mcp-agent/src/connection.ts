@@ -232,6 +232,7 @@ export class McpConnection {
     };
     const options = { times, clock: this.#clock, signal, onWatching, onFailed };
     watchTools(this.#client, options).catch((error: unknown) => {
+      acknowledged.resolve();
       if (error instanceof TypeError) this.#lost(error);
       else onFailed(error);
     });
