@@ -67,6 +67,7 @@ const attempt = async (
       client,
       outcomes: new Map(),
       driverSpoke: false,
+      hasWaited: false,
       facts,
       nextId: () => `c-${++lastId}`,
       random,
@@ -77,7 +78,9 @@ const attempt = async (
       // Over stdio each connection is a process, which has to start before it answers.
       waitOf(name) {
         const isThere = spec.transport === "stdio" && isServer ? receivedOn(name) > 0 : context.hasSpoken();
-        return isThere ? limits.withinMs : Math.max(limits.withinMs, limits.startTimeoutMs);
+        return isThere || context.hasWaited
+          ? limits.withinMs
+          : Math.max(limits.withinMs, limits.startTimeoutMs);
       },
       note(line) {
         if (transcript.length < limits.maxTranscript)

@@ -36,10 +36,10 @@ export interface OneRun extends RunOptions {
   readonly seed: number;
 }
 
-/** Throws `unavailable`, with the target's standard error, where the target never said anything. */
-const throwIfUnreached = (results: readonly ScenarioResult[]): void => {
+/** Throws `unavailable`, with the standard error of a target that never said anything. */
+const throwSilence = (results: readonly ScenarioResult[]): void => {
   const [first] = results;
-  if (first === undefined || results.some(({ received }) => received > 0)) return;
+  if (first === undefined) return;
   const stopped = results.map((result) => result.stopped).find((each) => each?.code === "unavailable");
   if (stopped !== undefined) throw stopped;
   const details = [...first.problems, ...first.checks.map(({ detail }) => detail ?? "")];
@@ -48,7 +48,7 @@ const throwIfUnreached = (results: readonly ScenarioResult[]): void => {
   throw new ConformanceError("unavailable", `the target said nothing: ${why}${log}`);
 };
 
-const scenariosOf = ({ suite, target, only }: RunOptions): readonly ScenarioFile[] =>
+const scenariosOf = (suite: Suite, target: TargetSpec, only?: readonly string[]): readonly ScenarioFile[] =>
   suite.scenarios.filter((scenario) => {
     if (scenario.only !== undefined && !scenario.only.includes(target.transport)) return false;
     if (only === undefined) return true;
@@ -82,12 +82,14 @@ export const runSuite = async (options: RunOptions): Promise<SuiteReport> => {
   const seed = options.seed ?? randomBytes(4).readUInt32BE();
   const startedAt = new Date();
   const begun = performance.now();
-  const waiting = [...scenariosOf({ ...options, only })];
+  const waiting = [...scenariosOf(suite, target, only)];
   const total = waiting.length;
   const results: ScenarioResult[] = [];
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const scenario = next;
+      // A target that says nothing in the first scenarios is not asked in all.
+      if (results.length >= resolved.maxParallel && results.every(({ received }) => received === 0)) return;
       const result = await runScenario(scenario, { ...options, resolved, seed }).catch((error: unknown) => {
         if (ConformanceError.isInstance(error)) throw error;
         throw new ConformanceError("unavailable", `${scenario.scenario}: ${messageOf(error)}`, {
@@ -100,7 +102,16 @@ export const runSuite = async (options: RunOptions): Promise<SuiteReport> => {
   };
   await Promise.all(Array.from({ length: Math.min(resolved.maxParallel, total) }, work));
   if (options.signal?.aborted === true) throw new ConformanceError("interrupted", "the run was interrupted");
-  throwIfUnreached(results);
+  if (results.every(({ received }) => received === 0)) {
+    // Where only some scenarios are run, another one tells whether the target speaks at all.
+    const others = scenariosOf(suite, target).filter(
+      ({ scenario }) => !results.some(({ name }) => name === scenario),
+    );
+    const [other] = only === undefined ? [] : others;
+    const heard =
+      other === undefined ? 0 : (await runScenario(other, { ...options, resolved, seed })).received;
+    if (heard === 0) throwSilence(results);
+  }
   results.sort((a, b) => a.name.localeCompare(b.name, "en"));
   return createReport({
     suite,

@@ -145,7 +145,9 @@ export class ScenarioRun {
     const { missed } = this.#options;
     missed.set(place, reason);
     this.#vainWaits += 1;
-    if (this.#context.hasSpoken() && this.#vainWaits < this.#context.limits.maxUnmetWaits) return;
+    this.#context.hasWaited = true;
+    const { maxUnmetWaits } = this.#context.limits;
+    if (this.#vainWaits < (this.#context.hasSpoken() ? maxUnmetWaits : Math.min(3, maxUnmetWaits))) return;
     const last = [...missed.keys()].at(-1);
     this.stopped ??= new ConformanceError("incomplete", `waits were in vain, the last one at step ${last}`);
   }

@@ -25,6 +25,8 @@ export interface StepContext {
   readonly outcomes: Map<string, Promise<Outcome>>;
   /** Whether the target's driver has answered. */
   driverSpoke: boolean;
+  /** Whether the target had its time to start, and something that was waited for did not come. */
+  hasWaited: boolean;
   /** The request that carried a message over HTTP. */
   readonly facts: Map<unknown, unknown>;
   /** A new id for a request. */

@@ -45,14 +45,18 @@ export const describeChanges = (name: string, start: StartModule): void => {
       },
     );
 
-    it.each(changes.map((change) => [change.name, change] as const))("that %s", async (title, change) => {
-      const ids = unmetIds(await judge(change));
-      for (const id of ids) noticed.add(id);
-      if (process.env.SHOW_CHANGES !== undefined)
-        appendFileSync(process.env.SHOW_CHANGES, `${title}: ${ids.join(" ")}\n`);
-      expect(change.fails.filter((id) => !ids.includes(id))).toEqual([]);
-      expect(change.fails.length).toBeGreaterThan(0);
-    });
+    // They wait more than they work.
+    it.concurrent.each(changes.map((change) => [change.name, change] as const))(
+      "that %s",
+      async (title, change) => {
+        const ids = unmetIds(await judge(change));
+        for (const id of ids) noticed.add(id);
+        if (process.env.SHOW_CHANGES !== undefined)
+          appendFileSync(process.env.SHOW_CHANGES, `${title}: ${ids.join(" ")}\n`);
+        expect(change.fails.filter((id) => !ids.includes(id))).toEqual([]);
+        expect(change.fails.length).toBeGreaterThan(0);
+      },
+    );
 
     it("is judged by checks of which each fails for a change, but for those with a reason", () => {
       const missing = [...citedIds(suite)].filter((id) => !noticed.has(id));
