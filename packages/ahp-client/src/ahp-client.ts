@@ -2,6 +2,7 @@ import {
   AHP_VERSION,
   type AhpEvent,
   type AhpEventType,
+  ahpEvents,
   type BlockingEventType,
   type Decision,
   type DecisionFor,
@@ -10,10 +11,17 @@ import {
   type NotificationEventType,
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
-import { type CloseReason, callSafely, HarnessError, randomId, systemClock } from "@harnesskit/wire";
-import { SessionListeners, type SessionState } from "@harnesskit/wire/rpc";
+import {
+  type CloseReason,
+  callSafely,
+  HarnessError,
+  InvalidArgumentError,
+  randomId,
+  systemClock,
+} from "@harnesskit/wire";
+import type { SessionCallOptions, SessionState } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
-import { Calls } from "./calls.ts";
+import { toDecisions, toQueryResult } from "./answers.ts";
 import {
   type AhpCallOptions,
   type AhpClient,
@@ -26,7 +34,7 @@ import {
   type QueryPayload,
 } from "./client-options.ts";
 import { callClassOf, checkedTimeout, Deadlines } from "./deadlines.ts";
-import { AhpUsageError, toFailure } from "./errors.ts";
+import { AhpFailure, AhpUsageError, toFailure } from "./errors.ts";
 import { tracedQuestion, withTrace, withTraces } from "./event-trace.ts";
 import {
   assertEventType,
@@ -38,20 +46,17 @@ import {
   type EventFields,
   type Sender,
 } from "./events.ts";
-import {
-  type AhpHarnessLimits,
-  checkBatch,
-  checkEvent,
-  isAdvertised,
-  toDecisions,
-  toHarnessLimits,
-  toQueryResult,
-} from "./harness-rules.ts";
+import { type AhpHarnessLimits, toHarnessLimits } from "./harness-limits.ts";
 import { HarnessSession } from "./harness-session.ts";
 import { type HeartbeatState, startHeartbeat } from "./heartbeat.ts";
 import { Judge, type Verdict } from "./judge.ts";
-import { NotificationOutbox } from "./notification-outbox.ts";
+import { NotificationQueue } from "./notification-queue.ts";
 import { checkAhpClientOptions } from "./option-names.ts";
+
+/** What can be called: the blocking events, and the two methods beside. */
+type CallName = BlockingEventType | "query" | "batch";
+
+const allow = Object.freeze({ decision: "allow" } as const);
 
 class HarnessClient implements AhpClient {
   readonly sessionId: string;
@@ -62,56 +67,51 @@ class HarnessClient implements AhpClient {
   readonly #deadlines: Deadlines;
   readonly #judge: Judge;
   readonly #session: HarnessSession;
-  readonly #calls: Calls;
-  readonly #outbox: NotificationOutbox;
+  readonly #notifications: NotificationQueue;
   readonly #closing = new AbortController();
-  readonly #listeners = new SessionListeners((error) => this.#report(error, "listener"));
+  readonly #resent: ReadonlySet<CallName>;
+  readonly #maxAttempts: number;
   #events = 0;
   #dropped = 0;
 
   constructor(options: AhpClientOptions) {
     const { clock = systemClock, createId = randomId, framework, version } = options;
     const limits = ahpClientLimits.resolve(options.limits);
-    const { maxInFlight } = limits;
+    const { calls = [], maxAttempts = 2 } = options.resend ?? {};
+    if (!(maxAttempts >= 1)) throw new InvalidArgumentError("resend.maxAttempts must be at least 1");
     this.#options = options;
+    this.#resent = new Set(calls);
+    this.#maxAttempts = maxAttempts;
     this.#startedAt = clock.elapsedMs();
     this.sessionId = options.sessionId ?? createId("ses");
     this.agentId = options.agentId ?? createId("agent");
     this.#sender = { sessionId: this.sessionId, agentId: this.agentId, clock };
     this.#deadlines = new Deadlines(options, limits.maxTimeoutMs);
     this.#judge = new Judge({ failOpen: options.failOpen, onFailOpen: options.onFailOpen });
-    const handshakeTimeoutMs = () => this.#deadlines.of("handshake", undefined);
-    const params = {
-      protocol_version: AHP_VERSION,
-      agent_info: { framework, version, capabilities: [...(options.capabilities ?? [])] },
-      session_id: this.sessionId,
-      agent_id: this.agentId,
-    };
     this.#session = new HarnessSession({
-      endpoint: options,
-      reconnect: options.reconnect,
+      client: options,
       clock,
-      params,
-      maxInFlight,
-      handshakeTimeoutMs,
+      params: {
+        protocol_version: AHP_VERSION,
+        agent_info: { framework, version, capabilities: [...(options.capabilities ?? [])] },
+        session_id: this.sessionId,
+        agent_id: this.agentId,
+      },
+      maxInFlight: limits.maxInFlight,
+      handshakeTimeoutMs: () => this.#deadlines.of("handshake", undefined),
       notifyTimeoutMs: () => this.#deadlines.of("notification", this.harness?.config),
       onDropped: (error) => {
         this.#dropped++;
         this.#report(error, "message");
       },
-      onError: (error) => this.#report(error, "connection"),
-      onState: (state) => {
-        this.#outbox.changed(state);
-        this.#listeners.notify(state);
-      },
+      onAttemptFailed: (error) => this.#report(error, "connection"),
+      onListenerFailed: (error) => this.#report(error, "listener"),
+      onState: (state) => this.#notifications.changed(state),
     });
-    const session = this.#session;
-    this.#calls = new Calls({ session, clock, maxInFlight, resend: options.resend });
-    this.#outbox = new NotificationOutbox({
+    this.#notifications = new NotificationQueue({
       ...limits,
-      session,
+      session: this.#session,
       clock,
-      handshakeTimeoutMs,
       makeReport:
         options.reportLosses === false ? undefined : (payload) => createEvent(this.#sender, "error", payload),
       onLoss: (report) => callSafely(() => this.#options.onLoss?.(report)),
@@ -123,7 +123,7 @@ class HarnessClient implements AhpClient {
   }
 
   onState(listener: (state: SessionState) => void): () => void {
-    return this.#listeners.add(listener);
+    return this.#session.onState(listener);
   }
 
   get harness(): HandshakeResult | undefined {
@@ -136,17 +136,17 @@ class HarnessClient implements AhpClient {
 
   supports(eventType: AhpEventType): boolean {
     assertEventType(eventType);
-    return isAdvertised(this.#session.harness, eventType);
+    const capabilities: readonly string[] = this.harness?.harness_info.capabilities ?? [];
+    return !ahpEvents[eventType].specialised || capabilities.includes(eventType);
   }
 
   stats(): AhpClientStats {
     return {
       events: this.#events,
       ...this.#judge.counts,
-      inFlight: this.#calls.inFlight,
-      ...this.#outbox.counts,
+      ...this.#session.stats(),
+      ...this.#notifications.counts,
       droppedMessages: this.#dropped,
-      reconnects: this.#session.reconnects,
     };
   }
 
@@ -175,17 +175,11 @@ class HarnessClient implements AhpClient {
     const event = this.#createEvent(eventType, payload, options, true);
     const timeoutMs = this.#deadlines.of(callClassOf[eventType], this.harness?.config, options.timeoutMs);
     this.#events++;
-    let outcome: unknown;
-    try {
-      outcome = await this.#calls.send("ahp/event", event, eventType, {
-        timeoutMs,
-        signal: options.signal,
-        events: [event],
-        check: (harness) => checkEvent(event, harness),
-      });
-    } catch (error) {
-      outcome = toFailure(error);
-    }
+    const outcome = await this.#call("ahp/event", event, eventType, {
+      timeoutMs,
+      signal: options.signal,
+      beforeSend: () => this.#assertDepth(event),
+    }).catch(toFailure);
     return this.#judge.verdict(eventType, outcome);
   }
 
@@ -196,7 +190,9 @@ class HarnessClient implements AhpClient {
   ): NotificationReceipt {
     const event = this.#createEvent(eventType, payload, options, false);
     this.#events++;
-    return this.#outbox.add(event);
+    const isTooDeep = event.depth > this.harnessLimits.maxDepth;
+    if (isTooDeep) this.#notifications.lose(eventType, 0, "depth_exceeded");
+    return { decision: allow, accepted: !isTooDeep && this.#notifications.add(event) };
   }
 
   async batch(events: readonly BatchEvent[], options: AhpCallOptions = {}): Promise<Verdict<Decision>[]> {
@@ -206,12 +202,10 @@ class HarnessClient implements AhpClient {
     if (length === 0) return [];
     const times = this.#times("batch", options);
     this.#events += length;
-    const outcomes = await this.#calls
-      .send("ahp/batch", { events: complete }, "batch", {
-        ...times,
-        events: complete,
-        check: (harness) => checkBatch(complete, harness),
-      })
+    const outcomes = await this.#call("ahp/batch", { events: complete }, "batch", {
+      ...times,
+      beforeSend: () => this.#assertBatch(complete),
+    })
       .then((result) => toDecisions(result, length))
       .catch((error: unknown) => complete.map(() => toFailure(error)));
     return complete.map(({ event_type }, index) => this.#judge.verdict(event_type, outcomes[index]));
@@ -220,7 +214,7 @@ class HarnessClient implements AhpClient {
   async query(queryType: string, payload: QueryPayload, options: AhpCallOptions = {}): Promise<QueryResult> {
     this.#assertIntroduced();
     const params = createQuery(this.#sender, queryType, payload);
-    return toQueryResult(await this.#calls.send("ahp/query", params, "query", this.#times("query", options)));
+    return toQueryResult(await this.#call("ahp/query", params, "query", this.#times("query", options)));
   }
 
   startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void {
@@ -239,14 +233,14 @@ class HarnessClient implements AhpClient {
           ? cause
           : new HarnessError("handler_failed", "the state of a heartbeat failed", { cause });
         this.#report(error, "heartbeat");
-        this.#outbox.lose({ type: "heartbeat", bytes: 0 }, error.code);
+        this.#notifications.lose("heartbeat", 0, error.code);
       },
     });
   }
 
   async flush({ timeoutMs = 5000 }: { readonly timeoutMs?: number } = {}): Promise<boolean> {
     const wait = { clock: this.#sender.clock, name: "flush", timeoutMs: checkedTimeout(timeoutMs) };
-    return within(this.#outbox.whenEmpty(), wait).then(
+    return within(this.#notifications.whenEmpty(), wait).then(
       () => true,
       () => false,
     );
@@ -263,6 +257,27 @@ class HarnessClient implements AhpClient {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** A call that was sent and lost its connection is sent again only where `resend` names it. */
+  #call(method: string, params: unknown, name: CallName, options: SessionCallOptions): Promise<unknown> {
+    const maxAttempts = this.#resent.has(name) ? this.#maxAttempts : 1;
+    return this.#session.call(method, params, { ...options, maxAttempts });
+  }
+
+  #assertDepth({ depth, event_type }: AhpEvent): void {
+    const { maxDepth } = this.harnessLimits;
+    if (depth <= maxDepth) return;
+    throw new AhpFailure("depth_exceeded", `${event_type} is ${depth} deep, the harness takes ${maxDepth}`);
+  }
+
+  #assertBatch(events: readonly AhpEvent[]): void {
+    const { batchSize } = this.harnessLimits;
+    if (events.length > batchSize) {
+      const text = `the batch has ${events.length} events, the harness takes ${batchSize}`;
+      throw new AhpFailure("batch_too_large", text);
+    }
+    for (const event of events) this.#assertDepth(event);
   }
 
   /** Calls before the first handshake fail, unless one is being retried. */

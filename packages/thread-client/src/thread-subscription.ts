@@ -5,7 +5,7 @@ import { EventQueue } from "./event-queue.ts";
 import type { Follow } from "./follow.ts";
 import type { Follows } from "./follows.ts";
 import type { BufferLimits } from "./limits.ts";
-import { readPast } from "./read-past.ts";
+import { readPast } from "./read-pages.ts";
 import type { ThreadHistory } from "./validation.ts";
 
 /**

@@ -25,7 +25,7 @@ import {
   type SessionState,
 } from "@harnesskit/wire/rpc";
 import { checkHubClientOptions } from "../option-names.ts";
-import { HubConnection } from "./hub-connection.ts";
+import { callHub, HubConnection } from "./hub-connection.ts";
 import { follow } from "./watch.ts";
 
 export interface HubClientOptions {
@@ -103,7 +103,7 @@ export const createHubClient = (options: HubClientOptions): HubClient => {
       return new HubConnection(channel, { requestTimeoutMs, clock, onOver, onError });
     },
     async introduce(connection, { timeoutMs, signal }) {
-      const hello = await connection.call("hub.hello", { client: options.client }, { timeoutMs, signal });
+      const hello = await callHub(connection, "hub.hello", { client: options.client }, { timeoutMs, signal });
       if (majorOf(hello.version) === majorOf(HUB_API_VERSION)) return hello;
       const text = `the hub speaks version ${hello.version} of its API, and this client ${HUB_API_VERSION}`;
       throw new HarnessError("version_mismatch", text);
@@ -115,15 +115,10 @@ export const createHubClient = (options: HubClientOptions): HubClient => {
     onAttemptFailed: onError,
     clock,
   });
-  const call: HubClient["call"] = async (method, ...[params, request]) => {
-    const { connection } = await session.whenReady({
-      signal: request?.signal,
-      timeoutMs: request?.timeoutMs ?? requestTimeoutMs ?? 60_000,
-    });
-    const result = await connection.call(method, params as never, request);
-    session.confirm(connection);
-    return result;
-  };
+  const call: HubClient["call"] = (
+    method,
+    ...[params, { signal, timeoutMs = requestTimeoutMs ?? 60_000 } = {}]
+  ) => callHub(session, method, params as never, { signal, timeoutMs });
   return {
     connect: async (connecting) => (await session.connect(connecting)).introduction,
     call,
@@ -134,13 +129,13 @@ export const createHubClient = (options: HubClientOptions): HubClient => {
     },
     watchInbox: (watching = {}) =>
       follow(session, watching, {
-        start: (connection, after) => connection.call("inbox.watch", after),
+        start: (connection, after) => callHub(connection, "inbox.watch", after),
         read: ({ name, params }) =>
           name === "inbox.changed" ? { item: params.record, seq: params.record.seq } : undefined,
       }),
     watchTimeline: ({ filter, ...watching } = {}) =>
       follow(session, watching, {
-        start: (connection, after) => connection.call("timeline.watch", { filter, ...after }),
+        start: (connection, after) => callHub(connection, "timeline.watch", { filter, ...after }),
         read: ({ name, params }) =>
           name === "timeline.changed" ? { item: params.rows, seq: params.seq } : undefined,
       }),

@@ -1,6 +1,8 @@
+import { callSafely } from "../call-safely.ts";
 import type { CloseReason } from "../channel.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
-import { BufferFullError, ConnectionClosedError, type HarnessError, RequestTimeoutError } from "../errors.ts";
+import { BufferFullError, ConnectionClosedError, HarnessError, RequestTimeoutError } from "../errors.ts";
+import { ProtocolError } from "../protocol-error.ts";
 import { backoffDelayMs, wait } from "../time/backoff.ts";
 import { within } from "../time/within.ts";
 import type {
@@ -8,21 +10,29 @@ import type {
   ConnectOptions,
   ReadyConnection,
   ReconnectPolicy,
-  SessionConnection,
+  SessionCallOptions,
   SessionState,
   SessionWait,
 } from "./client-session-options.ts";
-import { SharedRun } from "./shared-run.ts";
+import { isConnectionLoss } from "./failure-kind.ts";
+import type { RpcConnection } from "./rpc-connection.ts";
+
+/** One opening and introduction, for all callers that want it. When no caller waits for it any more it is given up. */
+interface Attempt<T> {
+  readonly result: Promise<T>;
+  readonly stop: AbortController;
+  callers: number;
+}
 
 /**
- * One connection after the other to the same other side, each with the client's introduction, as far as the reconnect policy
- * goes. Knows no protocol: a client gives it `open` and `introduce`, and sends its calls over `ready`.
+ * The client kernel: one connection after the other to the same other side, each with the client's introduction, as far as
+ * the reconnect policy goes, and the calls over them. Knows no method: a client gives it `open` and `introduce`.
  */
-export class ClientSession<C extends SessionConnection, I> {
+export class ClientSession<C extends RpcConnection, I> {
   readonly #options: ClientSessionOptions<C, I>;
-  readonly #run = new SharedRun<ReadyConnection<C, I>>();
   readonly #closing = new AbortController();
   readonly #closed = createDeferred<CloseReason>();
+  readonly #listeners = new Set<{ readonly notify: (state: SessionState) => void }>();
   #state: SessionState = "new";
   /** The open connection, introduced or not. */
   #connection: C | undefined;
@@ -30,14 +40,15 @@ export class ClientSession<C extends SessionConnection, I> {
   #introducing: C | undefined;
   #ready: ReadyConnection<C, I> | undefined;
   #introduction: I | undefined;
+  #attempt: Attempt<ReadyConnection<C, I>> | undefined;
+  /** Settles when `connecting` or `reconnecting` is over, however it ends. */
+  #settled: Deferred<void> | undefined;
   #readyAtMs = 0;
   #lostAtMs = 0;
   /** Attempts in a row. */
   #attempts = 0;
   #reconnects = 0;
-  #waiting = 0;
-  /** Settles when `connecting` or `reconnecting` is over, however it ends. */
-  #settled: Deferred<void> | undefined;
+  #inFlight = 0;
   #error: HarnessError | undefined;
 
   constructor(options: ClientSessionOptions<C, I>) {
@@ -69,7 +80,14 @@ export class ClientSession<C extends SessionConnection, I> {
   }
 
   stats() {
-    return { reconnects: this.#reconnects, waitingCalls: this.#waiting };
+    return { reconnects: this.#reconnects, inFlight: this.#inFlight };
+  }
+
+  /** Calls the listener after each change of the state, until the function that it returns is called. */
+  onState(listener: (state: SessionState) => void): () => void {
+    const entry = { notify: listener };
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
   }
 
   /**
@@ -80,46 +98,71 @@ export class ClientSession<C extends SessionConnection, I> {
   async connect(options: ConnectOptions = {}): Promise<ReadyConnection<C, I>> {
     this.#assertOpen();
     if (this.#ready) return this.#ready;
-    if (this.#settled) return this.whenReady(options);
-    this.#attempts = 0;
-    const { reconnect } = this.#options;
-    if (!options.retry || !reconnect) return this.#join(options);
-    void this.#pursue("connecting", reconnect);
+    if (!this.#settled) {
+      this.#attempts = 0;
+      const { reconnect } = this.#options;
+      if (!options.retry || !reconnect) return this.#join(options);
+      void this.#pursue("connecting", reconnect);
+    }
     return this.whenReady(options);
   }
 
   /**
    * The connection in use, or the next one. Rejects with `connection_closed` when it is disconnected and does not reconnect (its
-   * cause says why), with `request_timeout`, `request_cancelled`, or `buffer_full` when too many calls wait.
+   * cause says why), with `request_timeout` or `request_cancelled`.
    */
-  async whenReady({ timeoutMs = Number.POSITIVE_INFINITY, signal }: SessionWait = {}) {
-    const { clock, maxWaitingCalls = 1024 } = this.#options;
-    const deadline = clock.elapsedMs() + timeoutMs;
-    while (!this.#ready && this.#settled) {
-      const { promise } = this.#settled;
-      const leftMs = Math.max(0, Math.min(deadline, this.#waitsUntilMs()) - clock.elapsedMs());
-      if (leftMs === 0) throw new RequestTimeoutError("a connection", timeoutMs);
-      if (this.#waiting >= maxWaitingCalls) throw new BufferFullError("maxWaitingCalls", maxWaitingCalls);
-      this.#waiting++;
-      try {
-        await within(promise, { clock, name: "a connection", timeoutMs: leftMs, signal });
-      } finally {
-        this.#waiting--;
-      }
-    }
+  async whenReady(options: SessionWait = {}): Promise<ReadyConnection<C, I>> {
     if (this.#ready) return this.#ready;
-    this.#assertOpen();
-    throw new ConnectionClosedError("there is no connection", { cause: this.#error });
+    try {
+      return await this.#nextReady(options);
+    } catch (error) {
+      throw this.#options.toWaitError?.(error) ?? error;
+    }
   }
 
   /**
-   * Introduces the client once more over the connection in use, unless that was done meanwhile. The last introduction
-   * stays in force when this one fails.
+   * Calls the other side over the connection in use, or the next one; `timeoutMs` is for both. A call that was sent and
+   * whose connection is lost before the answer is sent again only as often as `maxAttempts` says. Rejects as the
+   * connection, as `whenReady`, with `buffer_full`, and with what `beforeSend` throws.
    */
-  async renew(ready: ReadyConnection<C, I>, options: SessionWait = {}): Promise<ReadyConnection<C, I>> {
-    const { connection } = ready;
-    if (this.#ready !== ready) return this.whenReady(options);
-    return this.#join(options, (timeoutMs, signal) => this.#introduce(connection, timeoutMs, signal));
+  async request(method: string, params: unknown, options: SessionCallOptions = {}): Promise<unknown> {
+    const { maxInFlight = 1024, clock } = this.#options;
+    const { timeoutMs, signal, maxAttempts = 1 } = options;
+    if (this.#inFlight >= maxInFlight) throw new BufferFullError("maxInFlight", maxInFlight);
+    const startedMs = timeoutMs === undefined ? 0 : clock.elapsedMs();
+    const left = (): SessionWait =>
+      timeoutMs === undefined
+        ? { signal }
+        : { timeoutMs: Math.max(0, timeoutMs - (clock.elapsedMs() - startedMs)), signal };
+    let isRecovered = false;
+    this.#inFlight++;
+    try {
+      for (let sent = 1; ; sent++) {
+        const { connection } = this.#ready ?? (await this.whenReady(left()));
+        options.beforeSend?.();
+        const wait = left();
+        if (wait.timeoutMs === 0) throw new RequestTimeoutError(method, timeoutMs ?? 0);
+        try {
+          const result = await connection.request(method, params, wait);
+          this.confirm(connection);
+          return result;
+        } catch (error) {
+          this.failed(connection, error);
+          const isSentAgain = sent < maxAttempts && isConnectionLoss(error);
+          if (isSentAgain) continue;
+          isRecovered = !isRecovered && (await this.#recover(error, connection, params, left()));
+          if (!isRecovered) throw error;
+        }
+      }
+    } finally {
+      this.#inFlight--;
+    }
+  }
+
+  /** A call failed over this connection: an answer confirms it, a loss drops it. */
+  failed(connection: C, error: unknown): void {
+    if (ProtocolError.isInstance(error)) this.confirm(connection);
+    else if (isConnectionLoss(error)) this.drop(connection, error as HarnessError);
   }
 
   /** A call found out that the connection is of no use. */
@@ -144,7 +187,7 @@ export class ClientSession<C extends SessionConnection, I> {
       this.#closed.resolve(error ? { error } : {});
       this.#to("closed");
       this.#closing.abort();
-      this.#run.abort();
+      this.#attempt?.stop.abort();
     }
     await connection?.close();
   }
@@ -157,49 +200,66 @@ export class ClientSession<C extends SessionConnection, I> {
       : new ConnectionClosedError(undefined, { cause: error });
   }
 
-  #waitsUntilMs(): number {
-    const { reconnect } = this.#options;
-    if (this.#state !== "reconnecting" || !reconnect) return Number.POSITIVE_INFINITY;
-    return this.#lostAtMs + reconnect.waitMs;
+  async #nextReady({ timeoutMs = Number.POSITIVE_INFINITY, signal }: SessionWait) {
+    const { clock, reconnect } = this.#options;
+    const deadline = clock.elapsedMs() + timeoutMs;
+    while (!this.#ready && this.#settled) {
+      const isReplaced = this.#state === "reconnecting" && reconnect !== undefined;
+      const until = isReplaced ? Math.min(deadline, this.#lostAtMs + reconnect.waitMs) : deadline;
+      const leftMs = Math.max(0, until - clock.elapsedMs());
+      await within(this.#settled.promise, { clock, name: "a connection", timeoutMs: leftMs, signal });
+    }
+    if (this.#ready) return this.#ready;
+    this.#assertOpen();
+    throw new ConnectionClosedError("there is no connection", { cause: this.#error });
   }
 
-  async #join(
-    options: SessionWait,
-    run: (timeoutMs: number, signal: AbortSignal) => Promise<ReadyConnection<C, I>> = (timeoutMs, signal) =>
-      this.#attempt(timeoutMs, signal),
-  ): Promise<ReadyConnection<C, I>> {
+  async #recover(error: unknown, connection: C, params: unknown, wait: SessionWait): Promise<boolean> {
+    return (await this.#options.recover?.(error, connection, params, wait)) ?? false;
+  }
+
+  /** Joins the attempt in progress, or begins one, and waits within the caller's own limits. */
+  async #join({ timeoutMs, signal }: SessionWait): Promise<ReadyConnection<C, I>> {
     const { clock } = this.#options;
     const ownMs = this.#options.timeoutMs();
-    const { timeoutMs = ownMs, signal } = options;
-    const wait = { clock, name: "connecting", timeoutMs, signal };
+    const waitMs = timeoutMs ?? ownMs;
+    // One that was given up has to end first.
+    while (this.#attempt?.stop.signal.aborted) await this.#attempt.result.catch(() => {});
+    this.#attempt ??= this.#begin(Math.max(waitMs, ownMs));
+    const attempt = this.#attempt;
+    attempt.callers++;
     try {
-      return await this.#run.join((stop) => run(Math.max(timeoutMs, ownMs), stop), wait);
+      return await within(attempt.result, { clock, name: "connecting", timeoutMs: waitMs, signal });
     } catch (error) {
       this.#assertOpen();
       throw this.#toError(error);
+    } finally {
+      if (--attempt.callers === 0 && this.#attempt === attempt) attempt.stop.abort();
     }
   }
 
-  async #attempt(timeoutMs: number, signal: AbortSignal): Promise<ReadyConnection<C, I>> {
+  #begin(timeoutMs: number): Attempt<ReadyConnection<C, I>> {
     const { clock } = this.#options;
-    try {
-      return await within((stop) => this.#openAndIntroduce(clock.elapsedMs() + timeoutMs, stop), {
-        clock,
-        name: "connecting",
-        timeoutMs,
-        signal,
+    const stop = new AbortController();
+    const deadline = clock.elapsedMs() + timeoutMs;
+    const options = { clock, name: "connecting", timeoutMs, signal: stop.signal };
+    const result = within((signal) => this.#open(deadline, signal), options)
+      .catch((cause: unknown) => {
+        const error = this.#toError(cause) as HarnessError;
+        const connection = this.#connection;
+        if (this.#state !== "closed") this.#lost(error);
+        void connection?.close();
+        throw error;
+      })
+      .finally(() => {
+        this.#attempt = undefined;
       });
-    } catch (cause) {
-      const error = this.#toError(cause) as HarnessError;
-      const connection = this.#connection;
-      if (this.#state !== "closed") this.#lost(error);
-      void connection?.close();
-      throw error;
-    }
+    result.catch(() => {});
+    return { result, stop, callers: 0 };
   }
 
-  async #openAndIntroduce(deadline: number, signal: AbortSignal): Promise<ReadyConnection<C, I>> {
-    const { open, clock } = this.#options;
+  async #open(deadline: number, signal: AbortSignal): Promise<ReadyConnection<C, I>> {
+    const { open, introduce, clock } = this.#options;
     this.#introducing = undefined;
     let connection: C | undefined;
     let ended: HarnessError | undefined;
@@ -214,18 +274,14 @@ export class ClientSession<C extends SessionConnection, I> {
     }
     this.#connection = connection;
     this.#introducing = connection;
-    return this.#introduce(connection, Math.max(1, deadline - clock.elapsedMs()), signal);
-  }
-
-  async #introduce(connection: C, timeoutMs: number, signal: AbortSignal): Promise<ReadyConnection<C, I>> {
-    const introduction = await this.#options.introduce(connection, { timeoutMs, signal });
+    const timeoutMs = Math.max(1, deadline - clock.elapsedMs());
+    const introduction = await introduce(connection, { timeoutMs, signal });
     if (this.#connection !== connection) throw this.#error ?? new ConnectionClosedError();
-    const ready = { connection, introduction };
     this.#introduction = introduction;
-    this.#ready = ready;
-    if (this.#state !== "ready") this.#readyAtMs = this.#options.clock.elapsedMs();
+    this.#ready = { connection, introduction };
+    this.#readyAtMs = clock.elapsedMs();
     this.#to("ready");
-    return ready;
+    return this.#ready;
   }
 
   #lost(error: HarnessError | undefined): void {
@@ -284,5 +340,12 @@ export class ClientSession<C extends SessionConnection, I> {
       this.#settled = undefined;
     }
     this.#options.onState?.(state);
+    for (const { notify } of [...this.#listeners]) {
+      const report = (cause: unknown) =>
+        this.#options.onListenerFailed?.(
+          new HarnessError("handler_failed", "a listener of the state failed", { cause }),
+        );
+      callSafely(() => notify(state), report);
+    }
   }
 }
