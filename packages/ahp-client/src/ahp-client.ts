@@ -34,7 +34,7 @@ import {
   type QueryPayload,
 } from "./client-options.ts";
 import { callClassOf, checkedTimeout, Deadlines } from "./deadlines.ts";
-import { AhpFailure, AhpUsageError, toFailure } from "./errors.ts";
+import { AhpUsageError } from "./errors.ts";
 import { tracedQuestion, withTrace, withTraces } from "./event-trace.ts";
 import {
   assertEventType,
@@ -46,7 +46,7 @@ import {
   type EventFields,
   type Sender,
 } from "./events.ts";
-import { type AhpHarnessLimits, toHarnessLimits } from "./harness-limits.ts";
+import { type AhpHarnessLimits, assertBatch, assertDepth, toHarnessLimits } from "./harness-limits.ts";
 import { HarnessSession } from "./harness-session.ts";
 import { type HeartbeatState, startHeartbeat } from "./heartbeat.ts";
 import { Judge, type Verdict } from "./judge.ts";
@@ -173,13 +173,14 @@ class HarnessClient implements AhpClient {
     options: EventFields & AhpCallOptions,
   ): Promise<Verdict<DecisionFor<T>>> {
     const event = this.#createEvent(eventType, payload, options, true);
-    const timeoutMs = this.#deadlines.of(callClassOf[eventType], this.harness?.config, options.timeoutMs);
+    const call = this.#callOptions(eventType, options, () => assertDepth(event, this.harnessLimits));
     this.#events++;
-    const outcome = await this.#call("ahp/event", event, eventType, {
-      timeoutMs,
-      signal: options.signal,
-      beforeSend: () => this.#assertDepth(event),
-    }).catch(toFailure);
+    let outcome: unknown;
+    try {
+      outcome = await this.#session.call("ahp/event", event, call);
+    } catch (error) {
+      outcome = error;
+    }
     return this.#judge.verdict(eventType, outcome);
   }
 
@@ -200,21 +201,19 @@ class HarnessClient implements AhpClient {
     const complete = createBatch(this.#sender, withTraces(events));
     const { length } = complete;
     if (length === 0) return [];
-    const times = this.#times("batch", options);
+    const call = this.#callOptions("batch", options, () => assertBatch(complete, this.harnessLimits));
     this.#events += length;
-    const outcomes = await this.#call("ahp/batch", { events: complete }, "batch", {
-      ...times,
-      beforeSend: () => this.#assertBatch(complete),
-    })
+    const outcomes = await this.#session
+      .call("ahp/batch", { events: complete }, call)
       .then((result) => toDecisions(result, length))
-      .catch((error: unknown) => complete.map(() => toFailure(error)));
+      .catch((error: unknown) => complete.map(() => error));
     return complete.map(({ event_type }, index) => this.#judge.verdict(event_type, outcomes[index]));
   }
 
   async query(queryType: string, payload: QueryPayload, options: AhpCallOptions = {}): Promise<QueryResult> {
     this.#assertIntroduced();
     const params = createQuery(this.#sender, queryType, payload);
-    return toQueryResult(await this.#call("ahp/query", params, "query", this.#times("query", options)));
+    return toQueryResult(await this.#session.call("ahp/query", params, this.#callOptions("query", options)));
   }
 
   startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void {
@@ -259,25 +258,19 @@ class HarnessClient implements AhpClient {
     await this.close();
   }
 
-  /** A call that was sent and lost its connection is sent again only where `resend` names it. */
-  #call(method: string, params: unknown, name: CallName, options: SessionCallOptions): Promise<unknown> {
-    const maxAttempts = this.#resent.has(name) ? this.#maxAttempts : 1;
-    return this.#session.call(method, params, { ...options, maxAttempts });
-  }
-
-  #assertDepth({ depth, event_type }: AhpEvent): void {
-    const { maxDepth } = this.harnessLimits;
-    if (depth <= maxDepth) return;
-    throw new AhpFailure("depth_exceeded", `${event_type} is ${depth} deep, the harness takes ${maxDepth}`);
-  }
-
-  #assertBatch(events: readonly AhpEvent[]): void {
-    const { batchSize } = this.harnessLimits;
-    if (events.length > batchSize) {
-      const text = `the batch has ${events.length} events, the harness takes ${batchSize}`;
-      throw new AhpFailure("batch_too_large", text);
-    }
-    for (const event of events) this.#assertDepth(event);
+  /** A call that was sent and lost its connection is sent again only where `resend` names it. Throws `invalid_argument`. */
+  #callOptions(
+    name: CallName,
+    { timeoutMs, signal }: AhpCallOptions,
+    beforeSend?: () => void,
+  ): SessionCallOptions {
+    const callClass = name === "query" || name === "batch" ? name : callClassOf[name];
+    return {
+      timeoutMs: this.#deadlines.of(callClass, this.harness?.config, timeoutMs),
+      signal,
+      maxAttempts: this.#resent.has(name) ? this.#maxAttempts : 1,
+      beforeSend,
+    };
   }
 
   /** Calls before the first handshake fail, unless one is being retried. */
@@ -296,10 +289,6 @@ class HarnessClient implements AhpClient {
     assertEventType(eventType);
     assertKind(eventType, blocking);
     return createEvent(this.#sender, eventType, payload, withTrace(fields));
-  }
-
-  #times(callClass: "query" | "batch", { timeoutMs, signal }: AhpCallOptions) {
-    return { timeoutMs: this.#deadlines.of(callClass, this.harness?.config, timeoutMs), signal };
   }
 
   #report(error: HarnessError, kind: AhpErrorContext["kind"]): void {

@@ -1,6 +1,6 @@
 import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
-import { causesOf, connectionEndOf, failureKindOf } from "@harnesskit/wire/rpc";
+import { causesOf, connectionEndOf, connectionFailureOf } from "@harnesskit/wire/rpc";
 
 /** Why a call has no answer of the harness that could be used. */
 export type FailureCode =
@@ -110,7 +110,7 @@ export const toFailure = (thrown: unknown): AhpFailure => {
     const code = isNotHandled(thrown) ? "not_handled" : "harness_error";
     return new AhpFailure(code, text, { cause: thrown, rpcCode, rpcMessage: message });
   }
-  const kind = failureKindOf(thrown);
+  const kind = connectionFailureOf(thrown);
   const code = kind === "refused" ? "harness_error" : kind;
   return new AhpFailure(code, safeText(describeThrown(thrown)), { cause: thrown });
 };

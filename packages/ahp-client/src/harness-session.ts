@@ -84,6 +84,7 @@ export class HarnessSession {
       isFinal: (error) => Number.isFinite(reconnect?.maxAttempts) && isPermanent(toFailure(error)),
       toError: (error, connection) => toConnectFailure(error, connection?.lastFault),
       toWaitError: (error) => this.#toWaitFailure(error),
+      toCallError: (error, { signal }) => (signal?.aborted ? toFailure(error) : this.#toFailure(error)),
     });
   }
 
@@ -125,12 +126,8 @@ export class HarnessSession {
   }
 
   /** Calls the harness. Rejects with an {@link AhpFailure}. */
-  async call(method: string, params: unknown, options: SessionCallOptions): Promise<unknown> {
-    try {
-      return await this.#session.request(method, params, options);
-    } catch (error) {
-      throw options.signal?.aborted ? toFailure(error) : this.#toFailure(error);
-    }
+  call(method: string, params: unknown, options: SessionCallOptions): Promise<unknown> {
+    return this.#session.request(method, params, options);
   }
 
   /** A notification failed over this connection. */

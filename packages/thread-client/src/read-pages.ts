@@ -8,7 +8,7 @@ import type { ThreadHistory } from "./validation.ts";
 export const wholePage = 1_000_000;
 
 /** The number of the event that alone exceeds a page of the server, where that is why reading failed. */
-export const tooLargeSeq = (error: unknown): number | undefined => {
+const tooLargeSeq = (error: unknown): number | undefined => {
   const data = ProtocolError.isInstance(error) ? error.data : undefined;
   const { reason, seq } = isObject(data) ? data : {};
   return reason === "event_too_large" && Number.isSafeInteger(seq) ? (seq as number) : undefined;

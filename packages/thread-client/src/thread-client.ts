@@ -179,26 +179,12 @@ class Client implements ThreadClient {
 
   async subscribe(threadId: string, options: SubscribeOptions = {}): Promise<ThreadSubscription> {
     this.#session.require("subscribe", "thread.subscribe");
-    const { signal } = options;
-    const open = async () => {
-      const opened = openSubscription(this.#follows, threadId, options, {
-        limits: this.#limits,
-        readPage: (afterSeq, limit) =>
-          this.#session.call("thread.get", { threadId, afterSeq, limit }, { repeatable: true }),
-        onError: this.#onError,
-      });
-      try {
-        await this.#session.whenReconnected(signal);
-      } catch (error) {
-        opened.then(
-          (late) => late.close(),
-          () => {},
-        );
-        throw error;
-      }
-      return opened;
-    };
-    return within(open, { name: "thread.subscribe", signal });
+    return openSubscription(threadId, options, {
+      session: this.#session,
+      follows: this.#follows,
+      limits: this.#limits,
+      onError: this.#onError,
+    });
   }
 
   async startTurn(options: StartTurnOptions): Promise<TurnHandle> {

@@ -95,7 +95,7 @@ const majorOf = (version: string): string | undefined => version.split(".", 1)[0
 /** Makes a client. Nothing is opened before `connect`. Throws `invalid_argument` for options that are not valid. */
 export const createHubClient = (options: HubClientOptions): HubClient => {
   checkHubClientOptions(options);
-  const { transport, clock = systemClock, requestTimeoutMs } = options;
+  const { transport, clock = systemClock, requestTimeoutMs = 60_000 } = options;
   const onError = (error: HarnessErrorType): void => callSafely(() => options.onError?.(error));
   const session: ClientSession<HubConnection, HubIntroduction> = new ClientSession({
     async open(signal, onOver) {
@@ -109,16 +109,14 @@ export const createHubClient = (options: HubClientOptions): HubClient => {
       throw new HarnessError("version_mismatch", text);
     },
     reconnect: resolveReconnect(options.reconnect),
-    timeoutMs: () => requestTimeoutMs ?? 60_000,
+    timeoutMs: () => requestTimeoutMs,
     isFinal: (error) => HarnessError.isInstance(error) && error.code === "version_mismatch",
     onState: (state) => callSafely(() => options.onState?.(state)),
     onAttemptFailed: onError,
     clock,
   });
-  const call: HubClient["call"] = (
-    method,
-    ...[params, { signal, timeoutMs = requestTimeoutMs ?? 60_000 } = {}]
-  ) => callHub(session, method, params as never, { signal, timeoutMs });
+  const call: HubClient["call"] = (method, ...[params, { signal, timeoutMs = requestTimeoutMs } = {}]) =>
+    callHub(session, method, params as never, { signal, timeoutMs });
   return {
     connect: async (connecting) => (await session.connect(connecting)).introduction,
     call,

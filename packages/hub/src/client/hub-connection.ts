@@ -45,7 +45,7 @@ export interface HubConnectionOptions {
 const maxEarly = 1000;
 
 /** One connection to the hub. */
-export class HubConnection implements RpcConnection {
+export class HubConnection {
   readonly #peer: Peer;
   readonly #onError: (error: HarnessError) => void;
   readonly #watches = new Map<string, (event: WatchEvent) => void>();
@@ -72,10 +72,6 @@ export class HubConnection implements RpcConnection {
 
   request(method: string, params?: unknown, options?: RequestOptions): Promise<unknown> {
     return this.#peer.request(method, params, options);
-  }
-
-  notify(method: string, params?: unknown): Promise<void> {
-    return this.#peer.notify(method, params);
   }
 
   /** Passes the events of a watch to a function, until the returned one is called. `ended` is called when the connection is over. */

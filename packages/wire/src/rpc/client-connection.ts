@@ -29,6 +29,7 @@ export class ClientConnection implements RpcConnection {
   readonly #options: ClientConnectionOptions;
   readonly #pending: PendingRequests;
   readonly #faults = new FaultRun();
+  #lastSent: Promise<void> | undefined;
 
   /** Starts the channel. */
   constructor(channel: Channel, options: ClientConnectionOptions) {
@@ -55,9 +56,10 @@ export class ClientConnection implements RpcConnection {
     try {
       const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options;
       const { id, answer } = this.#pending.add(method, checkTimeout(timeoutMs), signal);
-      this.#channel.send({ jsonrpc: "2.0", id, method, params }).catch((error: HarnessError) => {
-        this.#pending.fail(id, error);
-      });
+      const sent = this.#channel.send({ jsonrpc: "2.0", id, method, params });
+      // Requests that leave together share a promise; when it rejects the channel closes, which settles the others.
+      if (sent !== this.#lastSent) sent.catch((error: HarnessError) => this.#pending.fail(id, error));
+      this.#lastSent = sent;
       return answer;
     } catch (error) {
       return Promise.reject(error);

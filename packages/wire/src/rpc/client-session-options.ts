@@ -4,6 +4,9 @@ import type { Clock } from "../time/clock.ts";
 import type { RequestOptions } from "./peer-options.ts";
 import type { RpcConnection } from "./rpc-connection.ts";
 
+/** What a session needs of a connection. */
+export type SessionConnection = Pick<RpcConnection, "request" | "close">;
+
 /**
  * `new` until a first `connect` has succeeded; `connecting` while a first `connect` with `retry` is tried; `ready`;
  * `reconnecting` from a loss until the next introduction; `lost` when no further attempt is made; `closed`.
@@ -58,11 +61,11 @@ export interface SessionCallOptions extends RequestOptions {
   /** How often the call may be sent, where its connection is lost before the answer. @default 1 */
   readonly maxAttempts?: number | undefined;
   /** Called each time before it is sent; what it throws refuses the call. */
-  beforeSend?(): void;
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 /** @typeParam C the connection @typeParam I what the other side answers to the introduction */
-export interface ClientSessionOptions<C extends RpcConnection, I> {
+export interface ClientSessionOptions<C extends SessionConnection, I> {
   /** Opens a connection. `onOver` is to be called once when it ends by itself. One is opened after the other. */
   open(signal: AbortSignal, onOver: (error?: HarnessError) => void): Promise<C>;
   /** Introduces the client over a connection, and resumes there what it had on the last one. */
@@ -86,6 +89,8 @@ export interface ClientSessionOptions<C extends RpcConnection, I> {
   toError?(error: unknown, connection: C | undefined): unknown;
   /** Converts what ends a wait for a connection. */
   toWaitError?(error: unknown): unknown;
+  /** Converts what a call rejects with. */
+  toCallError?(error: unknown, options: SessionCallOptions): unknown;
   /** Reports each change of the state, after it, before the listeners. Must not throw. */
   onState?(state: SessionState): void;
   /** Reports each failed attempt that no caller asked for. Must not throw. */

@@ -12,6 +12,14 @@ export {
   type SessionState,
   type SessionWait,
 } from "./client-session-options.ts";
+export {
+  type ConnectionFailure,
+  causesOf,
+  connectionEndOf,
+  connectionFailureOf,
+  isConnectionLoss,
+  isReplyTooLarge,
+} from "./connection-failure.ts";
 export { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 export type {
   DispatcherLimits,
@@ -24,14 +32,6 @@ export {
   ExchangeConnection,
   type ExchangeConnectionOptions,
 } from "./exchange-connection.ts";
-export {
-  causesOf,
-  connectionEndOf,
-  type FailureKind,
-  failureKindOf,
-  isConnectionLoss,
-  isReplyTooLarge,
-} from "./failure-kind.ts";
 export type { InboundCall } from "./inbound-call.ts";
 export { KeyedLanes, Lane } from "./lane.ts";
 export type { ErrorReply, MessageKind, Reply, ResponseMessage, ResultReply, RpcReply } from "./message.ts";

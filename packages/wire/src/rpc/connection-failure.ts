@@ -1,7 +1,7 @@
 import { HarnessError } from "../errors.ts";
 
 /** Why a call over a connection has no result that could be used. */
-export type FailureKind =
+export type ConnectionFailure =
   /** No connection was established. Nothing was sent. */
   | "unreachable"
   /** The connection was lost after the call was sent; whether the other side has seen it is unknown. */
@@ -20,7 +20,7 @@ export type FailureKind =
   /** Too many calls wait, on this side or the other. */
   | "overloaded";
 
-const kinds: Readonly<Record<string, FailureKind>> = {
+const kinds: Readonly<Record<string, ConnectionFailure>> = {
   request_timeout: "timeout",
   request_cancelled: "cancelled",
   connection_closed: "connection_lost",
@@ -41,7 +41,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
 const unconnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 
 /** Why a connection that was there was ended, by the other side or by this one: these are answers. */
-const endings: Readonly<Record<string, FailureKind>> = {
+const endings: Readonly<Record<string, ConnectionFailure>> = {
   message_too_big: "unsendable",
   // Only what arrives can be too large for a connection to go on.
   frame_too_large: "invalid_answer",
@@ -81,7 +81,7 @@ export const connectionEndOf = (thrown: unknown): FailureCause | undefined =>
   causesOf(thrown).find(({ code }) => typeof code === "string" && Object.hasOwn(endings, code));
 
 /** Names what a connection rejected a call with. Anything unknown counts as an invalid answer. */
-export const failureKindOf = (thrown: unknown): FailureKind => {
+export const connectionFailureOf = (thrown: unknown): ConnectionFailure => {
   const kind = (HarnessError.isInstance(thrown) ? kinds[thrown.code] : undefined) ?? "invalid_answer";
   if (kind === "unreachable" && busy.has((thrown as FailureCause).status)) return "overloaded";
   if (kind !== "connection_lost") return kind;
@@ -93,7 +93,7 @@ export const failureKindOf = (thrown: unknown): FailureKind => {
 
 /** Whether the connection below a call is gone, or was never there. */
 export const isConnectionLoss = (thrown: unknown): boolean => {
-  const kind = failureKindOf(thrown);
+  const kind = connectionFailureOf(thrown);
   return kind === "connection_lost" || kind === "unreachable";
 };
 
