@@ -33,7 +33,13 @@ const role = { layer: 2, imports: below2 };
  */
 export const layers = {
   protocol: { layer: 0, imports: [], external: ["zod"], noNode: true, browser: "*" },
-  wire: { layer: 1, imports: ["protocol/envelope"], external: [], noNode: true, browser: "*" },
+  wire: {
+    layer: 1,
+    imports: ["protocol/base", "protocol/envelope"],
+    external: [],
+    noNode: true,
+    browser: "*",
+  },
   "node-kit": { layer: 1, imports: ["wire"], external: ["@types/node"] },
   audit: { layer: 1, imports: [...layer0, "wire", "node-kit"] },
   "transport-stdio": { layer: 2, imports: [...layer0, "wire", "node-kit"] },

@@ -14,7 +14,7 @@ import {
 import {
   type CloseReason,
   callSafely,
-  HarnessError,
+  type HarnessError,
   InvalidArgumentError,
   randomId,
   systemClock,
@@ -227,10 +227,7 @@ class HarnessClient implements AhpClient {
       isConnected: () => this.#session.state === "ready",
       signal: this.#closing.signal,
       send: (payload) => this.notify("heartbeat", payload),
-      onError: (cause) => {
-        const error = HarnessError.isInstance(cause)
-          ? cause
-          : new HarnessError("handler_failed", "the state of a heartbeat failed", { cause });
+      onError: (error) => {
         this.#report(error, "heartbeat");
         this.#notifications.lose("heartbeat", 0, error.code);
       },
