@@ -56,8 +56,6 @@ import { checkAhpClientOptions } from "./option-names.ts";
 /** What can be called: the blocking events, and the two methods beside. */
 type CallName = BlockingEventType | "query" | "batch";
 
-const allow = Object.freeze({ decision: "allow" } as const);
-
 class HarnessClient implements AhpClient {
   readonly sessionId: string;
   readonly agentId: string;
@@ -193,7 +191,7 @@ class HarnessClient implements AhpClient {
     this.#events++;
     const isTooDeep = event.depth > this.harnessLimits.maxDepth;
     if (isTooDeep) this.#notifications.lose(eventType, 0, "depth_exceeded");
-    return { decision: allow, accepted: !isTooDeep && this.#notifications.add(event) };
+    return { decision: { decision: "allow" }, accepted: !isTooDeep && this.#notifications.add(event) };
   }
 
   async batch(events: readonly BatchEvent[], options: AhpCallOptions = {}): Promise<Verdict<Decision>[]> {
