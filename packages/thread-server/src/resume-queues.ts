@@ -7,7 +7,8 @@ import type { ThreadSessions } from "./thread-sessions.ts";
 const maxDelays = 12;
 
 /** True where something goes on by itself once the thread is opened. */
-const hasLeftWork = ({ queued, hasOpenTurn }: Thread): boolean => queued !== undefined || hasOpenTurn === true;
+const hasLeftWork = ({ queued, hasOpenTurn }: Thread): boolean =>
+  queued !== undefined || hasOpenTurn === true;
 
 /**
  * Opens the threads in which prompts wait or a turn was left, one after the other: each goes on by itself. Those that another server writes are
