@@ -105,17 +105,17 @@ describe("a prompt on standard input", () => {
     const cwd = await makeWorkspace();
     const end = await harness(["run", "--no-policy"], { cwd, input: "run the command: touch made" });
     expect(end.code).toBe(3);
-    expect(end.stdout).toContain("✗ not approved: No user could be asked to approve this call.");
-    expect(end.stdout).toContain("⊘ ended: 1 call did not run: no user to ask");
-    expect(end.stdout).toContain("To approve: --approve once");
-    expect(end.stdout).not.toMatch(/✓ done|user refused|rejected by the user/);
+    expect(end.stderr).toContain("✗ not approved: No user could be asked to approve this call.");
+    expect(end.stderr).toContain("⊘ ended: 1 call did not run: no user to ask");
+    expect(end.stderr).toContain("To approve: --approve once");
+    expect(end.stderr).not.toMatch(/✓ done|user refused|rejected by the user/);
     expect(await readdir(cwd)).not.toContain("made");
     const once = await harness(["run", "--no-policy", "--approve", "once"], {
       cwd,
       input: "run the command: touch made",
     });
     expect(once.code).toBe(0);
-    expect(once.stdout).toContain("✓ done");
+    expect(once.stderr).toContain("✓ done");
     expect(await readdir(cwd)).toContain("made");
   });
 });
@@ -125,16 +125,16 @@ describe("how a run ended", () => {
     const cwd = await makeWorkspace();
     const end = await harness(["run", "--no-policy", "--approve", "reject", "run the command: ls"], { cwd });
     expect(end.code).toBe(3);
-    expect(end.stdout).toContain("✗ refused: This call was rejected by harness run --approve reject.");
-    expect(end.stdout).toContain("⊘ ended: 1 call did not run: refused");
-    expect(end.stdout).not.toMatch(/✓ done|user refused|rejected by the user/);
+    expect(end.stderr).toContain("✗ refused: This call was rejected by harness run --approve reject.");
+    expect(end.stderr).toContain("⊘ ended: 1 call did not run: refused");
+    expect(end.stderr).not.toMatch(/✓ done|user refused|rejected by the user/);
   });
 
   it("is not done where the policy blocked, also when the thread is shown again", async () => {
     const cwd = await makeWorkspace();
     const end = await harness(["run", "run the command: rm -rf /tmp/nowhere-x"], { cwd });
     expect(end.code).toBe(3);
-    expect(end.stdout).toContain("⊘ ended: 1 call did not run: blocked by the policy");
+    expect(end.stderr).toContain("⊘ ended: 1 call did not run: blocked by the policy");
     const [threadId = ""] = await readdir(join(cwd, ".harness", "threads"));
     const shown = await harness(["threads", "show", threadId], { cwd });
     expect(shown.stdout).toContain("⊘ ended: 1 call did not run: blocked by the policy");

@@ -10,6 +10,16 @@ export interface HumanAnswer {
   readonly grant?: string | undefined;
 }
 
+/** Whether a decision blocks because the harness asked a human who did not answer in time, as `metadata.approval` says. */
+export const hasExpired = ({
+  decision,
+  metadata,
+}: Pick<Decision, "decision"> & { readonly metadata?: unknown }): boolean =>
+  decision === "block" &&
+  isObject(metadata) &&
+  isObject(metadata.approval) &&
+  metadata.approval.status === "expired";
+
 /** The answer of a human that a decision passes on, as `metadata.approval` says; undefined where a policy decided of its own. */
 export const humanAnswerOf = (
   decision: Pick<Decision, "decision"> & { readonly metadata?: unknown },

@@ -135,10 +135,7 @@ export const chat = async (
     await conversation.open();
     await lines.follow(() => questions?.answered());
     const waits = await reportPending(conversation, view, resumeCommand(sessionId, options, workspace));
-    if (conversation.failure !== undefined) return conversation.failure;
-    // At a terminal the user has seen what waits, and has left it.
-    const isRefused = !lines.isTerminal && (waits || conversation.hasRefused);
-    return isRefused ? ExitCode.refused : ExitCode.done;
+    return conversation.exitCode ?? (waits ? ExitCode.refused : ExitCode.done);
   } finally {
     spinner?.dispose();
     lines.close();

@@ -8,7 +8,7 @@ import { formatDuration, oneLine, toolName, wrapText } from "../terminal/text.ts
 import { answererText } from "./answerer.ts";
 import { blockedLines, changeLines, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
-import { errorWord, RefusedCalls, toolEnding } from "./outcomes.ts";
+import { callEnding, errorWord, RefusedCalls } from "./outcomes.ts";
 import { toolSubject } from "./tool-title.ts";
 
 export interface TimelineOptions {
@@ -47,7 +47,13 @@ export class Timeline {
   #openLine: string | undefined;
   #writing: { readonly itemId: string; readonly to: Terminal } | undefined;
 
-  constructor({ terminal, says = terminal, showPrompt = true, spinner, openProse = plainProse }: TimelineOptions) {
+  constructor({
+    terminal,
+    says = terminal,
+    showPrompt = true,
+    spinner,
+    openProse = plainProse,
+  }: TimelineOptions) {
     this.#openProse = openProse;
     this.#terminal = terminal;
     this.#says = says;
@@ -237,7 +243,8 @@ export class Timeline {
     if (!data) return;
     const { style } = this.#terminal;
     const isShort = data.status === "succeeded";
-    const ending = toolEnding(data, style) + (isShort ? ranMark(data.judgement, style) : "");
+    const ending =
+      callEnding({ ...data, message: data.error }, style) + (isShort ? ranMark(data.judgement, style) : "");
     const summary = isShort ? summarizeResult(data.output) : "";
     if (this.#openLine === itemId && isShort) {
       this.#terminal.write(`${summary === "" ? "" : style.dim(`, ${summary}`)} ${ending}\n`);
@@ -284,8 +291,7 @@ export class Timeline {
       inputTokens === undefined ? "" : `${inputTokens} tokens in`,
       outputTokens === undefined ? "" : `${outputTokens} tokens out`,
     ].filter((fact) => fact !== "");
-    const refused = this.#refused.text;
-    const completed = refused === "" ? style.green("✓ done") : style.yellow(`⊘ ended: ${refused}`);
+    const completed = this.#refused.line(style) ?? style.green("✓ done");
     const head =
       turn.status === "completed"
         ? completed
