@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { JudgedCounts } from "../src/timeline/judgements.ts";
 import { errorWord, RefusedCalls } from "../src/timeline/outcomes.ts";
 import { Timeline } from "../src/timeline/timeline.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
@@ -141,6 +142,17 @@ describe("how a run ended", () => {
     expect(shown.stdout).not.toContain("✓ done");
   });
 
+  it("counts no call as blocked that was cancelled while a hub asked, as with Esc at its question", () => {
+    const counted = (status: string) => {
+      const judged = new JudgedCounts();
+      const judgement = { by: "policy p", decision: "block" };
+      const item = { type: "tool_exec", data: { tool: "bash", input: {}, status, judgement } };
+      judged.observe({ type: "item.completed", data: { item } } as never);
+      return judged.summary()?.blocked;
+    };
+    expect([counted("cancelled"), counted("rejected"), counted("blocked")]).toEqual([0, 0, 1]);
+  });
+
   it("has another word for each reason", () => {
     const ends = [
       ["rejected", "tool.rejected", "refused"],
@@ -211,9 +223,17 @@ describe("how a run ended", () => {
     const waits = await harness(["chat"], { cwd, input: "run the command: ls\n" });
     expect(waits.code).toBe(3);
     expect(waits.stdout).toContain("1 call waits for your approval.");
+    expect(waits.stdout).not.toContain("No conversation has this id yet");
     const rejected = await harness(["chat"], { cwd, input: "run the command: ls\n/reject\n" });
     expect(rejected.code).toBe(3);
     const approved = await harness(["chat"], { cwd, input: "run the command: ls\n/approve\n" });
     expect(approved.code).toBe(0);
+  });
+
+  it("of a chat says where no conversation has its id yet", async () => {
+    const cwd = await makeWorkspace();
+    const chat = (id: string) => harness(["chat", "--session", id], { cwd, input: "list files\n" });
+    expect((await chat("notes")).stdout).toContain("No conversation has this id yet: it begins here.");
+    expect((await chat("notes")).stdout).not.toContain("No conversation has this id yet");
   });
 });

@@ -112,6 +112,7 @@ export const chat = async (
   };
   const conversation = new Conversation({
     ...{ sessionId, harness: judge?.conversations(harness) ?? harness, view, waiting, history },
+    isNamed: options.session !== undefined,
     ask: isTerminal ? ask : undefined,
   });
   const lines = new LineConversation(view, conversation);

@@ -16,6 +16,8 @@ export interface ConversationOptions {
   readonly view: ChatView;
   readonly waiting: WaitingCalls;
   readonly history: () => Promise<readonly ChatMessage[]>;
+  /** The user gave the id: it is said where it is new. */
+  readonly isNamed: boolean;
   /** Shows what waits and asks about it; undefined where the answer comes as a line. */
   readonly ask?: ((signal: AbortSignal, lines: readonly string[]) => Promise<Answer | undefined>) | undefined;
 }
@@ -53,8 +55,12 @@ export class Conversation implements LineActions {
   }
 
   async open(): Promise<void> {
-    const { harness, sessionId, view } = this.#options;
+    const { harness, sessionId, view, history, isNamed } = this.#options;
     const before = await harness.pending(sessionId);
+    const isEmpty = before.suspended.length + before.undelivered.length === 0;
+    if (isNamed && isEmpty && (await history()).length === 0) {
+      view.note("No conversation has this id yet: it begins here.");
+    }
     if (before.suspended.some((turn) => turn.is_signal_accepted)) {
       view.note("An answer that was given before is carried out …");
     }
