@@ -45,13 +45,6 @@ export interface ShellConversationOptions {
 const approvalTimeoutMs = 24 * 3_600_000;
 const maxFollowUps = 50;
 
-const refusing: ReadonlySet<string> = new Set(["unauthorized", "forbidden"]);
-const unreachable: ReadonlySet<string> = new Set([
-  "engine_unreachable",
-  "response_timeout",
-  "engine_refused",
-  "engine_overloaded",
-]);
 /** Of an answer that will never count. */
 const ended: ReadonlySet<string> = new Set([
   "continuation_used",
@@ -59,11 +52,6 @@ const ended: ReadonlySet<string> = new Set([
   "invalid_continuation",
   "approval_mismatch",
 ]);
-
-const exitCodeOf = (code: string): ExitCode => {
-  if (refusing.has(code)) return ExitCode.refused;
-  return unreachable.has(code) ? ExitCode.unavailable : errorExitCode(code);
-};
 
 /** A name that the user can type for a question. */
 const shortIdOf = ({ digest }: PendingApproval): string =>
@@ -294,7 +282,7 @@ export class ShellConversation implements LineActions {
   #failed({ code, message, details }: Pick<ShellError, "code" | "message" | "details">): void {
     // An engine of this program says which failure of its model it was.
     const category = typeof details?.category === "string" ? details.category : code;
-    this.#failure = exitCodeOf(category);
+    this.#failure = errorExitCode(category);
     this.#options.tell(
       `${errorWord(category)}: ${oneLine(message ?? "it does not say why", 1_000)} (${oneLine(category, 100)})`,
     );

@@ -157,6 +157,13 @@ const endings: Readonly<Record<string, { readonly word: string; readonly exitCod
   gate_failed: { word: "unavailable", exitCode: unavailable },
   "gate.timeout": { word: "timed out", exitCode: unavailable },
   "gate.unavailable": { word: "unavailable", exitCode: unavailable },
+  // Of engines.
+  unauthorized: { word: "refused", exitCode: refused },
+  forbidden: { word: "refused", exitCode: refused },
+  engine_unreachable: { word: "unavailable", exitCode: unavailable },
+  response_timeout: { word: "timed out", exitCode: unavailable },
+  engine_refused: { word: "unavailable", exitCode: unavailable },
+  engine_overloaded: { word: "unavailable", exitCode: unavailable },
   // Of conversations.
   provider_authentication: { word: "refused", exitCode: refused },
   provider_unavailable: { word: "unavailable", exitCode: unavailable },

@@ -5,7 +5,7 @@ import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.
 import { type Spinner, WorkSigns } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatDuration, oneLine, toolName, wrapText } from "../terminal/text.ts";
-import { answererText } from "./answerer.ts";
+import { approvalText } from "./answerer.ts";
 import { blockedLines, changeLines, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
 import { callEnding, errorWord, RefusedCalls } from "./outcomes.ts";
@@ -261,15 +261,7 @@ export class Timeline {
     if (!data) return;
     const { style } = this.#terminal;
     this.breakLine();
-    const by = data.resolvedBy === undefined ? "" : ` by ${answererText(data.resolvedBy)}`;
-    const why = data.reason === undefined ? "" : `: ${oneLine(data.reason, 200)}`;
-    const answer = {
-      once: `approved once${by}`,
-      always: `approved always, for exactly this${by}`,
-      reject: data.reason === "unattended" ? `not approved: no user could be asked${by}` : `rejected${by}`,
-      none: `not answered${why}`,
-    }[data.decision ?? "none"];
-    this.#write([`  ${style.yellow("?")} ${style.dim(answer)}`]);
+    this.#write([`  ${style.yellow("?")} ${style.dim(approvalText(data))}`]);
     this.#block = "tool";
   }
 
