@@ -91,7 +91,6 @@ export const coreMutants: readonly RuntimeMutant[] = [
   skip("unknown-types", "RUN-124", "RUN-142"),
   skip("unsolicited", "RUN-126", "RUN-142"),
   skip("one-hello", "RUN-138"),
-  skip("comes-back", "RUN-138"),
   skip("out-of-order", "RUN-139"),
   skip("stray-audit", "RUN-143"),
   skip("strays", "RUN-137", "RUN-143"),

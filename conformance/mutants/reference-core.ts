@@ -218,11 +218,9 @@ export const startReferenceCore =
           pings.set(id, resolve as (result: object) => void);
           sessions.get(agent_id)?.send("core.ping", {}, { id });
         }),
-      goodbye({ agent_id, reason, retry_after_ms }) {
+      goodbye({ agent_id, reason }) {
         const session = sessions.get(agent_id);
-        if (session !== undefined && retry_after_ms !== undefined)
-          session.launch.uses += skips("comes-back") ? 0 : 1;
-        session?.send("core.goodbye", { reason, retry_after_ms });
+        session?.send("core.goodbye", { reason });
         session?.socket.end();
         return {};
       },

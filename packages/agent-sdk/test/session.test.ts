@@ -7,7 +7,6 @@ import { type AgentHealth, type AgentOptions, defineAgent, tool } from "../src/i
 import {
   agentId,
   connected,
-  createBusyClock,
   envelope,
   linked,
   rejection,
@@ -271,8 +270,8 @@ describe("the tools", () => {
 });
 
 describe("heartbeats", () => {
-  it("report the worse of what the agent says of itself and what is measured", async () => {
-    const clock = createBusyClock();
+  it("report the worse of what the agent says of itself and what is counted", async () => {
+    const clock = createManualClock();
     const own: { health: () => AgentHealth } = { health: () => ({ status: "ok" }) };
     const errors: string[] = [];
     const agent = agentOf(["a"], {
@@ -281,9 +280,8 @@ describe("heartbeats", () => {
       onError: ({ code }) => errors.push(code),
     });
     const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
-    const next = async (health: () => AgentHealth, ms = 0) => {
+    const next = async (health: () => AgentHealth) => {
       own.health = health;
-      clock.beBusy(ms);
       const count = core.all("agent.heartbeat").length + 1;
       clock.advance(1000);
       await core.count("agent.heartbeat", count);
@@ -291,14 +289,13 @@ describe("heartbeats", () => {
     };
     const upstream = {
       status: "degraded",
-      details: { upstream: "gone", event_loop_lag_ms: "hidden" },
+      details: { upstream: "gone", abandoned_calls: "hidden" },
     } as const;
     expect(await next(() => upstream)).toMatchObject({
       status: "degraded",
-      details: { upstream: "gone", event_loop_lag_ms: 0 },
+      details: { upstream: "gone", abandoned_calls: 0 },
     });
-    expect(await next(() => ({ status: "ok" }), 500)).toMatchObject({ status: "degraded" });
-    expect(await next(() => ({ status: "unhealthy" }), 500)).toMatchObject({ status: "unhealthy" });
+    expect(await next(() => ({ status: "unhealthy" }))).toMatchObject({ status: "unhealthy" });
     expect(await next(() => expect.fail("broken"))).toMatchObject({ status: "degraded" });
     expect(errors).toEqual(["handler_failed"]);
     await session.close();
@@ -306,7 +303,7 @@ describe("heartbeats", () => {
 
   it("come once an interval and say how the agent is", async () => {
     verifies("RUN-103", "RUN-104");
-    const clock = createBusyClock();
+    const clock = createManualClock();
     const agent = agentOf(["a"], { clock });
     const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
     expect(core.all("agent.heartbeat")).toEqual([]);
@@ -314,9 +311,7 @@ describe("heartbeats", () => {
     await core.settled();
     expect(core.all("agent.heartbeat")).toEqual([]);
     clock.advance(1);
-    clock.beBusy(500);
-    clock.advance(1000);
-    clock.advance(3000);
+    clock.advance(4000);
     await core.count("agent.heartbeat", 5);
     const beats = core.all("agent.heartbeat").map(({ payload }) => payload);
     expect(beats[0]).toEqual({
@@ -324,31 +319,12 @@ describe("heartbeats", () => {
       uptime_ms: 1000,
       inflight_calls: 0,
       status: "ok",
-      details: { event_loop_lag_ms: 0, abandoned_calls: 0, waiting_messages: 0 },
+      details: { abandoned_calls: 0 },
     });
-    expect(beats[1]).toMatchObject({
-      status: "degraded",
-      uptime_ms: 2500,
-      details: { event_loop_lag_ms: 500 },
-    });
-    expect(beats[2]).toMatchObject({ status: "ok", uptime_ms: 3000 });
     expect(beats[4]).toMatchObject({ uptime_ms: 5000 });
     await session.close();
     clock.advance(5000);
     expect(core.all("agent.heartbeat")).toHaveLength(5);
-  });
-
-  it("measure the real event loop", async () => {
-    const agent = agentOf([]);
-    const { core } = await connected(agent, { welcome: { heartbeat_interval_ms: 60 } });
-    await core.type("agent.heartbeat");
-    const until = performance.now() + 200;
-    while (performance.now() < until);
-    const late = await core.until(
-      ({ payload }) => payload.details?.event_loop_lag_ms >= 100,
-      "a late heartbeat",
-    );
-    expect(late.payload.details.event_loop_lag_ms).toBeLessThan(5000);
   });
 });
 

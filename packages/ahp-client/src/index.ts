@@ -65,3 +65,23 @@ export type {
   VerificationDetails,
   VerificationReporter,
 } from "./reporters/verification-reporter.ts";
+export {
+  SupervisionError,
+  type SupervisionErrorCode,
+  type SupervisionErrorDetails,
+} from "./supervise/supervision-error.ts";
+export {
+  type EscalationAnswer,
+  type EscalationRequest,
+  type SupervisingClient,
+  type SupervisionLimits,
+  type SupervisionOptions,
+  supervisionLimits,
+} from "./supervise/supervision-options.ts";
+export {
+  createSupervisor,
+  type ModelRun,
+  type Question,
+  type Supervisor,
+  type ToolRun,
+} from "./supervise/supervisor.ts";

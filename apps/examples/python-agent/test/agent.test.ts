@@ -163,15 +163,6 @@ describe("the Python agent under a core", () => {
     for (const id of [launchId, again.launchId ?? "none"]) expect(processesOf(id)).toEqual([]);
   });
 
-  it("comes back with the same process when the core asks for it", async () => {
-    const core = await start({ reconnectTimeoutMs: 10_000 });
-    const { pid } = healthOf(core);
-    expect(core.goodbye(agentId, { reason: "an update", retryAfterMs: 10 })).toBe(true);
-    await untilHealth(core, ({ state }) => state === "ready" && core.stats().sessions === 2);
-    expect(healthOf(core)).toMatchObject({ pid, restarts: 0 });
-    expect(await call(core, "word_count", { text: "a" }).result).toMatchObject({ status: "succeeded" });
-  });
-
   it("is refused with a token that is not its launch's, and repeats it nowhere", async () => {
     const core = await start();
     const environment = { HARNESS_AGENT_SOCKET: core.socketPath, HARNESS_SESSION_TOKEN: "a-wrong-token" };

@@ -4,7 +4,8 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import { generateText, stepCountIs, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { type EscalationRequest, type SupervisionOptions, superviseTools } from "../../src/ai-sdk/index.ts";
+import { superviseTools } from "../../src/ai-sdk/index.ts";
+import type { EscalationRequest, SupervisionOptions } from "../../src/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted } from "./models.ts";
 

@@ -4,7 +4,8 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import { APICallError, generateText, streamText } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
-import { type SupervisionOptions, superviseModel } from "../../src/ai-sdk/index.ts";
+import { superviseModel } from "../../src/ai-sdk/index.ts";
+import type { SupervisionOptions } from "../../src/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted, type Turn, tooMany } from "./models.ts";
 

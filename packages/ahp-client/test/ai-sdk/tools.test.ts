@@ -4,7 +4,8 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import { dynamicTool, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { SupervisionError, type SupervisionOptions, superviseTools } from "../../src/ai-sdk/index.ts";
+import { superviseTools } from "../../src/ai-sdk/index.ts";
+import { SupervisionError, type SupervisionOptions } from "../../src/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted } from "./models.ts";
 

@@ -4,8 +4,8 @@ import { type dynamicTool, generateText, tool } from "ai";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
-import { SupervisionError, superviseModel, superviseTools } from "../../src/ai-sdk/index.ts";
-import { leftoverOf } from "../../src/index.ts";
+import { superviseModel, superviseTools } from "../../src/ai-sdk/index.ts";
+import { leftoverOf, SupervisionError } from "../../src/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted } from "./models.ts";
 

@@ -163,13 +163,6 @@ describe("the supervision of an agent", () => {
     });
   });
 
-  it("waits longer for an agent that was asked to reconnect later", () => {
-    const told = new Subject().tell({ type: "restart" }).serve();
-    told.tell({ type: "disconnected", message: "later", retryAfterMs: 2000 }).after(2999);
-    expect(told.state.phase).toBe("unhealthy");
-    expect(told.serve().state.phase).toBe("ready");
-  });
-
   it("does not take more tools for better health", () => {
     const subject = new Subject().tell({ type: "restart" }).serve();
     subject.tell({ type: "health", status: "unhealthy" }, { type: "registered" });

@@ -1,4 +1,4 @@
-import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
+import { JsonRpcErrorCode } from "@harnesskit/protocol/base";
 import type { FrameTooLargeError, HarnessError, InvalidMessageError } from "../errors.ts";
 import { methodNotFound, ProtocolError, toProtocolError } from "../protocol-error.ts";
 import type { Call } from "./rpc-method.ts";
