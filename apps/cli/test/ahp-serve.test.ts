@@ -7,7 +7,18 @@ import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ahp, event, handshake, LineAgent, post, serveAhp, startAhp, stateOf, who, withHarness } from "./support/ahp.ts";
+import {
+  ahp,
+  event,
+  handshake,
+  LineAgent,
+  post,
+  serveAhp,
+  startAhp,
+  stateOf,
+  who,
+  withHarness,
+} from "./support/ahp.ts";
 import { harness, makeWorkspace, type RunningProgram } from "./support/harness.ts";
 
 const gone = { code: "ENOENT" };

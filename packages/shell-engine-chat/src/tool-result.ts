@@ -54,18 +54,12 @@ export const renderAsCard: RenderToolResult = (
   if (!capabilities.has(ShellCapability.RichCards)) return undefined;
   const name = displayText(tool, { maxLength: maxTitleLength });
   const text = displayText(failure?.message ?? output, { multiline: true, maxLength: maxCardLength });
-  return {
-    action_type: "render_ui",
-    payload: failure
-      ? {
-          component: "text",
+  const card =
+    failure === undefined
+      ? { title: describeResult({ tool, input, output }), data: { text, collapsed: true } }
+      : {
           title: `${name} ${failure.status === "failed" ? "failed" : "was not run"}`,
           data: { text, call: { tool, status: failure.status, code: failure.code } },
-        }
-      : {
-          component: "text",
-          title: describeResult({ tool, input, output }),
-          data: { text, collapsed: true },
-        },
-  };
+        };
+  return { action_type: "render_ui", payload: { component: "text", ...card } };
 };
