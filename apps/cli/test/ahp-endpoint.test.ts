@@ -8,7 +8,6 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { createAhpServer } from "@harnesskit/ahp-server";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createHttpServer } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openAhpEndpoint } from "../src/ahp/endpoint.ts";
@@ -111,7 +110,6 @@ describe("the harness of --ahp", () => {
   });
 
   it("can be started as a child, and ends with its client", async () => {
-    verifies("AHP-104");
     const cwd = await makeWorkspace();
     vi.stubEnv("XDG_STATE_HOME", join(cwd, "state"));
     const audit = `${cwd}/a\\ b.jsonl`;
