@@ -58,10 +58,11 @@ describe("tools of any agent in harness run", () => {
       'use the tool com.example.hello greet with {"name":"Ada"} then use the tool conformance.agent echo with {"text":"a b"}';
     const args = ["run", "--approve", "once", ...agentArgs(helloAgent, pythonAgent), prompt];
     const { code, stdout, stderr } = await harness(args, { cwd });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(code).toBe(0);
+    expect(stderr).not.toContain("harness run:");
     expect(stdout).toContain('{"greeting":"Hello, Ada!"}');
     expect(stdout).toContain('{"text":"a b"}');
-    expect(stdout).toContain("approved once by harness run --approve once");
+    expect(stderr).toContain("approved once by harness run --approve once");
   });
 
   it("are refused with the exit code of a refusal where no user can be asked", async () => {
@@ -76,10 +77,10 @@ describe("tools of any agent in harness run", () => {
     needPython(context);
     const cwd = await makeWorkspace();
     const prompt = 'use the tool act with {"steps":[{"status":"2"},{"status":"1"}]}';
-    const { stdout } = await harness(["run", "--approve", "once", ...agentArgs(pythonAgent), prompt], {
+    const { stderr } = await harness(["run", "--approve", "once", ...agentArgs(pythonAgent), prompt], {
       cwd,
     });
-    expect(stdout).toContain("  │ status: 2\n  │ status: 1\n");
+    expect(stderr).toContain("  │ status: 2\n  │ status: 1\n");
   });
 
   it("cannot be of two agents with the same id, or of the workspace's", async () => {
@@ -105,9 +106,9 @@ describe("tools of any agent in harness run", () => {
     const { code, stdout, stderr } = await harness(args, { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain("Hello, Ada!");
-    expect(stderr).toBe(
-      "harness run: the agent com.example.hanging is not ready after 5 s; the conversation goes on without its tools\n",
-    );
+    expect(stderr.match(/^harness run: .*$/gm)).toEqual([
+      "harness run: the agent com.example.hanging is not ready after 5 s; the conversation goes on without its tools",
+    ]);
   });
 
   it("go on without an agent that cannot start, and say why in its own words, safely", async () => {
@@ -260,10 +261,11 @@ describe("a core that other processes use", () => {
     const prompt = 'use the tool com.example.hello greet with {"name":"Ada"}';
     const args = ["run", "--approve", "once", "--agents", `unix:${path}`, prompt];
     const { code, stdout, stderr } = await harness(args, { cwd });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(code).toBe(0);
+    expect(stderr).not.toContain("harness run:");
     expect(stdout).toContain('{"greeting":"Hello, Ada!"}');
     const token = await readFile(`${path}.token`, "utf8");
-    expect(core.stdout + core.stderr + stdout).not.toContain(token);
+    expect(core.stdout + core.stderr + stdout + stderr).not.toContain(token);
     core.child.kill("SIGTERM");
     await core.ended;
     await expect(stat(`${path}.token`)).rejects.toMatchObject({ code: "ENOENT" });

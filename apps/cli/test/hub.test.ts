@@ -29,12 +29,12 @@ describe("harness hub", () => {
     const running = startHarness(["run", "run the command: echo hi > out.txt"], { cwd, env, input: "" });
     const question = await pendingOf(client, "harness");
     expect(question.subject).toMatchObject({ tool: "bash", input: { command: "echo hi > out.txt" } });
-    await running.sees(/bash: run this command/);
+    await running.reports(/bash: run this command/);
     expect(existsSync(join(cwd, "out.txt"))).toBe(false);
     await answer(client, question);
-    const { code, stdout, stderr } = await running.ended;
+    const { code, stderr } = await running.ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining("the hub judges")]);
-    expect(stdout).toMatch(/approved by \S+ \(page\)/);
+    expect(stderr).toMatch(/approved by \S+ \(page\)/);
     expect(await readFile(join(cwd, "out.txt"), "utf8")).toBe("hi\n");
 
     // An application of the AI SDK.
@@ -111,15 +111,15 @@ describe("harness hub", () => {
       reason: expect.stringContaining("asks before every command"),
     });
     await answer(client, question, "reject", "not now");
-    const { code, stdout } = await running.ended;
+    const { code, stdout, stderr } = await running.ended;
     expect(code).toBe(3);
-    expect(stdout).toMatch(/✗ refused: This call was rejected by \S+ \(page\): not now/);
+    expect(stderr).toMatch(/✗ refused: This call was rejected by \S+ \(page\): not now/);
     expect(stdout).toMatch(/was refused/);
-    expect(stdout).toContain("⊘ ended: 1 call did not run: refused");
-    expect(stdout).toContain("under policy coding-agent: 0 allowed, 1 escalated, 0 blocked");
-    expect(stdout).not.toMatch(/blocked (?:by|:)/i);
+    expect(stderr).toContain("⊘ ended: 1 call did not run: refused");
+    expect(stderr).toContain("under policy coding-agent: 0 allowed, 1 escalated, 0 blocked");
+    expect(stderr).not.toMatch(/blocked (?:by|:)/i);
     const calm = await harness(["run", "hello"], { cwd, env, input: "" });
-    expect(calm.stdout).toContain("under policy coding-agent: 0 allowed");
+    expect(calm.stderr).toContain("under policy coding-agent: 0 allowed");
   }, 60_000);
 
   it("judges the calls of harness chat, which says who answered; --no-hub asks at the terminal", async () => {

@@ -21,7 +21,7 @@ describe("harness run --file", () => {
       "--file",
       join(cwd, "notes.txt"),
     ];
-    const { code, stdout } = await harness([...args, "what is this?"], { cwd });
+    const { code, stdout, stderr } = await harness([...args, "what is this?"], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain("A red square.");
     expect(requests).toHaveLength(1);
@@ -33,7 +33,7 @@ describe("harness run --file", () => {
         { type: "text", text: "[attached file: notes.txt (text/plain)]\nbuy milk\n" },
       ],
     });
-    const thread = /thread (ses_[0-9a-f]{32})/.exec(stdout)?.[1] ?? "";
+    const thread = /thread (ses_[0-9a-f]{32})/.exec(stderr)?.[1] ?? "";
     expect((await harness(["threads", "show", thread], { cwd })).stdout).toContain("[file img/a.png]");
   });
 
@@ -50,8 +50,8 @@ describe("harness run --file", () => {
     const { model, requests } = await recordingProvider();
     const args = ["run", "--no-policy", "--model", model, "--file", file];
     const shown = await harness([...args, "look"], { cwd });
-    expect(shown.code).toBe(1);
-    expect(shown.stdout).toContain(reason);
+    expect(shown).toMatchObject({ code: 1, stdout: "" });
+    expect(shown.stderr).toContain(reason);
     const { stdout } = await harness([...args, "--json", "look"], { cwd });
     expect(jsonLines(stdout).find(({ type }) => type === "turn.error")?.data).toMatchObject({ code });
     expect(requests).toEqual([]);

@@ -20,6 +20,10 @@ import {
 
 const askBob = says("Shall I?", sendTo("a", "bob"));
 
+/** The card of a call that was refused. */
+const refusal = (reason = ""): string =>
+  `[send was not run: ${JSON.stringify({ text: `The user rejected this call, and it was not run.${reason}` })}]`;
+
 describe("a turn that waits for an approval", () => {
   it("asks the shell, with the tool, its input and a continuation of its own", async () => {
     await using chat = await start([askBob]);
@@ -61,7 +65,7 @@ describe("a turn that waits for an approval", () => {
   it("rejects the call where the user refuses, with the reason", async () => {
     await using chat = await start([askBob, says("Then not.")]);
     const response = await chat.answer(askedIn(await chat.say("mail bob")), "refused", " Bob has left. ");
-    expect(shown(response)).toEqual(["Then not."]);
+    expect(shown(response)).toEqual([refusal(" The reason: Bob has left."), "Then not."]);
     expect(chat.done).toEqual([]);
     expect(JSON.stringify(chat.script.prompts()[1]?.at(-1))).toContain("The reason: Bob has left.");
   });
@@ -89,7 +93,7 @@ describe("a turn that waits for an approval", () => {
       "request_approval: Run send?",
     ]);
     const last = await chat.answer(askedIn(third), "refused");
-    expect(shown(last)).toEqual(["All done."]);
+    expect(shown(last)).toEqual([refusal(), "All done."]);
     expect(chat.done).toEqual(["sent to bob", "sent to eve"]);
     expect(codeOf(await chat.answer(askedIn(second), "approved"))).toBe("continuation_used");
     expect(chat.done).toEqual(["sent to bob", "sent to eve"]);
@@ -237,7 +241,13 @@ describe("a shell that cannot ask for approvals", () => {
       says("I cannot."),
       says("Yes?"),
     ]);
-    expect(shown(await chat.say("mail bob", plain))).toEqual(["Shall I?", "Eve?", "I cannot."]);
+    expect(shown(await chat.say("mail bob", plain))).toEqual([
+      "Shall I?",
+      refusal(" The reason: The user's shell cannot ask for approvals."),
+      "Eve?",
+      refusal(" The reason: The user's shell cannot ask for approvals."),
+      "I cannot.",
+    ]);
     expect(chat.done).toEqual([]);
     expect(JSON.stringify(chat.script.prompts()[1]?.at(-1))).toContain(
       "The user's shell cannot ask for approvals.",
@@ -273,7 +283,9 @@ describe("a call that nobody could judge", () => {
     const { tools, done } = mailTools();
     const long = says("", { id: "a", name: "send", input: { to: "b".repeat(300_000) } });
     await using chat = await start([long, says("Too long.")], { tools });
-    expect(shown(await chat.say("mail bob"))).toEqual(["Too long."]);
+    const [card = "", words] = shown(await chat.say("mail bob"));
+    expect(card).toContain("too long to be shown to the user");
+    expect(words).toBe("Too long.");
     expect(done).toEqual([]);
     expect(JSON.stringify(chat.script.prompts()[1]?.at(-1))).toContain("too long to be shown");
   });

@@ -131,7 +131,7 @@ describe("results of tools", () => {
     }
   });
 
-  it("say that a tool failed, and nothing of one that the user has refused", async () => {
+  it("say that a tool failed, with the status and the code of the failure", async () => {
     const fail = tool({
       inputSchema: z.object({}),
       execute: async (): Promise<string> => {
@@ -141,7 +141,11 @@ describe("results of tools", () => {
     await using chat = await start([says("", { id: "a", name: "fail" }), says("It failed.")], {
       tools: { fail },
     });
-    expect(shown(await chat.say("go"))).toEqual([card("fail failed", "The tool failed."), "It failed."]);
+    const response = await chat.say("go");
+    expect(shown(response)).toEqual([card("fail failed", "The tool failed."), "It failed."]);
+    expect(directivesOf(response)[0]?.payload).toMatchObject({
+      data: { call: { tool: "fail", status: "failed", code: "tool_failed" } },
+    });
   });
 });
 

@@ -46,7 +46,7 @@ describe("what is replayed to a model", () => {
     expect((await turn("second \ud83d")).status).toBe("completed");
     expect((await turn("third")).status).toBe("completed");
     expect(provider.refusals).toEqual([]);
-    const [first] = client.items("tool_exec");
+    const first = client.items("tool_exec").find(({ step, index }) => step === 0 && index === 0);
     expect(first).toMatchObject({ tool: "functions.bash", callId: "functions.bash:0" });
   });
 

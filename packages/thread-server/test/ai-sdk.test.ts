@@ -156,7 +156,7 @@ describe("a turn on the AI SDK", () => {
     expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
     // It has made a second call, which is not answered with the record of the first.
     expect(tool.runs).toHaveLength(2);
-    expect(client.items("tool_exec").map(({ callId }) => callId)).toEqual(["call_0", undefined]);
+    expect(client.items("tool_exec").map(({ callId }) => callId)).toEqual(["call_0", "call_0"]);
     await server.close();
   });
 
@@ -449,15 +449,17 @@ describe("a model that fails", () => {
     expect(client.items("assistant_message")).toEqual([{ text: "so far", step: 0 }]);
   });
 
-  it("an error in the middle of the stream ends the turn, and what was said stays", async () => {
-    const { model } = scripted([
+  it("an error in the middle of the stream, twice, ends the turn, and what was said stays", async () => {
+    const half: Part[] = [
       { type: "text-start", id: "t" },
       { type: "text-delta", id: "t", delta: "ha" },
       { type: "error", error: apiError(500) },
-    ]);
+    ];
+    const { model } = scripted(half, half);
     const { client, turn } = await run(model);
-    expect((await turn()).params).toMatchObject({ code: "model_unavailable" });
-    expect(client.items("assistant_message")).toEqual([{ text: "ha", step: 0 }]);
+    expect((await turn()).params).toMatchObject({ code: "model_stream_broken" });
+    const said = { text: "ha", step: 0 };
+    expect(client.items("assistant_message")).toEqual([said, said]);
   });
 
   it("one that the chooser does not know is refused before the turn begins", async () => {

@@ -2,55 +2,50 @@ import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { type Clock, createDeferred, type Deferred } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
 import type { SessionState } from "@harnesskit/wire/rpc";
-import type { AhpClientLimits, NotificationReceipt } from "./client-options.ts";
-import { type AhpFailure, toFailure, wantsHandshake } from "./errors.ts";
-import { toHarnessLimits } from "./harness-rules.ts";
-import type { HarnessSession, ReadyLine } from "./harness-session.ts";
-import { type LossReport, mergeLosses, toErrorPayload } from "./losses.ts";
+import type { AhpClientLimits } from "./client-options.ts";
+import type { HarnessConnection } from "./connections.ts";
+import { toFailure, wantsHandshake } from "./errors.ts";
+import type { HarnessSession } from "./harness-session.ts";
+import { type LossReport, mergeLosses, toErrorPayload } from "./loss-report.ts";
 
-export interface OutboxOptions extends AhpClientLimits {
+export interface NotificationQueueOptions extends AhpClientLimits {
   readonly session: HarnessSession;
   readonly clock: Clock;
-  readonly handshakeTimeoutMs: () => number;
   /** Makes the `error` event that reports losses to the harness; undefined where they are not reported. */
   readonly makeReport: ((payload: unknown) => AhpEvent) | undefined;
   /** Must not throw. */
   readonly onLoss: (losses: LossReport) => void;
 }
 
-/** A notification as it was when it was added, whatever becomes of the objects that it was made of. */
 interface Entry {
-  readonly type: string;
-  readonly text: string;
+  readonly event: AhpEvent;
   readonly bytes: number;
   /** The transport has it, and has not said what became of it. */
   isInHand: boolean;
   /** The harness wanted a handshake instead of it. */
-  isRenewed: boolean;
+  isRecovered: boolean;
 }
-
-const allow = Object.freeze({ decision: "allow" } as const);
 
 /**
  * The notifications that wait or are in the transport's hands, in order and within limits, and the count of those that
- * were lost, which both sides learn. Nothing that may have arrived is sent twice.
+ * were lost, which is reported to both sides. Nothing that may have arrived is sent twice.
  */
-export class NotificationOutbox {
-  readonly #options: OutboxOptions;
+export class NotificationQueue {
+  readonly #options: NotificationQueueOptions;
   readonly #entries = new Set<Entry>();
   #inHand = 0;
   #bytes = 0;
   #sent = 0;
   #lost = 0;
-  /** How many failures are being mended; nothing is sent meanwhile. */
-  #mending = 0;
+  /** Failures that are being mended; nothing is sent meanwhile. */
+  #recovering = 0;
   #empty: Deferred<void> | undefined;
-  #unreportedLocally: LossReport | undefined;
+  #unreported: LossReport | undefined;
   #unreportedToHarness: LossReport | undefined;
   #isScheduled = false;
   #isReporting = false;
 
-  constructor(options: OutboxOptions) {
+  constructor(options: NotificationQueueOptions) {
     this.#options = options;
   }
 
@@ -62,28 +57,28 @@ export class NotificationOutbox {
     };
   }
 
-  /** Keeps the event until it can be sent, or drops and counts it. */
-  add(event: AhpEvent): NotificationReceipt {
-    const { state, harness } = this.#options.session;
-    const { event_type: type, depth } = event;
-    const text = JSON.stringify(event);
-    const entry = { type, text, bytes: utf8Length(text), isInHand: false, isRenewed: false };
-    const isTooDeep = depth > toHarnessLimits(harness?.config).maxDepth;
-    if (state === "closed" || isTooDeep) {
-      this.lose(entry, state === "closed" ? "closed" : "depth_exceeded");
-    } else {
-      this.#entries.add(entry);
-      this.#bytes += entry.bytes;
-      this.#pump();
+  /** Keeps the event until it can be sent. False where it is dropped and counted. */
+  add(event: AhpEvent): boolean {
+    const entry = {
+      event,
+      bytes: utf8Length(JSON.stringify(event)),
+      isInHand: false,
+      isRecovered: false,
+    };
+    this.#entries.add(entry);
+    this.#bytes += entry.bytes;
+    if (this.#options.session.state === "closed") this.#remove(entry, "closed");
+    else {
+      this.#sendWaiting();
       this.#shrink();
     }
-    return { decision: allow, accepted: this.#entries.has(entry) };
+    return this.#entries.has(entry);
   }
 
   /** Counts a notification that is not sent, and reports it soon: the losses of one moment together. */
-  lose({ type, bytes }: Pick<Entry, "type" | "bytes">, reason: string, message?: string): void {
+  lose(type: string, bytes: number, reason: string, message?: string): void {
     const now = this.#options.clock.now();
-    const loss = {
+    const loss: LossReport = {
       count: 1,
       bytes,
       byType: { [type]: 1 },
@@ -93,24 +88,22 @@ export class NotificationOutbox {
       until: now,
     };
     this.#lost++;
-    this.#unreportedLocally = mergeLosses(this.#unreportedLocally, loss);
+    this.#unreported = mergeLosses(this.#unreported, loss);
     // The harness knows what it refused.
     if (reason !== "harness_error") this.#unreportedToHarness = mergeLosses(this.#unreportedToHarness, loss);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     queueMicrotask(() => {
       this.#isScheduled = false;
-      this.#reportLosses();
+      this.#report();
     });
   }
 
   /** The session's state has changed. */
   changed(state: SessionState): void {
-    if (state === "ready") this.#pump();
-    if (state === "closed") {
-      for (const entry of this.#entries) this.#remove(entry, "closed");
-    }
-    this.#reportLosses();
+    if (state === "ready") this.#sendWaiting();
+    if (state === "closed") for (const entry of this.#entries) this.#remove(entry, "closed");
+    this.#report();
   }
 
   /** Settles when nothing waits. */
@@ -120,53 +113,50 @@ export class NotificationOutbox {
     return this.#empty.promise;
   }
 
-  /** Sends what waits, as far as the line takes it. */
-  #pump(): void {
+  /** Sends what waits, as far as the connection takes it. */
+  #sendWaiting(): void {
     const { session, maxBufferedNotifications } = this.#options;
-    const { ready } = session;
-    if (!ready || this.#mending > 0) return;
-    const window = Math.min(ready.connection.window, maxBufferedNotifications);
+    const { connection } = session;
+    if (!connection || this.#recovering > 0) return;
+    const maxUnsettled = Math.min(session.maxUnsettled, maxBufferedNotifications);
     for (const entry of this.#entries) {
-      if (this.#inHand >= window) return;
-      if (!entry.isInHand) this.#send(entry, ready);
+      if (this.#inHand >= maxUnsettled) return;
+      if (!entry.isInHand) this.#send(entry, connection);
     }
   }
 
-  #send(entry: Entry, ready: ReadyLine): void {
+  #send(entry: Entry, connection: HarnessConnection): void {
     entry.isInHand = true;
     this.#inHand++;
-    const event = JSON.parse(entry.text) as AhpEvent;
-    ready.connection.notify("ahp/event", event).then(
+    connection.notify("ahp/event", entry.event).then(
       () => {
         if (!this.#entries.has(entry)) return;
         this.#sent++;
         this.#remove(entry);
-        this.#pump();
+        this.#sendWaiting();
       },
-      (error: unknown) => void this.#failed(entry, event, ready, toFailure(error)),
+      (error: unknown) => void this.#failed(entry, connection, error),
     );
   }
 
   /** What the harness cannot have seen, or did not handle for want of a handshake, waits for its next turn. */
-  async #failed(entry: Entry, event: AhpEvent, ready: ReadyLine, failure: AhpFailure): Promise<void> {
+  async #failed(entry: Entry, connection: HarnessConnection, error: unknown): Promise<void> {
     if (!this.#entries.has(entry)) return;
-    const { session, handshakeTimeoutMs } = this.#options;
-    const needsHandshake = wantsHandshake(failure);
-    const isRenewal = needsHandshake && !entry.isRenewed;
-    if (isRenewal || failure.code === "unreachable") {
-      entry.isRenewed ||= isRenewal;
+    const { session } = this.#options;
+    const failure = toFailure(error);
+    const isRecovered = wantsHandshake(error) && !entry.isRecovered;
+    if (isRecovered || failure.code === "unreachable") {
+      entry.isRecovered ||= isRecovered;
       entry.isInHand = false;
       this.#inHand--;
     } else this.#remove(entry, failure.code, failure.message);
-    this.#mending++;
-    session.failed(ready, failure);
-    // What could not be renewed is refused once more, and counted then.
-    if (needsHandshake) {
-      await session.renew(ready, [event], { timeoutMs: handshakeTimeoutMs() }).catch(() => {});
-    }
-    this.#mending--;
+    this.#recovering++;
+    session.failed(connection, error);
+    // What could not be mended is refused once more, and counted then.
+    await session.recover(error, connection, [entry.event], {}).catch(() => {});
+    this.#recovering--;
     this.#shrink();
-    this.#pump();
+    this.#sendWaiting();
   }
 
   /** Drops the oldest that wait until the rest is within the limits: the newest snapshot is the one that counts. */
@@ -183,40 +173,39 @@ export class NotificationOutbox {
     this.#entries.delete(entry);
     if (entry.isInHand) this.#inHand--;
     this.#bytes -= entry.bytes;
-    if (reason !== undefined) this.lose(entry, reason, message);
+    if (reason !== undefined) this.lose(entry.event.event_type, entry.bytes, reason, message);
     if (this.#entries.size > 0) return;
     this.#empty?.resolve();
     this.#empty = undefined;
   }
 
   /** While reconnecting the count goes on; it is reported when that is over, however it ends. */
-  #reportLosses(): void {
-    const { session, onLoss } = this.#options;
-    if (session.state === "reconnecting") return;
+  #report(): void {
+    if (this.#options.session.state === "reconnecting") return;
     this.#reportToHarness();
-    const losses = this.#unreportedLocally;
-    this.#unreportedLocally = undefined;
-    if (losses) onLoss(losses);
+    const losses = this.#unreported;
+    this.#unreported = undefined;
+    if (losses) this.#options.onLoss(losses);
   }
 
   /** Reports to the harness; one report at a time, beside the notifications, of which there may be too many. */
   #reportToHarness(): void {
     const { session, makeReport } = this.#options;
     const losses = this.#unreportedToHarness;
-    if (!session.ready || !makeReport || this.#isReporting || !losses) return;
+    if (!session.connection || !makeReport || this.#isReporting || !losses) return;
     this.#unreportedToHarness = undefined;
     this.#isReporting = true;
-    session.ready.connection.notify("ahp/event", makeReport(toErrorPayload(losses))).then(
+    session.connection.notify("ahp/event", makeReport(toErrorPayload(losses))).then(
       () => {
         this.#isReporting = false;
         this.#reportToHarness();
       },
       (error: unknown) => {
         this.#isReporting = false;
-        const failure = toFailure(error);
+        if (toFailure(error).code === "harness_error" && !wantsHandshake(error)) return;
         // Tried again with the next loss, or over the next connection.
-        if (failure.code === "harness_error" && !wantsHandshake(failure)) return;
-        this.#unreportedToHarness = mergeLosses(this.#unreportedToHarness, losses);
+        const since = this.#unreportedToHarness;
+        this.#unreportedToHarness = since ? mergeLosses(losses, since) : losses;
       },
     );
   }

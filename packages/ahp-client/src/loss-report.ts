@@ -25,20 +25,19 @@ const sumOf = (one: Counts, other: Counts): Counts => {
   return sum;
 };
 
-/** The losses of both reports. */
-export const mergeLosses = (one: LossReport | undefined, other: LossReport): LossReport => {
-  if (!one) return other;
-  const [older, newer] = other.since < one.since ? [other, one] : [one, other];
-  return {
-    count: one.count + other.count,
-    bytes: one.bytes + other.bytes,
-    byType: sumOf(one.byType, other.byType),
-    byReason: sumOf(one.byReason, other.byReason),
-    messages: { ...older.messages, ...newer.messages },
-    since: older.since,
-    until: Math.max(one.until, other.until),
-  };
-};
+/** The losses of both reports, the later of which is `newer`. */
+export const mergeLosses = (older: LossReport | undefined, newer: LossReport): LossReport =>
+  older
+    ? {
+        count: older.count + newer.count,
+        bytes: older.bytes + newer.bytes,
+        byType: sumOf(older.byType, newer.byType),
+        byReason: sumOf(older.byReason, newer.byReason),
+        messages: { ...older.messages, ...newer.messages },
+        since: older.since,
+        until: newer.until,
+      }
+    : newer;
 
 /** The payload of the `error` event that reports losses to the harness. */
 export const toErrorPayload = ({ count, bytes, byType, byReason, since, until }: LossReport) => ({

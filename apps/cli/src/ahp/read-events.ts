@@ -2,27 +2,13 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { type AhpEvent, AhpEventSchema, type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { defaultWireLimits } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 
-/** What is sent, with its sender if the file names one. */
-export type Message =
-  | { readonly kind: "event"; readonly event: DraftEvent }
-  | { readonly kind: "batch"; readonly events: readonly DraftEvent[] }
-  | { readonly kind: "query"; readonly query: DraftQuery };
-
 /** An event that may lack what can be filled in. */
 export type DraftEvent = Partial<AhpEvent> & Pick<AhpEvent, "event_type">;
-
-export interface DraftQuery {
-  readonly query_type: string;
-  readonly payload: string | JsonObject;
-  readonly session_id?: string;
-  readonly agent_id?: string;
-}
 
 const maxBytes = defaultWireLimits.maxFrameBytes;
 
@@ -95,17 +81,8 @@ const toBatch = (values: readonly unknown[]): readonly DraftEvent[] => {
   return events;
 };
 
-const toDraftQuery = (value: Record<string, unknown>): DraftQuery => {
-  const { query_type: type, payload = {}, session_id: session, agent_id: agent } = value;
-  const areNames = [session, agent].every((name) => name === undefined || typeof name === "string");
-  if (typeof type === "string" && (typeof payload === "string" || isObject(payload)) && areNames) {
-    return { ...value, query_type: type, payload } as DraftQuery;
-  }
-  throw usageError("A query has a query_type, and a payload that is an object or a string");
-};
-
-/** Reads a file, or standard input for `-`. Throws a usage error for what no harness could be sent. */
-export const readMessage = async (file: string): Promise<Message> => {
+/** The events of a file, or of standard input for `-`: one, or an array. Throws a usage error for what is no event. */
+export const readEvents = async (file: string): Promise<readonly DraftEvent[]> => {
   const text = await readFileOrStdin(file);
   let value: unknown;
   try {
@@ -113,9 +90,5 @@ export const readMessage = async (file: string): Promise<Message> => {
   } catch {
     throw usageError(`${file === "-" ? "Standard input" : oneLine(file)} is not JSON`, example);
   }
-  if (Array.isArray(value)) return { kind: "batch", events: toBatch(value) };
-  if (isObject(value) && "query_type" in value && !("event_type" in value)) {
-    return { kind: "query", query: toDraftQuery(value) };
-  }
-  return { kind: "event", event: toEvent(value, "The event") };
+  return Array.isArray(value) ? toBatch(value) : [toEvent(value, "The event")];
 };
