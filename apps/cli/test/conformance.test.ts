@@ -8,7 +8,7 @@ describe("harness conformance", () => {
     expect(help).toMatchObject({ code: 0 });
     expect(help.stdout).toMatch(/Suites: ahp-server, ahp-client, .*threads-server, threads-client/);
     const list = await harness(["conformance", "threads-server", "--list"], { cwd, input: "" });
-    expect(list.stdout).toMatch(/^check {2}THR-12 +CHOICE/m);
+    expect(list.stdout).toMatch(/^check {2}THR-12 +SAFETY/m);
   });
 
   it("judges a target, with the exit codes of the suite", async () => {
