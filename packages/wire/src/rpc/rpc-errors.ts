@@ -1,5 +1,5 @@
-import type { ErrorObject } from "@harnesskit/protocol/envelope";
 import { JsonRpcErrorCode } from "@harnesskit/protocol/base";
+import type { ErrorObject } from "@harnesskit/protocol/envelope";
 import type { FrameTooLargeError, HarnessError, InvalidMessageError } from "../errors.ts";
 import { methodNotFound, ProtocolError, toProtocolError } from "../protocol-error.ts";
 import type { Call } from "./rpc-method.ts";
