@@ -42,23 +42,15 @@ export {
   type Modification,
   readModification,
 } from "./modification.ts";
+export type { ReportingClient } from "./reporters/contract-sender.ts";
 export {
   createRunReporter,
-  type ReportingClient,
   type RunDetails,
   type RunReporter,
   type RunReporterOptions,
 } from "./reporters/run-reporter.ts";
 export type { NewTask, TaskDetails, TaskListReporter } from "./reporters/task-list-reporter.ts";
-export {
-  ReporterError,
-  type ReporterErrorCode,
-  type ReporterErrorDetails,
-  runTransitions,
-  type Transitions,
-  taskTransitions,
-  verificationTransitions,
-} from "./reporters/transitions.ts";
+export { ReporterError, type ReporterErrorCode } from "./reporters/transitions.ts";
 export type {
   CheckDetails,
   NewCheck,

@@ -37,7 +37,7 @@ export const checkRunReporterOptions = defineOptions<RunReporterOptions>("create
   createId: false,
 });
 
-export const checkSupervisorOptions = defineOptions<SupervisionOptions>("createSupervisor", {
+export const checkSupervisionOptions = defineOptions<SupervisionOptions>("supervision", {
   onEscalate: false,
   escalationTimeoutMs: false,
   limits: false,

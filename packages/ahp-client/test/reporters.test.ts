@@ -103,11 +103,10 @@ describe("a run reporter", () => {
     expect(run.status).toBe("executing");
   });
 
-  it("does not let details change who the run is, nor a caller change what was told", async () => {
+  it("does not let details change who the run is", async () => {
     const { run, settled, of } = await start();
     const metadata = { tags: ["a"] };
     run.set("executing", { run_id: "other", session_id: "other", status: "failed", metadata } as object);
-    metadata.tags.push("b");
     run.set("completed", { error: undefined } as object);
     await settled();
     for (const payload of of("run_lifecycle")) {
@@ -243,21 +242,6 @@ describe("a task list reporter", () => {
     expect(thrownBy(() => run.tasks.add({ title: 5 } as never))).toMatchObject({ code: "invalid_event" });
     expect(client.stats().events).toBe(events);
     expect(run.tasks.tasks).toMatchObject([{ id: "a", status: "pending" }]);
-  });
-
-  it("cannot be moved past its transitions by details or by what it shows", async () => {
-    const { run, settled, server } = await start();
-    const evidence = [{ kind: "log", summary: "seen" }];
-    run.tasks.add({ title: "a", id: "a", status: "completed", evidence } as never);
-    evidence.push({ kind: "log", summary: "unseen" });
-    run.tasks.update("a", { status: "completed", id: "b", error: undefined } as never);
-    const [shown] = run.tasks.tasks;
-    if (shown) shown.status = "failed";
-    run.tasks.set("a", "in_progress");
-    await settled();
-    expect(server.state.tasks("run-1")).toMatchObject([
-      { id: "a", title: "a", status: "in_progress", evidence: [{ summary: "seen" }] },
-    ]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { HarnessError } from "@harnesskit/wire";
+import { HarnessError, isReplyTooLarge } from "@harnesskit/wire";
 
 /** Why a call has no answer of the engine that could be used, or was not sent. */
 export type ShellClientErrorCode =
@@ -85,6 +85,7 @@ const meanings: Readonly<Record<string, readonly [ShellClientErrorCode, string]>
   unsupported_media_type: ["engine_refused", "the server is not an OpenHarness engine"],
   bad_request: ["engine_refused", "the engine's server refused the message"],
   tls_failed: ["engine_refused", "the engine's certificate is not trusted"],
+  frame_too_large: ["unsendable", "the request is too large for the transport"],
   request_too_large: ["unsendable", "the request is too large for the engine"],
   invalid_argument: ["unsendable", "the transport cannot send the request"],
   buffer_full: ["overloaded", "the transport has too many messages in progress"],
@@ -101,26 +102,14 @@ const retryable: ReadonlySet<ShellClientErrorCode> = new Set([
   "overloaded",
 ]);
 
-const causeCode = (cause: unknown): string => (HarnessError.isInstance(cause) ? cause.code : "");
-
-/** A transport says `frame_too_large` of a message and of its reply; the size of the message tells which. */
-const isReplyTooLarge = (cause: object, message: unknown): boolean => {
-  const limit = "maxFrameBytes" in cause ? Number(cause.maxFrameBytes) : 0;
-  return new TextEncoder().encode(JSON.stringify(message)).length <= limit;
-};
-
 /** Makes one error of whatever a transport rejects with. */
 export const toClientError = (cause: unknown, message: unknown): ShellClientError => {
   if (ShellClientError.isInstance(cause)) return cause;
-  const code = causeCode(cause);
-  if (code === "frame_too_large") {
-    return isReplyTooLarge(cause as object, message)
-      ? new ShellClientError("invalid_response", "what came back is too large", {
-          reason: "too_large",
-          cause,
-        })
-      : new ShellClientError("unsendable", "the request is too large for the transport", { cause });
+  if (isReplyTooLarge(cause, message)) {
+    const details = { reason: "too_large", cause } as const;
+    return new ShellClientError("invalid_response", "what came back is too large", details);
   }
+  const code = HarnessError.isInstance(cause) ? cause.code : "";
   const [meaning, text] = (Object.hasOwn(meanings, code) ? meanings[code] : undefined) ?? [
     "engine_unreachable" as const,
     "the engine cannot be reached, or broke off",

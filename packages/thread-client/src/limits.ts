@@ -3,9 +3,8 @@ import { defineLimits, type LimitsOf } from "@harnesskit/wire";
 /** What one client may use at most. */
 export const clientLimits = defineLimits({
   /**
-   * Events that no loop has read yet, for each turn, each subscription and each `events()`. Over it, neighbouring deltas of one
-   * item are merged, then deltas are dropped, then started and completed items; an approval or the end of a turn only at
-   * twice the limit.
+   * Events that no loop has read yet, for each turn, each subscription and each `events()`. Over it,
+   * deltas are dropped, then started and completed items; an approval or the end of a turn only at twice the limit.
    */
   maxBufferedEvents: 10_000,
   /** UTF-16 units of text in the deltas that wait; further deltas are dropped. */

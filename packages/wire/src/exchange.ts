@@ -1,3 +1,5 @@
+import { HarnessError } from "./errors.ts";
+
 /**
  * One message in, one reply out or none: how a request/response transport (an HTTP POST, a `fetch` handler) meets a
  * core that needs no connection.
@@ -19,3 +21,10 @@ export interface StreamExchange<Context = unknown> extends Exchange<Context> {
 /** Tells a stream from a reply: nothing that JSON can hold is iterable in that way. */
 export const isMessageStream = (answer: unknown): answer is MessageStream =>
   typeof answer === "object" && answer !== null && Symbol.asyncIterator in answer;
+
+/** Whether `frame_too_large` of an exchange is about the reply to this message: the size of the message tells. */
+export const isReplyTooLarge = (error: unknown, message: unknown): error is HarnessError => {
+  if (!HarnessError.isInstance(error) || error.code !== "frame_too_large") return false;
+  const limit = "maxFrameBytes" in error ? Number(error.maxFrameBytes) : 0;
+  return new TextEncoder().encode(JSON.stringify(message)).length <= limit;
+};

@@ -49,6 +49,7 @@ export {
 export {
   type Exchange,
   isMessageStream,
+  isReplyTooLarge,
   type MessageStream,
   type StreamExchange,
 } from "./exchange.ts";

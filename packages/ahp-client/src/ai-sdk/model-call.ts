@@ -4,7 +4,7 @@ import { type Judged, judge } from "../supervise/judge.ts";
 import { toPromptMessage } from "../supervise/shown-messages.ts";
 import type { ReportOutcome, Supervision } from "../supervise/supervision.ts";
 import { SupervisionError } from "../supervise/supervision-error.ts";
-import type { Lane } from "./lane.ts";
+import type { CallQueue } from "./call-queue.ts";
 import type { CallOptions, GenerateResult, Model, Prompt, StreamResult } from "./model-types.ts";
 import { toModifiedPrompt } from "./modified-prompt.ts";
 import { observeStream } from "./observed-stream.ts";
@@ -14,7 +14,7 @@ import { type ShownPrompt, showPrompt, toPromptSubject } from "./shown-prompt.ts
 
 export interface ModelCallOptions {
   readonly supervision: Supervision;
-  readonly lane: Lane;
+  readonly queue: CallQueue;
   readonly model: Model;
   readonly params: CallOptions;
 }
@@ -99,11 +99,11 @@ export class ModelCall {
 
   /** Rejects where there is no further attempt. */
   async #waitAfter(error: Error, attempt: number, held: { leave?: (() => void) | undefined }): Promise<void> {
-    const { supervision, lane, params } = this.#options;
+    const { supervision, queue, params } = this.#options;
     const signal = params.abortSignal;
     const { waitMs, isQueued } = await backOff(supervision, error, attempt, signal);
     if (isQueued && !held.leave) {
-      held.leave = await lane.enter(signal).catch((cause: unknown) => {
+      held.leave = await queue.enter(signal).catch((cause: unknown) => {
         const reason = HarnessError.isInstance(cause) ? cause.message : "the queue failed";
         throw new SupervisionError("rate_limited", reason, { eventType: "rate_limit", cause });
       });

@@ -1,7 +1,7 @@
 import { wrapLanguageModel } from "ai";
 import { Supervision } from "../supervise/supervision.ts";
 import type { SupervisingClient, SupervisionOptions } from "../supervise/supervision-options.ts";
-import { Lane } from "./lane.ts";
+import { CallQueue } from "./call-queue.ts";
 import { ModelCall } from "./model-call.ts";
 import type { Model } from "./model-types.ts";
 
@@ -23,15 +23,15 @@ export const superviseModel = (
   options: SupervisionOptions = {},
 ): Model => {
   const supervision = new Supervision(client, options);
-  const lane = new Lane(supervision.limits.maxQueued);
+  const queue = new CallQueue(supervision.limits.maxQueued);
   return wrapLanguageModel({
     model,
     middleware: {
       specificationVersion: "v3",
       wrapGenerate: ({ model: inner, params }) =>
-        new ModelCall({ supervision, lane, model: inner, params }).generate(),
+        new ModelCall({ supervision, queue, model: inner, params }).generate(),
       wrapStream: ({ model: inner, params }) =>
-        new ModelCall({ supervision, lane, model: inner, params }).stream(),
+        new ModelCall({ supervision, queue, model: inner, params }).stream(),
     },
   });
 };

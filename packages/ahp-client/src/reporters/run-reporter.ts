@@ -1,11 +1,11 @@
-import type { EventPayloadInput, RunLifecycle, RunStatus } from "@harnesskit/protocol/ahp";
+import type { RunLifecycle, RunStatus } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type Clock, type CreateId, checkNumber, randomId, systemClock } from "@harnesskit/wire";
-import type { AhpClient } from "../client-options.ts";
+import { defined } from "@harnesskit/wire/json";
 import { checkRunReporterOptions } from "../option-names.ts";
-import { assertFits, definedFields, type RunContext } from "./snapshot.ts";
+import { ContractSender, type ReportingClient } from "./contract-sender.ts";
 import { TaskListReporter } from "./task-list-reporter.ts";
-import { assertTransition, isTerminal, ReporterError, runTransitions } from "./transitions.ts";
+import { assertTransition, ReporterError, runTransitions } from "./transitions.ts";
 import { VerificationReporter } from "./verification-reporter.ts";
 
 export interface RunReporterOptions {
@@ -31,55 +31,41 @@ export interface RunReporterOptions {
 /** The fields that can change with the status of a run. A field that is left out stays as it was. */
 export type RunDetails = Partial<Pick<RunLifecycle, "result_summary" | "error" | "metadata">>;
 
-/** What a reporter needs of a client. */
-export type ReportingClient = Pick<AhpClient, "notify" | "sessionId">;
-
-const detailNames = ["result_summary", "error", "metadata"] as const;
-
 /** Reports one run with its durable contracts: its status, its tasks, its verifications. */
 export class RunReporter {
-  readonly runId: string;
   readonly tasks: TaskListReporter;
-  readonly #client: ReportingClient;
-  readonly #clock: Clock;
-  readonly #maxSnapshotLength: number;
-  readonly #context: RunContext;
-  #snapshot: Omit<RunLifecycle, "updated_at">;
+  readonly #sender: ContractSender;
+  readonly #createId: CreateId;
+  #snapshot: Partial<RunLifecycle>;
   #verification: VerificationReporter | undefined;
-  #lastTime = 0;
 
   /** @internal */
   constructor(client: ReportingClient, options: RunReporterOptions) {
-    const { clock = systemClock, createId = randomId } = options;
-    this.#client = client;
-    this.#clock = clock;
-    this.#maxSnapshotLength = checkNumber("maxSnapshotLength", options.maxSnapshotLength ?? 1_048_576);
+    const { clock = systemClock, createId = randomId, prompt, metadata } = options;
+    const maxSnapshotLength = checkNumber("maxSnapshotLength", options.maxSnapshotLength ?? 1_048_576);
     const maxTasks = checkNumber("maxTasks", options.maxTasks ?? 1000);
-    this.runId = options.runId ?? createId("run");
-    const ids = { run_id: this.runId, session_id: client.sessionId };
-    this.#snapshot = { ...ids, status: "created", ...definedFields(options, ["prompt", "metadata"]) };
-    this.#sendStatus(this.#snapshot, this.#now());
-    this.#context = {
-      now: () => this.#now(),
-      createId,
-      assertOpen: () => this.#assertOpen(),
-      send: (type, snapshot) => this.#send(type, { ...ids, ...snapshot } as never),
-    };
-    this.tasks = new TaskListReporter(this.#context, maxTasks);
+    this.#createId = createId;
+    this.#sender = new ContractSender(options.runId ?? createId("run"), { client, clock, maxSnapshotLength });
+    this.#snapshot = defined({ prompt, metadata });
+    this.#send("created", this.#snapshot, this.#sender.now());
+    this.tasks = new TaskListReporter(this.#sender, { createId, maxTasks });
+  }
+
+  get runId(): string {
+    return this.#sender.runId;
   }
 
   get status(): RunStatus {
-    return this.#snapshot.status;
+    return this.#sender.runStatus;
   }
 
   /** Moves the run on. Throws `illegal_transition`, `snapshot_too_large` (`ReporterError`); then nothing is sent. */
   set(status: RunStatus, details: RunDetails = {}): void {
     assertTransition(`run ${JSON.stringify(this.runId)}`, runTransitions, this.status, status);
-    const now = this.#now();
+    const now = this.#sender.now();
     const isStart = status === "planning" || status === "executing";
-    const startedAt = this.#snapshot.started_at ?? (isStart ? now : undefined);
-    const next = { ...this.#snapshot, ...definedFields(details, detailNames), status };
-    this.#sendStatus(startedAt === undefined ? next : { ...next, started_at: startedAt }, now);
+    const started_at = this.#snapshot.started_at ?? (isStart ? now : undefined);
+    this.#send(status, { ...this.#snapshot, ...defined({ ...details, started_at }) }, now);
   }
 
   /**
@@ -87,37 +73,20 @@ export class RunReporter {
    * Throws `run_ended`, `verification_open`.
    */
   verification(): VerificationReporter {
-    this.#assertOpen();
+    this.#sender.assertOpen();
     const before = this.#verification?.status;
     if (before === "pending" || before === "running") {
       throw new ReporterError("verification_open", `the verification before is ${before}`);
     }
-    this.#verification = new VerificationReporter(this.#context, (each) => each === this.#verification);
+    const isCurrent = (each: VerificationReporter) => each === this.#verification;
+    this.#verification = new VerificationReporter(this.#sender, { createId: this.#createId, isCurrent });
     return this.#verification;
   }
 
-  #assertOpen(): void {
-    if (!isTerminal(runTransitions, this.status)) return;
-    throw new ReporterError("run_ended", `run ${JSON.stringify(this.runId)} is ${this.status}`);
-  }
-
-  #sendStatus(snapshot: Omit<RunLifecycle, "updated_at">, updatedAt: string): void {
-    this.#send("run_lifecycle", { ...snapshot, updated_at: updatedAt });
-    this.#snapshot = structuredClone(snapshot);
-  }
-
-  #send<T extends "run_lifecycle" | "task_list" | "verification">(
-    type: T,
-    payload: EventPayloadInput<T>,
-  ): void {
-    assertFits(type, payload, this.#maxSnapshotLength);
-    this.#client.notify(type, payload);
-  }
-
-  /** At least a millisecond after the last one, so that the order of snapshots shows in their times. */
-  #now(): string {
-    this.#lastTime = Math.max(Math.floor(this.#clock.now()), this.#lastTime + 1);
-    return new Date(this.#lastTime).toISOString();
+  #send(status: RunStatus, snapshot: Partial<RunLifecycle>, updatedAt: string): void {
+    this.#sender.send("run_lifecycle", { ...snapshot, status, updated_at: updatedAt });
+    this.#snapshot = snapshot;
+    this.#sender.runStatus = status;
   }
 }
 

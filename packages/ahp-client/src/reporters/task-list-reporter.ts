@@ -1,5 +1,7 @@
 import type { Task, TaskStatus } from "@harnesskit/protocol/ahp";
-import { definedFields, type RunContext } from "./snapshot.ts";
+import type { CreateId } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
+import type { ContractSender } from "./contract-sender.ts";
 import { assertTransition, isTerminal, ReporterError, taskTransitions } from "./transitions.ts";
 
 /** The other fields of a task. A field that is left out stays as it was. */
@@ -8,15 +10,14 @@ export type TaskDetails = Partial<Omit<Task, "id" | "status" | "updated_at">>;
 /** A new task; it is pending. */
 export type NewTask = TaskDetails & { readonly title: string; readonly id?: string };
 
-const detailNames = ["title", "depends_on", "evidence", "artifacts", "error", "metadata"] as const;
-
 /**
  * The tasks of a run. Each change, or each batch of them, sends the whole list, which replaces the one before; it throws
  * `snapshot_too_large` for one that is too long. Of more than `maxTasks` the oldest that have ended are left out; the list's `metadata.omitted_tasks`
  * says how many.
  */
 export class TaskListReporter {
-  readonly #run: RunContext;
+  readonly #run: ContractSender;
+  readonly #createId: CreateId;
   readonly #maxTasks: number;
   #tasks: readonly Task[] = [];
   #omitted = 0;
@@ -24,14 +25,15 @@ export class TaskListReporter {
   #isHeld = false;
 
   /** @internal */
-  constructor(run: RunContext, maxTasks: number) {
+  constructor(run: ContractSender, { createId, maxTasks }: { createId: CreateId; maxTasks: number }) {
     this.#run = run;
+    this.#createId = createId;
     this.#maxTasks = maxTasks;
   }
 
-  /** The tasks as they were last sent; a copy. */
+  /** The tasks as they were last sent. */
   get tasks(): readonly Task[] {
-    return structuredClone(this.#tasks);
+    return this.#tasks;
   }
 
   /**
@@ -60,21 +62,15 @@ export class TaskListReporter {
   /** Adds a task and returns its id. Throws `duplicate_id`, `run_ended`. */
   add(task: NewTask): string {
     this.#run.assertOpen();
-    const { id = this.#run.createId("task"), title } = task;
+    const { id = this.#createId("task") } = task;
     if (this.#tasks.some((each) => each.id === id)) {
       throw new ReporterError("duplicate_id", `there is a task ${JSON.stringify(id)} already`);
     }
     const updatedAt = this.#run.now();
-    const added = {
-      ...definedFields(task, detailNames),
-      id,
-      title,
-      status: "pending",
-      updated_at: updatedAt,
-    };
+    const added: Task = { ...defined(task), id, status: "pending", updated_at: updatedAt };
     const kept = this.#withRoom();
     const omitted = this.#omitted + this.#tasks.length - kept.length;
-    this.#send([...kept, added as Task], updatedAt, omitted);
+    this.#send([...kept, added], updatedAt, omitted);
     return id;
   }
 
@@ -109,7 +105,7 @@ export class TaskListReporter {
 
   #replace(task: Task, { status, ...details }: TaskDetails & { status: TaskStatus }): void {
     const updatedAt = this.#run.now();
-    const next = { ...task, ...definedFields(details, detailNames), status, updated_at: updatedAt };
+    const next = { ...task, ...defined(details), status, updated_at: updatedAt };
     this.#send(
       this.#tasks.map((each) => (each === task ? next : each)),
       updatedAt,
@@ -118,13 +114,11 @@ export class TaskListReporter {
   }
 
   #send(tasks: readonly Task[], updatedAt: string, omitted: number): void {
-    if (this.#isHeld) {
-      this.#tasks = tasks;
-    } else {
+    if (!this.#isHeld) {
       const metadata = omitted > 0 && { metadata: { omitted_tasks: omitted } };
       this.#run.send("task_list", { tasks, updated_at: updatedAt, ...metadata });
-      this.#tasks = structuredClone(tasks);
     }
+    this.#tasks = tasks;
     this.#omitted = omitted;
   }
 }

@@ -51,14 +51,8 @@ export type ReporterErrorCode =
   | "verification_open"
   /** A later verification of the run was begun; this one does not change any more. */
   | "superseded"
-  /** The contract has more characters than a harness takes. `field` says where most of them are, `limit` how many may be. */
+  /** The contract has more characters than a harness takes. */
   | "snapshot_too_large";
-
-/** What a {@link ReporterError} says besides: the field, such as `tasks.0.title`, and the limit it went beyond, in characters. */
-export interface ReporterErrorDetails {
-  readonly field?: string;
-  readonly limit?: number;
-}
 
 /**
  * A report that would contradict an earlier one, or that no harness would take (`code`, {@link ReporterErrorCode}). Nothing
@@ -66,16 +60,6 @@ export interface ReporterErrorDetails {
  */
 export class ReporterError extends HarnessError<ReporterErrorCode> {
   static override readonly brand = "ReporterError";
-  /** With `snapshot_too_large`: where most of it is, such as `tasks.3.error`. */
-  readonly field?: string;
-  /** With `snapshot_too_large`: the characters that a contract may have. */
-  readonly limit?: number;
-
-  constructor(code: ReporterErrorCode, message: string, { field, limit }: ReporterErrorDetails = {}) {
-    super(code, message);
-    if (field !== undefined) this.field = field;
-    if (limit !== undefined) this.limit = limit;
-  }
 }
 
 /** Throws `illegal_transition` unless `to` may follow `from`. */

@@ -1,5 +1,7 @@
 import type { Verification, VerificationCheck, VerificationStatus } from "@harnesskit/protocol/ahp";
-import { definedFields, type RunContext } from "./snapshot.ts";
+import type { CreateId } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
+import type { ContractSender } from "./contract-sender.ts";
 import { assertTransition, isTerminal, ReporterError, verificationTransitions } from "./transitions.ts";
 
 /** The other fields of a check. A field that is left out stays as it was. */
@@ -13,19 +15,21 @@ export type VerificationDetails = Partial<Pick<Verification, "artifacts" | "resi
 
 type Snapshot = VerificationDetails & Pick<Verification, "status"> & { readonly checks: VerificationCheck[] };
 
-const detailNames = ["artifacts", "residual_risks", "metadata"] as const;
-const checkDetailNames = ["subject", "command", "message", "evidence", "artifacts", "metadata"] as const;
+interface VerificationOptions {
+  readonly createId: CreateId;
+  readonly isCurrent: (verification: VerificationReporter) => boolean;
+}
 
 /** One attempt to verify a run. Each change sends it whole, and throws `snapshot_too_large` where that is too long. */
 export class VerificationReporter {
-  readonly #run: RunContext;
-  readonly #isCurrent: (verification: VerificationReporter) => boolean;
+  readonly #run: ContractSender;
+  readonly #options: VerificationOptions;
   #snapshot: Snapshot = { status: "pending", checks: [] };
 
   /** @internal */
-  constructor(run: RunContext, isCurrent: (verification: VerificationReporter) => boolean) {
+  constructor(run: ContractSender, options: VerificationOptions) {
     this.#run = run;
-    this.#isCurrent = isCurrent;
+    this.#options = options;
     this.#send(this.#snapshot);
   }
 
@@ -33,26 +37,26 @@ export class VerificationReporter {
     return this.#snapshot.status;
   }
 
-  /** The checks as they were last sent; a copy. */
+  /** The checks as they were last sent. */
   get checks(): readonly VerificationCheck[] {
-    return structuredClone(this.#snapshot.checks);
+    return this.#snapshot.checks;
   }
 
   /** Moves the verification on. Throws `illegal_transition`, `superseded`, `run_ended`. */
   set(status: VerificationStatus, details: VerificationDetails = {}): void {
     this.#assertCurrent();
     assertTransition("the verification", verificationTransitions, this.status, status);
-    this.#send({ ...this.#snapshot, ...definedFields(details, detailNames), status });
+    this.#send({ ...this.#snapshot, ...defined(details), status });
   }
 
   /** Adds a check and returns its id. Throws `duplicate_id`, `superseded`, `run_ended`, and `illegal_transition` after an outcome. */
   addCheck(check: NewCheck): string {
     const { checks } = this.#withoutOutcome();
-    const { id = this.#run.createId("check"), subject } = check;
+    const { id = this.#options.createId("check") } = check;
     if (checks.some((each) => each.id === id)) {
       throw new ReporterError("duplicate_id", `there is a check ${JSON.stringify(id)} already`);
     }
-    const added = { ...definedFields(check, checkDetailNames), id, subject, status: "pending" as const };
+    const added: VerificationCheck = { ...defined(check), id, status: "pending" };
     this.#send({ ...this.#snapshot, checks: [...checks, added] });
     return id;
   }
@@ -66,13 +70,13 @@ export class VerificationReporter {
     const check = checks.find((each) => each.id === id);
     if (!check) throw new ReporterError("unknown_id", `there is no check ${JSON.stringify(id)}`);
     assertTransition(`check ${JSON.stringify(id)}`, verificationTransitions, check.status, status);
-    const changed = { ...check, ...definedFields(details, checkDetailNames), status };
+    const changed = { ...check, ...defined(details), status };
     this.#send({ ...this.#snapshot, checks: checks.map((each) => (each === check ? changed : each)) });
   }
 
   #assertCurrent(): void {
     this.#run.assertOpen();
-    if (this.#isCurrent(this)) return;
+    if (this.#options.isCurrent(this)) return;
     throw new ReporterError("superseded", "a later verification of the run was begun");
   }
 
@@ -84,6 +88,6 @@ export class VerificationReporter {
 
   #send(snapshot: Snapshot): void {
     this.#run.send("verification", { ...snapshot, updated_at: this.#run.now() });
-    this.#snapshot = structuredClone(snapshot);
+    this.#snapshot = snapshot;
   }
 }

@@ -3,13 +3,13 @@ import {
   type Clock,
   checkNumber,
   defineLimits,
-  defineOptions,
   type HarnessError,
   type LimitsOf,
   systemClock,
 } from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
 import type { EventFields } from "../events.ts";
+import { checkSupervisionOptions } from "../option-names.ts";
 
 /** What supervision uses of a client. */
 export type SupervisingClient = Pick<AhpClient, "decide" | "notify" | "supports" | "sessionId">;
@@ -97,17 +97,6 @@ export interface ResolvedSupervision
   readonly limits: SupervisionLimits;
   readonly fields: () => EventFields;
 }
-
-const checkSupervisionOptions = defineOptions<SupervisionOptions>("supervision", {
-  onEscalate: false,
-  escalationTimeoutMs: false,
-  limits: false,
-  oversizePrompt: { truncate: true, refuse: true },
-  approvals: { harness: true, sdk: true },
-  fields: false,
-  onError: false,
-  clock: false,
-});
 
 /** Fills in the defaults. Throws `invalid_argument` for invalid options. */
 export const resolveSupervision = (options: SupervisionOptions): ResolvedSupervision => {

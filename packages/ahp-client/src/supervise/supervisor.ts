@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { randomId } from "@harnesskit/wire";
-import { checkSupervisorOptions } from "../option-names.ts";
 import { type ConfirmRequest, confirm } from "./confirm.ts";
 import { allowModelCall, type ModelRequest } from "./model-request.ts";
 import { isIterator, reportedIterator } from "./reported-iterator.ts";
@@ -66,7 +65,6 @@ export interface Supervisor {
 
 /** Throws `invalid_argument` for options that cannot be used. */
 export const createSupervisor = (client: SupervisingClient, options: SupervisionOptions = {}): Supervisor => {
-  checkSupervisorOptions(options);
   const supervision = new Supervision(client, options);
   return {
     async runTool<T>(call: ToolRun<T>): Promise<T> {

@@ -96,10 +96,3 @@ export const isConnectionLoss = (thrown: unknown): boolean => {
   const kind = connectionFailureOf(thrown);
   return kind === "connection_lost" || kind === "unreachable";
 };
-
-/** Whether `frame_too_large` of an exchange is about the reply to this message: the size of the message tells. */
-export const isReplyTooLarge = (error: unknown, message: unknown): error is HarnessError => {
-  if (!HarnessError.isInstance(error) || error.code !== "frame_too_large") return false;
-  const limit = "maxFrameBytes" in error ? Number(error.maxFrameBytes) : 0;
-  return new TextEncoder().encode(JSON.stringify(message)).length <= limit;
-};

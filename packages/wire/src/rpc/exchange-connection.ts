@@ -1,8 +1,7 @@
 import { HarnessError, InvalidMessageError } from "../errors.ts";
-import type { Exchange } from "../exchange.ts";
+import { type Exchange, isReplyTooLarge } from "../exchange.ts";
 import { type Clock, maxTimerMs } from "../time/clock.ts";
 import { within } from "../time/within.ts";
-import { isReplyTooLarge } from "./connection-failure.ts";
 import { messageKind, type ResponseMessage } from "./message.ts";
 import type { RequestOptions } from "./peer-options.ts";
 import type { RpcConnection } from "./rpc-connection.ts";

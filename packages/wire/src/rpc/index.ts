@@ -18,7 +18,6 @@ export {
   connectionEndOf,
   connectionFailureOf,
   isConnectionLoss,
-  isReplyTooLarge,
 } from "./connection-failure.ts";
 export { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 export type {

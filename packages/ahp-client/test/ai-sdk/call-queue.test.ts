@@ -1,13 +1,13 @@
 import { BufferFullError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { Lane } from "../../src/ai-sdk/lane.ts";
+import { CallQueue } from "../../src/ai-sdk/call-queue.ts";
 
-describe("a lane", () => {
+describe("the queue of model calls", () => {
   it("is given on in the order of arrival, and nobody slips in between", async () => {
-    const lane = new Lane(10);
+    const queue = new CallQueue(10);
     const order: string[] = [];
     const use = async (name: string) => {
-      const leave = await lane.enter(undefined);
+      const leave = await queue.enter(undefined);
       order.push(`${name} in`);
       return leave;
     };
@@ -20,24 +20,24 @@ describe("a lane", () => {
     (await third)?.();
     (await fourth)?.();
     expect(order).toEqual(["first in", "second in", "third in", "fourth in"]);
-    expect(await lane.enter(undefined)).toBeTypeOf("function");
+    expect(await queue.enter(undefined)).toBeTypeOf("function");
   });
 
   it("is bounded, and left by who gives up", async () => {
-    const lane = new Lane(1);
+    const queue = new CallQueue(1);
     const abort = new AbortController();
-    const leave = await lane.enter(undefined);
-    const waiting = lane.enter(abort.signal);
+    const leave = await queue.enter(undefined);
+    const waiting = queue.enter(abort.signal);
     let thrown: unknown;
-    await lane.enter(undefined).catch((error: unknown) => {
+    await queue.enter(undefined).catch((error: unknown) => {
       thrown = error;
     });
     expect(thrown).toBeInstanceOf(BufferFullError);
     expect(thrown).toMatchObject({ code: "buffer_full", limitName: "maxQueued" });
     abort.abort();
     expect(await waiting).toBeUndefined();
-    expect(await lane.enter(abort.signal)).toBeUndefined();
+    expect(await queue.enter(abort.signal)).toBeUndefined();
     leave?.();
-    expect(await lane.enter(undefined)).toBeTypeOf("function");
+    expect(await queue.enter(undefined)).toBeTypeOf("function");
   });
 });

@@ -1,10 +1,10 @@
 import { BufferFullError } from "@harnesskit/wire";
-import { Lane as UnboundedLane } from "@harnesskit/wire/rpc";
+import { Lane } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
 
-/** Lets in one user at a time, in the order in which they came. */
-export class Lane {
-  readonly #lane = new UnboundedLane(1);
+/** One call at a time, in the order in which they came. */
+export class CallQueue {
+  readonly #lane = new Lane(1);
   readonly #maxWaiting: number;
   #waiting = 0;
 
@@ -13,7 +13,7 @@ export class Lane {
   }
 
   /**
-   * Resolves with the function that leaves the lane, once it is free; with undefined when the signal aborted before. Rejects
+   * Resolves with the function that ends the caller's turn, once it has come; with undefined when the signal aborted before. Rejects
    * with `buffer_full` when too many wait.
    */
   async enter(signal: AbortSignal | undefined): Promise<(() => void) | undefined> {
