@@ -21,7 +21,7 @@ export type {
 export type { InboundCall } from "./inbound-call.ts";
 export { KeyedLanes, Lane } from "./lane.ts";
 export type { ErrorReply, MessageKind, Reply, ResponseMessage, ResultReply, RpcReply } from "./message.ts";
-export { type BatchCall, createPeer, type Peer } from "./peer.ts";
+export { createPeer, type Peer } from "./peer.ts";
 export type { CancellationProtocol, PeerHandlers, PeerOptions, RequestOptions } from "./peer-options.ts";
 export type { RpcErrors } from "./rpc-errors.ts";
 export type { Call, CallOutcome, Respond, RpcMethod, RpcMethods } from "./rpc-method.ts";

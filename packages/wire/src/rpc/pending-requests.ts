@@ -100,14 +100,6 @@ export class PendingRequests {
     return this.#pending.size === 1 && this.fail(id, error);
   }
 
-  /** Says what is wrong with the id of an answer that belongs to no request. */
-  describeUnknownId(id: unknown): string {
-    const expected = this.options.stringIds ? "string" : "number";
-    const shown = JSON.stringify(id).slice(0, 64);
-    if (id === null || typeof id === expected) return `came to no request: no request has the id ${shown}`;
-    return `has the ${typeof id} ${shown} as its id, and the ids of requests are ${expected}s here`;
-  }
-
   /** Whether a request had this id that waits no more. */
   wasSent(id: unknown): boolean {
     if (typeof id !== (this.options.stringIds ? "string" : "number")) return false;
