@@ -141,13 +141,13 @@ export class SessionCalls {
   }
 
   #refuse(payload: CoreToolCall["payload"], tool: CompiledTool | undefined): RuntimeError | undefined {
-    const { limits, isStopping, running } = this.#core;
+    const { limits, isStopping, runningTools } = this.#core;
     const { maxToolInputBytes: maxBytes, maxInFlightCalls } = limits;
     const { AgentUnavailable, Busy, InputTooLarge, InvalidInput, ToolNotFound } = RuntimeErrorCode;
     const retryable = { retryable: true };
     if (isStopping) return runtimeError(AgentUnavailable, "the agent is stopping", retryable);
     if (!tool) return runtimeError(ToolNotFound, "the agent has no tool of this id");
-    if (running.count >= maxInFlightCalls) {
+    if (runningTools >= maxInFlightCalls) {
       return runtimeError(Busy, `${maxInFlightCalls} calls are running`, retryable);
     }
     const problem = jsonProblem(payload.input, { maxBytes });
