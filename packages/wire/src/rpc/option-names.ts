@@ -23,6 +23,5 @@ export const checkPeerOptions = defineOptions<PeerOptions>("createPeer", {
   maxBatchSize: false,
   stringIds: false,
   attributesErrors: false,
-  cancellation: false,
   clock: false,
 });

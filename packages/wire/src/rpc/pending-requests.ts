@@ -26,8 +26,6 @@ export interface PendingOptions {
   readonly clock: Clock;
   readonly maxPendingRequests: number;
   readonly stringIds: boolean;
-  /** Called when a request is given up on this side, so that the other side can be notified. */
-  readonly onGivenUp: (id: number | string) => void;
 }
 
 /** The requests that wait for their answers, each until its deadline. */
@@ -41,7 +39,7 @@ export class PendingRequests {
     this.#deadlines = new Deadlines({
       clock: options.clock,
       entries: () => this.#pending.values(),
-      expired: ({ id, method, timeoutMs }) => this.giveUp(id, new RequestTimeoutError(method, timeoutMs)),
+      expired: ({ id, method, timeoutMs }) => void this.fail(id, new RequestTimeoutError(method, timeoutMs)),
     });
   }
 
@@ -114,11 +112,6 @@ export class PendingRequests {
     for (const id of [...this.#pending.keys()]) this.fail(id, error);
   }
 
-  /** Settles a request that is given up on this side, and reports that. */
-  giveUp(id: number | string, error: HarnessError): void {
-    if (this.fail(id, error)) this.options.onGivenUp(id);
-  }
-
   #take(id: unknown): Pending | undefined {
     const pending = this.#pending.get(id as number | string);
     if (!pending) return undefined;
@@ -128,7 +121,7 @@ export class PendingRequests {
   }
 
   #listen(id: number | string, method: string, signal: AbortSignal): () => void {
-    const onAbort = () => this.giveUp(id, new RequestCancelledError(method, { cause: signal.reason }));
+    const onAbort = () => this.fail(id, new RequestCancelledError(method, { cause: signal.reason }));
     sharedSignal(signal).addEventListener("abort", onAbort, { once: true });
     return () => signal.removeEventListener("abort", onAbort);
   }
