@@ -32,6 +32,12 @@ export const addRun = (program: Command, context: CommandContext): void => {
       ).choices(approvals),
     )
     .option("--thread <id>", "continue this thread; its pending approvals come first")
+    .addOption(
+      new Option(
+        "--continue",
+        "with --thread: if its last turn was interrupted, go on with it from its last step, instead of ending it",
+      ).conflicts("attach"),
+    )
     .option(
       "--file <path>",
       "give the model this file of the workspace: an image, a PDF or text; can be given several times",
@@ -68,7 +74,9 @@ export const addRun = (program: Command, context: CommandContext): void => {
       `\nExample:
   harness run --approve once "run the tests"
   echo "run the tests" | harness run --approve once
+  harness run "describe this repository" > answer.md
 
+Standard output is the answer alone: tools, questions and how the turn ended go to standard error.
 If standard input is not a terminal, no user can be asked: calls that need an approval do not
 run, and the exit code is 3. --approve once approves each call, for example in a script.`,
     )

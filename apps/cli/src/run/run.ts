@@ -2,7 +2,7 @@ import type { HubPlace } from "@harnesskit/hub/place";
 import type { ExitCode } from "../cli-error.ts";
 import { usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
-import { Interrupts, interruptedExitCode } from "../interruption.ts";
+import { endWithStderr, Interrupts, interruptedExitCode } from "../interruption.ts";
 import { checkedModel } from "../serve/models.ts";
 import {
   noPolicyText,
@@ -26,6 +26,8 @@ export interface RunOptions extends PolicyOptions {
   readonly installedAgents?: boolean;
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
+  /** Go on with a turn of `thread` that was interrupted. @default it ends as interrupted */
+  readonly continue?: true;
   /** Files that the model is given, by paths from the current directory. @default none */
   readonly file?: readonly string[];
   /** The endpoint of a server that runs. @default one is started */
@@ -99,6 +101,8 @@ export const run = async (
     throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
   }
   checkWhenBusy(prompt, options);
+  if (options.continue && threadId === undefined)
+    throw usageError("--continue needs --thread", "For example: harness run --thread ID --continue");
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const { version } = context;
@@ -112,12 +116,14 @@ export const run = async (
     void server.close().then(quit);
   });
   interrupts.listen();
+  endWithStderr();
   const server = new RunServer({
     attach,
     service: {
       ...options,
       cwd: workspace,
       model: options.model ?? "offline",
+      interruptedTurns: options.continue && ("retry" as const),
       // The server uses the hub that was found here.
       ...(choice.kind === "hub" && { hub: hub?.directory ?? (false as const) }),
       version,

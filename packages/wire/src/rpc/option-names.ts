@@ -22,6 +22,5 @@ export const checkPeerOptions = defineOptions<PeerOptions>("createPeer", {
   maxQueuedCalls: false,
   maxBatchSize: false,
   stringIds: false,
-  attributesErrors: false,
   clock: false,
 });

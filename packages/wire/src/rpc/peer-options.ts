@@ -47,11 +47,6 @@ export interface PeerOptions {
   readonly maxBatchSize?: number | undefined;
   /** Send request ids as strings, for protocols that want them. @default false */
   readonly stringIds?: boolean | undefined;
-  /**
-   * Takes an error without an id as the answer to the one request that waits: for protocols whose other side cannot say
-   * which message it could not read. @default false: it goes to `onError`
-   */
-  readonly attributesErrors?: boolean | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
@@ -83,6 +78,5 @@ export const resolvePeerOptions = (options: PeerOptions) => ({
   maxQueuedCalls: atLeastOne("maxQueuedCalls", options.maxQueuedCalls ?? 1024),
   maxBatchSize: atLeastOne("maxBatchSize", options.maxBatchSize ?? 100),
   stringIds: options.stringIds ?? false,
-  attributesErrors: options.attributesErrors ?? false,
   clock: options.clock ?? systemClock,
 });

@@ -1,8 +1,7 @@
-import type { ErrorObject, Params } from "@harnesskit/protocol/envelope";
+import type { Params } from "@harnesskit/protocol/envelope";
 import { callSafely } from "../call-safely.ts";
 import type { Channel, CloseReason } from "../channel.ts";
 import { ConnectionClosedError, HarnessError, InvalidMessageError } from "../errors.ts";
-import { ProtocolError } from "../protocol-error.ts";
 import { ChannelServer } from "./channel-server.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { type MessageKind, type ResponseMessage, type RpcReply, readableId } from "./message.ts";
@@ -15,7 +14,8 @@ import {
   resolvePeerOptions,
 } from "./peer-options.ts";
 import { PendingRequests } from "./pending-requests.ts";
-import { exceedsFrame } from "./rpc-errors.ts";
+import type { RpcConnection } from "./rpc-connection.ts";
+import { exceedsFrame, toReceivedError } from "./rpc-errors.ts";
 import { findMethod, type RpcMethod } from "./rpc-method.ts";
 import type { RpcOrigin } from "./rpc-origin.ts";
 
@@ -23,7 +23,7 @@ import type { RpcOrigin } from "./rpc-origin.ts";
  * One end of a JSON-RPC 2.0 connection: both ends may call, notify and answer. Knows no method. When the channel
  * closes, every pending request is settled with `connection_closed` and every running handler is aborted.
  */
-export class Peer<Context = unknown> {
+export class Peer<Context = unknown> implements RpcConnection {
   readonly #channel: Channel<Context>;
   readonly #handlers: Pick<PeerHandlers, "end" | "close" | "onError">;
   readonly #options: ReturnType<typeof resolvePeerOptions>;
@@ -136,18 +136,11 @@ export class Peer<Context = unknown> {
       this.#server.note(true);
       return;
     }
-    const isWithoutId = id === null || id === "";
-    if (error && isWithoutId && this.#options.attributesErrors) {
-      if (this.#pending.failOnly(toReceivedError(error))) return;
-    }
     const what = error ? `an error answer (${error.code})` : "an answer";
     this.#fault(
       this.#pending.wasSent(id)
         ? new InvalidMessageError("late_answer", `${what} came late or twice`)
-        : new InvalidMessageError(
-            "not_json_rpc",
-            `${what} came to no request: it has the id ${JSON.stringify(id).slice(0, 64)}`,
-          ),
+        : new InvalidMessageError("not_json_rpc", `${what} came to no request`),
     );
   }
 
@@ -217,9 +210,6 @@ export class Peer<Context = unknown> {
     callSafely(() => this.#handlers.onError?.(error));
   }
 }
-
-const toReceivedError = ({ code, message, data }: ErrorObject): ProtocolError =>
-  new ProtocolError(code, message, data === undefined ? {} : { data });
 
 /**
  * One end of a JSON-RPC 2.0 connection over an open channel, which it starts. Throws `invalid_argument` for an option that

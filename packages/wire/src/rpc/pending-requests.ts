@@ -1,4 +1,11 @@
-import { BufferFullError, type HarnessError, RequestCancelledError, RequestTimeoutError } from "../errors.ts";
+import { displayText } from "../display.ts";
+import {
+  BufferFullError,
+  type HarnessError,
+  InvalidMessageError,
+  RequestCancelledError,
+  RequestTimeoutError,
+} from "../errors.ts";
 import { sharedSignal } from "../shared-signal.ts";
 import type { Clock } from "../time/clock.ts";
 import { Deadlines } from "../time/deadline.ts";
@@ -9,6 +16,8 @@ interface Pending {
   readonly method: string;
   readonly timeoutMs: number;
   readonly dueMs: number;
+  /** The faults before it was sent. */
+  readonly faults: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: HarnessError) => void;
   readonly unlisten: (() => void) | undefined;
@@ -33,18 +42,30 @@ export class PendingRequests {
   readonly #pending = new Map<number | string, Pending>();
   readonly #deadlines: Deadlines<Pending>;
   #lastId = 0;
+  #faults = 0;
+  #lastFault: HarnessError | undefined;
   #closed: HarnessError | undefined;
 
   constructor(readonly options: PendingOptions) {
     this.#deadlines = new Deadlines({
       clock: options.clock,
       entries: () => this.#pending.values(),
-      expired: ({ id, method, timeoutMs }) => void this.fail(id, new RequestTimeoutError(method, timeoutMs)),
+      expired: (pending) => {
+        const { id, method, timeoutMs } = pending;
+        this.fail(id, this.#explain(pending, new RequestTimeoutError(method, timeoutMs)));
+      },
     });
   }
 
-  get size(): number {
-    return this.#pending.size;
+  /** What was wrong with the last message that arrived and is of no use. */
+  get lastFault(): HarnessError | undefined {
+    return this.#lastFault;
+  }
+
+  /** Something arrived that is of no use: what waits and gets no answer rejects with `invalid_message`. */
+  fault(error: HarnessError): void {
+    this.#faults++;
+    this.#lastFault = error;
   }
 
   /**
@@ -70,6 +91,7 @@ export class PendingRequests {
         method,
         timeoutMs,
         dueMs: this.#deadlines.dueAfter(timeoutMs),
+        faults: this.#faults,
         resolve,
         reject,
         unlisten: signal && this.#listen(id, method, signal),
@@ -109,7 +131,14 @@ export class PendingRequests {
   close(error: HarnessError): void {
     this.#closed = error;
     this.#deadlines.stop();
-    for (const id of [...this.#pending.keys()]) this.fail(id, error);
+    for (const pending of [...this.#pending.values()]) this.fail(pending.id, this.#explain(pending, error));
+  }
+
+  #explain({ faults }: Pending, error: HarnessError): HarnessError {
+    if (faults === this.#faults) return error;
+    const fault = displayText(this.#lastFault?.message ?? "", { maxLength: 300 });
+    const text = `what the other side sent does not answer the call (${fault}): ${error.message}`;
+    return new InvalidMessageError("not_json_rpc", text, { cause: error });
   }
 
   #take(id: unknown): Pending | undefined {
