@@ -166,7 +166,7 @@ describe("an answer that cannot be used", () => {
     clock.advance(10_000);
     const refused = await verdict;
     expectRefused(refused, "pre_action", "invalid_answer");
-    expect(refused.reason).toContain("came to no request: it has the id 2");
+    expect(refused.reason).toContain("came to no request");
   });
 
   it("has null beside its error or its result: it is as if the null had not come", async () => {
