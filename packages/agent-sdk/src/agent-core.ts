@@ -1,8 +1,8 @@
 import { tmpdir } from "node:os";
 import { callSafely, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import { settleWithin } from "@harnesskit/wire/time";
 import type { AgentSettings } from "./agent-options.ts";
 import { OutputFiles } from "./output-files.ts";
-import { RunningCalls } from "./running-calls.ts";
 import type { Session } from "./session.ts";
 import { type CompiledTool, compileTool, type Tool } from "./tool.ts";
 
@@ -54,7 +54,10 @@ export class ToolTable {
 export class AgentCore {
   readonly settings: AgentSettings;
   readonly tools: ToolTable;
-  readonly running: RunningCalls;
+  /** Tools that run, for calls of all connections. */
+  runningTools = 0;
+  /** Those of them whose results were sent. */
+  abandonedTools = 0;
   /** Undefined where outputs that are too large fail. */
   readonly outputFiles: OutputFiles | undefined;
   readonly startedMs: number;
@@ -66,11 +69,11 @@ export class AgentCore {
   interruptRun: (() => void) | undefined;
   /** The token that `run` connects with. */
   token = "";
+  readonly #idle: (() => void)[] = [];
 
   constructor(settings: AgentSettings) {
     this.settings = settings;
     this.tools = new ToolTable(settings.id, settings.tools ?? []);
-    this.running = new RunningCalls(settings.clock);
     this.startedMs = settings.clock.elapsedMs();
     const { outputFiles = true, outputDirectory = tmpdir(), limits } = settings;
     this.outputFiles = outputFiles ? new OutputFiles(outputDirectory, limits.maxOutputFilesBytes) : undefined;
@@ -97,13 +100,28 @@ export class AgentCore {
     return redacted;
   };
 
+  /** A tool has ended, whose call was settled before. */
+  toolEnded(): void {
+    this.abandonedTools--;
+    if (--this.runningTools > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** Settles when no tool runs, or after the grace. */
+  async whenIdle(): Promise<void> {
+    if (this.runningTools === 0) return;
+    const idle = new Promise<void>((resolve) => this.#idle.push(resolve));
+    const { clock, graceMs: timeoutMs } = this;
+    await settleWithin(idle, { name: "idle", timeoutMs, clock, holdsProcess: false });
+  }
+
   /** Ends all connections: their calls are aborted and have their results; then the output files are removed. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.interruptRun?.();
     try {
       await Promise.all([...this.sessions].map((session) => session.stop(this.graceMs)));
-      await this.running.idle(this.graceMs);
+      await this.whenIdle();
       await this.outputFiles?.close();
     } finally {
       this.isStopping = false;

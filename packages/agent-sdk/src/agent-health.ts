@@ -19,7 +19,7 @@ const ownHealth = (core: AgentCore): AgentHealth => {
 
 /** The worse of what the agent says of itself and of what is counted: tools that run on after their call has ended. */
 export const agentHealth = (core: AgentCore): AgentHealth => {
-  const { abandoned } = core.running;
+  const { abandonedTools: abandoned } = core;
   const own = ownHealth(core);
   const full = abandoned >= core.limits.maxInFlightCalls ? "unhealthy" : "degraded";
   const counted = abandoned > 0 ? full : "ok";

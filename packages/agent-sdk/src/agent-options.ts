@@ -1,9 +1,9 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { AgentIdSchema, SemanticVersionSchema } from "@harnesskit/protocol/runtime";
-import { type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import { checkNumber, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
 import type { RejectedTool } from "./errors.ts";
-import { type AgentLimits, type AgentTimes, agentLimits, agentTimes } from "./limits.ts";
+import { type AgentLimits, agentLimits } from "./limits.ts";
 import type { Tool } from "./tool.ts";
 
 /** How an agent is, in its own judgement (section 4.5.1). */
@@ -13,7 +13,7 @@ export interface AgentHealth {
   readonly details?: JsonObject | undefined;
 }
 
-export interface AgentOptions extends Partial<AgentTimes> {
+export interface AgentOptions {
   /** As in the manifest: letters, digits, `.`, `_` and `-`, up to 128, with a letter or digit first. */
   readonly id: string;
   /** Semantic version of the agent, such as `1.4.0`. */
@@ -47,16 +47,18 @@ export interface AgentOptions extends Partial<AgentTimes> {
    * @default ok
    */
   readonly health?: (() => AgentHealth) | undefined;
+  /** How long an aborted tool may take to end before its result is sent without it, in milliseconds. @default 2000 */
+  readonly cancelGraceMs?: number | undefined;
   /** For tests. @default the real time */
   readonly clock?: Clock | undefined;
 }
 
 /** The options with their defaults. */
-export type AgentSettings = Omit<AgentOptions, keyof AgentTimes | "limits" | "clock"> &
-  AgentTimes & {
-    readonly limits: AgentLimits;
-    readonly clock: Clock;
-  };
+export interface AgentSettings extends AgentOptions {
+  readonly cancelGraceMs: number;
+  readonly limits: AgentLimits;
+  readonly clock: Clock;
+}
 
 /** Throws `invalid_argument` for what cannot be used. */
 export const toAgentSettings = (options: AgentOptions): AgentSettings => {
@@ -70,12 +72,10 @@ export const toAgentSettings = (options: AgentOptions): AgentSettings => {
       "version must be a semantic version of up to 256 characters, such as 1.4.0 or 2.0.0-rc.1",
     );
   }
-  const names = Object.keys(agentTimes.defaults) as (keyof AgentTimes)[];
-  const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<AgentTimes>;
   return {
     ...options,
     clock: options.clock ?? systemClock,
-    ...agentTimes.resolve(times, "options"),
+    cancelGraceMs: checkNumber("cancelGraceMs", options.cancelGraceMs ?? 2000, { min: 0 }),
     limits: agentLimits.resolve(options.limits),
   };
 };

@@ -5,10 +5,9 @@ import { isObject } from "@harnesskit/wire/json";
 import type { AgentLimits } from "./limits.ts";
 import type { Outbox } from "./outbox.ts";
 import { toMessage } from "./outgoing-message.ts";
+import { writeJson } from "./output.ts";
 import type { SessionCalls } from "./session-calls.ts";
-import { splitText } from "./split-text.ts";
 import type { ToolCall } from "./tool-call.ts";
-import { writeJson } from "./written-json.ts";
 
 export type StreamPayload = AgentToolStream["payload"];
 export type TextChannel = "stdout" | "stderr" | "log" | "status";
@@ -143,4 +142,26 @@ export class CallStream {
     this.#unmarked = 0;
     this.#push({ channel: "log", data: { text } }, text.length);
   }
+}
+
+/** The string in pieces of at most `maxBytes` bytes of UTF-8 each (at least 4), cut between characters. */
+export function* splitText(text: string, maxBytes: number): Generator<string> {
+  if (text.length * 3 <= maxBytes) {
+    yield text;
+    return;
+  }
+  let from = 0;
+  let bytes = 0;
+  for (let at = 0; at < text.length; at++) {
+    const point = text.codePointAt(at) ?? 0;
+    const width = point > 0xffff ? 4 : point > 0x7ff ? 3 : point > 0x7f ? 2 : 1;
+    if (bytes + width > maxBytes && at > from) {
+      yield text.slice(from, at);
+      from = at;
+      bytes = 0;
+    }
+    bytes += width;
+    if (width === 4) at++;
+  }
+  yield text.slice(from);
 }

@@ -19,7 +19,7 @@ export {
   ToolFailedError,
   ToolsRejectedError,
 } from "./errors.ts";
-export { type AgentLimits, type AgentTimes, agentLimits, agentTimes } from "./limits.ts";
+export { type AgentLimits, agentLimits } from "./limits.ts";
 export type { LocalCallOptions } from "./local-call.ts";
 export type { Registration } from "./registrar.ts";
 export type { RunEnd, RunOptions } from "./run.ts";

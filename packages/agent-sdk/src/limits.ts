@@ -25,21 +25,10 @@ export const agentLimits = defineLimits({
 
 export type AgentLimits = LimitsOf<typeof agentLimits>;
 
-const fromZero = (milliseconds: number) => ({ default: milliseconds, min: 0, allowFraction: true });
-
-/** Times of an agent, in milliseconds. */
-export const agentTimes = defineLimits({
-  /** How long an aborted tool may take to end before its result is sent without it. */
-  cancelGraceMs: fromZero(2000),
-  /** How long the core may take to answer `agent.hello`. */
-  welcomeTimeoutMs: fromZero(10_000),
-  /** How long the core may take to answer a registration. */
-  registerTimeoutMs: fromZero(10_000),
-  /** How long the core may take to close after `core.goodbye` before the agent does. */
-  goodbyeTimeoutMs: fromZero(5000),
-});
-
-export type AgentTimes = LimitsOf<typeof agentTimes>;
-
 /** The smallest `max_frame_bytes` of a core that an agent can work with. */
 export const minFrameBytes = 1024;
+
+/** How long the core may take to answer `agent.hello` or a registration, in milliseconds. */
+export const answerTimeoutMs = 10_000;
+/** How long the core may take to close after `core.goodbye` before the agent does, in milliseconds. */
+export const goodbyeTimeoutMs = 5000;

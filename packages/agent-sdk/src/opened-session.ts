@@ -2,6 +2,7 @@ import type { CoreMessage, CoreWelcome } from "@harnesskit/protocol/runtime";
 import type { HarnessError } from "@harnesskit/wire";
 import type { AgentCore } from "./agent-core.ts";
 import { agentHealth } from "./agent-health.ts";
+import { answerTimeoutMs } from "./limits.ts";
 import type { Outbox } from "./outbox.ts";
 import { toMessage } from "./outgoing-message.ts";
 import { Registrar } from "./registrar.ts";
@@ -18,7 +19,7 @@ export class OpenedSession {
   #isHeartbeatWaiting = false;
 
   constructor(core: AgentCore, outbox: Outbox, welcome: CoreWelcome["payload"]) {
-    const { clock, settings } = core;
+    const { clock } = core;
     const maxFrameBytes = welcome.max_frame_bytes;
     this.welcome = welcome;
     this.#core = core;
@@ -26,7 +27,7 @@ export class OpenedSession {
     this.#calls = new SessionCalls(core, outbox, maxFrameBytes);
     this.registrar = new Registrar({
       clock,
-      timeoutMs: settings.registerTimeoutMs,
+      timeoutMs: answerTimeoutMs,
       maxFrameBytes,
       send: (tools, more, bytes) =>
         outbox.send("agent.tools.register", { tools, more: more || undefined }, {}, bytes),

@@ -15,7 +15,4 @@ export const checkAgentOptions = defineOptions<AgentOptions>("defineAgent", {
   health: false,
   clock: false,
   cancelGraceMs: false,
-  welcomeTimeoutMs: false,
-  registerTimeoutMs: false,
-  goodbyeTimeoutMs: false,
 });

@@ -1,9 +1,9 @@
+import { randomUUID } from "node:crypto";
 import {
   type AgentMessageType,
   RUNTIME_PROTOCOL_VERSION,
   type RuntimeError,
 } from "@harnesskit/protocol/runtime";
-import { nextUuid } from "@harnesskit/wire";
 import { isoTime } from "@harnesskit/wire/time";
 import type { CallOrigin } from "./tool-context.ts";
 
@@ -39,7 +39,7 @@ export const toMessage = (
   const message: OutgoingMessage = {
     v: RUNTIME_PROTOCOL_VERSION,
     type,
-    id: nextUuid(),
+    id: randomUUID(),
     ts: isoTime(nowMs),
     payload,
   };

@@ -1,7 +1,7 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { isObject, measureJson } from "@harnesskit/wire/json";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { InvalidArgumentError } from "@harnesskit/wire";
+import { isObject, jsonProblem, maxJsonDepth, measureJson } from "@harnesskit/wire/json";
 import type { Problem } from "./schema.ts";
-import { type WrittenJson, writeJson } from "./written-json.ts";
 
 /** What a tool returned, made ready for its result. */
 export type EncodedOutput =
@@ -36,4 +36,29 @@ export const encodeOutput = (value: unknown, sureBytes: number, maxBytes: () => 
   return bytes <= limit
     ? { kind: "output", output: copy as JsonObject, bytes }
     : { kind: "large", text, bytes, maxBytes: limit };
+};
+
+/** A value as JSON has it. */
+export interface WrittenJson {
+  readonly text: string;
+  /** In UTF-8. */
+  readonly bytes: number;
+  /** A copy that shares nothing with the value. */
+  readonly copy: JsonValue;
+}
+
+/** Writes a value by the rules of `JSON.stringify`. Throws `invalid_argument` for what has no JSON or nests too deeply. */
+export const writeJson = (value: unknown): WrittenJson => {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw new InvalidArgumentError("the value has no JSON form", { cause });
+  }
+  if (text === undefined) throw new InvalidArgumentError("the value has no JSON form");
+  const copy = JSON.parse(text) as JsonValue;
+  if (jsonProblem(copy)) {
+    throw new InvalidArgumentError(`the value nests deeper than ${maxJsonDepth} levels`);
+  }
+  return { text, bytes: Buffer.byteLength(text), copy };
 };

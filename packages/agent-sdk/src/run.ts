@@ -21,11 +21,9 @@ export interface RunOptions {
   readonly signals?: boolean | undefined;
   /**
    * How the agent connects again after the core asked it to come back; the wait before the first attempt is the core's
-   * `retry_after_ms`. `false` ends the agent instead. @default 10 attempts, from 100 ms to 30 s apart
+   * `retry_after_ms`, of at most five minutes. `false` ends the agent instead. @default 10 attempts, from 100 ms to 30 s apart
    */
   readonly reconnect?: false | Omit<ReconnectOptions, "waitMs"> | undefined;
-  /** The longest `retry_after_ms` that is waited for; beyond it the agent ends. @default 300000 */
-  readonly maxRetryAfterMs?: number | undefined;
   /** Frames that are larger are refused, in both directions. @default what the core says in the environment, else 4194304 (4 MiB) */
   readonly maxFrameBytes?: number | undefined;
 }
@@ -41,6 +39,9 @@ export interface RunEnd {
 }
 
 const endSignals = ["SIGTERM", "SIGINT"] as const;
+
+/** The longest `retry_after_ms` that is waited for; beyond it the agent ends. */
+const maxRetryAfterMs = 300_000;
 
 /** After these a core may still come up; any other failure is final. */
 const retryable = new Set(["transport_failed", "connection_closed", "request_timeout"]);
@@ -70,7 +71,7 @@ class AgentRun {
       let session = await this.#connect();
       for (;;) {
         const end = await session.closed;
-        await this.#core.running.idle(this.#core.graceMs);
+        await this.#core.whenIdle();
         if (this.#interrupt.signal.aborted) return this.#interrupted();
         const next = await this.#again(end);
         if (!(next instanceof Session)) return next;
@@ -131,7 +132,6 @@ class AgentRun {
 
   /** Connects again if the core asked for it; else says how the agent ends. */
   async #again(end: SessionEnd): Promise<Session | RunEnd> {
-    const { maxRetryAfterMs = 300_000 } = this.#options;
     const policy = this.#reconnect;
     let waitMs = end.goodbye?.retry_after_ms;
     if (policy === undefined || waitMs === undefined || waitMs > maxRetryAfterMs) return toRunEnd(end);

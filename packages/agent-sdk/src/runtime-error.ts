@@ -2,8 +2,8 @@ import type { RuntimeError } from "@harnesskit/protocol/runtime";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { defined } from "@harnesskit/wire/json";
 import { ToolError } from "@harnesskit/wire/tool";
+import { writeJson } from "./output.ts";
 import type { Problem } from "./schema.ts";
-import { writeJson } from "./written-json.ts";
 
 const maxMessageLength = 4096;
 const maxDebugLength = 2048;

@@ -141,13 +141,13 @@ export class SessionCalls {
   }
 
   #refuse(payload: CoreToolCall["payload"], tool: CompiledTool | undefined): RuntimeError | undefined {
-    const { limits, isStopping, running } = this.#core;
+    const { limits, isStopping, runningTools } = this.#core;
     const { maxToolInputBytes: maxBytes, maxInFlightCalls } = limits;
     const { AgentUnavailable, Busy, InputTooLarge, InvalidInput, ToolNotFound } = RuntimeErrorCode;
     const retryable = { retryable: true };
     if (isStopping) return runtimeError(AgentUnavailable, "the agent is stopping", retryable);
     if (!tool) return runtimeError(ToolNotFound, "the agent has no tool of this id");
-    if (running.count >= maxInFlightCalls) {
+    if (runningTools >= maxInFlightCalls) {
       return runtimeError(Busy, `${maxInFlightCalls} calls are running`, retryable);
     }
     const problem = jsonProblem(payload.input, { maxBytes });
@@ -158,14 +158,12 @@ export class SessionCalls {
   }
 
   #send(payload: ResultPayload, origin: CallOrigin, bytes: number): void {
-    const { outbox } = this;
-    // A result that waits must not change when the tool changes what it returned.
-    const kept = outbox.isFree ? payload : (JSON.parse(JSON.stringify(payload)) as ResultPayload);
-    outbox.push({
+    this.outbox.push({
       bytes,
-      take: () => this.#fit(toMessage(this.#core.clock.now(), "agent.tool.result", kept, { origin }), kept),
+      take: () =>
+        this.#fit(toMessage(this.#core.clock.now(), "agent.tool.result", payload, { origin }), payload),
       onRefused: () => {
-        if (kept.output !== undefined) this.#send(tooLarge(kept), origin, 0);
+        if (payload.output !== undefined) this.#send(tooLarge(payload), origin, 0);
       },
     });
   }

@@ -9,7 +9,7 @@ import { type Channel, ConnectionClosedError, createDeferred, HarnessError } fro
 import { settleWithin, within } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
 import { CoreRefusedError, CoreReportedError, RuntimeProtocolError, ToolsRejectedError } from "./errors.ts";
-import { minFrameBytes } from "./limits.ts";
+import { answerTimeoutMs, goodbyeTimeoutMs, minFrameBytes } from "./limits.ts";
 import { OpenedSession } from "./opened-session.ts";
 import { Outbox } from "./outbox.ts";
 import { readCoreMessage, type Violation } from "./read-core-message.ts";
@@ -87,8 +87,8 @@ export class Session {
     });
     this.#hello(manifestHash);
     try {
-      const timeoutMs = settings.welcomeTimeoutMs;
-      const { registrar } = await within(this.#greeted.promise, { name: "agent.hello", timeoutMs, clock });
+      const wait = { name: "agent.hello", timeoutMs: answerTimeoutMs, clock };
+      const { registrar } = await within(this.#greeted.promise, wait);
       await tools.load();
       const declarations = tools.all.map((tool) => tool.declarationFor(settings.id));
       const registration = await registrar.register(declarations, this.#isFirst);
@@ -207,9 +207,8 @@ export class Session {
 
   #dismissed(goodbye: Goodbye): void {
     this.#goodbye = goodbye;
-    const { clock, settings } = this.#core;
     this.#cancelGoodbyeTimer?.();
-    this.#cancelGoodbyeTimer = clock.after(settings.goodbyeTimeoutMs, () => void this.#channel.close());
+    this.#cancelGoodbyeTimer = this.#core.clock.after(goodbyeTimeoutMs, () => void this.#channel.close());
   }
 
   async #judge({ registered, rejected }: Registration): Promise<void> {

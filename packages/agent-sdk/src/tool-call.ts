@@ -91,7 +91,7 @@ export class ToolCall {
 
   /** Validates the input, runs the tool and sends the result. Never rejects. */
   run(): Promise<void> {
-    this.#core.running.add();
+    this.#core.runningTools++;
     this.dueMs = this.#calls.deadlines.dueAfter(this.timeoutMs);
     const { call_id: callId, input, context } = this.payload;
     const parent = readTraceContext(context);
@@ -131,7 +131,7 @@ export class ToolCall {
     }
     if (this.#aborted) this.#settleAborted();
     else this.#settle(end);
-    this.#core.running.remove();
+    this.#core.toolEnded();
   }
 
   /** The work is no longer wanted. The first abort says how the call ends; a later one can only shorten the grace. */
@@ -225,7 +225,7 @@ export class ToolCall {
 
   #endOnce(): void {
     this.#isSettled = true;
-    this.#core.running.settled();
+    this.#core.abandonedTools++;
   }
 
   #settle({ outputBytes = 0, ...end }: End): void {

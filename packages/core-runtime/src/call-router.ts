@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { InvalidArgumentError, isThenable, nextUuid } from "@harnesskit/wire";
+import { InvalidArgumentError, isThenable } from "@harnesskit/wire";
 import { isObject, isPlainObject, jsonProblem, maxJsonDepth } from "@harnesskit/wire/json";
 import type { Agents } from "./agents.ts";
 import type { AuthorizationRequest } from "./authorize.ts";
@@ -51,7 +52,7 @@ export class CallRouter {
     const { session, tool } = found;
     const refused = refuseChanged(tool, options) ?? this.#refuseInput(found, input, options);
     if (refused) return refused;
-    const callId = nextUuid();
+    const callId = randomUUID();
     const asked = { tool, options, callId, causationId: callId, input: input as JsonObject };
     return refusedBy(await awaitVerdict(this.#ask(session, asked)));
   }

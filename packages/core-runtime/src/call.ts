@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { nextUuid, sharedSignal } from "@harnesskit/wire";
+import { sharedSignal } from "@harnesskit/wire";
 import { currentTracer, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
@@ -47,7 +48,7 @@ export type CallState =
 
 /** One call, from its acceptance on. Its session moves it from state to state; this settles it exactly once. */
 export class Call implements ToolCall {
-  readonly callId = nextUuid();
+  readonly callId = randomUUID();
   /** By `elapsedMs` of the clock. */
   readonly startedMs: number;
   readonly timeoutMs: number;
@@ -163,7 +164,7 @@ export class Call implements ToolCall {
 
 /** A call that ended before it began. */
 export const endedCall = (result: CallResult): ToolCall => ({
-  callId: nextUuid(),
+  callId: randomUUID(),
   result: Promise.resolve(result),
   stream: (async function* () {})(),
   cancel() {},

@@ -1,10 +1,10 @@
+import { randomUUID } from "node:crypto";
 import {
   type CoreMessage,
   type CoreMessageType,
   RUNTIME_PROTOCOL_VERSION,
   type RuntimeMessageOf,
 } from "@harnesskit/protocol/runtime";
-import { nextUuid } from "@harnesskit/wire";
 import { type Clock, isoTime } from "@harnesskit/wire/time";
 import type { Call } from "./call.ts";
 
@@ -34,7 +34,7 @@ export const toMessage = <T extends CoreMessageType>(
   const message = {
     v: RUNTIME_PROTOCOL_VERSION,
     type,
-    id: nextUuid(),
+    id: randomUUID(),
     ts: isoTime(clock.now()),
     payload,
   };

@@ -83,8 +83,11 @@ export class SessionCalls {
   /** The call waits for its authorization, or for its directive. */
   hold(call: Call): void {
     if (call.settled || call.state === "authorizing") return;
-    if (this.#hasRoom()) this.#keep(call, "authorizing");
-    else this.#refuseBusy(call);
+    if (this.#hasRoom()) {
+      // What is authorized is what is sent, also where the caller changes its object meanwhile.
+      call.input = structuredClone(call.input);
+      this.#enter(call, "authorizing");
+    } else this.#refuseBusy(call);
   }
 
   /** The call gets the result of another one with its key. */
@@ -102,7 +105,7 @@ export class SessionCalls {
     this.#enter(call, "opened");
     if (this.#hasSlot(call)) this.#send(call);
     else if (this.#hasRoom()) {
-      this.#keep(call, "queued");
+      this.#enter(call, "queued");
       this.#queued.add(call);
     } else this.#refuseBusy(call);
   }
@@ -228,12 +231,6 @@ export class SessionCalls {
 
   #hasSlot(call: Call): boolean {
     return this.inflight < this.#maxInflight && this.#slots.isFree(call);
-  }
-
-  /** The call waits, and its caller may change the input meanwhile. */
-  #keep(call: Call, state: "authorizing" | "queued"): void {
-    call.input = structuredClone(call.input);
-    this.#enter(call, state);
   }
 
   #refuseBusy(call: Call): void {

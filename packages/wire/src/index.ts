@@ -57,7 +57,6 @@ export { Feed } from "./feed.ts";
 export { canonicalJson, digest } from "./json/canonical-json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json/json-difference.ts";
 export { defaultWireLimits, type WireLimits } from "./limits.ts";
-export { nextUuid } from "./next-uuid.ts";
 export { joinKey, noPrincipalKey, principalKey } from "./principal-key.ts";
 export {
   invalidParams,

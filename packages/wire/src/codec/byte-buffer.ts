@@ -51,6 +51,15 @@ export class ByteBuffer {
     return taken;
   }
 
+  /** Drops so many bytes from its beginning. */
+  drop(count: number): void {
+    if (count === this.#length) this.clear();
+    else if (count > 0) {
+      this.#bytes.copyWithin(0, count, this.#length);
+      this.#length -= count;
+    }
+  }
+
   /** Empties it, and releases large memory. */
   clear(): void {
     this.#length = 0;

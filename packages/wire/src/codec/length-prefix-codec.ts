@@ -35,10 +35,17 @@ class LengthPrefixEncoder implements Encoder {
 
   add(message: unknown): void {
     const text = encodeMessage(message, this.#limits);
-    const room = this.#frames.reserve(headerBytes + 3 * text.length);
-    const { written } = this.#utf8.encodeInto(text, room.subarray(headerBytes));
-    writeHeader(room, written);
+    const written = this.#write(text, text.length) ?? this.#write(text, 3 * text.length) ?? 0;
     this.#frames.advance(headerBytes + written);
+  }
+
+  /** Writes a frame into room for so many bytes of text, and returns how many it took; undefined where it needs more. */
+  #write(text: string, bytes: number): number | undefined {
+    const room = this.#frames.reserve(headerBytes + bytes);
+    const { read, written } = this.#utf8.encodeInto(text, room.subarray(headerBytes));
+    if (read < text.length) return undefined;
+    writeHeader(room, written);
+    return written;
   }
 
   take(): Uint8Array {
@@ -69,14 +76,9 @@ class LengthPrefixDecoder implements Decoder {
       return out;
     }
     this.#partial.append(chunk);
-    const bytes = this.#partial.view();
-    const [out, end] = this.#readFrames(bytes);
+    const [out, end] = this.#readFrames(this.#partial.view());
     if (this.broken) this.#partial.clear();
-    else if (end > 0) {
-      const rest = bytes.slice(end);
-      this.#partial.clear();
-      this.#partial.append(rest);
-    }
+    else this.#partial.drop(end);
     return out;
   }
 

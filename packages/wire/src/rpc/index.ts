@@ -35,7 +35,7 @@ export type { InboundCall } from "./inbound-call.ts";
 export { KeyedLanes, Lane } from "./lane.ts";
 export type { ErrorReply, MessageKind, Reply, ResponseMessage, ResultReply, RpcReply } from "./message.ts";
 export { createPeer, type Peer } from "./peer.ts";
-export type { CancellationProtocol, PeerHandlers, PeerOptions, RequestOptions } from "./peer-options.ts";
+export type { PeerHandlers, PeerOptions, RequestOptions } from "./peer-options.ts";
 export type { RpcConnection } from "./rpc-connection.ts";
 export type { RpcErrors } from "./rpc-errors.ts";
 export type { Call, CallOutcome, Respond, RpcMethod, RpcMethods } from "./rpc-method.ts";

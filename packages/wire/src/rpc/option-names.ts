@@ -22,6 +22,5 @@ export const checkPeerOptions = defineOptions<PeerOptions>("createPeer", {
   maxQueuedCalls: false,
   maxBatchSize: false,
   stringIds: false,
-  cancellation: false,
   clock: false,
 });

@@ -1,4 +1,4 @@
-import type { JsonValue, Params, RequestId } from "@harnesskit/protocol/envelope";
+import type { Params } from "@harnesskit/protocol/envelope";
 import type { CloseReason } from "../channel.ts";
 import { type FrameTooLargeError, type HarnessError, InvalidArgumentError } from "../errors.ts";
 import type { ProtocolError } from "../protocol-error.ts";
@@ -34,15 +34,6 @@ export interface PeerHandlers<Context = unknown> {
   resultTooLarge?(method: string, error: FrameTooLargeError): ProtocolError;
 }
 
-/** How a protocol notifies the other side that a caller gave up a request. */
-export interface CancellationProtocol {
-  /** The notification's method, for example `$/cancelRequest`. */
-  readonly method: string;
-  toParams(id: RequestId): JsonValue;
-  /** The id in the parameters, or undefined when they name none. */
-  toId(params: Params | undefined): RequestId | undefined;
-}
-
 export interface PeerOptions {
   /** How long a request waits for its answer; Infinity for ever. @default 60000 */
   readonly requestTimeoutMs?: number | undefined;
@@ -56,8 +47,6 @@ export interface PeerOptions {
   readonly maxBatchSize?: number | undefined;
   /** Send request ids as strings, for protocols that want them. @default false */
   readonly stringIds?: boolean | undefined;
-  /** @default cancelling is local: the caller no longer waits, and the other side is not notified */
-  readonly cancellation?: CancellationProtocol | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
@@ -66,7 +55,7 @@ export interface PeerOptions {
 export interface RequestOptions {
   /** How long to wait for the answer; Infinity for ever. @default the peer's `requestTimeoutMs` */
   readonly timeoutMs?: number | undefined;
-  /** Gives the request up: it rejects with `request_cancelled`. */
+  /** Gives the request up: it rejects with `request_cancelled`. The other side is not notified. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -89,6 +78,5 @@ export const resolvePeerOptions = (options: PeerOptions) => ({
   maxQueuedCalls: atLeastOne("maxQueuedCalls", options.maxQueuedCalls ?? 1024),
   maxBatchSize: atLeastOne("maxBatchSize", options.maxBatchSize ?? 100),
   stringIds: options.stringIds ?? false,
-  cancellation: options.cancellation,
   clock: options.clock ?? systemClock,
 });

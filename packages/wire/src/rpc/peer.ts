@@ -28,7 +28,7 @@ export class Peer<Context = unknown> implements RpcConnection {
   readonly #handlers: Pick<PeerHandlers, "end" | "close" | "onError">;
   readonly #options: ReturnType<typeof resolvePeerOptions>;
   readonly #pending: PendingRequests;
-  readonly #origin: Pick<RpcOrigin<Context>, "accept" | "cancel" | "close" | "whenIdle">;
+  readonly #origin: Pick<RpcOrigin<Context>, "accept" | "close" | "whenIdle">;
   readonly #server: ChannelServer<RpcReply>;
   #lastSent: Promise<void> | undefined;
 
@@ -38,7 +38,7 @@ export class Peer<Context = unknown> implements RpcConnection {
     this.#handlers = handlers;
     this.#options = resolvePeerOptions(options);
     const { maxConcurrentCalls, maxQueuedCalls } = this.#options;
-    this.#pending = new PendingRequests({ ...this.#options, onGivenUp: (id) => this.#notifyCancelled(id) });
+    this.#pending = new PendingRequests(this.#options);
     const dispatcher = this.#createDispatcher(handlers);
     this.#origin = dispatcher.open(channel.context, {
       maxConcurrentCalls,
@@ -160,14 +160,6 @@ export class Peer<Context = unknown> implements RpcConnection {
     sent.catch(onRefused);
   }
 
-  #notifyCancelled(id: number | string): void {
-    const { cancellation } = this.#options;
-    if (!cancellation) return;
-    this.notify(cancellation.method, cancellation.toParams(id)).catch((error: HarnessError) =>
-      this.#report(error),
-    );
-  }
-
   #ended(): void {
     this.#pending.close(new ConnectionClosedError("the other side sends no more"));
     if (this.#handlers.end) this.#handlers.end();
@@ -180,27 +172,16 @@ export class Peer<Context = unknown> implements RpcConnection {
   }
 
   #createDispatcher(handlers: PeerHandlers<Context>): Dispatcher<Context> {
-    const { maxBatchSize, clock, cancellation } = this.#options;
+    const { maxBatchSize, clock } = this.#options;
     const request: RpcMethod<Params | undefined, Context> | undefined = handlers.request && {
       handle: (params, call) => handlers.request?.(call.method, params, call),
     };
     const notification: RpcMethod<Params | undefined, Context> | undefined = handlers.notification && {
       handle: (params, call) => handlers.notification?.(call.method, params),
     };
-    // Cancels when it is read, before whatever waits in the lane of notifications.
-    const cancel: RpcMethod<unknown, Context> | undefined = cancellation && {
-      read: (params) => {
-        const id = cancellation.toId((params ?? undefined) as Params | undefined);
-        if (id !== undefined) this.#origin.cancel(id);
-      },
-      handle: () => {},
-    };
     return createDispatcher<Context>({
       methods: (name) => findMethod(handlers.methods, name) ?? request,
-      notifications: (name) =>
-        (name === cancellation?.method ? cancel : undefined) ??
-        findMethod(handlers.notifications, name) ??
-        notification,
+      notifications: (name) => findMethod(handlers.notifications, name) ?? notification,
       limits: { maxBatchSize },
       errors: {
         unsendable: (error, method = "") =>

@@ -35,8 +35,6 @@ export interface PendingOptions {
   readonly clock: Clock;
   readonly maxPendingRequests: number;
   readonly stringIds: boolean;
-  /** Called when a request is given up on this side, so that the other side can be notified. */
-  readonly onGivenUp?: ((id: number | string) => void) | undefined;
 }
 
 /** The requests that wait for their answers, each until its deadline. */
@@ -54,7 +52,7 @@ export class PendingRequests {
       entries: () => this.#pending.values(),
       expired: (pending) => {
         const { id, method, timeoutMs } = pending;
-        this.#giveUp(id, this.#explain(pending, new RequestTimeoutError(method, timeoutMs)));
+        this.fail(id, this.#explain(pending, new RequestTimeoutError(method, timeoutMs)));
       },
     });
   }
@@ -136,10 +134,6 @@ export class PendingRequests {
     for (const pending of [...this.#pending.values()]) this.fail(pending.id, this.#explain(pending, error));
   }
 
-  #giveUp(id: number | string, error: HarnessError): void {
-    if (this.fail(id, error)) this.options.onGivenUp?.(id);
-  }
-
   #explain({ faults }: Pending, error: HarnessError): HarnessError {
     if (faults === this.#faults) return error;
     const fault = displayText(this.#lastFault?.message ?? "", { maxLength: 300 });
@@ -156,7 +150,7 @@ export class PendingRequests {
   }
 
   #listen(id: number | string, method: string, signal: AbortSignal): () => void {
-    const onAbort = () => this.#giveUp(id, new RequestCancelledError(method, { cause: signal.reason }));
+    const onAbort = () => this.fail(id, new RequestCancelledError(method, { cause: signal.reason }));
     sharedSignal(signal).addEventListener("abort", onAbort, { once: true });
     return () => signal.removeEventListener("abort", onAbort);
   }

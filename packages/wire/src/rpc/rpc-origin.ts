@@ -1,6 +1,6 @@
 import type { Params, RequestId } from "@harnesskit/protocol/envelope";
 import { createDeferred, type Deferred } from "../deferred.ts";
-import { type HarnessError, RequestCancelledError } from "../errors.ts";
+import type { HarnessError } from "../errors.ts";
 import { ProtocolError } from "../protocol-error.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { InboundCall } from "./inbound-call.ts";
@@ -50,12 +50,6 @@ export class RpcOrigin<Context> {
    */
   accept(message: unknown, respond: Respond): boolean {
     return Array.isArray(message) ? this.#acceptBatch(message, respond) : this.#acceptOne(message, respond);
-  }
-
-  /** Aborts the request that its caller gives up. */
-  cancel(id: RequestId): void {
-    const call = this.#open.get(id);
-    if (call) this.dispatcher.abort(call, new RequestCancelledError(call.method));
   }
 
   /** Aborts the requests, and drops what waits in the lanes of this origin. */

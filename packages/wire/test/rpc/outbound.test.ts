@@ -1,20 +1,9 @@
-import type { Params } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { HarnessError, ProtocolError } from "../../src/index.ts";
-import { type CancellationProtocol, createPeer } from "../../src/rpc/index.ts";
+import { createPeer } from "../../src/rpc/index.ts";
 import { createMemoryPair } from "../../src/testing/index.ts";
-import { error, gate, notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
-
-const cancellation: CancellationProtocol = {
-  method: "$/cancelRequest",
-  toParams: (id) => ({ id }),
-  toId: (params: Params | undefined) => {
-    if (typeof params !== "object" || Array.isArray(params)) return undefined;
-    const { id } = params;
-    return typeof id === "string" || typeof id === "number" ? id : undefined;
-  },
-};
+import { error, gate, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
 
 describe("request", () => {
   it("sends a request with an id of its own and resolves with the result as it came", async () => {
@@ -214,24 +203,8 @@ describe("cancellation", () => {
     expect(sent).toEqual([]);
   });
 
-  it("with a protocol tells the other side, also at a deadline", async () => {
-    const { peer, sent, clock } = openRaw({}, { cancellation });
-    const controller = new AbortController();
-    void outcomeOf(peer.request("a", undefined, { signal: controller.signal }));
-    void outcomeOf(peer.request("b", undefined, { timeoutMs: 10 }));
-    controller.abort();
-    clock.advance(10);
-    await nextTurn();
-    expect(sent).toEqual([
-      request(1, "a"),
-      request(2, "b"),
-      notification("$/cancelRequest", { id: 1 }),
-      notification("$/cancelRequest", { id: 2 }),
-    ]);
-  });
-
   it("lets go of the signal when the answer came", async () => {
-    const { peer, give, sent } = openRaw({}, { cancellation });
+    const { peer, give, sent } = openRaw();
     const controller = new AbortController();
     const answer = peer.request("a", undefined, { signal: controller.signal });
     await nextTurn();
@@ -240,43 +213,6 @@ describe("cancellation", () => {
     controller.abort();
     await nextTurn();
     expect(sent).toEqual([request(1, "a")]);
-  });
-
-  it("by the other side aborts the handler, whose answer still goes out", async () => {
-    const { give, sent } = openRaw(
-      {
-        request: (_method, _params, call) =>
-          new Promise((resolve) => {
-            call.signal.addEventListener("abort", () => resolve((call.signal.reason as HarnessError).code));
-          }),
-      },
-      { cancellation },
-    );
-    await give(request("r", "work"), notification("$/cancelRequest", { id: "r" }));
-    expect(sent).toEqual([result("r", "request_cancelled")]);
-  });
-
-  it("of a request that still waits is seen when its turn comes", async () => {
-    const first = gate();
-    const { give, sent } = openRaw(
-      { request: (method, _params, call) => (method === "slow" ? first.passed : call.signal.aborted) },
-      { cancellation, maxConcurrentCalls: 1 },
-    );
-    await give(request(1, "slow"), request(2, "quick"), notification("$/cancelRequest", { id: 2 }));
-    first.open();
-    await nextTurn();
-    expect(sent).toEqual([result(1, null), result(2, true)]);
-  });
-
-  it("of what is unknown or makes no sense is ignored", async () => {
-    const throwing = { ...cancellation, toId: () => JSON.parse("{") as string };
-    for (const protocol of [cancellation, throwing]) {
-      const { give, sent } = openRaw({ request: () => "fine" }, { cancellation: protocol });
-      const hostile = [undefined, [], { id: null }, { id: 99 }, { id: "__proto__" }];
-      const cancels = hostile.map((params) => notification("$/cancelRequest", params));
-      await give([request(1, "x"), ...cancels], ...cancels, request(2, "x"));
-      expect(sent).toEqual([[result(1, "fine")], result(2, "fine")]);
-    }
   });
 });
 
