@@ -1,11 +1,7 @@
-// Requests of a shell over HTTP: the engine beside a bare node:http and beside Express with ajv; and what it holds of many.
+// Requests of a shell over HTTP: the engine beside a bare node:http and beside Express with ajv.
 // What V8 makes of the same code differs from process to process, so that each is measured in several.
-// Usage: node bench/openharness.mjs [--processes 5] [--rounds 5] [--count 10000] [--in-flight 64] [--remember 500000] [--save]
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+// Usage: node bench/openharness.mjs [--processes 5] [--rounds 5] [--count 10000] [--in-flight 64]
 import { parseArgs } from "node:util";
-import { reportFigures } from "./lib/chart.mjs";
 import { startIsolated } from "./lib/isolated.mjs";
 import { addFigures, inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 import { contenders } from "./openharness/contenders.mjs";
@@ -16,8 +12,6 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "5" },
     count: { type: "string", default: "10000" },
     "in-flight": { type: "string", default: "64" },
-    remember: { type: "string", default: "500000" },
-    save: { type: "boolean", default: false },
   },
 });
 const [processes, rounds, count, inFlight] = [
@@ -48,37 +42,14 @@ for (let index = 0; index < processes; index++) {
 }
 const cell = (name, base, wanted) =>
   name === "engine" ? `${ratio(perSecond, "engine", base).toFixed(2)}× (${wanted})` : "";
-reportFigures(
-  "openharness",
-  {
-    title: "Requests of a shell a second over HTTP",
-    unit: "requests/s",
-    note: `${inFlight} in flight, median of ${rounds} rounds in each of ${processes} processes`,
-    rows: contenders.map(({ name }) => ({
-      name: name === "bare" ? "node:http alone" : names[name],
-      value: median(perSecond.get(name)),
-      isOurs: name === "engine",
-    })),
-    lead: `${count} requests, ${inFlight} in flight, median of ${rounds} rounds in each of ${processes} processes`,
-    head: ["", "requests/s", "of node:http", "of Express", "median latency alone"],
-    cells: contenders.map(({ name }) => [
-      names[name],
-      Math.round(median(perSecond.get(name))).toLocaleString("en"),
-      cell(name, "bare", "≥ 0.60"),
-      cell(name, "express", "> 1"),
-      `${median(alone.get(name)).toFixed(0)} µs`,
-    ]),
-  },
-  values.save,
+printTable(
+  ["", "requests/s", "of node:http", "of Express", "median latency alone"],
+  contenders.map(({ name }) => [
+    names[name],
+    Math.round(median(perSecond.get(name))).toLocaleString("en"),
+    cell(name, "bare", "≥ 0.5"),
+    cell(name, "express", "≥ 2"),
+    `${median(alone.get(name)).toFixed(0)} µs`,
+  ]),
+  `${count} requests, ${inFlight} in flight, median of ${rounds} rounds in each of ${processes} processes`,
 );
-
-const script = fileURLToPath(new URL("./openharness/remember-script.mjs", import.meta.url));
-const child = fork(script, [values.remember], { execArgv: ["--expose-gc"] });
-const rows = [];
-child.on("message", ({ number, remembered, megabytes }) => {
-  rows.push([number.toLocaleString("en"), remembered.toLocaleString("en"), `${megabytes.toFixed(0)} MB`]);
-});
-const [code] = await once(child, "exit");
-if (code !== 0) throw new Error(`the engine that remembers has ended with ${code}`);
-console.log("\nAn engine with its default limits, asked with an id of its own each time:\n");
-printTable(["requests", "remembered (≤ 100,000)", "heap more than before"], rows);

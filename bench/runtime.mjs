@@ -1,12 +1,11 @@
 // Tool calls over a Unix socket, side by side with a hand-written echo, vscode-jsonrpc and the MCP SDK.
-// Usage: node bench/runtime.mjs [--rounds 7] [--count 20000] [--in-flight 64] [--save]
+// Usage: node bench/runtime.mjs [--rounds 7] [--count 20000] [--in-flight 64]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { reportFigures } from "./lib/chart.mjs";
 import { startIsolated } from "./lib/isolated.mjs";
-import { inRounds, median, ratio } from "./lib/rounds.mjs";
+import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 import { contenders } from "./runtime/contenders.mjs";
 import { inputOf, smallInput } from "./runtime/messages.mjs";
 
@@ -15,7 +14,6 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "7" },
     count: { type: "string", default: "20000" },
     "in-flight": { type: "string", default: "64" },
-    save: { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds);
@@ -39,32 +37,28 @@ try {
   const alone = await inRounds(running, rounds, ({ latency }) => latency(smallInput, { count: count / 10 }));
   const largePerSecond = await inRounds(running, rounds, ({ throughput }) => throughput(largeInput, large));
   const isVoid = ratio(perSecond, "limit", "vscode-jsonrpc") < 2;
-  reportFigures(
-    "runtime",
-    {
-      lead: `${count} calls, ${inFlight} in flight, median of ${rounds} rounds`,
-      head: [
-        "",
-        "calls/s",
-        "of the limit",
-        "core.call is",
-        "median latency alone",
-        "of the limit's",
-        "64 KiB/s",
-        "of the limit",
-      ],
-      cells: running.map(({ name }) => [
-        name,
-        Math.round(median(perSecond.get(name))).toLocaleString("en"),
-        `${ratio(perSecond, name, "limit").toFixed(2)}×`,
-        `${ratio(perSecond, "core.call", name).toFixed(2)}×`,
-        `${median(alone.get(name)).toFixed(0)} µs`,
-        `${ratio(alone, name, "limit").toFixed(2)}×`,
-        Math.round(median(largePerSecond.get(name))).toLocaleString("en"),
-        `${ratio(largePerSecond, name, "limit").toFixed(2)}×`,
-      ]),
-    },
-    values.save && !isVoid,
+  printTable(
+    [
+      "",
+      "calls/s",
+      "of the limit",
+      "core.call is",
+      "median latency alone",
+      "of the limit's",
+      "64 KiB/s",
+      "of the limit",
+    ],
+    running.map(({ name }) => [
+      name,
+      Math.round(median(perSecond.get(name))).toLocaleString("en"),
+      `${ratio(perSecond, name, "limit").toFixed(2)}×`,
+      `${ratio(perSecond, "core.call", name).toFixed(2)}×`,
+      `${median(alone.get(name)).toFixed(0)} µs`,
+      `${ratio(alone, name, "limit").toFixed(2)}×`,
+      Math.round(median(largePerSecond.get(name))).toLocaleString("en"),
+      `${ratio(largePerSecond, name, "limit").toFixed(2)}×`,
+    ]),
+    `${count} calls, ${inFlight} in flight, median of ${rounds} rounds`,
   );
   if (isVoid) {
     console.log(

@@ -1,8 +1,7 @@
 // The JSON-RPC peer over stdio, side by side with a hand-written echo, vscode-jsonrpc and the MCP SDK.
-// Usage: node bench/stdio.mjs [--rounds 7] [--count 20000] [--in-flight 64] [--save]
+// Usage: node bench/stdio.mjs [--rounds 7] [--count 20000] [--in-flight 64]
 import { parseArgs } from "node:util";
-import { reportFigures } from "./lib/chart.mjs";
-import { inRounds, latency, median, ratio, throughput } from "./lib/rounds.mjs";
+import { inRounds, latency, median, printTable, ratio, throughput } from "./lib/rounds.mjs";
 import { contenders } from "./stdio/contenders.mjs";
 
 const { values } = parseArgs({
@@ -10,7 +9,6 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "7" },
     count: { type: "string", default: "20000" },
     "in-flight": { type: "string", default: "64" },
-    save: { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds);
@@ -24,24 +22,16 @@ try {
   const alone = await inRounds(running, rounds, ({ call }) => latency(call, { count: count / 10 }));
   const ours = "harnesskit";
   const isVoid = ratio(perSecond, "limit", "vscode-jsonrpc") < 2;
-  reportFigures(
-    "stdio",
-    {
-      title: "JSON-RPC calls a second over the pipes of a child process",
-      unit: "calls/s",
-      note: `${inFlight} in flight, median of ${rounds} rounds side by side`,
-      rows: running.map(({ name }) => ({ name, value: median(perSecond.get(name)), isOurs: name === ours })),
-      lead: `${count} calls, ${inFlight} in flight, median of ${rounds} rounds`,
-      head: ["", "calls/s", "harnesskit is", "median latency alone", "harnesskit's is"],
-      cells: running.map(({ name }) => [
-        name,
-        Math.round(median(perSecond.get(name))).toLocaleString("en"),
-        `${ratio(perSecond, ours, name).toFixed(2)}×`,
-        `${median(alone.get(name)).toFixed(0)} µs`,
-        `${ratio(alone, ours, name).toFixed(2)}×`,
-      ]),
-    },
-    values.save && !isVoid,
+  printTable(
+    ["", "calls/s", "harnesskit is", "median latency alone", "harnesskit's is"],
+    running.map(({ name }) => [
+      name,
+      Math.round(median(perSecond.get(name))).toLocaleString("en"),
+      `${ratio(perSecond, ours, name).toFixed(2)}×`,
+      `${median(alone.get(name)).toFixed(0)} µs`,
+      `${ratio(alone, ours, name).toFixed(2)}×`,
+    ]),
+    `${count} calls, ${inFlight} in flight, median of ${rounds} rounds`,
   );
   if (isVoid) {
     console.log(

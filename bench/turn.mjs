@@ -4,7 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
-import { inTempDir } from "./threads/setting.mjs";
+import { inTempDir } from "./lib/thread-server.mjs";
 import { contenders } from "./turn/alone.mjs";
 import { crowd } from "./turn/crowd.mjs";
 

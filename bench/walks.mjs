@@ -14,8 +14,8 @@ import { createCore } from "@harnesskit/core-runtime";
 import { createShellEngine, shellHeaders } from "@harnesskit/shell-engine";
 import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http/node";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
+import { serve } from "./lib/thread-server.mjs";
 import { directives, requestOf } from "./openharness/messages.mjs";
-import { serve } from "./threads/setting.mjs";
 
 const { values } = parseArgs({ options: { files: { type: "boolean", default: false } } });
 const directory = mkdtempSync(join(tmpdir(), "bench-walks-"));

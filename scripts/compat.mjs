@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundlerSizes } from "./lib/compat/bundlers.mjs";
 import { tryNodeVersions } from "./lib/compat/node-versions.mjs";
-import { writeCompatibility } from "./lib/compat/page.mjs";
+import { printCompatibility } from "./lib/compat/page.mjs";
 import { tryTypeScriptVersions } from "./lib/compat/typescript-versions.mjs";
 import { installConsumers } from "./lib/packages/consumers.mjs";
 import { pack } from "./lib/packages/pack.mjs";
@@ -17,7 +17,7 @@ import { withTempDir } from "./lib/temp.mjs";
 import { workspacePackages } from "./lib/workspace.mjs";
 
 // npm run compat: the packed packages on every Node.js and TypeScript that we support, beside both majors of the AI SDK, and in every
-// bundler. With --write it writes docs/compatibility.md and the table of docs/sizes.md; --only node,typescript,bundlers chooses.
+// bundler. Prints what was tried; with --write it writes the table of docs/sizes.md; --only node,typescript,bundlers chooses.
 
 const writes = process.argv.includes("--write");
 const only = option("only", "node,typescript,bundlers").split(",");
@@ -52,7 +52,7 @@ const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-comp
   if (only.includes("node")) tables.node = await tryNodeVersions(base, join(dir, "tools"), consumers, found);
   if (only.includes("bundlers"))
     found.push(...checkBundlers(await bundlerSizes(base, join(dir, "tools"), consumers)));
-  if (writes) writeCompatibility(tables);
+  printCompatibility(tables);
   return found;
 });
 report("compat", findings, only.join(", "));

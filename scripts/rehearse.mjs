@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { pagePrograms } from "./lib/page-programs.mjs";
 import { pnpm } from "./lib/pnpm.mjs";
 import { readmeProgram } from "./lib/readme-program.mjs";
-import { writeLog } from "./lib/rehearsal/log.mjs";
+import { printLog } from "./lib/rehearsal/log.mjs";
 import { startRegistry } from "./lib/rehearsal/registry.mjs";
 import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
@@ -172,7 +172,7 @@ await withTempDir(join(realpathSync(tmpdir()), "harnesskit-rehearsal-"), async (
       });
     const tryAll = async (mark, tasks) => {
       const tried = await mapLimit(tasks, 2, ([name, work]) => attempt(work, name));
-      writeLog(mark, { version, dir, tried: tried.filter((one) => one !== undefined) });
+      printLog(mark, { version, dir, tried: tried.filter((one) => one !== undefined) });
     };
     if (keeps) {
       process.stdout.write(

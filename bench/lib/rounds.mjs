@@ -1,5 +1,9 @@
+import { availableParallelism, loadavg } from "node:os";
 import { performance } from "node:perf_hooks";
 import { toTable } from "../../scripts/lib/marked-table.mjs";
+
+/** What the machine did beside, before this process measured. */
+const load = loadavg()[0].toFixed(1);
 
 /** Keeps `inFlight` calls under way until `count` are answered. Returns calls per second. */
 export const throughput = async (call, { count, inFlight }) => {
@@ -56,5 +60,12 @@ export const addFigures = (all, figures) => {
 export const ratio = (figures, name, base) =>
   median(figures.get(name).map((figure, round) => figure / figures.get(base)[round]));
 
-/** Prints rows of strings as a table in Markdown. */
-export const printTable = (header, rows) => console.log(toTable(header, rows));
+/** Prints rows of strings as a table in Markdown, under `lead`, a sentence on how they were measured, and the machine. */
+export const printTable = (header, rows, lead) => {
+  if (lead !== undefined) {
+    console.log(
+      `${lead}, Node ${process.version}, ${availableParallelism()} cores, a load of ${load} before:\n`,
+    );
+  }
+  console.log(toTable(header, rows));
+};

@@ -86,7 +86,7 @@ const perSecond = async (one, { count, inFlight }) => {
   return (count / (performance.now() - begin)) * 1000;
 };
 
-export const eventOf = (threadId, seq) => ({
+const eventOf = (threadId, seq) => ({
   seq,
   time: 1000 + seq,
   type: "item.delta",
@@ -94,7 +94,7 @@ export const eventOf = (threadId, seq) => ({
 });
 
 /** Events a second of one process, some in each append, in many threads at once. */
-export const appendRate = (url, { count, events = 1, threads = 64, connections = 16 }) =>
+const appendRate = (url, { count, events = 1, threads = 64, connections = 16 }) =>
   withSchema(url, async ({ schema }) => {
     const store = await openPostgresStore({ url, schema, limits: { maxConnections: connections } });
     const seqs = new Array(threads).fill(0);

@@ -1,7 +1,7 @@
 import { tool as serverTool } from "@harnesskit/thread-server";
 import { createAiSdkRunner } from "@harnesskit/thread-server/ai-sdk";
 import { streamText, tool } from "ai";
-import { serve } from "../threads/setting.mjs";
+import { serve } from "../lib/thread-server.mjs";
 import { model } from "./model.mjs";
 import { definitions } from "./tools.mjs";
 

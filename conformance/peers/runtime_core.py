@@ -149,11 +149,9 @@ class Core:
         self.pings[self.sessions[agent_id].send("core.ping", {})] = answer
         return await answer
 
-    async def do_goodbye(self, agent_id: str, reason: str, retry_after_ms: Optional[int] = None) -> Json:
+    async def do_goodbye(self, agent_id: str, reason: str) -> Json:
         session = self.sessions[agent_id]
-        if session.launch is not None and retry_after_ms is not None:
-            session.launch.hellos += 1
-        session.send("core.goodbye", {"reason": reason, **({} if retry_after_ms is None else {"retry_after_ms": retry_after_ms})})
+        session.send("core.goodbye", {"reason": reason})
         session.writer.close()
         return {}
 

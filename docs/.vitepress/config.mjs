@@ -29,7 +29,6 @@ const start = [
 ];
 const guides = [
   ...[
-    "session",
     "cli",
     "hub",
     "hub-page",
@@ -52,7 +51,7 @@ const practice = [
   "guides/security",
   "guides/testing",
 ];
-const project = ["releases", "rehearsal", "architecture", "contributing", "security"];
+const project = ["releases", "architecture", "contributing", "security"];
 /**
  * What a search finds first: pages that explain, then decisions and tables, then the reference. The site's pages get the source of this
  * function, so that it uses nothing from outside.
@@ -117,14 +116,8 @@ export default defineConfig({
             "conformance-shells",
             "real-hosts",
             "benchmarks",
-            "compatibility",
             "sizes",
           ),
-        },
-        {
-          text: "Recorded sessions",
-          collapsed: true,
-          items: items("agents-session", "sessions/guard", "conformance-session"),
         },
         { text: "Project", collapsed: true, items: [...items(...project), ...items("adr/index")] },
       ],

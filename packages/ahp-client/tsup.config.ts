@@ -4,6 +4,5 @@ export default library({
   index: "src/index.ts",
   "ai-sdk": "src/ai-sdk/index.ts",
   langgraph: "src/langgraph/index.ts",
-  supervise: "src/supervise/index.ts",
   "thread-gates": "src/thread-gates/index.ts",
 });

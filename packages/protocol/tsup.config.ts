@@ -1,6 +1,7 @@
 import { library } from "../../scripts/tsup.ts";
 
 export default library({
+  base: "src/base/index.ts",
   envelope: "src/envelope/index.ts",
   threads: "src/threads/index.ts",
   runtime: "src/runtime/index.ts",

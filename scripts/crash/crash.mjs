@@ -2,8 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { option } from "../lib/report.mjs";
 import { repositoryRoot } from "../lib/root.mjs";
-import { isBuilt as areApprovalsBuilt, tellApprovalStory } from "./approvals/story.mjs";
-import { isBuilt as isChatBuilt } from "./chat/built.mjs";
 import { isBuilt as isHubBuilt, tellHubStory } from "./hub/story.mjs";
 import { Random } from "./random.mjs";
 import { Story } from "./story.mjs";
@@ -12,7 +10,7 @@ import { isBuilt as areWorkersBuilt } from "./workers/built.mjs";
 
 const binPath = join(repositoryRoot, "apps/cli/dist/bin.js");
 
-/** What dies: a server of threads, a process that has conversations in a SQLite file, a hub and its agent, one of three hubs and two agents of one database, one of three workers, or of three processes over one store of approvals. `perStory`: deaths in one directory. */
+/** What dies: a server of threads, a hub and its agent, one of three hubs and two agents of one database, or one of three workers of one store. `perStory`: deaths in one directory. */
 const kinds = {
   threads: {
     kills: 200,
@@ -20,21 +18,11 @@ const kinds = {
     isBuilt: () => existsSync(binPath),
     tell: async (random, deaths) => new Story({ random, binPath }).tell(deaths),
   },
-  chat: {
-    kills: 1000,
-    perStory: 12,
-    isBuilt: isChatBuilt,
-    tell: async (random, deaths) => {
-      const { ChatStory } = await import("./chat/story.mjs");
-      return new ChatStory({ random }).tell(deaths);
-    },
-  },
   hub: { kills: 1000, perStory: 500, isBuilt: isHubBuilt, tell: tellHubStory("sqlite") },
   "hub-postgres": { kills: 300, perStory: 300, isBuilt: isHubBuilt, tell: tellHubStory("postgres") },
   "turns-files": { kills: 1000, perStory: 50, isBuilt: areTurnsBuilt, tell: tellTurnStory("files") },
   "turns-postgres": { kills: 1000, perStory: 50, isBuilt: areTurnsBuilt, tell: tellTurnStory("postgres") },
   ...Object.fromEntries(["sqlite", "postgres"].map((engine) => [`workers-${engine}`, workers(engine)])),
-  ...Object.fromEntries(["sqlite", "postgres"].map((engine) => [`approvals-${engine}`, approvals(engine)])),
 };
 
 /** Three workers of one store, for conversations and threads. */
@@ -49,16 +37,6 @@ function workers(engine) {
       const url = engine === "postgres" ? await postgresUrl() : undefined;
       return new WorkersStory({ random, engine, url }).tell(deaths);
     },
-  };
-}
-
-/** Three processes that ask, answer, claim and report the same approvals, and die at their writes. */
-function approvals(engine) {
-  return {
-    kills: 500,
-    perStory: 30,
-    isBuilt: areApprovalsBuilt,
-    tell: tellApprovalStory(engine),
   };
 }
 

@@ -33,7 +33,13 @@ const role = { layer: 2, imports: below2 };
  */
 export const layers = {
   protocol: { layer: 0, imports: [], external: ["zod"], noNode: true, browser: "*" },
-  wire: { layer: 1, imports: ["protocol/envelope"], external: [], noNode: true, browser: "*" },
+  wire: {
+    layer: 1,
+    imports: ["protocol/base", "protocol/envelope"],
+    external: [],
+    noNode: true,
+    browser: "*",
+  },
   "node-kit": { layer: 1, imports: ["wire"], external: ["@types/node"] },
   audit: { layer: 1, imports: [...layer0, "wire", "node-kit"] },
   "transport-stdio": { layer: 2, imports: [...layer0, "wire", "node-kit"] },
@@ -46,7 +52,7 @@ export const layers = {
   policy: { layer: 2, imports: below2, browser: ["."] },
   "thread-client": { ...role, browser: "*" },
   "thread-server": { ...role, browser: [".", "./ai-sdk"] },
-  "ahp-client": { ...role, browser: [".", "./ai-sdk", "./supervise", "./thread-gates"] },
+  "ahp-client": { ...role, browser: [".", "./ai-sdk", "./thread-gates"] },
   "ahp-server": role,
   "shell-client": { ...role, browser: "*" },
   "shell-engine": { ...role, noNode: true, browser: ["."] },

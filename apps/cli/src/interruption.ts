@@ -71,6 +71,15 @@ export const watchInterruption = (): void => {
   process.stderr.on("error", () => {});
 };
 
+/** Ends a command as Ctrl-C does where the reader of standard error is gone, for a command that shows there what it does. */
+export const endWithStderr = (): void => {
+  process.stderr.once("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE" || lostOutput) return;
+    lostOutput = true;
+    process.emit("SIGINT", "SIGINT");
+  });
+};
+
 const stopTimeoutMs = 10_000;
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 

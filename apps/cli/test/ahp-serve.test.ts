@@ -4,10 +4,20 @@ import { get } from "node:http";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ahp, event, handshake, LineAgent, post, serveAhp, startAhp, stateOf, who } from "./support/ahp.ts";
+import {
+  ahp,
+  event,
+  handshake,
+  LineAgent,
+  post,
+  serveAhp,
+  startAhp,
+  stateOf,
+  who,
+  withHarness,
+} from "./support/ahp.ts";
 import { harness, makeWorkspace, type RunningProgram } from "./support/harness.ts";
 
 const gone = { code: "ENOENT" };
@@ -30,7 +40,6 @@ const lifecycle = {
 
 describe("harness ahp serve", () => {
   it("serves every place at once, and what one agent tells is known in all", async () => {
-    verifies("AHP-7", "AHP-76", "AHP-167");
     const served = await serveAhp(["--stdio", "--unix", "run/a.sock", "--http", "0", "--ws", "0"]);
     const { cwd, program, endpoints, tokenFile = "" } = served;
     expect(endpoints.map((endpoint) => endpoint.replace(/\d+\/ahp$/, ""))).toEqual([
@@ -49,19 +58,18 @@ describe("harness ahp serve", () => {
     });
     agent.tell(event("run_lifecycle", lifecycle));
     expect((await agent.ask(event("pre_action", {}, "1"))).result).toMatchObject({ decision: "escalate" });
-    const query = JSON.stringify({ query_type: "run", payload: { run_id: "run-1" } });
     for (const endpoint of endpoints) {
-      const send = ["send", "--json", "--to", endpoint, "--token-file", tokenFile, "-"];
-      const end = await ahp(send, cwd, query);
-      expect(end, endpoint).toMatchObject({ code: 0, stderr: "" });
-      expect(JSON.parse(end.stdout)).toMatchObject({
+      const found = await withHarness(endpoint, { tokenFile }, async (client) => {
+        await client.connect();
+        return client.query("run", { run_id: "run-1" });
+      });
+      expect(found, endpoint).toMatchObject({
         answer: { run_id: "run-1", agent_id: who.agent_id, status: "executing", lifecycle },
       });
     }
   });
 
   it("speaks in lines on a socket that only its user can open, and removes it at the end", async () => {
-    verifies("AHP-106");
     const { program, endpoints } = await serveAhp(["--unix", "run/a.sock", "--unix", "run/b.sock"]);
     for (const endpoint of endpoints) {
       const path = pathOf(endpoint);
@@ -89,7 +97,7 @@ describe("harness ahp serve", () => {
     const end = await ahp(["serve", "--http", "0", "--unix", "run/a.sock"], first.cwd);
     expect(end).toMatchObject({ code: 4, stdout: "" });
     expect(end.stderr).toContain("already");
-    expect(end.stderr).toContain("harness ahp send --to unix:PATH");
+    expect(end.stderr).toContain("harness run --ahp unix:PATH");
     const agent = LineAgent.ofSocket(pathOf(second.endpoints[0]));
     expect(await agent.ask(handshake())).toMatchObject({ id: "h", result: {} });
   });
@@ -106,7 +114,6 @@ describe("harness ahp serve", () => {
   });
 
   it("asks for the token that it made and named, and takes it away at the end", async () => {
-    verifies("AHP-81", "AHP-82", "AHP-107", "AHP-108", "AHP-109", "AHP-111", "AHP-112");
     const { program, endpoints, tokenFile = "", cwd } = await serveAhp(["--http", "0", "--ws", "0"]);
     const [http = "", ws = ""] = endpoints;
     expect([await modeOf(tokenFile), await modeOf(join(tokenFile, ".."))]).toEqual([0o600, 0o700]);
@@ -127,14 +134,15 @@ describe("harness ahp serve", () => {
     expect((await post(ws.replace("ws:", "http:"), handshake(), token)).status).not.toBe(200);
     const wrongFile = join(cwd, "wrong");
     await writeFile(wrongFile, `${"x".repeat(43)}\n`);
-    const action = JSON.stringify({ event_type: "pre_action" });
-    const asked = ["send", "--json", "--to", ws, "-"];
-    for (const args of [asked, [...asked, "--token-file", wrongFile]]) {
-      const end = await ahp(args, cwd, action);
-      expect(end.code).toBe(4);
-      expect(JSON.parse(end.stdout)).toMatchObject({ origin: "client", code: "unauthorized" });
+    const asked = (access: { tokenFile?: string }) =>
+      withHarness(ws, access, (client) => client.decide("pre_action", { tool_name: "bash" }));
+    for (const access of [{}, { tokenFile: wrongFile }]) {
+      expect(await asked(access)).toMatchObject({ origin: "client", code: "unauthorized" });
     }
-    expect((await ahp([...asked, "--token-file", tokenFile], cwd, action)).code).toBe(3);
+    expect(await asked({ tokenFile })).toMatchObject({
+      origin: "harness",
+      decision: { decision: "escalate" },
+    });
     expect(program.stderr).not.toContain(token);
     program.child.kill("SIGINT");
     expect(await program.ended).toMatchObject({ code: 130, stdout: "" });
@@ -143,7 +151,6 @@ describe("harness ahp serve", () => {
   });
 
   it("asks for the token of --token-file, which stays; makes it where there is none", async () => {
-    verifies("AHP-114");
     const cwd = await makeWorkspace();
     const file = join(cwd, "private", "token");
     const own = "a-token/of+my%20own=&";
@@ -190,7 +197,6 @@ describe("harness ahp serve", () => {
   });
 
   it("ends with its input, what was asked being answered", async () => {
-    verifies("AHP-103", "AHP-105");
     const cwd = await makeWorkspace();
     const lines = [handshake(), event("pre_action", {}, "1"), event("post_action")];
     const input = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -383,28 +389,26 @@ describe("harness ahp serve", () => {
   });
 
   it("says in its help that a stdio harness does not inherit the environment, and how to pass variables", async () => {
-    for (const command of ["serve", "send"]) {
-      const { stdout } = await ahp([command, "--help"], await makeWorkspace());
-      expect(stdout.replace(/\s+/g, " ")).toMatch(
-        /environment.* such as PATH and HOME|PATH, HOME, .* environment/,
-      );
-      expect(stdout).toContain("env MODE=strict");
-    }
+    const { stdout } = await ahp(["serve", "--help"], await makeWorkspace());
+    expect(stdout.replace(/\s+/g, " ")).toMatch(/environment.* such as PATH and HOME/);
+    expect(stdout).toContain("env MODE=strict");
   });
 
   it("knows runs again after it was killed, beside its audit log; --no-state forgets them", async () => {
-    verifies("AHP-231");
     const cwd = await makeWorkspace();
     const serve = ["--unix", "run/a.sock", "--audit", "logs/a.jsonl"];
     const tell = async (payload: object, type = "run_lifecycle") => {
-      const text = JSON.stringify({ event_type: type, session_id: who.session_id, payload });
-      expect(await ahp(["send", "--to", "unix:run/a.sock", "-"], cwd, text)).toMatchObject({ code: 0 });
+      const agent = LineAgent.ofSocket(join(cwd, "run/a.sock"));
+      await agent.ask(handshake());
+      agent.tell(event(type, payload));
+      // Once this is answered, the event was taken.
+      await agent.ask(event("pre_action", {}, "1"));
     };
-    const askFor = async (query_type: string) => {
-      const text = JSON.stringify({ query_type, payload: { run_id: "run-1" } });
-      return JSON.parse((await ahp(["send", "--json", "--to", "unix:run/a.sock", "-"], cwd, text)).stdout)
-        .answer;
-    };
+    const askFor = (type: string) =>
+      withHarness(`unix:${join(cwd, "run/a.sock")}`, {}, async (client) => {
+        await client.connect();
+        return (await client.query(type, { run_id: "run-1" })).answer;
+      });
     const kill = async ({ program }: { program: RunningProgram }) => {
       program.child.kill("SIGKILL");
       await program.ended;

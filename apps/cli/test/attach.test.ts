@@ -153,7 +153,7 @@ describe("harness run --attach", () => {
     const args = ["run", "--attach", server.endpoint, "--approve", "once"];
     const end = await harness([...args, "run the command: echo mine >> mine.txt"], { cwd });
     expect(end.code).toBe(0);
-    expect(end.stdout).toContain(`again: harness attach ${server.endpoint} --thread ses_`);
+    expect(end.stderr).toContain(`again: harness attach ${server.endpoint} --thread ses_`);
     expect(await readFile(join(cwd, "mine.txt"), "utf8")).toBe("mine\n");
     await expect(readFile(join(cwd, "other.txt"))).rejects.toMatchObject({ code: "ENOENT" });
     expect(client.notifications.filter(({ method }) => method === "approval.resolved")).toHaveLength(1);
@@ -180,9 +180,12 @@ describe("harness run --thread, where a turn waits from before", () => {
     const doctor = await harness(["doctor"], { cwd });
     expect(doctor.stdout).toContain(`Answer it: harness run --thread ${threadId}\n`);
     const end = await harness(["run", "--thread", threadId, "--approve", "once", "read README.md"], { cwd });
-    expect(end).toMatchObject({ code: 0, stderr: "" });
-    expect(end.stdout.match(/✓ done/g)).toHaveLength(2);
-    expect(end.stdout.indexOf(`● bash ${command}`)).toBeLessThan(end.stdout.indexOf("● read README.md"));
+    expect(end.code).toBe(0);
+    expect(end.stderr.match(/✓ done/g)).toHaveLength(2);
+    expect(end.stderr.indexOf(`● bash ${command}`)).toBeLessThan(end.stderr.indexOf("● read README.md"));
+    // What the earlier turn answered is not the answer to this prompt.
+    expect(end.stdout).toContain("`README.md` has 3 lines");
+    expect(end.stdout).not.toContain("echo ran");
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 

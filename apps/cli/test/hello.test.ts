@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { JudgedCounts } from "../src/timeline/judgements.ts";
 import { errorWord, RefusedCalls } from "../src/timeline/outcomes.ts";
 import { Timeline } from "../src/timeline/timeline.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
@@ -105,17 +106,17 @@ describe("a prompt on standard input", () => {
     const cwd = await makeWorkspace();
     const end = await harness(["run", "--no-policy"], { cwd, input: "run the command: touch made" });
     expect(end.code).toBe(3);
-    expect(end.stdout).toContain("✗ not approved: No user could be asked to approve this call.");
-    expect(end.stdout).toContain("⊘ ended: 1 call did not run: no user to ask");
-    expect(end.stdout).toContain("To approve: --approve once");
-    expect(end.stdout).not.toMatch(/✓ done|user refused|rejected by the user/);
+    expect(end.stderr).toContain("✗ not approved: No user could be asked to approve this call.");
+    expect(end.stderr).toContain("⊘ ended: 1 call did not run: no user to ask");
+    expect(end.stderr).toContain("To approve: --approve once");
+    expect(end.stderr).not.toMatch(/✓ done|user refused|rejected by the user/);
     expect(await readdir(cwd)).not.toContain("made");
     const once = await harness(["run", "--no-policy", "--approve", "once"], {
       cwd,
       input: "run the command: touch made",
     });
     expect(once.code).toBe(0);
-    expect(once.stdout).toContain("✓ done");
+    expect(once.stderr).toContain("✓ done");
     expect(await readdir(cwd)).toContain("made");
   });
 });
@@ -125,20 +126,31 @@ describe("how a run ended", () => {
     const cwd = await makeWorkspace();
     const end = await harness(["run", "--no-policy", "--approve", "reject", "run the command: ls"], { cwd });
     expect(end.code).toBe(3);
-    expect(end.stdout).toContain("✗ refused: This call was rejected by harness run --approve reject.");
-    expect(end.stdout).toContain("⊘ ended: 1 call did not run: refused");
-    expect(end.stdout).not.toMatch(/✓ done|user refused|rejected by the user/);
+    expect(end.stderr).toContain("✗ refused: This call was rejected by harness run --approve reject.");
+    expect(end.stderr).toContain("⊘ ended: 1 call did not run: refused");
+    expect(end.stderr).not.toMatch(/✓ done|user refused|rejected by the user/);
   });
 
   it("is not done where the policy blocked, also when the thread is shown again", async () => {
     const cwd = await makeWorkspace();
     const end = await harness(["run", "run the command: rm -rf /tmp/nowhere-x"], { cwd });
     expect(end.code).toBe(3);
-    expect(end.stdout).toContain("⊘ ended: 1 call did not run: blocked by the policy");
+    expect(end.stderr).toContain("⊘ ended: 1 call did not run: blocked by the policy");
     const [threadId = ""] = await readdir(join(cwd, ".harness", "threads"));
     const shown = await harness(["threads", "show", threadId], { cwd });
     expect(shown.stdout).toContain("⊘ ended: 1 call did not run: blocked by the policy");
     expect(shown.stdout).not.toContain("✓ done");
+  });
+
+  it("counts no call as blocked that was cancelled while a hub asked, as with Esc at its question", () => {
+    const counted = (status: string) => {
+      const judged = new JudgedCounts();
+      const judgement = { by: "policy p", decision: "block" };
+      const item = { type: "tool_exec", data: { tool: "bash", input: {}, status, judgement } };
+      judged.observe({ type: "item.completed", data: { item } } as never);
+      return judged.summary()?.blocked;
+    };
+    expect([counted("cancelled"), counted("rejected"), counted("blocked")]).toEqual([0, 0, 1]);
   });
 
   it("has another word for each reason", () => {
@@ -211,9 +223,17 @@ describe("how a run ended", () => {
     const waits = await harness(["chat"], { cwd, input: "run the command: ls\n" });
     expect(waits.code).toBe(3);
     expect(waits.stdout).toContain("1 call waits for your approval.");
+    expect(waits.stdout).not.toContain("No conversation has this id yet");
     const rejected = await harness(["chat"], { cwd, input: "run the command: ls\n/reject\n" });
     expect(rejected.code).toBe(3);
     const approved = await harness(["chat"], { cwd, input: "run the command: ls\n/approve\n" });
     expect(approved.code).toBe(0);
+  });
+
+  it("of a chat says where no conversation has its id yet", async () => {
+    const cwd = await makeWorkspace();
+    const chat = (id: string) => harness(["chat", "--session", id], { cwd, input: "list files\n" });
+    expect((await chat("notes")).stdout).toContain("No conversation has this id yet: it begins here.");
+    expect((await chat("notes")).stdout).not.toContain("No conversation has this id yet");
   });
 });

@@ -14,8 +14,12 @@ import {
 import { SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
 
 /** Reads the first of a program's output, and closes the pipe, as `head -1` does. */
-const closeAtFirstOutput = (program: RunningProgram): Promise<HarnessEnd> => {
-  program.child.stdout?.once("data", () => program.child.stdout?.destroy());
+const closeAtFirstOutput = (
+  program: RunningProgram,
+  stream: "stdout" | "stderr" = "stdout",
+): Promise<HarnessEnd> => {
+  const pipe = program.child[stream];
+  pipe?.once("data", () => pipe.destroy());
   return program.ended;
 };
 
@@ -37,14 +41,14 @@ const work = 'run the command: for i in $(seq 1 3000); do echo "line $i"; sleep 
 
 describe("standard output whose reader is gone", () => {
   it.each([
-    ["as text", []],
-    ["with --json", ["--json"]],
+    ["as text, which goes to standard error", "stderr", []],
+    ["with --json", "stdout", ["--json"]],
   ] as const)(
     "ends harness run %s as Ctrl-C does: the turn ends, no lock and no process is left",
-    async (_, options) => {
+    async (_, stream, options) => {
       const cwd = await makeWorkspace();
       const args = ["run", "--no-policy", "--approve", "once", ...options, work];
-      const end = await closeAtFirstOutput(startHarness(args, { cwd, input: "" }));
+      const end = await closeAtFirstOutput(startHarness(args, { cwd, input: "" }), stream);
       expect(end).toMatchObject({ code: 130, signal: null });
       expect(end.stderr).not.toMatch(/EPIPE|\n\s+at /);
       await nothingRunsWith(cwd);
@@ -117,11 +121,14 @@ describe("standard output that cannot be written", () => {
 
   it("is reported where the disk is full: the turn ends, exit code 1", async () => {
     const cwd = await makeWorkspace();
-    const end = await redirected("> /dev/full", ["run", "--approve", "once", work], cwd);
+    const end = await redirected("> /dev/full", ["run", "--json", "--approve", "once", work], cwd);
     expect(end).toMatchObject({ code: 1, signal: null, stdout: "" });
     expect(end.stderr).toBe("harness: standard output cannot be written: no space is left on the device\n");
+    const answered = await redirected("> /dev/full", ["run", "read README.md"], cwd);
+    expect(answered).toMatchObject({ code: 1, signal: null });
+    expect(answered.stderr).toContain("harness: standard output cannot be written: no space is left");
     await nothingRunsWith(cwd);
-    expect(await threadsOf(cwd)).toEqual([ended]);
+    expect(await threadsOf(cwd)).toEqual([ended, ended]);
   });
 
   it.each([[[]], [["--help"]], [["completion", "bash"]], [["doctor"]]])(
@@ -136,7 +143,8 @@ describe("standard output that cannot be written", () => {
   it("is the null device where it is closed at the start: the turn is done", async () => {
     const cwd = await makeWorkspace();
     const end = await redirected(">&-", ["run", "read README.md"], cwd);
-    expect(end).toMatchObject({ code: 0, signal: null, stderr: "" });
+    expect(end).toMatchObject({ code: 0, signal: null });
+    expect(end.stderr).toContain("✓ done");
     expect(await threadsOf(cwd)).toEqual([ended]);
   });
 
@@ -144,7 +152,7 @@ describe("standard output that cannot be written", () => {
     const cwd = await makeWorkspace();
     const end = await redirected("2> /dev/full", ["run", "--no-policy", "read README.md"], cwd);
     expect(end).toMatchObject({ code: 0, signal: null });
-    expect(end.stdout).toContain("✓ done");
+    expect(end.stdout).toContain("`README.md` has 3 lines");
   });
 });
 

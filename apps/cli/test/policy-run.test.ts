@@ -1,6 +1,5 @@
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it, vi } from "vitest";
 import { harness, jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
@@ -41,10 +40,10 @@ const makeA = "run the command: echo a > a.txt";
 describe("harness run under a policy", () => {
   it("does what the policy allows without a question, and says by which rule", async () => {
     const cwd = await workspaceWith(allowsBash);
-    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+    const { code, stderr } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
     expect(code).toBe(0);
-    expect(stdout).toContain("✓ (rule commands)\n");
-    expect(stdout).toContain("under policy shop: 1 allowed, 0 escalated, 0 blocked\n");
+    expect(stderr).toContain("✓ (rule commands)\n");
+    expect(stderr).toContain("under policy shop: 1 allowed, 0 escalated, 0 blocked\n");
     expect(await isThere(cwd, "a.txt")).toBe(true);
     await nothingRunsWith(cwd);
   });
@@ -52,11 +51,11 @@ describe("harness run under a policy", () => {
   it("blocks, says why and by which rule, and exits 3; the agent is told so", async () => {
     const cwd = await workspaceWith(blocksBash);
     const args = ["run", "--approve", "once", "--policy", "policy.yaml", makeA];
-    const { code, stdout } = await harness(args, { cwd });
+    const { code, stdout, stderr } = await harness(args, { cwd });
     expect(code).toBe(3);
-    expect(stdout).toContain("⊘ blocked: not today (rule commands)\n");
+    expect(stderr).toContain("⊘ blocked: not today (rule commands)\n");
     expect(stdout).toContain("was blocked by a policy");
-    expect(stdout).toContain("0 allowed, 0 escalated, 1 blocked");
+    expect(stderr).toContain("0 allowed, 0 escalated, 1 blocked");
     expect(await isThere(cwd, "a.txt")).toBe(false);
   });
 
@@ -77,18 +76,17 @@ describe("harness run under a policy", () => {
 
   it("runs what the policy makes of a call, and shows both", async () => {
     const cwd = await workspaceWith(gentle, allowsBash);
-    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+    const { code, stderr } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
     expect(code).toBe(0);
-    expect(stdout).toContain("~ this call was changed by policy shop (rule gently)");
-    expect(stdout).toContain("  │ -command: echo a > a.txt\n  │ +command: echo b > b.txt\n");
+    expect(stderr).toContain("~ this call was changed by policy shop (rule gently)");
+    expect(stderr).toContain("  │ -command: echo a > a.txt\n  │ +command: echo b > b.txt\n");
     expect(await Promise.all(["a.txt", "b.txt"].map((name) => isThere(cwd, name)))).toEqual([false, true]);
-    const threadId = /thread (ses_\w+)/.exec(stdout)?.[1] ?? "";
+    const threadId = /thread (ses_\w+)/.exec(stderr)?.[1] ?? "";
     const shown = await harness(["threads", "show", threadId], { cwd });
     expect(shown.stdout).toContain("  │ -command: echo a > a.txt\n  │ +command: echo b > b.txt\n");
   });
 
   it("runs neither the original nor a part of a change that cannot be applied whole", async () => {
-    verifies("AHP-230");
     const changes = [
       ["arguments.timeoutMs: 0", "It was to be changed to what the tool does not take: timeoutMs"],
       [
@@ -101,11 +99,11 @@ describe("harness run under a policy", () => {
     const odd = changes.map(([set], index) => ruleFor(index, `{ decision: modify, set: { ${set} } }`, "odd"));
     const cwd = await workspaceWith(...odd);
     const prompt = changes.map((_, index) => `run the command: ${commandOf(index)}`).join(", then ");
-    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", prompt], { cwd });
+    const { code, stderr } = await harness(["run", "--policy", "policy.yaml", prompt], { cwd });
     expect(code).toBe(3);
-    expect(stdout.match(/⊘ blocked:/g)).toHaveLength(changes.length);
-    for (const [, text] of changes) expect(stdout.replace(/\s+/g, " ")).toContain(text);
-    expect(stdout).toContain(`under policy shop: 0 allowed, 0 escalated, ${changes.length} blocked\n`);
+    expect(stderr.match(/⊘ blocked:/g)).toHaveLength(changes.length);
+    for (const [, text] of changes) expect(stderr.replace(/\s+/g, " ")).toContain(text);
+    expect(stderr).toContain(`under policy shop: 0 allowed, 0 escalated, ${changes.length} blocked\n`);
     expect((await readdir(cwd)).filter((name) => name.endsWith(".txt"))).toEqual([]);
     expect(await isThere(cwd, "README.md")).toBe(true);
   });
@@ -114,9 +112,11 @@ describe("harness run under a policy", () => {
     const cwd = await workspaceWith(
       "{ name: words, when: { event: pre_prompt }, then: { decision: block, reason: not this } }",
     );
-    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", "read README.md"], { cwd });
+    const { code, stdout, stderr } = await harness(["run", "--policy", "policy.yaml", "read README.md"], {
+      cwd,
+    });
     expect(code).toBe(3);
-    expect(stdout).toContain("✗ blocked by the policy: not this (rule words)");
+    expect(stderr).toContain("✗ blocked by the policy: not this (rule words)");
     expect(stdout).not.toContain("A small demo");
   });
 
@@ -126,11 +126,11 @@ describe("harness run under a policy", () => {
         "then: { decision: modify, set: { prompt: read README.md } } }",
       reads,
     );
-    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+    const { code, stderr } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
     expect(code).toBe(0);
-    expect(stdout).toContain("~ the prompt was changed by policy shop (rule words)");
-    expect(stdout).toContain(`  │ -${makeA}\n  │ +read README.md\n`);
-    expect(stdout).toContain("● read README.md, 3 lines ✓ (rule reads)\n");
+    expect(stderr).toContain("~ the prompt was changed by policy shop (rule words)");
+    expect(stderr).toContain(`  │ -${makeA}\n  │ +read README.md\n`);
+    expect(stderr).toContain("● read README.md, 3 lines ✓ (rule reads)\n");
     expect(await isThere(cwd, "a.txt")).toBe(false);
   });
 
@@ -165,14 +165,14 @@ describe("harness run under a policy", () => {
 
   it("says loudly that there is none with --no-policy, and asks about what writes or executes", async () => {
     const cwd = await makeWorkspace();
-    const { code, stdout, stderr } = await harness(
+    const { code, stderr } = await harness(
       ["run", "--no-policy", "--approve", "once", "run the command: rm -rf gone"],
       { cwd },
     );
     expect(code).toBe(0);
-    expect(stderr.match(/NO POLICY is in force/g)).toHaveLength(1);
-    expect(stdout).toContain("NO POLICY is in force");
-    expect(stdout).toContain("? approved once by");
+    // Before the turn, and below it.
+    expect(stderr.match(/NO POLICY is in force/g)).toHaveLength(2);
+    expect(stderr).toContain("? approved once by");
     const json = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
     expect(jsonLines(json.stdout).at(-1)).toMatchObject({ data: { policy: null } });
   });
@@ -194,18 +194,18 @@ describe("harness run under a harness elsewhere", () => {
     ];
     const elsewhere = startHarness(args, { cwd });
     await elsewhere.reports(/listening on unix:/);
-    const { code, stdout } = await harness(["run", "--ahp", `unix:${socket}`, "read README.md"], { cwd });
+    const { code, stderr } = await harness(["run", "--ahp", `unix:${socket}`, "read README.md"], { cwd });
     expect(code).toBe(3);
-    expect(stdout).toContain("✗ blocked by the policy: no policy decides this");
+    expect(stderr).toContain("✗ blocked by the policy: no policy decides this");
   });
 
   it("does nothing where there is none, and exits 4", async () => {
     const cwd = await makeWorkspace();
     const nobody = `unix:${join(cwd, "nobody.sock")}`;
     const args = ["run", "--ahp", nobody, "--policy-timeout", "0.5", "read README.md"];
-    const { code, stdout } = await harness(args, { cwd });
+    const { code, stdout, stderr } = await harness(args, { cwd });
     expect(code).toBe(4);
-    expect(stdout).toContain("✗ unavailable: No policy can judge this prompt, so it did not happen");
+    expect(stderr).toContain("✗ unavailable: No policy can judge this prompt, so it did not happen");
     expect(stdout).not.toContain("A small demo");
   });
 });
@@ -227,9 +227,9 @@ it.skipIf(process.platform === "win32")(
     const cwd = await makeWorkspace({ "stopping.mjs": stopping });
     const endpoint = `stdio:${process.execPath} ${join(cwd, "stopping.mjs")}`;
     const args = ["run", "--ahp", endpoint, "--policy-timeout", "1", "read README.md"];
-    const { code, stdout } = await harness(args, { cwd });
+    const { code, stderr } = await harness(args, { cwd });
     expect(code).toBe(4);
-    expect(stdout).toContain("The policy did not judge this prompt in time");
+    expect(stderr).toContain("The policy did not judge this prompt in time");
     await nothingRunsWith(cwd);
   },
 );

@@ -23,8 +23,8 @@ describe("a conversation after bad output of a model", () => {
     const cwd = await makeWorkspace();
     const { local, env } = providers(provider.url);
     const run = (...args: string[]) => harness(["run", "--no-policy", ...args], { cwd, env });
-    const { code, stdout } = await run("--model", local, "first");
-    const thread = /thread (ses_[0-9a-f]{32})/.exec(stdout)?.[1] ?? "";
+    const { code, stderr } = await run("--model", local, "first");
+    const thread = /thread (ses_[0-9a-f]{32})/.exec(stderr)?.[1] ?? "";
     const next = await run("--model", "anthropic:claude-x", "--thread", thread, "second");
     expect(provider.refusals).toEqual([]);
     expect([code, next.code]).toEqual([0, 0]);

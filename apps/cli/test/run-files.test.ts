@@ -1,13 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { harness, jsonLines, makeWorkspace } from "./support/harness.ts";
 import { pngBase64, recordingProvider } from "./support/recording-provider.ts";
 
 describe("harness run --file", () => {
   it("gives the model an image as an image and a text as text, and shows both in the thread", async () => {
-    verifies("THR-35");
     const cwd = await makeWorkspace();
     await mkdir(join(cwd, "img"));
     await writeFile(join(cwd, "img", "a.png"), Buffer.from(pngBase64, "base64"));
@@ -23,7 +21,7 @@ describe("harness run --file", () => {
       "--file",
       join(cwd, "notes.txt"),
     ];
-    const { code, stdout } = await harness([...args, "what is this?"], { cwd });
+    const { code, stdout, stderr } = await harness([...args, "what is this?"], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain("A red square.");
     expect(requests).toHaveLength(1);
@@ -35,7 +33,7 @@ describe("harness run --file", () => {
         { type: "text", text: "[attached file: notes.txt (text/plain)]\nbuy milk\n" },
       ],
     });
-    const thread = /thread (ses_[0-9a-f]{32})/.exec(stdout)?.[1] ?? "";
+    const thread = /thread (ses_[0-9a-f]{32})/.exec(stderr)?.[1] ?? "";
     expect((await harness(["threads", "show", thread], { cwd })).stdout).toContain("[file img/a.png]");
   });
 
@@ -46,15 +44,14 @@ describe("harness run --file", () => {
     ["no.png", "attachment_not_found", "no.png does not exist in the workspace"],
     ["blob.bin", "attachment_unsupported", "blob.bin is of a type that the model is not given"],
   ])("refuses %s with the reason, and asks no model", async (file, code, reason) => {
-    verifies("THR-35");
     const cwd = await makeWorkspace();
     await writeFile(join(cwd, ".env"), "KEY=1\n");
     await writeFile(join(cwd, "blob.bin"), Buffer.from([0, 1, 2, 255]));
     const { model, requests } = await recordingProvider();
     const args = ["run", "--no-policy", "--model", model, "--file", file];
     const shown = await harness([...args, "look"], { cwd });
-    expect(shown.code).toBe(1);
-    expect(shown.stdout).toContain(reason);
+    expect(shown).toMatchObject({ code: 1, stdout: "" });
+    expect(shown.stderr).toContain(reason);
     const { stdout } = await harness([...args, "--json", "look"], { cwd });
     expect(jsonLines(stdout).find(({ type }) => type === "turn.error")?.data).toMatchObject({ code });
     expect(requests).toEqual([]);

@@ -33,34 +33,33 @@ describe("harness run", () => {
     const cwd = await makeWorkspace();
     const { code, stdout, stderr } = await harness(["run", "read README.md"], { cwd });
     expect(code).toBe(0);
-    expect(stderr).toBe("");
-    expect(stdout).toContain("● read README.md, 3 lines ✓ (rule reads)\n");
-    expect(stdout).toContain("  under policy coding-agent: 1 allowed, 0 escalated, 0 blocked\n");
+    expect(stderr).toContain("● read README.md, 3 lines ✓ (rule reads)\n");
+    expect(stderr).toContain("  under policy coding-agent: 1 allowed, 0 escalated, 0 blocked\n");
     expect(stdout).toContain("A small demo.");
-    expect(stdout).toMatch(/✓ done · .+ · \d+ tokens in · \d+ tokens out\n/);
-    const threadId = threadIdIn(stdout);
-    expect(stdout).toContain(`log: ${cwd}/.harness/threads/${threadId}/events.jsonl\n`);
-    expect(stdout).toContain(`harness threads show ${threadId}\n`);
+    expect(stderr).toMatch(/✓ done · .+ · \d+ tokens in · \d+ tokens out\n/);
+    const threadId = threadIdIn(stderr);
+    expect(stderr).toContain(`log: ${cwd}/.harness/threads/${threadId}/events.jsonl\n`);
+    expect(stderr).toContain(`harness threads show ${threadId}\n`);
     expect((await stat(join(cwd, ".harness/threads", threadId, "events.jsonl"))).size).toBeGreaterThan(0);
-    expect(stdout).not.toContain("\u001b");
+    expect(stderr).not.toContain("\u001b");
     await nothingRunsWith(cwd);
   });
 
   it("--approve once allows what is asked, and shows its output", async () => {
     const cwd = await makeWorkspace();
-    const { code, stdout } = await harness(["run", "--approve", "once", command], { cwd });
+    const { code, stderr } = await harness(["run", "--approve", "once", command], { cwd });
     expect(code).toBe(0);
-    expect(stdout).toContain("  ? approved once by harness run --approve once\n");
-    expect(stdout).toContain("  │ out\n  ✓ (escalated: rule commands) · 1 line\n");
+    expect(stderr).toContain("  ? approved once by harness run --approve once\n");
+    expect(stderr).toContain("  │ out\n  ✓ (escalated: rule commands) · 1 line\n");
     expect(await isMade(cwd)).toBe(true);
   });
 
   it("--approve reject refuses it and exits 3", async () => {
     const cwd = await makeWorkspace();
-    const { code, stdout } = await harness(["run", "--no-policy", "--approve", "reject", command], { cwd });
+    const { code, stderr } = await harness(["run", "--no-policy", "--approve", "reject", command], { cwd });
     expect(code).toBe(3);
-    expect(stdout).toContain("✗ refused: ");
-    expect(stdout).not.toContain("no terminal");
+    expect(stderr).toContain("✗ refused: ");
+    expect(stderr).not.toContain("no terminal");
     expect(await isMade(cwd)).toBe(false);
   });
 
@@ -68,9 +67,9 @@ describe("harness run", () => {
     "without a terminal %s refuses, says so and exits 3",
     async (args) => {
       const cwd = await makeWorkspace();
-      const { code, stdout } = await harness(["run", "--no-policy", ...args, command], { cwd });
+      const { code, stderr } = await harness(["run", "--no-policy", ...args, command], { cwd });
       expect(code).toBe(3);
-      expect(stdout).toContain(
+      expect(stderr).toContain(
         "1 call was not approved: there is no terminal to ask in. To approve: --approve once",
       );
       expect(await isMade(cwd)).toBe(false);
@@ -80,10 +79,10 @@ describe("harness run", () => {
   it("goes on with a thread, whose whole history a later server gives", async () => {
     const cwd = await makeWorkspace();
     const first = await harness(["run", "--no-policy", "read README.md"], { cwd });
-    const threadId = threadIdIn(first.stdout);
+    const threadId = threadIdIn(first.stderr);
     const second = await harness(["run", "--no-policy", "--thread", threadId, "list files"], { cwd });
     expect(second.code).toBe(0);
-    expect(threadIdIn(second.stdout)).toBe(threadId);
+    expect(threadIdIn(second.stderr)).toBe(threadId);
     const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
     const { result } = await client.call("thread.get", { threadId });
     const types = ((result?.events ?? []) as { type: string }[]).map(({ type }) => type);
@@ -149,15 +148,15 @@ describe("harness run", () => {
     const prompt = "list files then read out.txt then run the command: cat out.txt; ls";
     const end = await harness(["run", "--no-policy", "--approve", "once", prompt], { cwd });
     expect(end.code).toBe(0);
-    expect(end.stdout).toContain("⟨U+001B⟩");
-    expect(end.stdout).toContain("⟨U+202E⟩gnp.txt");
-    expect(end.stdout).toContain("│ a⟨U+001B⟩]0;title⟨U+0007⟩b⟨U+009B⟩31m⟨U+200B⟩\n");
-    const threadId = threadIdIn(end.stdout);
+    expect(end.stderr).toContain("⟨U+001B⟩");
+    expect(end.stderr).toContain("⟨U+202E⟩gnp.txt");
+    expect(end.stderr).toContain("│ a⟨U+001B⟩]0;title⟨U+0007⟩b⟨U+009B⟩31m⟨U+200B⟩\n");
+    const threadId = threadIdIn(end.stderr);
     const shown = await harness(["threads", "show", threadId], { cwd });
     const exported = await harness(["threads", "export", threadId], { cwd });
     const json = await harness(["run", "--no-policy", "--json", "--approve", "once", prompt], { cwd });
-    for (const { stdout } of [end, shown, exported, json]) {
-      expect(stdout).not.toMatch(/[^\n\P{Cc}]|[\u200b\u202e]/u);
+    for (const { stdout, stderr } of [end, shown, exported, json]) {
+      expect(stdout + stderr).not.toMatch(/[^\n\P{Cc}]|[\u200b\u202e]/u);
     }
     expect(
       jsonLines(exported.stdout)
@@ -209,8 +208,8 @@ describe("harness run", () => {
         { cwd },
       );
       expect(end.code).toBe(expected);
-      expect(end.stdout).toContain(`✗ ${word}: The model's provider`);
-      expect(end.stdout).toContain(text);
+      expect(end.stderr).toContain(`✗ ${word}: The model's provider`);
+      expect(end.stderr).toContain(text);
     });
 
     it("0 when the process of the tools dies in the turn, which says that nobody knows what ran", async () => {
@@ -218,7 +217,7 @@ describe("harness run", () => {
       const args = ["run", "--no-policy", "--approve", "once", "run the command: kill -9 $PPID; sleep 60"];
       const end = await startHarness(args, { cwd }).ended;
       expect(end.code).toBe(0);
-      expect(end.stdout).toContain("The process that ran the tool is gone");
+      expect(end.stderr).toContain("The process that ran the tool is gone");
     });
 
     it("shows causes only with HARNESS_DEBUG", async () => {
@@ -236,7 +235,7 @@ describe("harness run", () => {
     const model = await brokenProvider(401);
     const env = { OPENAI_COMPATIBLE_API_KEY: "sk-secret-value", HARNESS_DEBUG: "1" };
     const end = await harness(["run", "--no-policy", "--model", model, "list files"], { cwd, env });
-    const log = await readFile(join(cwd, ".harness/threads", threadIdIn(end.stdout), "events.jsonl"), "utf8");
+    const log = await readFile(join(cwd, ".harness/threads", threadIdIn(end.stderr), "events.jsonl"), "utf8");
     expect(`${end.stdout}${end.stderr}${log}`).not.toContain("sk-secret-value");
   });
 });

@@ -37,7 +37,7 @@ const following = async (options: Partial<ThreadClientOptions> = {}) => {
   });
   const leave = new AbortController();
   const follower = new ThreadFollower({
-    terminal,
+    ready: () => terminal.ready(),
     approver,
     output: { event: (event) => shown.push(event), summary: () => {} },
     stay: true,

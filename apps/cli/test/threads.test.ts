@@ -36,12 +36,13 @@ describe("harness threads", () => {
     const cwd = await makeWorkspace();
     const prompt = "read README.md then run the command: seq 1 3";
     const live = await harness(["run", "--approve", "once", prompt], { cwd });
-    const threadId = /thread (ses_\w+)/.exec(live.stdout)?.[1] ?? "";
+    const threadId = /thread (ses_\w+)/.exec(live.stderr)?.[1] ?? "";
     const { code, stdout } = await harness(["threads", "show", threadId], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(`› ${prompt}\n`);
-    const timeline = live.stdout.slice(0, live.stdout.indexOf("thread ses_"));
-    expect(stdout).toContain(timeline);
+    const [tools = "", end = ""] = live.stderr.split("\n✓ done");
+    expect(stdout).toContain(tools);
+    expect(stdout).toContain(`${live.stdout}\n✓ done${end.slice(0, end.indexOf("\n"))}`);
   });
 
   it("exports the events as they lie in the log, and with --json as one document", async () => {

@@ -1,7 +1,7 @@
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { HarnessError, systemClock } from "@harnesskit/wire";
-import { copyJson, defined, isObject, measureJson, utf8Length } from "@harnesskit/wire/json";
+import { copyJson, defined, isObject, utf8Length } from "@harnesskit/wire/json";
 import * as z from "zod";
 import { type Action, toAction } from "./actions.ts";
 import { HookError } from "./hook-error.ts";
@@ -91,7 +91,7 @@ const maxErrorLength = 4000;
 
 /** A result within the limit, or what is known of a larger one. */
 const resultFields = (result: JsonValue, limits: HookLimits): JsonObject => {
-  const { bytes } = measureJson(result);
+  const bytes = utf8Length(JSON.stringify(result));
   return bytes <= limits.maxResultBytes ? { result } : { result_omitted_bytes: bytes };
 };
 

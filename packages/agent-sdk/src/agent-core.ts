@@ -39,6 +39,11 @@ export class ToolTable {
     for (const tool of tools.map(compileTool)) this.#tools.set(this.idOf(tool.name), tool);
   }
 
+  /** Makes all schemas ready. Rejects with `invalid_argument` for one that is not valid. */
+  async load(): Promise<void> {
+    await Promise.all(this.all.map((tool) => tool.load()));
+  }
+
   /** Returns the names that were there. */
   remove(names: readonly string[]): string[] {
     return names.filter((name) => this.#tools.delete(this.idOf(name)));

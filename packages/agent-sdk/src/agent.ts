@@ -8,7 +8,7 @@ import { checkAgentOptions } from "./option-names.ts";
 import type { Registration } from "./registrar.ts";
 import { type RunEnd, type RunOptions, runAgent } from "./run.ts";
 import { Session, type SessionEnd } from "./session.ts";
-import type { Tool } from "./tool.ts";
+import { compileTool, type Tool } from "./tool.ts";
 
 export interface AgentConnectOptions {
   /** The session token. Secret; sent in `agent.hello` and kept nowhere else. */
@@ -97,6 +97,7 @@ export const defineAgent = (options: AgentOptions): Agent => {
     call: (name, input, callOptions = {}) => callLocally(core, name, input, callOptions),
 
     async register(...tools) {
+      await Promise.all(tools.map((each) => compileTool(each).load()));
       core.tools.add(tools);
       const registrations = await Promise.all([...core.sessions].map((session) => session.register(tools)));
       return {

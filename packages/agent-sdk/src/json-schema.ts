@@ -1,6 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Ajv2020 } from "ajv/dist/2020.js";
 import type { Validated } from "./schema.ts";
 
 /** Stops at the first problem, so that a hostile input cannot make it collect millions. `format` is an annotation. */
@@ -12,8 +12,13 @@ const nameIn = (params: Record<string, unknown>): string | undefined => {
   return typeof name === "string" ? name : undefined;
 };
 
-/** Compiles a JSON Schema (draft 2020-12). Throws `invalid_argument` when it is not valid. */
-export const compileJsonSchema = (schema: JsonObject, name: string): ((value: unknown) => Validated) => {
+/** Compiles a JSON Schema (draft 2020-12). Rejects with `invalid_argument` when it is not valid. */
+export const compileJsonSchema = async (
+  schema: JsonObject,
+  name: string,
+): Promise<(value: unknown) => Validated> => {
+  // Only here: an agent without such tools starts sooner.
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
   compiler ??= new Ajv2020({
     strict: false,
     validateFormats: false,

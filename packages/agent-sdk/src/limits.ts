@@ -37,8 +37,6 @@ export const agentTimes = defineLimits({
   registerTimeoutMs: fromZero(10_000),
   /** How long the core may take to close after `core.goodbye` before the agent does. */
   goodbyeTimeoutMs: fromZero(5000),
-  /** Delay of timers from which on heartbeats report `degraded`. */
-  degradedLagMs: fromZero(500),
 });
 
 export type AgentTimes = LimitsOf<typeof agentTimes>;

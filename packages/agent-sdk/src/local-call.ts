@@ -58,6 +58,7 @@ export const callLocally = async (
     throw toolError(misfit(RuntimeErrorCode.InvalidInput, problems));
   }
   const call_id = options.callId ?? randomUUID();
+  await core.tools.byId(core.tools.idOf(name))?.load();
   const message: CoreToolCall = {
     v: RUNTIME_PROTOCOL_VERSION,
     type: "core.tool.call",

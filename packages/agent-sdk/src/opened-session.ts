@@ -1,7 +1,7 @@
-import type { AgentHeartbeat, CoreMessage, CoreWelcome } from "@harnesskit/protocol/runtime";
+import type { CoreMessage, CoreWelcome } from "@harnesskit/protocol/runtime";
 import type { HarnessError } from "@harnesskit/wire";
 import type { AgentCore } from "./agent-core.ts";
-import { startHeartbeat } from "./heartbeat.ts";
+import { agentHealth } from "./agent-health.ts";
 import type { Outbox } from "./outbox.ts";
 import { toMessage } from "./outgoing-message.ts";
 import { Registrar } from "./registrar.ts";
@@ -14,7 +14,7 @@ export class OpenedSession {
   readonly #core: AgentCore;
   readonly #outbox: Outbox;
   readonly #calls: SessionCalls;
-  readonly #stopHeartbeat: () => void;
+  #stopHeartbeat: () => void;
   #isHeartbeatWaiting = false;
 
   constructor(core: AgentCore, outbox: Outbox, welcome: CoreWelcome["payload"]) {
@@ -31,14 +31,7 @@ export class OpenedSession {
       send: (tools, more, bytes) =>
         outbox.send("agent.tools.register", { tools, more: more || undefined }, {}, bytes),
     });
-    this.#stopHeartbeat = startHeartbeat({
-      core,
-      intervalMs: welcome.heartbeat_interval_ms,
-      sessionId: welcome.session_id,
-      inflight: () => this.#calls.inflight,
-      waiting: () => outbox.waiting,
-      send: (payload) => this.#heartbeat(payload),
-    });
+    this.#stopHeartbeat = this.#nextHeartbeat();
   }
 
   handle(message: CoreMessage): void {
@@ -61,15 +54,29 @@ export class OpenedSession {
     this.registrar.close(lost);
   }
 
+  /** Reports the agent's health once an interval (section 4.5.1). Returns what ends it. */
+  #nextHeartbeat(): () => void {
+    return this.#core.clock.after(this.welcome.heartbeat_interval_ms, () => {
+      this.#stopHeartbeat = this.#nextHeartbeat();
+      this.#heartbeat();
+    });
+  }
+
   /** At most one heartbeat waits for a slow core. */
-  #heartbeat(payload: AgentHeartbeat["payload"]): void {
+  #heartbeat(): void {
     if (this.#isHeartbeatWaiting) return;
     this.#isHeartbeatWaiting = true;
     this.#outbox.push({
       bytes: 512,
       take: () => {
         this.#isHeartbeatWaiting = false;
-        return toMessage(this.#core.clock.now(), "agent.heartbeat", payload);
+        const { clock, startedMs } = this.#core;
+        return toMessage(clock.now(), "agent.heartbeat", {
+          session_id: this.welcome.session_id,
+          uptime_ms: Math.max(0, Math.round(clock.elapsedMs() - startedMs)),
+          inflight_calls: this.#calls.inflight,
+          ...agentHealth(this.#core),
+        });
       },
     });
   }

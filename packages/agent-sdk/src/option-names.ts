@@ -18,5 +18,4 @@ export const checkAgentOptions = defineOptions<AgentOptions>("defineAgent", {
   welcomeTimeoutMs: false,
   registerTimeoutMs: false,
   goodbyeTimeoutMs: false,
-  degradedLagMs: false,
 });

@@ -49,10 +49,6 @@ export class Outbox {
     return this.#pendingBytes < this.#limits.maxSendBytes && this.#waiting.length === 0;
   }
 
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
   /** True when so many replies wait that the agent should stop reading. */
   get isOverfull(): boolean {
     return this.#waitingReplies > this.#limits.maxWaitingReplies;

@@ -19,7 +19,7 @@ export const encodeOutput = (value: unknown, sureBytes: number, maxBytes: () => 
   if (value === undefined) return { kind: "output", output: undefined, bytes: 0 };
   if (!isObject(value)) return notObject;
   try {
-    const { bytes } = measureJson(value, { maxBytes: sureBytes });
+    const { length: bytes } = measureJson(value, { maxBytes: sureBytes });
     return { kind: "output", output: value as JsonObject, bytes };
   } catch {
     // It is large, or only JSON.stringify makes JSON of it.

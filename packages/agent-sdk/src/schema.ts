@@ -26,6 +26,8 @@ export type Validated =
 /** A schema that can be declared and checked against. */
 export interface CompiledSchema {
   readonly jsonSchema: JsonObject;
+  /** Makes it ready to validate. Rejects with `invalid_argument` where it is not a valid JSON Schema. */
+  load(): Promise<unknown>;
   validate(value: unknown): Validated | Promise<Validated>;
 }
 
@@ -58,6 +60,19 @@ const toValidated = (result: SchemaResult<unknown>): Validated =>
     ? { ok: false, problems: result.issues.slice(0, maxProblems).map(toProblem) }
     : { ok: true, value: result.value };
 
+const withJsonSchema = (jsonSchema: JsonObject, name: string): CompiledSchema => {
+  let check: ((value: unknown) => Validated) | undefined;
+  const load = async () => {
+    check ??= await compileJsonSchema(jsonSchema, name);
+    return check;
+  };
+  return {
+    jsonSchema,
+    load,
+    validate: (value) => (check ? check(value) : load().then((loaded) => loaded(value))),
+  };
+};
+
 /**
  * Makes a schema ready: `beside` is the JSON Schema given next to one that cannot provide its own. Throws
  * `invalid_argument` when it is missing, not valid, or does not describe an object.
@@ -69,11 +84,10 @@ export const compileSchema = (
   name: string,
 ): CompiledSchema => {
   const jsonSchema = toJsonSchema(schema, { side, beside, name });
-  if (!isStandardSchema(schema)) {
-    return { jsonSchema, validate: compileJsonSchema(toJsonSchema(schema, { side, name }), name) };
-  }
+  if (!isStandardSchema(schema)) return withJsonSchema(jsonSchema, name);
   return {
     jsonSchema,
+    load: async () => {},
     validate(value) {
       const result = schema["~standard"].validate(value);
       return result instanceof Promise ? result.then(toValidated) : toValidated(result);

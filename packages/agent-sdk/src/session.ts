@@ -89,6 +89,7 @@ export class Session {
     try {
       const timeoutMs = settings.welcomeTimeoutMs;
       const { registrar } = await within(this.#greeted.promise, { name: "agent.hello", timeoutMs, clock });
+      await tools.load();
       const declarations = tools.all.map((tool) => tool.declarationFor(settings.id));
       const registration = await registrar.register(declarations, this.#isFirst);
       await this.#judge(registration);

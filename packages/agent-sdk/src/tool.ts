@@ -52,6 +52,8 @@ export interface CompiledTool {
   readonly output: CompiledSchema | undefined;
   readonly timeoutMs: number | undefined;
   run(input: unknown, context: ToolContext): unknown;
+  /** Makes its schemas ready. Rejects with `invalid_argument` for a JSON Schema that is not valid. */
+  load(): Promise<unknown>;
   /** As the tool is registered (section 4.2.1). */
   declarationFor(agentId: string): ToolDeclaration;
 }
@@ -87,6 +89,7 @@ const compile = (tool: Tool): CompiledTool => {
     input,
     output,
     timeoutMs,
+    load: () => Promise.all([input.load(), output?.load()]),
     run: (value, context) => tool.run(value as Parameters<Tool["run"]>[0], context),
     declarationFor: (agentId) => ({ tool_id: `${agentId}/${name}`, ...declaration }),
   };
@@ -101,7 +104,8 @@ export const compileTool = (tool: Tool): CompiledTool => {
 
 /**
  * Defines a tool. `input` and `output` are zod schemas, other Standard Schemas or JSON Schemas; the types of `run`
- * follow from them. Throws `invalid_argument` for a name, schema or time limit that cannot be used.
+ * follow from them. Throws `invalid_argument` for a name, schema or time limit that cannot be used; a JSON Schema is compiled
+ * when the tool is first served or called, which then rejects so.
  */
 export const tool = <
   const Input extends shared.ToolSchema,

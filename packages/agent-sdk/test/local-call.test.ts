@@ -1,3 +1,4 @@
+import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import {
@@ -95,9 +96,11 @@ describe("a call without a core", () => {
   it("is cancelled by its signal and ends in time", async () => {
     const clock = createManualClock();
     const reasons: string[] = [];
+    let begun = createDeferred<void>();
     const agent = agentOf(
       ({ signal }) =>
         new Promise((_resolve, reject) => {
+          begun.resolve();
           signal.addEventListener("abort", () => {
             reasons.push(signal.reason.code);
             reject(signal.reason);
@@ -107,12 +110,15 @@ describe("a call without a core", () => {
     );
     const controller = new AbortController();
     const cancelled = agent.call("t", {}, { signal: controller.signal });
+    await begun.promise;
     controller.abort();
     expect(await rejection(cancelled)).toMatchObject({ code: "tool.canceled" });
     expect(await rejection(agent.call("t", {}, { signal: controller.signal }))).toMatchObject({
       code: "tool.canceled",
     });
+    begun = createDeferred();
     const timed = agent.call("t", {}, { timeoutMs: 100 });
+    await begun.promise;
     clock.advance(100);
     expect(await rejection(timed)).toMatchObject({ code: "tool.timeout" });
     expect(reasons).toEqual(["tool.canceled", "tool.timeout"]);

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createTcpListener, createTcpTransport } from "@harnesskit/transport-uds";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
@@ -7,7 +6,6 @@ import { type AgentHealth, type AgentOptions, defineAgent, tool } from "../src/i
 import {
   agentId,
   connected,
-  createBusyClock,
   envelope,
   linked,
   rejection,
@@ -35,7 +33,6 @@ const silent = (options: Partial<AgentOptions> = {}) => {
 
 describe("the handshake", () => {
   it("begins with a hello that names everything", async () => {
-    verifies("RUN-55", "RUN-56", "RUN-57", "RUN-118", "RUN-119");
     const { core } = silent({ manifestHash: "sha256:00" });
     await core.type("agent.hello");
     expect(core.seen.map(({ type }) => type)).toEqual(["agent.hello"]);
@@ -50,7 +47,6 @@ describe("the handshake", () => {
   });
 
   it("gives the session, and the token is in no later message", async () => {
-    verifies("RUN-54", "RUN-129");
     const { core, session } = await connected(agentOf(["a"], { debug: true }));
     expect(session).toMatchObject({
       sessionId: "ses_1",
@@ -69,11 +65,9 @@ describe("the handshake", () => {
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
       expect(new Date(ts).toISOString()).toBe(ts);
     }
-    verifies("RUN-33", "RUN-34", "RUN-35", "RUN-36", "RUN-37");
   });
 
   it("that is refused rejects with the core's code", async () => {
-    verifies("RUN-53");
     const { core, connecting, pair } = silent();
     await core.type("agent.hello");
     core.send("core.welcome", {}, { error: { code: "protocol.unauthorized", message: "wrong token" } });
@@ -135,7 +129,6 @@ describe("the handshake", () => {
 
 describe("the tools", () => {
   it("are registered after the welcome, by their ids", async () => {
-    verifies("RUN-66", "RUN-67", "RUN-68");
     const full = tool({
       name: "b",
       description: "B.",
@@ -255,7 +248,6 @@ describe("the tools", () => {
   });
 
   it("may come and go while it serves", async () => {
-    verifies("RUN-69");
     const agent = agentOf(["a"]);
     const { core, session } = await connected(agent);
     expect(await agent.register(make("b"))).toEqual({ registered: [`${agentId}/b`], rejected: [] });
@@ -271,8 +263,8 @@ describe("the tools", () => {
 });
 
 describe("heartbeats", () => {
-  it("report the worse of what the agent says of itself and what is measured", async () => {
-    const clock = createBusyClock();
+  it("report the worse of what the agent says of itself and what is counted", async () => {
+    const clock = createManualClock();
     const own: { health: () => AgentHealth } = { health: () => ({ status: "ok" }) };
     const errors: string[] = [];
     const agent = agentOf(["a"], {
@@ -281,9 +273,8 @@ describe("heartbeats", () => {
       onError: ({ code }) => errors.push(code),
     });
     const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
-    const next = async (health: () => AgentHealth, ms = 0) => {
+    const next = async (health: () => AgentHealth) => {
       own.health = health;
-      clock.beBusy(ms);
       const count = core.all("agent.heartbeat").length + 1;
       clock.advance(1000);
       await core.count("agent.heartbeat", count);
@@ -291,22 +282,20 @@ describe("heartbeats", () => {
     };
     const upstream = {
       status: "degraded",
-      details: { upstream: "gone", event_loop_lag_ms: "hidden" },
+      details: { upstream: "gone", abandoned_calls: "hidden" },
     } as const;
     expect(await next(() => upstream)).toMatchObject({
       status: "degraded",
-      details: { upstream: "gone", event_loop_lag_ms: 0 },
+      details: { upstream: "gone", abandoned_calls: 0 },
     });
-    expect(await next(() => ({ status: "ok" }), 500)).toMatchObject({ status: "degraded" });
-    expect(await next(() => ({ status: "unhealthy" }), 500)).toMatchObject({ status: "unhealthy" });
+    expect(await next(() => ({ status: "unhealthy" }))).toMatchObject({ status: "unhealthy" });
     expect(await next(() => expect.fail("broken"))).toMatchObject({ status: "degraded" });
     expect(errors).toEqual(["handler_failed"]);
     await session.close();
   });
 
   it("come once an interval and say how the agent is", async () => {
-    verifies("RUN-103", "RUN-104");
-    const clock = createBusyClock();
+    const clock = createManualClock();
     const agent = agentOf(["a"], { clock });
     const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
     expect(core.all("agent.heartbeat")).toEqual([]);
@@ -314,9 +303,7 @@ describe("heartbeats", () => {
     await core.settled();
     expect(core.all("agent.heartbeat")).toEqual([]);
     clock.advance(1);
-    clock.beBusy(500);
-    clock.advance(1000);
-    clock.advance(3000);
+    clock.advance(4000);
     await core.count("agent.heartbeat", 5);
     const beats = core.all("agent.heartbeat").map(({ payload }) => payload);
     expect(beats[0]).toEqual({
@@ -324,31 +311,12 @@ describe("heartbeats", () => {
       uptime_ms: 1000,
       inflight_calls: 0,
       status: "ok",
-      details: { event_loop_lag_ms: 0, abandoned_calls: 0, waiting_messages: 0 },
+      details: { abandoned_calls: 0 },
     });
-    expect(beats[1]).toMatchObject({
-      status: "degraded",
-      uptime_ms: 2500,
-      details: { event_loop_lag_ms: 500 },
-    });
-    expect(beats[2]).toMatchObject({ status: "ok", uptime_ms: 3000 });
     expect(beats[4]).toMatchObject({ uptime_ms: 5000 });
     await session.close();
     clock.advance(5000);
     expect(core.all("agent.heartbeat")).toHaveLength(5);
-  });
-
-  it("measure the real event loop", async () => {
-    const agent = agentOf([]);
-    const { core } = await connected(agent, { welcome: { heartbeat_interval_ms: 60 } });
-    await core.type("agent.heartbeat");
-    const until = performance.now() + 200;
-    while (performance.now() < until);
-    const late = await core.until(
-      ({ payload }) => payload.details?.event_loop_lag_ms >= 100,
-      "a late heartbeat",
-    );
-    expect(late.payload.details.event_loop_lag_ms).toBeLessThan(5000);
   });
 });
 
@@ -375,7 +343,6 @@ describe("what a core sends", () => {
   ];
 
   it.each(wrong)("as %s is answered with an error and ends the connection", async (_what, message, code) => {
-    verifies("RUN-32");
     const { core, session } = await connected(agentOf(["a"]));
     await core.channel.send(message);
     expect(await core.type("agent.error")).toMatchObject({ payload: {}, error: { code } });
@@ -388,7 +355,6 @@ describe("what a core sends", () => {
   it.each([["no JSON", Buffer.from("{nonsense")]])(
     "in a frame that is %s is answered with an error and ends the connection",
     async (_what, body) => {
-      verifies("RUN-9");
       const { core, session, pair } = await connected(agentOf(["a"]));
       const header = Buffer.alloc(4);
       header.writeUInt32BE(body.length);
@@ -400,7 +366,6 @@ describe("what a core sends", () => {
   );
 
   it("in a frame above the limit is not read, and ends the connection", async () => {
-    verifies("RUN-11", "RUN-13");
     const { core, session, pair } = await connected(agentOf(["a"]));
     pair.serverWire.writeRaw(Buffer.from([0, 0x40, 0, 1]));
     expect(await session.closed).toMatchObject({
@@ -452,7 +417,6 @@ it("a channel can be served once", async () => {
 });
 
 it("a core can be served over loopback TCP just as well", async () => {
-  verifies("RUN-5");
   const listener = createTcpListener();
   let core: ScriptedCore | undefined;
   await listener.listen((channel) => {

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { agentMessages } from "@harnesskit/protocol/runtime";
 import { type Channel, lengthPrefixCodec } from "@harnesskit/wire";
-import { createManualClock, createMemoryPair, type MemoryPairOptions } from "@harnesskit/wire/testing";
+import { createMemoryPair, type MemoryPairOptions } from "@harnesskit/wire/testing";
 import { expect } from "vitest";
 import type { Agent } from "../src/index.ts";
 
@@ -179,17 +179,6 @@ export const connected = async (agent: Agent, options: CoreOptions & { pair?: Me
   const core = new ScriptedCore(pair.server, options);
   const session = await agent.connect(pair.client, { token });
   return { core, session, pair };
-};
-
-/** A clock in whose process something keeps the thread busy: time passes, and timers are called late. */
-export const createBusyClock = () => {
-  const manual = createManualClock();
-  let busyMs = 0;
-  const elapsedMs = () => manual.elapsedMs() + busyMs;
-  const beBusy = (ms: number) => {
-    busyMs += ms;
-  };
-  return { ...manual, elapsedMs, beBusy };
 };
 
 /** What a promise was rejected with; fails when it was not. */

@@ -32,6 +32,9 @@ describe("the gates of a thread server", () => {
     const human = { status: "rejected", by: "anna", note: "not now" };
     const ofHuman = await judged({ decision: "block", reason: "no", metadata: { approval: human } });
     expect(ofHuman.verdict).toMatchObject({ verdict: "block", code: "tool.rejected", human });
+    const late = { status: "expired" };
+    const expired = await judged({ decision: "block", reason: "no", metadata: { approval: late } });
+    expect(expired.verdict).toMatchObject({ verdict: "block", code: "approval.expired", isRejection: true });
     const approval = { status: "approved", by: "anna", grant: "gr_1" };
     const allowed = await judged({ decision: "allow", metadata: { approval } });
     expect(allowed.verdict).toMatchObject({ verdict: "allow", human: approval });

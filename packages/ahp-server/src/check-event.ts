@@ -8,8 +8,9 @@ import {
   type Verification,
   withoutNulls,
 } from "@harnesskit/protocol/ahp";
-import { type JsonObject, JsonValueSchema, jsonLength } from "@harnesskit/protocol/envelope";
+import { type JsonObject, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import { ProtocolError } from "@harnesskit/wire";
+import { jsonLength } from "@harnesskit/wire/json";
 import type { EventOf } from "./handlers.ts";
 import type { AhpServerLimits } from "./limits.ts";
 import { parseWith, type Schema } from "./read-params.ts";

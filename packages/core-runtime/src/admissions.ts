@@ -11,7 +11,7 @@ export interface AdmittedLaunch {
   readonly launch: Launch;
   readonly observer: LaunchObserver;
   /** When the token becomes invalid. */
-  expiresAt: number;
+  readonly expiresAt: number;
   used: boolean;
   /** Set while a session of this launch is open. */
   end: ((reason: DisconnectReason) => void) | undefined;
@@ -55,12 +55,6 @@ export class Admissions {
     if (this.#clock.elapsedMs() >= found.expiresAt) return "expired";
     found.used = true;
     return found;
-  }
-
-  /** The token of this launch is valid for one more hello, until `waitMs` and its lifetime have passed. */
-  rearm(admitted: AdmittedLaunch, waitMs: number): void {
-    admitted.used = false;
-    admitted.expiresAt = this.#clock.elapsedMs() + waitMs + this.#tokenLifetimeMs;
   }
 
   /** Returns false when it was taken out before. */

@@ -21,7 +21,7 @@ export interface StreamChunk {
 export type StreamContext = Pick<CoreContext, "stats" | "redactor" | "limits">;
 
 const chunkBytes = (data: StreamChunk["data"]): number =>
-  "text" in data ? 2 * data.text.length : measureJson(data.json).bytes;
+  "text" in data ? 2 * data.text.length : measureJson(data.json).length;
 
 /**
  * The chunks of one call, for one reader. Unread chunks wait within the limits; then the oldest are dropped, and the

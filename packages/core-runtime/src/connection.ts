@@ -45,8 +45,9 @@ export class AgentConnection {
     this.#cancelTimer = startDeadline(times.helloTimeoutMs, onTimeout, { clock });
     this.#channel.start({
       message: (message) => {
-        if (this.#session) this.#session.receive(message);
-        else if (!this.#refused) this.#greet(message);
+        if (this.#session) return this.#session.receive(message);
+        if (!this.#refused) this.#greet(message);
+        return undefined;
       },
       error: (error) => {
         const { FrameTooLarge, InvalidMessage } = RuntimeErrorCode;
@@ -88,9 +89,8 @@ export class AgentConnection {
   }
 
   #judge(hello: AgentHello): void {
-    const { session_token, agent_id, manifest_hash, protocol } = hello.payload;
-    const { admissions, context } = this.#core;
-    const admitted = admissions.redeem(session_token, agent_id);
+    const { session_token, agent_id, protocol } = hello.payload;
+    const admitted = this.#core.admissions.redeem(session_token, agent_id);
     if (typeof admitted === "string") {
       const isOther = admitted === "other_agent";
       const text = isOther
@@ -102,11 +102,6 @@ export class AgentConnection {
     if (!protocol.supported_versions.includes(RUNTIME_PROTOCOL_VERSION)) {
       this.#refuseHello(RuntimeErrorCode.UnsupportedVersion, "version", hello);
       return;
-    }
-    const { launchId, manifestHash = manifest_hash } = admitted.launch;
-    if (manifest_hash !== undefined && manifest_hash !== manifestHash) {
-      const details = { launch_id: launchId };
-      context.audit.record({ action: "agent.manifest_drift", outcome: "ok", agent_id, details });
     }
     this.#settle();
     this.#session = this.#core.welcome({ channel: this.#channel, admitted, hello });

@@ -55,10 +55,10 @@ export interface Core extends AsyncDisposable {
   /** What was counted so far. */
   stats(): Readonly<CoreStats>;
   /**
-   * Says goodbye to an agent and closes its connection; its running calls end with `agent.lost`. With `retryAfterMs` the
-   * launch's token is good for one more hello. Returns false when the agent has no session.
+   * Says goodbye to an agent and closes its connection; its running calls end with `agent.lost`. Returns false
+   * when the agent has no session.
    */
-  goodbye(agentId: string, options: { readonly reason: string; readonly retryAfterMs?: number }): boolean;
+  goodbye(agentId: string, options: { readonly reason: string }): boolean;
   /** Takes no more calls, lets those that run and wait finish for at most `timeoutMs`, and closes. @default 30000 */
   drain(options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Ends every call with `core.closed`, says goodbye and closes every connection. Settles when all are closed. */

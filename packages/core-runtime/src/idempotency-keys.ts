@@ -60,7 +60,7 @@ export class IdempotencyKeys {
     this.#forget(name, entry);
     if (!result || !isRememberable(result)) return;
     entry.known = result;
-    entry.bytes = measureJson(result).bytes;
+    entry.bytes = measureJson(result).length;
     entry.expiresAt = this.#clock.elapsedMs() + this.#ttlMs;
     this.#bytes += entry.bytes;
     this.#entries.set(name, entry);

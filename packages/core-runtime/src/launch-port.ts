@@ -7,8 +7,6 @@ export interface Launch {
   readonly agentId: string;
   /** Its permissions and limits hold for the calls of this agent. */
   readonly manifest?: AgentManifest | undefined;
-  /** `sha256:` and the hex digest of the manifest file; compared with what the agent says. */
-  readonly manifestHash?: string | undefined;
 }
 
 /** Why a session is over. */
@@ -25,7 +23,7 @@ export interface LaunchObserver {
   registered(toolIds: readonly string[]): void;
   /** The agent's health: as its heartbeat reports, or `unhealthy` because heartbeats were missed. On change only. */
   health(status: "ok" | "degraded" | "unhealthy", reason?: string): void;
-  /** The session is over. With a new token (`core.goodbye` with `retry_after_ms`) another may follow. */
+  /** The session is over. */
   disconnected(reason: DisconnectReason): void;
 }
 

@@ -176,14 +176,10 @@ export class RuntimeCore implements Core {
     return { ...this.context.stats };
   }
 
-  goodbye(agentId: string, options: { readonly reason: string; readonly retryAfterMs?: number }): boolean {
-    const { reason, retryAfterMs } = options;
-    if (retryAfterMs !== undefined) checkNumber("retryAfterMs", retryAfterMs, { min: 0 });
+  goodbye(agentId: string, { reason }: { readonly reason: string }): boolean {
     const session = this.#agents.session(agentId);
-    if (!session) return false;
-    if (retryAfterMs !== undefined) this.admissions.rearm(session.admitted, retryAfterMs);
-    session.goodbye({ code: "core.goodbye", message: reason }, retryAfterMs);
-    return true;
+    session?.goodbye({ code: "core.goodbye", message: reason });
+    return session !== undefined;
   }
 
   async drain(options: { readonly timeoutMs?: number } = {}): Promise<void> {

@@ -1,6 +1,6 @@
 import { isObject } from "@harnesskit/wire/json";
 import type { CoreLimits } from "./core-limits.ts";
-import { judgePattern } from "./pattern-engine.ts";
+import { judgePattern } from "./judge-pattern.ts";
 import {
   type KeywordShape,
   keywordShapes,

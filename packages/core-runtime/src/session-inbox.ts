@@ -15,6 +15,7 @@ import { isObject, maxMessageDepth, measureJson } from "@harnesskit/wire/json";
 import type { CoreContext } from "./core-context.ts";
 import { toMessage } from "./core-message.ts";
 import type { Session } from "./session.ts";
+import { loadSchemaCompiler } from "./tool-validators.ts";
 
 /** Values in a control message: anything but a result, a chunk or a registration. Usual ones have a few dozen. */
 const maxControlNodes = 20_000;
@@ -53,7 +54,8 @@ export class SessionInbox {
     this.#session = session;
   }
 
-  take(message: unknown): void {
+  /** A promise holds back what follows. */
+  take(message: unknown): void | Promise<void> {
     if (!isObject(message) || !Number.isSafeInteger(message.v) || typeof message.type !== "string") {
       this.#refuse(isObject(message) ? message : {}, "not a message of the runtime protocol");
     } else if (message.v !== RUNTIME_PROTOCOL_VERSION) {
@@ -61,6 +63,8 @@ export class SessionInbox {
     } else if (message.type === "agent.hello") {
       this.#violation(RuntimeErrorCode.OutOfOrder, "agent.hello was sent before", message);
     } else if (isAgentType(message.type)) {
+      const loading = message.type === "agent.tools.register" ? loadSchemaCompiler() : undefined;
+      if (loading !== undefined) return loading.then(() => this.#session.receive(message));
       const parsed = this.#parse(message, message.type);
       if (parsed) this.#takeParsed(parsed);
       else this.#malformed(message, message.type);

@@ -102,8 +102,9 @@ export class Session {
     this.#expectHeartbeat();
   }
 
-  receive(message: unknown): void {
-    if (!this.#ended) this.#inbox.take(message);
+  /** A promise holds back what follows. */
+  receive(message: unknown): void | Promise<void> {
+    return this.#ended ? undefined : this.#inbox.take(message);
   }
 
   frameError(error: HarnessError): void {
@@ -185,10 +186,9 @@ export class Session {
   }
 
   /** Sends `core.goodbye`, and ends the session. */
-  goodbye(reason: DisconnectReason, retryAfterMs?: number): void {
+  goodbye(reason: DisconnectReason): void {
     if (this.#ended) return;
-    const retry = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs };
-    const payload = { reason: reason.message.slice(0, 1024), ...retry };
+    const payload = { reason: reason.message.slice(0, 1024) };
     this.send(toMessage(this.#context.clock, "core.goodbye", payload));
     this.end(reason);
   }

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { coreLimits } from "../src/core-limits.ts";
 import { toSafeSchema } from "../src/safe-schema.ts";
-import { ToolValidators } from "../src/tool-validators.ts";
+import { loadSchemaCompiler, ToolValidators } from "../src/tool-validators.ts";
 
 const limits = {
   ...coreLimits.defaults,
@@ -18,6 +18,8 @@ const refusalOf = (schema: unknown) => {
   const safe = toSafeSchema(schema as Record<string, unknown>, limits);
   return safe.ok ? undefined : `${safe.path}: ${safe.problem}`;
 };
+
+beforeAll(() => loadSchemaCompiler());
 
 let digests = 0;
 const validators = new ToolValidators(coreLimits.defaults);

@@ -10,9 +10,9 @@ export interface BoundedFetchOptions {
    * What the reader of a body gets in place of a message; undefined is one over the limit, which breaks nothing then.
    * @default messages are passed on as they are, and one over the limit breaks the body
    */
-  readonly rewrite?: ((message: string | undefined, init: RequestInit | undefined) => string) | undefined;
+  readonly rewrite?: ((message?: string) => string) | undefined;
   /** The answer of a request that has ended without one; empty where none is waited for. */
-  readonly missing?: ((init: RequestInit | undefined) => string) | undefined;
+  readonly missing?: (() => string) | undefined;
 }
 
 const lineFeed = 0x0a;
@@ -44,7 +44,7 @@ export const createBoundedFetch =
   }: BoundedFetchOptions): ((url: string | URL, init?: RequestInit) => Promise<Response>) =>
   async (url, init) => {
     const response = await fetch(url, init);
-    const noAnswer = response.status === 202 ? missing(init) : "";
+    const noAnswer = response.status === 202 ? missing() : "";
     if (noAnswer !== "") {
       await response.body?.cancel();
       return new Response(noAnswer, { headers: { "content-type": "application/json" } });
@@ -83,13 +83,9 @@ export const createBoundedFetch =
       },
     });
     const { status, statusText, headers } = response;
-    const rewriting = {
-      maxMessageBytes,
-      rewrite: (text?: string) => rewrite?.(text, init) ?? "",
-      missing: () => missing(init),
-    };
-    const rewriter = isStream ? rewriteEvents(rewriting) : rewriteWhole(rewriting);
-    const bounded = new Response(isRewritten ? body.pipeThrough(rewriter) : body, {
+    const rewriter = isStream ? rewriteEvents : rewriteWhole;
+    const read = isRewritten ? body.pipeThrough(rewriter({ maxMessageBytes, rewrite, missing })) : body;
+    const bounded = new Response(read, {
       status,
       statusText,
       headers,

@@ -1,9 +1,19 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { displayText } from "@harnesskit/wire";
-import { copyJson } from "@harnesskit/wire/json";
+import { copyJson, isObject } from "@harnesskit/wire/json";
 import { ToolError } from "@harnesskit/wire/tool";
-import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { type CallToolResult, ErrorCode, McpError as RpcError } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type CallToolResult,
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+  UrlElicitationRequiredError,
+} from "@modelcontextprotocol/client";
+import { systemCodeOf } from "./failure.ts";
 import { type McpLimits, maxFailedBinaryLength } from "./limits.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -77,38 +87,59 @@ const boundedOutput = (
 /** Codes of the system that mean that a request did not leave. */
 const unsent = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
 
-const causeCodeOf = (thrown: unknown): string | undefined => {
-  let error = thrown;
-  for (let depth = 0; error instanceof Error && depth < 5; depth++) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (typeof code === "string") return code;
-    error = error.cause;
-  }
-  return undefined;
-};
-
 /** What servers say of a session of MCP; not of one that a tool has, such as "the checkout session is paid". */
 const ofMcpSession =
   /\bmcp-session-id\b|\b(?:no valid|invalid|unknown|missing|expired) session\b|(?:^|[":] *)session (?:id )?(?:is |was |has )?(?:not found|invalid|unknown|expired|terminated)\b/i;
 
 /** A refusal of the session that a request named: 404 by the specification, 410 and 400 as servers do. */
 export const isOfSession = (error: unknown): boolean => {
-  if (!(error instanceof StreamableHTTPError)) return false;
-  const { code, message } = error;
-  return code === 404 || code === 410 || (code === 400 && ofMcpSession.test(message));
+  if (!(error instanceof SdkHttpError)) return false;
+  const { status, message } = error;
+  return status === 404 || status === 410 || (status === 400 && ofMcpSession.test(message));
 };
+
+/** A refusal of the credentials. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof UnauthorizedError ||
+  (error instanceof SdkHttpError && (error.status === 401 || error.status === 403));
+
+/** The failure of a call that has stood still for so long. */
+export const lateCall = (timeoutMs: number): ToolError => {
+  const text = `the MCP server did not answer within ${timeoutMs} ms, nor report progress (callTimeoutMs)`;
+  return new ToolError("tool.timeout", text, { mayHaveRun: true });
+};
+
+/** The time of a request that is over; undefined for any other failure. */
+const lateAfterMs = (thrown: unknown): number | undefined => {
+  const isLate = thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout;
+  return isLate ? (thrown.data as { timeout?: number } | undefined)?.timeout : undefined;
+};
+
+/** A failure of a question that may be asked again: the server was busy, or did not answer. */
+export const isPassing = (thrown: unknown): boolean => {
+  if (thrown instanceof SdkHttpError) return thrown.status === 429 || (thrown.status ?? 0) >= 500;
+  const isInternal = thrown instanceof ProtocolError && thrown.code === ProtocolErrorCode.InternalError;
+  return isInternal || thrown instanceof TypeError || lateAfterMs(thrown) !== undefined;
+};
+
+/** A refusal because this agent offers no answers of a human, of a model, or of where it works. */
+const needsInput = (error: ProtocolError): boolean =>
+  error instanceof UrlElicitationRequiredError ||
+  (error instanceof MissingRequiredClientCapabilityError &&
+    ["elicitation", "sampling", "roots"].some((name) => name in error.requiredCapabilities));
 
 /** The failure of a call that has no result. `isLost`: its connection has ended. */
 export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets): ToolError => {
   if (ToolError.isInstance(thrown)) return thrown;
-  const status = thrown instanceof StreamableHTTPError ? thrown.code : undefined;
-  if (unsent.has(causeCodeOf(thrown) ?? "")) {
+  const status = thrown instanceof SdkHttpError ? thrown.status : undefined;
+  if (unsent.has(systemCodeOf(thrown) ?? "")) {
     return new ToolError("agent.unavailable", "the MCP server cannot be reached: it did not get the call", {
       retryable: true,
     });
   }
-  if (status === 401 || status === 403) {
-    return new ToolError("mcp.server_refused", `the MCP server refused the credentials (HTTP ${status})`);
+  if (isRefusal(thrown)) {
+    const text = `the MCP server refused the credentials (HTTP ${status ?? 401})`;
+    return new ToolError("mcp.server_refused", text);
   }
   if (status !== undefined) {
     const text = `the MCP server answered with HTTP ${status}`;
@@ -119,24 +150,24 @@ export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets):
       "the MCP server was lost during the call: it is unknown how far it came, and it is not repeated";
     return new ToolError("agent.lost", text, { mayHaveRun: true });
   }
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const text = displayText(secrets.redact(message), { maxLength: 1000 });
-  if (!(thrown instanceof RpcError)) {
+  const timeoutMs = lateAfterMs(thrown);
+  if (timeoutMs !== undefined) return lateCall(timeoutMs);
+  if (!(thrown instanceof ProtocolError)) {
     return new ToolError(
       "mcp.invalid_result",
       "the MCP server answered with what is not a result of a tool",
       { mayHaveRun: true },
     );
   }
-  const { timeout, may_have_run: isOpen } = (thrown.data ?? {}) as {
-    timeout?: unknown;
-    may_have_run?: unknown;
-  };
-  if (thrown.code === ErrorCode.RequestTimeout && timeout !== undefined) {
-    const late = `the MCP server did not answer within ${String(timeout)} ms, nor report progress (callTimeoutMs)`;
-    return new ToolError("tool.timeout", late, { mayHaveRun: true });
-  }
-  const code = thrown.code === ErrorCode.InvalidParams ? "tool.invalid_input" : "mcp.request_failed";
-  const details = { mcp_code: thrown.code };
-  return new ToolError(code, text, { details, mayHaveRun: isOpen === true || undefined });
+  const { code, message, data } = thrown;
+  const { may_have_run: isOpen } = (isObject(data) ? data : {}) as { may_have_run?: unknown };
+  return new ToolError(
+    needsInput(thrown)
+      ? "mcp.input_required"
+      : code === ProtocolErrorCode.InvalidParams
+        ? "tool.invalid_input"
+        : "mcp.request_failed",
+    displayText(secrets.redact(message), { maxLength: 1000 }),
+    { details: { mcp_code: code }, mayHaveRun: isOpen === true || undefined },
+  );
 };

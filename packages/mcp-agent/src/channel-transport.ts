@@ -1,6 +1,10 @@
 import { type Channel, HarnessError, InvalidMessageError } from "@harnesskit/wire";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { ErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type JSONRPCMessage,
+  ProtocolErrorCode,
+  type RequestId,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { readMessage } from "./read-message.ts";
 
 export interface ChannelTransportOptions {
@@ -9,6 +13,8 @@ export interface ChannelTransportOptions {
   /** Messages that are not valid, after which the channel is closed. */
   readonly maxInvalidMessages: number;
   readonly onFault: (error: HarnessError) => void;
+  /** The server answers `server/discover` after it was taken for one of an earlier revision. */
+  readonly onDiscovered: (result: unknown) => void;
   /** Called once, with the reason if the channel was not closed in good order. */
   readonly onClosed: (error: HarnessError | undefined) => void;
 }
@@ -21,14 +27,20 @@ const isTooDeep = (error: HarnessError): boolean =>
  * the one that is left when the others have theirs.
  */
 class Waiting {
-  readonly #ids = new Set<string>();
-  #suspects = new Set<string>();
+  readonly #ids = new Map<string, RequestId>();
+  #suspects = new Map<string, RequestId>();
   #dropped = 0;
+  #givenUp: ReadonlyMap<string, RequestId> = new Map();
 
   sent(message: JSONRPCMessage): void {
     if (!("method" in message)) return;
-    if ("id" in message) this.#ids.add(String(message.id));
-    else if (message.method === "notifications/cancelled") this.settled(message.params?.requestId);
+    const { method, params } = message;
+    if ("id" in message) {
+      // The question whether the server speaks 2026-07-28, if it still waits.
+      if (method === "initialize") this.#giveUp();
+      // What has changed is said for as long as the connection lasts.
+      if (method !== "subscriptions/listen") this.#ids.set(String(message.id), message.id);
+    } else if (method === "notifications/cancelled") this.settled(params?.requestId);
   }
 
   settled(id: unknown): void {
@@ -36,15 +48,25 @@ class Waiting {
     this.#suspects.delete(String(id));
   }
 
+  #giveUp(): void {
+    this.#givenUp = new Map(this.#ids);
+    for (const id of this.#givenUp.keys()) this.settled(id);
+  }
+
+  /** Whether it answers a question that was given up. */
+  isLate(id: unknown): boolean {
+    return this.#givenUp.has(String(id));
+  }
+
   dropped(): void {
     this.#dropped++;
-    this.#suspects = new Set(this.#ids);
+    this.#suspects = new Map(this.#ids);
   }
 
   /** The requests that get no answer any more, once it is known which they are. */
-  takeLost(): string[] {
+  takeLost(): RequestId[] {
     if (this.#dropped === 0 || this.#suspects.size > this.#dropped) return [];
-    const lost = [...this.#suspects];
+    const lost = [...this.#suspects.values()];
     for (const id of lost) this.settled(id);
     this.#dropped = 0;
     return lost;
@@ -52,17 +74,20 @@ class Waiting {
 }
 
 /** The error in place of an answer that cannot be read, or does not come. */
-export const lostAnswer = (id: string | number, message: string): JSONRPCMessage => ({
+export const lostAnswer = (id: RequestId, message: string): JSONRPCMessage => ({
   jsonrpc: "2.0",
   id,
-  error: { code: ErrorCode.InternalError, message, data: { may_have_run: true } },
+  error: { code: ProtocolErrorCode.InternalError, message, data: { may_have_run: true } },
 });
 
 /** How deep an answer may nest whose call is to have its end by its id; what a core takes is less. */
 export const maxAnswerDepth = 1024;
 
 /** A channel, with its limits, as what the SDK of MCP speaks on. */
-export const channelTransport = (channel: Channel, options: ChannelTransportOptions): Transport => {
+export const channelTransport = (
+  channel: Channel,
+  options: ChannelTransportOptions,
+): Transport & { readonly pid: undefined; readonly stderr: undefined } => {
   const waiting = new Waiting();
   const lostText = `the answer exceeds the limit of ${options.maxMessageBytes} bytes, or of ${maxAnswerDepth} levels`;
   let invalid = 0;
@@ -77,7 +102,7 @@ export const channelTransport = (channel: Channel, options: ChannelTransportOpti
     }
   };
   const failLost = () => {
-    for (const id of waiting.takeLost()) transport.onmessage?.(lostAnswer(Number(id), lostText));
+    for (const id of waiting.takeLost()) transport.onmessage?.(lostAnswer(id, lostText));
   };
   const take = (value: unknown) => {
     const message = readMessage(value);
@@ -85,11 +110,20 @@ export const channelTransport = (channel: Channel, options: ChannelTransportOpti
       fault(new HarnessError("invalid_message", "the server sent JSON that is not a message of JSON-RPC"));
       return;
     }
-    if (!("method" in message)) waiting.settled(message.id);
+    if (!("method" in message)) {
+      if (waiting.isLate(message.id)) {
+        options.onDiscovered("result" in message ? message.result : undefined);
+        return;
+      }
+      waiting.settled(message.id);
+    }
     transport.onmessage?.(message);
     failLost();
   };
-  const transport: Transport = {
+  const transport: ReturnType<typeof channelTransport> = {
+    // By these two the SDK takes it for a program's streams, whose silence on `server/discover` is that of an old server.
+    pid: undefined,
+    stderr: undefined,
     async start() {
       channel.start({
         message(value) {

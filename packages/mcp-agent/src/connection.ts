@@ -1,34 +1,40 @@
 import { createDeferred, displayText, HarnessError } from "@harnesskit/wire";
-import { type Clock, systemClock, within } from "@harnesskit/wire/time";
-import { traced, withTraceMeta } from "@harnesskit/wire/trace";
-import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { type Clock, settleWithin, systemClock, within } from "@harnesskit/wire/time";
+import { traced } from "@harnesskit/wire/trace";
 import {
   type CallToolResult,
-  ErrorCode,
-  type Progress,
-  McpError as RpcError,
-  ToolListChangedNotificationSchema,
-} from "@modelcontextprotocol/sdk/types.js";
-import { isOfSession } from "./call-result.ts";
+  Client,
+  isSpecType,
+  type OAuthClientProvider,
+  type PriorDiscovery,
+  ProtocolError,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { isOfSession, isRefusal } from "./call-result.ts";
+import { callServerTool, type ServerToolOptions } from "./call-server-tool.ts";
 import { McpError } from "./errors.ts";
+import { messagesOf, ownErrorOf } from "./failure.ts";
 import type { McpLimits, McpTimes } from "./limits.ts";
+import { listTools } from "./list-tools.ts";
 import { type McpServer, serverTitle } from "./mcp-server.ts";
-import { type McpTool, type McpToolList, toMcpTool, UnusableTool } from "./mcp-tool.ts";
+import type { McpTool, McpToolList } from "./mcp-tool.ts";
 import { openTransport } from "./open-transport.ts";
-import { ToolResultSchema, ToolsPageSchema } from "./results.ts";
 import type { Secrets } from "./secrets.ts";
+import { watchTools } from "./watch-tools.ts";
 
 /**
- * Progress that comes with or behind the end of its call: the SDK handles an answer before the notices that came with it, and a
- * server may report on until it has read that a call is cancelled. It is no fault.
+ * What the SDK says beside: progress behind the end of its call (it handles an answer before the notices that came with it, and a
+ * server may report on until it has read that a call is cancelled), and streams that break off, which are noticed before it.
  */
-const isLateProgress = ({ message }: Error): boolean =>
-  message.startsWith("Received a progress notification for an unknown token");
+const isBeside = ({ message }: Error): boolean =>
+  /^(Received a progress notification for an unknown token|SSE stream disconnected)/.test(message);
 
 const clientInfo = { name: "harnesskit-mcp-agent", version: "1.0.0" };
+const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+const modernRevision = "2026-07-28";
 const pingTimeoutMs = 5000;
+/** How long the first list waits until its changes are said. */
+const watchWaitMs = 1000;
 
 export interface ConnectionOptions {
   readonly server: McpServer;
@@ -38,6 +44,8 @@ export interface ConnectionOptions {
   readonly authProvider?: OAuthClientProvider | undefined;
   readonly signal: AbortSignal;
   readonly clock?: Clock | undefined;
+  /** It is known to speak a revision of before 2026-07-28: it is asked for another one only where that fails. */
+  readonly isLegacy?: boolean | undefined;
   /** The server says that its tools have changed. */
   readonly onToolsChanged: () => void;
   /** Something is wrong that does not end the connection. May come often. */
@@ -45,35 +53,54 @@ export interface ConnectionOptions {
   readonly onOutput: (line: string) => void;
 }
 
-/** The message of an error; of one of a schema, its first problem. */
-const problemOf = (error: Error): string => {
-  const [issue] = "issues" in error ? (error.issues as { path: PropertyKey[]; message: string }[]) : [];
-  return issue ? `${issue.path.map(String).join(".")}: ${issue.message}` : error.message;
-};
-
-/** One connection to an MCP server, from `initialize` to its end. */
+/** One connection to an MCP server, from the question which revision it speaks to its end. */
 export class McpConnection {
   readonly #options: ConnectionOptions;
-  readonly #client = new Client(clientInfo);
+  readonly #clock: Clock;
+  readonly #client: Client;
   readonly #ended = createDeferred<McpError | undefined>();
+  readonly #watching = new AbortController();
+  #transport: Transport | undefined;
+  /** What the server said of itself after it was given up as one of 2026-07-28. */
+  #discovered: PriorDiscovery | undefined;
   #isOpen = false;
   #isEnded = false;
   #isForgotten = false;
   #hasSession = false;
+  #isListed = false;
 
-  private constructor(options: ConnectionOptions) {
+  private constructor(options: ConnectionOptions, probeMs: number) {
+    const versionNegotiation = { mode: "auto", probe: { timeoutMs: probeMs } } as const;
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#client = new Client(clientInfo, { capabilities, versionNegotiation });
   }
 
-  /** Rejects with `mcp.server_unavailable`, `mcp.server_refused` and `mcp.legacy_sse`; then nothing is left running. */
+  /**
+   * Asks for 2026-07-28, and then for what was before. What fails is tried once more, the other way: old servers end at the first
+   * question or refuse it as they like, and slow ones answer it late. Rejects with `mcp.server_unavailable`, `mcp.server_refused` and
+   * `mcp.legacy_sse`; then nothing is left running.
+   */
   static async open(options: ConnectionOptions): Promise<McpConnection> {
-    const connection = new McpConnection(options);
-    try {
-      await connection.#open();
-      return connection;
-    } catch (cause) {
-      await connection.close();
-      throw connection.#failure(await connection.#reasonOf(cause));
+    const { server, times, signal, clock = systemClock, isLegacy } = options;
+    const until = clock.elapsedMs() + times.connectTimeoutMs;
+    // A program that does not know the question may be silent; what is behind a URL answers.
+    let probeMs = "url" in server ? times.connectTimeoutMs / 2 : times.discoverTimeoutMs;
+    let prior: PriorDiscovery | undefined = isLegacy ? { kind: "legacy" } : undefined;
+    for (let isLast = false; ; isLast = true) {
+      const connection = new McpConnection(options, probeMs);
+      try {
+        await connection.#open(prior, until - clock.elapsedMs());
+        return connection;
+      } catch (cause) {
+        await connection.close();
+        const failure = connection.#failure(await connection.#reasonOf(cause));
+        const isDefinite = failure.code === "mcp.legacy_sse" || !connection.#transport;
+        probeMs = until - clock.elapsedMs();
+        if (isLast || isDefinite || signal.aborted || probeMs <= 0) throw failure;
+        const refusesLegacy: boolean = prior !== undefined || cause instanceof ProtocolError;
+        prior = connection.#discovered ?? (refusesLegacy ? undefined : { kind: "legacy" });
+      }
     }
   }
 
@@ -92,6 +119,11 @@ export class McpConnection {
     return this.#hasSession && isOfSession(error);
   }
 
+  /** Whether it speaks a revision of before 2026-07-28. */
+  get isLegacy(): boolean {
+    return this.#client.getProtocolEra() === "legacy";
+  }
+
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -104,77 +136,29 @@ export class McpConnection {
 
   /** Reads the whole list, within its limits. Rejects with `mcp.server_unavailable` and `mcp.server_lost`. */
   async listTools(): Promise<McpToolList> {
-    const { limits, times } = this.#options;
-    const tools = new Map<string, McpTool>();
-    const dropped: McpError[] = [];
-    const drop = (name: string, reason: string) => {
-      const shown = displayText(name, { maxLength: 200 }) || "without a name";
-      dropped.push(
-        new McpError("mcp.tool_dropped", `the tool ${shown} of the MCP server is not offered: ${reason}`),
-      );
-    };
-    if (!this.#client.getServerCapabilities()?.tools) return { tools: [], dropped };
-    const cursors = new Set<string>();
-    let cursor: string | undefined;
+    this.#isListed = true;
     try {
-      for (let page = 1; ; page++) {
-        const params = cursor === undefined ? {} : { cursor };
-        const request = { method: "tools/list" as const, params };
-        const result = await this.#client.request(request, ToolsPageSchema, {
-          timeout: times.listTimeoutMs,
-        });
-        for (const declared of result.tools) {
-          const tool = toMcpTool(declared, limits);
-          if (tools.size >= limits.maxTools) {
-            drop(tool.mcpName, `a server may have ${limits.maxTools} tools, and no further one is read`);
-            return { tools: [...tools.values()], dropped };
-          }
-          if (tool instanceof UnusableTool) drop(tool.mcpName, tool.reason);
-          else if (tools.has(tool.name)) drop(tool.mcpName, "an earlier tool of the list has its name");
-          else tools.set(tool.name, tool);
-        }
-        cursor = result.nextCursor ?? "";
-        if (cursor === "") break;
-        if (page >= limits.maxListPages || cursors.has(cursor)) {
-          drop("…", `the list has no end after ${page} pages`);
-          break;
-        }
-        cursors.add(cursor);
-      }
+      return await listTools(this.#client, this.#options);
     } catch (cause) {
-      const hasNone = cause instanceof RpcError && cause.code === ErrorCode.MethodNotFound;
-      if (hasNone) return { tools: [...tools.values()], dropped };
       throw this.#failure(await this.#reasonOf(cause), "did not list its tools");
     }
-    return { tools: [...tools.values()], dropped };
   }
 
-  /** Calls a tool once. Rejects as the SDK does. */
+  /** Calls a tool once. Rejects as {@link callServerTool} does. */
   async call(
-    mcpName: string,
+    tool: McpTool,
     input: Record<string, unknown>,
-    options: {
-      readonly signal: AbortSignal;
-      readonly onProgress: (progress: Progress) => void;
-      /** A refusal does not end the connection again. */
-      readonly isRepeated: boolean;
-    },
+    /** Where it is repeated, a refusal does not end the connection again. */
+    options: Pick<ServerToolOptions, "signal" | "onStatus"> & { readonly isRepeated: boolean },
   ): Promise<CallToolResult> {
-    const call = async () => {
-      const params = withTraceMeta({ name: mcpName, arguments: input });
-      return this.#client.request({ method: "tools/call" as const, params }, ToolResultSchema, {
-        timeout: this.#options.times.callTimeoutMs,
-        resetTimeoutOnProgress: true,
-        signal: options.signal,
-        onprogress: options.onProgress,
-      });
-    };
+    const { times, secrets } = this.#options;
+    const more = { ...options, times, secrets, clock: this.#clock };
     try {
       return await traced(
         "mcpCall",
-        () => ({ tool: mcpName, callId: "", input }),
+        () => ({ tool: tool.mcpName, callId: "", input }),
         async (operation) => {
-          const result = await call();
+          const result = await callServerTool(this.#client, tool, input, more);
           operation?.set({ code: result.isError ? "tool_error" : undefined, output: result.content });
           return result;
         },
@@ -192,7 +176,7 @@ export class McpConnection {
   async close(): Promise<void> {
     this.#isEnded = true;
     this.#ended.resolve(undefined);
-    await this.#client.close().catch(() => {});
+    await this.#shut();
   }
 
   /** Ends it for a reason. */
@@ -200,29 +184,67 @@ export class McpConnection {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#ended.resolve(reason);
-    void this.#client.close().catch(() => {});
+    void this.#shut();
   }
 
-  async #open(): Promise<void> {
-    const { times, signal, clock = systemClock } = this.#options;
+  /** The client has the transport only when the revision is known. */
+  async #shut(): Promise<void> {
+    this.#watching.abort();
+    await this.#transport?.close().catch(() => {});
+  }
+
+  async #open(prior: PriorDiscovery | undefined, timeoutMs: number): Promise<void> {
     const transport = await openTransport({
       ...this.#options,
       onFault: (error) => this.#report(error.message),
+      onDiscovered: (result) => this.#discoveredLate(result),
       onEnd: (error) =>
         this.#lost(error ?? new HarnessError("connection_closed", "it closed the connection")),
       onBroken: (method, error) => void this.#check(method, error),
     });
+    this.#transport = transport;
     this.#client.onerror = (error) => {
-      if (!isLateProgress(error)) this.#report(error.message);
+      if (!isBeside(error)) this.#report(error.message);
     };
-    this.#client.setNotificationHandler(ToolListChangedNotificationSchema, () =>
+    this.#client.setNotificationHandler("notifications/tools/list_changed", () =>
       this.#options.onToolsChanged(),
     );
-    const timeoutMs = times.connectTimeoutMs;
-    const connecting = this.#client.connect(transport, { timeout: timeoutMs });
-    await within(connecting, { name: "initialize", timeoutMs, signal, clock });
+    const connecting = this.#client.connect(transport, { timeout: timeoutMs, ...(prior && { prior }) });
+    const { signal } = this.#options;
+    await within(connecting, { name: "initialize", timeoutMs, signal, clock: this.#clock });
     this.#isOpen = true;
     this.#hasSession = transport.sessionId !== undefined;
+    if (!this.isLegacy && this.#client.getServerCapabilities()?.tools?.listChanged) await this.#watch();
+  }
+
+  /** Settles when the server says its changes, or soon. */
+  async #watch(): Promise<void> {
+    const acknowledged = createDeferred<void>();
+    const onWatching = () => {
+      acknowledged.resolve();
+      if (this.#isListed) this.#options.onToolsChanged();
+    };
+    const { times } = this.#options;
+    const { signal } = this.#watching;
+    const onFailed = (error: unknown) => {
+      acknowledged.resolve();
+      this.#report(`it does not say when its tools change: ${messagesOf(error)}`);
+    };
+    const options = { times, clock: this.#clock, signal, onWatching, onFailed };
+    watchTools(this.#client, options).catch((error: unknown) => {
+      acknowledged.resolve();
+      if (error instanceof TypeError) this.#lost(error);
+      else onFailed(error);
+    });
+    await settleWithin(acknowledged.promise, { name: "listen", timeoutMs: watchWaitMs, clock: this.#clock });
+  }
+
+  /** A program that starts slowly is one of 2026-07-28 after all: it is started again, as such. */
+  #discoveredLate(result: unknown): void {
+    if (this.#isOpen || !isSpecType.DiscoverResult(result)) return;
+    if (!result.supportedVersions.includes(modernRevision)) return;
+    this.#discovered = { kind: "modern", discover: result };
+    this.#lost(new HarnessError("connection_closed", `it speaks ${modernRevision}`));
   }
 
   /** The answer of a request broke off: it will have none any more. Of the stream for notices, a ping decides. */
@@ -252,20 +274,16 @@ export class McpConnection {
     what = "cannot be used",
     code: McpError["code"] = "mcp.server_unavailable",
   ): McpError {
-    if (McpError.isInstance(cause)) return cause;
-    const isRefused = cause instanceof StreamableHTTPError && (cause.code === 401 || cause.code === 403);
+    const own = ownErrorOf(cause);
+    if (own) return own;
     const title = serverTitle(this.#options.server);
     return new McpError(
-      isRefused ? "mcp.server_refused" : code,
-      `the MCP server ${title} ${what}: ${this.#textOf(cause)}`,
+      isRefusal(cause) ? "mcp.server_refused" : code,
+      `the MCP server ${title} ${what}: ${this.#textOf(messagesOf(cause))}`,
     );
   }
 
-  #textOf(cause: unknown): string {
-    const parts: string[] = [];
-    for (let error = cause; error instanceof Error && parts.length < 3; error = error.cause)
-      parts.push(problemOf(error));
-    const text = parts.length === 0 ? String(cause) : parts.join(": ");
+  #textOf(text: string): string {
     return displayText(this.#options.secrets.redact(text.trim()), { maxLength: 500 });
   }
 

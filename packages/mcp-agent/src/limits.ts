@@ -34,6 +34,8 @@ export type McpLimits = LimitsOf<typeof mcpLimits>;
 export const mcpTimes = defineLimits({
   /** How long a server may take to start, which may include a download (`npx -y`), and to answer `initialize`. */
   connectTimeoutMs: 30_000,
+  /** How long a program may take to answer `server/discover` before it is asked what servers of before 2026-07-28 are asked. */
+  discoverTimeoutMs: 2000,
   /** How long it may take to answer one page of `tools/list`. */
   listTimeoutMs: 30_000,
   /** How long a call may take without progress; a call's own time may be shorter. */

@@ -1,6 +1,6 @@
 import { createDeferred, type Deferred, HarnessError } from "@harnesskit/wire";
 import { backoffDelayMs, type Clock, resolveBackoff, wait } from "@harnesskit/wire/time";
-import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
+import type { OAuthClientProvider } from "@modelcontextprotocol/client";
 import { McpConnection } from "./connection.ts";
 import { McpError } from "./errors.ts";
 import type { McpLimits, McpTimes } from "./limits.ts";
@@ -40,6 +40,8 @@ export class McpLink {
   #isStale = false;
   #reading: Promise<void> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
+  /** What the server has spoken last; it is asked again where that fails. */
+  #isLegacy = false;
 
   constructor(options: McpLinkOptions) {
     this.#options = options;
@@ -126,9 +128,11 @@ export class McpLink {
   async #connect(): Promise<McpConnection> {
     const connection = await McpConnection.open({
       ...this.#options,
+      isLegacy: this.#isLegacy,
       signal: this.#stop.signal,
       onToolsChanged: () => this.#changed(connection),
     });
+    this.#isLegacy = connection.isLegacy;
     this.#connection = connection;
     this.#isStale = true;
     await this.#read();

@@ -11,8 +11,7 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { displayText, type HarnessError } from "@harnesskit/wire";
 import { settleWithin, systemClock, within } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
-import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
-import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import type { OAuthClientProvider } from "@modelcontextprotocol/client";
 import { toAgentTool } from "./agent-tool.ts";
 import { toCallError, toOutput } from "./call-result.ts";
 import { McpError } from "./errors.ts";
@@ -254,9 +253,10 @@ class ServedMcpServer implements McpAgent {
         "the MCP server changed or removed the tool after it was declared",
       );
     }
-    const onProgress = (progress: Progress) => void status(this.#statusOf(progress));
+    const onStatus = (text: string) =>
+      void status(displayText(this.#secrets.redact(text), { maxLength: 500 }));
     try {
-      const result = await connection.call(found.mcpName, input, { signal, onProgress, isRepeated });
+      const result = await connection.call(found, input, { signal, onStatus, isRepeated });
       return toOutput(result, this.#limits, this.#secrets);
     } catch (error) {
       const failure = toCallError(error, connection.isEnded, this.#secrets);
@@ -267,12 +267,6 @@ class ServedMcpServer implements McpAgent {
         throw later.code === "agent.unavailable" ? failure : later;
       });
     }
-  }
-
-  #statusOf({ progress, total, message }: Progress): string {
-    const share = total === undefined ? `${progress}` : `${progress}/${total}`;
-    const text = message === undefined ? share : `${share} ${message}`;
-    return displayText(this.#secrets.redact(text), { maxLength: 500 });
   }
 
   #reportDropped(name: string, reason: string): void {

@@ -3,6 +3,7 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { canonicalJson, copyJson, defined, isObject } from "@harnesskit/wire/json";
 import { wellFormedJson } from "@harnesskit/wire/replay";
 import type { McpError } from "./errors.ts";
+import { dataKeywords } from "./header-fault.ts";
 import { effectsOf, type McpEffects, type McpHints } from "./hints.ts";
 import type { McpLimits } from "./limits.ts";
 import { withoutNulls } from "./read-message.ts";
@@ -18,7 +19,9 @@ export interface McpTool extends McpEffects {
   readonly inputSchema: JsonObject;
   /** Of the whole output, in which `structuredContent` is as the server declares it. */
   readonly outputSchema: JsonObject | undefined;
-  /** `sha256:` and the hex digest of all that was declared but icons and `_meta`: a change of any part changes it. */
+  /** Whether it can only be called as a task, of 2025-11-25. */
+  readonly isTask: boolean;
+  /** `sha256:` and the hex digest of what was declared but icons, `_meta` and `execution`, which not every revision has. */
   readonly digest: string;
 }
 
@@ -36,9 +39,6 @@ export class UnusableTool {
     readonly reason: string,
   ) {}
 }
-
-/** Under these keywords are values, not schemas. */
-const dataKeywords = new Set(["const", "default", "enum", "examples"]);
 
 /** A copy of a schema in which each reference is what `change` makes of it; without it where that is undefined. */
 const mapReferences = (schema: unknown, change: (ref: unknown) => string | undefined): unknown => {
@@ -105,7 +105,11 @@ const stringOr = (value: unknown, otherwise: string): string =>
  * Makes the tool that a server declares one of an agent, or says why it is not offered. What is null is not there, and half of a
  * character is replaced, but in the tool's name, which the server must know again.
  */
-export const toMcpTool = (declared: unknown, limits: McpLimits): McpTool | UnusableTool => {
+export const toMcpTool = (
+  declared: unknown,
+  limits: McpLimits,
+  hasTasks: boolean,
+): McpTool | UnusableTool => {
   const given = isObject(declared) ? withoutNulls(declared) : {};
   const mcpName = stringOr(given.name, "");
   const name = toAgentToolName(mcpName);
@@ -116,12 +120,12 @@ export const toMcpTool = (declared: unknown, limits: McpLimits): McpTool | Unusa
   if (description.length > limits.maxDescriptionLength) {
     return unusable(`its description exceeds ${limits.maxDescriptionLength} characters`);
   }
-  if (isObject(execution) && execution.taskSupport === "required") {
-    return unusable("it can only be called as a task");
-  }
+  const isTask = isObject(execution) && execution.taskSupport === "required";
+  if (isTask && !hasTasks)
+    return unusable("it can only be called as a task, which the server does not offer");
   let parts: JsonObject;
   try {
-    const all = { name: mcpName, title, description, annotations, inputSchema, outputSchema, execution };
+    const all = { name: mcpName, title, description, annotations, inputSchema, outputSchema };
     parts = wellFormedJson(copyJson<JsonObject>(all, { name: "the declaration" })) as JsonObject;
   } catch {
     return unusable("its declaration is not JSON, or nests too deep");
@@ -134,6 +138,7 @@ export const toMcpTool = (declared: unknown, limits: McpLimits): McpTool | Unusa
     mcpName,
     description: stringOr(parts.description, "") || stringOr(parts.title, ""),
     inputSchema: input,
+    isTask,
     outputSchema: isObject(parts.outputSchema) ? toOutputSchema(parts.outputSchema) : undefined,
     digest: sha256Digest(canonicalJson(parts)),
   };

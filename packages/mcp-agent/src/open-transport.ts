@@ -3,13 +3,16 @@ import { createChildTransport } from "@harnesskit/transport-stdio";
 import { displayText, type HarnessError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
-import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
-import { ClientCredentialsProvider } from "@modelcontextprotocol/sdk/client/auth-extensions.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  ClientCredentialsProvider,
+  type OAuthClientProvider,
+  type RequestId,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { createBoundedFetch } from "./bounded-fetch.ts";
 import { channelTransport, lostAnswer, maxAnswerDepth } from "./channel-transport.ts";
-import { refuseLegacySse } from "./legacy-sse.ts";
+import { type Fetch, refuseLegacySse } from "./legacy-sse.ts";
 import type { McpLimits } from "./limits.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { readMessageText } from "./read-message.ts";
@@ -23,6 +26,8 @@ export interface OpenTransportOptions {
   readonly signal: AbortSignal;
   /** A message that is not valid. */
   readonly onFault: (error: HarnessError) => void;
+  /** See `ChannelTransportOptions`. */
+  readonly onDiscovered: (result: unknown) => void;
   /** A line that the server wrote to its standard error. Untrusted. */
   readonly onOutput: (line: string) => void;
   /** The connection has ended, or `broken`: a request's answer broke off. */
@@ -46,14 +51,34 @@ const oauthOf = (
     }),
   );
 
-/** Of the request in a POST's body, which is our own; undefined where it asks for nothing. */
-const requestIdOf = (body: unknown): string | number | undefined =>
-  typeof body === "string" ? (JSON.parse(body) as { id?: string | number }).id : undefined;
+/** What a POST asks, in its body, which is our own. */
+const requestOf = (body: unknown): { readonly id?: RequestId; readonly method?: string } =>
+  typeof body === "string" ? (JSON.parse(body) as ReturnType<typeof requestOf>) : {};
+
+/** `fetch` whose answers are bounded, and read as those on standard streams are. */
+const readingFetch =
+  ({ limits: { maxMessageBytes }, onBroken }: OpenTransportOptions): Fetch =>
+  (url, init) => {
+    const { id, method } = requestOf(init?.body);
+    const lost = (reason: string) => (id === undefined ? "" : JSON.stringify(lostAnswer(id, reason)));
+    const send = createBoundedFetch({
+      maxMessageBytes,
+      onBroken(verb, error) {
+        // Such a stream is opened again where it ends.
+        if (method !== "subscriptions/listen") onBroken(verb, error);
+      },
+      rewrite: (text) =>
+        text === undefined
+          ? lost(`the answer exceeds the limit of ${maxMessageBytes} bytes`)
+          : readMessageText(text, id),
+      missing: () => lost("the request ended without an answer"),
+    });
+    return refuseLegacySse(send)(url, init);
+  };
 
 /** Starts the program of a server, or makes ready what posts to its URL. Rejects with `transport_failed`. */
 export const openTransport = async (options: OpenTransportOptions): Promise<Transport> => {
-  const { server, secrets, limits, signal, onFault, onEnd } = options;
-  const { maxMessageBytes } = limits;
+  const { server, secrets, limits, signal, onFault, onDiscovered, onEnd } = options;
   if ("url" in server) {
     const headers = Object.entries(server.headers ?? {}).map(([header, name]) => [
       header,
@@ -63,24 +88,7 @@ export const openTransport = async (options: OpenTransportOptions): Promise<Tran
     const transport = new StreamableHTTPClientTransport(new URL(server.url), {
       ...defined({ authProvider }),
       requestInit: { headers: Object.fromEntries(headers) as Record<string, string> },
-      fetch: refuseLegacySse(
-        createBoundedFetch({
-          maxMessageBytes,
-          onBroken: options.onBroken,
-          rewrite(text, init) {
-            const id = requestIdOf(init?.body);
-            if (text !== undefined) return readMessageText(text, id);
-            const tooLarge = `the answer exceeds the limit of ${maxMessageBytes} bytes`;
-            return id === undefined ? "" : JSON.stringify(lostAnswer(id, tooLarge));
-          },
-          missing(init) {
-            const id = requestIdOf(init?.body);
-            return id === undefined
-              ? ""
-              : JSON.stringify(lostAnswer(id, "the request ended without an answer"));
-          },
-        }),
-      ),
+      fetch: readingFetch(options),
     });
     const close = transport.close.bind(transport);
     return Object.assign(transport, {
@@ -99,16 +107,17 @@ export const openTransport = async (options: OpenTransportOptions): Promise<Tran
     env: secrets.values,
     // By it the core finds what outlives the agent.
     inheritEnv: [launchId],
-    maxFrameBytes: maxMessageBytes,
+    maxFrameBytes: limits.maxMessageBytes,
     maxDepth: maxAnswerDepth,
     maxBufferedBytes: limits.maxBufferedBytes,
     stderr: (line) => options.onOutput(displayText(secrets.redact(line), { maxLength: 2000 })),
     cwd: server.cwd,
   }).connect({ signal });
   return channelTransport(channel, {
-    maxMessageBytes,
+    maxMessageBytes: limits.maxMessageBytes,
     maxInvalidMessages: limits.maxInvalidMessages,
     onFault,
+    onDiscovered,
     onClosed: onEnd,
   });
 };

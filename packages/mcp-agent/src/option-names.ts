@@ -33,6 +33,7 @@ export const checkMcpAgentOptions = defineOptions<McpAgentOptions>("createMcpAge
   outputDirectory: false,
   manifestHash: false,
   connectTimeoutMs: false,
+  discoverTimeoutMs: false,
   listTimeoutMs: false,
   callTimeoutMs: false,
   startWaitMs: false,

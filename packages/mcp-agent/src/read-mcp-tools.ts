@@ -1,4 +1,4 @@
-import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
+import type { OAuthClientProvider } from "@modelcontextprotocol/client";
 import { McpConnection } from "./connection.ts";
 import { type McpLimits, mcpLimits, mcpTimes } from "./limits.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";

@@ -1,25 +1,54 @@
 import { isObject } from "@harnesskit/wire/json";
-import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import { isSpecType, type JSONRPCMessage, ProtocolErrorCode } from "@modelcontextprotocol/client";
 
 /** An object without its members that are null: for an optional one it means that there is none. */
 export const withoutNulls = (value: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 
-const repairedError = (error: unknown) => {
+/** An error of JSON-RPC as it should be. */
+export const repairedError = (error: unknown) => {
   const { code, message, data } = isObject(error) ? withoutNulls(error) : { code: undefined, message: error };
   return {
-    code: Number.isSafeInteger(code) ? code : ErrorCode.InternalError,
+    code: Number.isSafeInteger(code) ? (code as number) : ProtocolErrorCode.InternalError,
     message: typeof message === "string" ? message : (JSON.stringify(error) ?? "it gave no reason"),
     data,
   };
 };
 
-/** What `initialize` must have for the SDK, where the server left it out. */
-const initializeResult = (result: Readonly<Record<string, unknown>>) => {
+/** What the answer to `initialize` or `server/discover` must have for the SDK, where the server left it out. */
+const openingResult = ({ _meta: meta, ...result }: Readonly<Record<string, unknown>>) => {
   const capabilities = isObject(result.capabilities) ? withoutNulls(result.capabilities) : {};
+  if ("supportedVersions" in result)
+    return { ...result, capabilities, _meta: isObject(meta) ? meta : undefined };
   const { name = "", version = "" } = isObject(result.serverInfo) ? withoutNulls(result.serverInfo) : {};
   return { ...result, capabilities, serverInfo: { name: String(name), version: String(version) } };
 };
+
+/**
+ * The SDK judges a result of 2026-07-28 as a whole, a list with each of its entries, and refuses kinds that it does not know, such
+ * as tasks. It gets an empty result that carries the server's, which is judged here: see {@link carriedResult}.
+ */
+const carrierOf = (carried: Readonly<Record<string, unknown>>) => ({
+  resultType: "complete",
+  content: [],
+  tools: [],
+  ttlMs: 0,
+  cacheScope: "private",
+  carried,
+});
+
+/** The result that the server gave, of what the SDK hands over. */
+export const carriedResult = (value: unknown): unknown =>
+  isObject(value) && isObject(value.carried) ? value.carried : value;
+
+const readResult = (result: Readonly<Record<string, unknown>>) => {
+  if ("protocolVersion" in result || "supportedVersions" in result)
+    return openingResult(withoutNulls(result));
+  return Object.keys(result).length === 0 ? result : carrierOf(result);
+};
+
+const asMessage = (value: unknown): JSONRPCMessage | undefined =>
+  isSpecType.JSONRPCMessage(value) ? value : undefined;
 
 /**
  * A message of a server as the SDK of MCP takes it. An answer is kept if its id can be known, also when the rest is not quite
@@ -30,22 +59,16 @@ export const readMessage = (value: unknown, requestId?: string | number): JSONRP
   if (!isObject(value)) return undefined;
   const { id: ownId, method, params, result, error } = withoutNulls(value);
   const id = ownId ?? (result === undefined && error === undefined ? undefined : requestId);
-  const isAnswer = method === undefined && id !== undefined;
-  const isInitialized = isAnswer && isObject(result) && "protocolVersion" in result;
-  const isAsItIs = id === ownId && !isInitialized && JSONRPCMessageSchema.safeParse(value).success;
-  if (isAsItIs) return value as JSONRPCMessage;
   const head = { jsonrpc: "2.0", id };
-  // What is in `_meta` is for others, and a malformed one would cost the message.
-  const bare = (given: Readonly<Record<string, unknown>>) => ({ ...withoutNulls(given), _meta: undefined });
-  const repaired =
-    method !== undefined
-      ? { ...head, method, params: isObject(params) ? bare(params) : undefined }
-      : error !== undefined
-        ? { ...head, error: repairedError(error) }
-        : isObject(result)
-          ? { ...head, result: bare(isInitialized ? initializeResult(result) : result) }
-          : { ...head, error: repairedError("the answer has no result that is an object") };
-  return isAnswer || method !== undefined ? JSONRPCMessageSchema.safeParse(repaired).data : undefined;
+  if (method !== undefined) {
+    // What is in `_meta` is for others, and a malformed one would cost the message.
+    const bare = isObject(params) ? { ...withoutNulls(params), _meta: undefined } : undefined;
+    return asMessage(value) ?? asMessage({ ...head, method, params: bare });
+  }
+  if (id === undefined) return undefined;
+  if (error === undefined && isObject(result)) return asMessage({ ...head, result: readResult(result) });
+  const reason = error ?? "the answer has no result that is an object";
+  return asMessage({ ...head, error: repairedError(reason) });
 };
 
 /** Whether the text is of a message, or of a batch, that has an answer. */

@@ -1,20 +1,20 @@
 import { isObject } from "@harnesskit/wire/json";
-import { type CallToolResult, ContentBlockSchema } from "@modelcontextprotocol/sdk/types.js";
+import { type CallToolResult, isSpecType } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import { withoutNulls } from "./read-message.ts";
+import { carriedResult, withoutNulls } from "./read-message.ts";
 
 /** A page of `tools/list`. Its entries are judged one by one, later: one that is wrong does not cost the others. */
-export const ToolsPageSchema = z.looseObject({
-  tools: z.array(z.unknown()),
-  nextCursor: z.string().nullish(),
-});
+export const ToolsPageSchema = z.preprocess(
+  carriedResult,
+  z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() }),
+);
 
 /** An item without nulls. One of a kind that is not known, or malformed, is a note of it. */
 const readItem = (value: unknown): CallToolResult["content"][number] => {
   const item = isObject(value) ? withoutNulls(value) : {};
   if (isObject(item.resource)) item.resource = withoutNulls(item.resource);
-  const { data } = ContentBlockSchema.safeParse({ ...item, annotations: undefined, _meta: undefined });
-  if (data) return data;
+  const bare: unknown = { ...item, annotations: undefined, _meta: undefined };
+  if (isSpecType.ContentBlock(bare)) return bare;
   const kind = typeof item.type === "string" ? JSON.stringify(item.type.slice(0, 100)) : "no kind";
   return {
     type: "text",
@@ -23,7 +23,7 @@ const readItem = (value: unknown): CallToolResult["content"][number] => {
 };
 
 /** The result of `tools/call`: null is absent, and of servers of 2024 `toolResult` is the result. */
-export const ToolResultSchema = z
+const ToolResultSchema = z
   .looseObject({
     content: z.array(z.unknown()).nullish(),
     structuredContent: z.record(z.string(), z.unknown()).nullish(),
@@ -38,5 +38,8 @@ export const ToolResultSchema = z
       isError: isError || undefined,
     };
   });
+
+/** Throws a `ZodError` for what is not a result of a tool. */
+export const readToolResult = (value: unknown): CallToolResult => ToolResultSchema.parse(value);
 
 const oldResultText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -93,6 +93,9 @@ const createHttpServer = async (refusal = 404, isStateless = false) => {
       send({ protocolVersion: params.protocolVersion, capabilities: { tools: {} } });
     } else if (method === "tools/list") {
       send({ tools: toolNames.map((name) => ({ name, inputSchema: { type: "object" } })) });
+    } else if (method !== "tools/call") {
+      response.writeHead(200, headers);
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown" } }));
     } else {
       seen.calls++;
       const paid = params.name?.startsWith("paid") && Number(params.name.slice(-3));

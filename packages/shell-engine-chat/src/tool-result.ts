@@ -45,24 +45,21 @@ const maxTitleLength = 80;
 
 /**
  * A card with the beginning of a result, for shells that have cards: its title says what came of it, and `collapsed` that the rest
- * can be left closed. What the user refused is not shown.
+ * can be left closed. Of a call without a result `call` says in `data` which tool it was, and the status and code of its failure.
  */
 export const renderAsCard: RenderToolResult = (
   { tool = "tool", input, output, failure },
   { capabilities },
 ) => {
   if (!capabilities.has(ShellCapability.RichCards)) return undefined;
-  if (failure !== undefined && failure.status !== "failed") return undefined;
   const name = displayText(tool, { maxLength: maxTitleLength });
   const text = displayText(failure?.message ?? output, { multiline: true, maxLength: maxCardLength });
-  return {
-    action_type: "render_ui",
-    payload: failure
-      ? { component: "text", title: `${name} failed`, data: { text } }
+  const card =
+    failure === undefined
+      ? { title: describeResult({ tool, input, output }), data: { text, collapsed: true } }
       : {
-          component: "text",
-          title: describeResult({ tool, input, output }),
-          data: { text, collapsed: true },
-        },
-  };
+          title: `${name} ${failure.status === "failed" ? "failed" : "was not run"}`,
+          data: { text, call: { tool, status: failure.status, code: failure.code } },
+        };
+  return { action_type: "render_ui", payload: { component: "text", ...card } };
 };

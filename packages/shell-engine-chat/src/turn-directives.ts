@@ -1,8 +1,7 @@
 import type { AssistantMessage, ChatMessage } from "@harnesskit/protocol/chat";
-import { jsonLength } from "@harnesskit/protocol/envelope";
 import { type ActionDirective, fallbackTextOf } from "@harnesskit/protocol/openharness";
 import { displayText } from "@harnesskit/wire";
-import { defined } from "@harnesskit/wire/json";
+import { defined, jsonLength } from "@harnesskit/wire/json";
 import { type KnownCall, type ToolResult, toToolResult } from "./tool-result.ts";
 
 /** What one part of a turn may take of a response: the defaults of the engine's limits leave room for two of them and a question. */

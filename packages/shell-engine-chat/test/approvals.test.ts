@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore } from "@harnesskit/graph";
 import { createDeferred, digest } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
@@ -21,9 +20,12 @@ import {
 
 const askBob = says("Shall I?", sendTo("a", "bob"));
 
+/** The card of a call that was refused. */
+const refusal = (reason = ""): string =>
+  `[send was not run: ${JSON.stringify({ text: `The user rejected this call, and it was not run.${reason}` })}]`;
+
 describe("a turn that waits for an approval", () => {
   it("asks the shell, with the tool, its input and a continuation of its own", async () => {
-    verifies("OH-9", "OH-38");
     await using chat = await start([askBob]);
     const response = await chat.say("mail bob");
     expect(shown(response)).toEqual(["Shall I?", "request_approval: Run send?"]);
@@ -48,7 +50,6 @@ describe("a turn that waits for an approval", () => {
   });
 
   it("runs the call once it is approved, and tells how it went on", async () => {
-    verifies("OH-44", "OH-45");
     await using chat = await start([askBob, says("Sent."), says("Again?")]);
     const asked = askedIn(await chat.say("mail bob"));
     const response = await chat.answer(asked, "approved");
@@ -64,7 +65,7 @@ describe("a turn that waits for an approval", () => {
   it("rejects the call where the user refuses, with the reason", async () => {
     await using chat = await start([askBob, says("Then not.")]);
     const response = await chat.answer(askedIn(await chat.say("mail bob")), "refused", " Bob has left. ");
-    expect(shown(response)).toEqual(["Then not."]);
+    expect(shown(response)).toEqual([refusal(" The reason: Bob has left."), "Then not."]);
     expect(chat.done).toEqual([]);
     expect(JSON.stringify(chat.script.prompts()[1]?.at(-1))).toContain("The reason: Bob has left.");
   });
@@ -92,14 +93,13 @@ describe("a turn that waits for an approval", () => {
       "request_approval: Run send?",
     ]);
     const last = await chat.answer(askedIn(third), "refused");
-    expect(shown(last)).toEqual(["All done."]);
+    expect(shown(last)).toEqual([refusal(), "All done."]);
     expect(chat.done).toEqual(["sent to bob", "sent to eve"]);
     expect(codeOf(await chat.answer(askedIn(second), "approved"))).toBe("continuation_used");
     expect(chat.done).toEqual(["sent to bob", "sent to eve"]);
   });
 
   it("binds the yes to what was asked", async () => {
-    verifies("OH-45");
     await using chat = await start([askBob, says("Sent.")]);
     const asked = askedIn(await chat.say("mail bob"));
     const other = { ...asked.directive, payload: { ...asked.directive.payload, subject: { tool: "send" } } };
@@ -128,7 +128,6 @@ describe("a turn that waits for an approval", () => {
   });
 
   it("is answered by one of two shells, and the other one is told so", async () => {
-    verifies("OH-45");
     await using chat = await start([askBob, says("Sent.")]);
     const first = askedIn(await chat.say("mail bob"));
     const second = askedIn(await chat.post({}));
@@ -175,7 +174,6 @@ describe("a turn that waits for an approval", () => {
   });
 
   it("does not belong to another session, nor to another user", async () => {
-    verifies("OH-37", "OH-45");
     await using chat = await start([askBob, says("Sent.")]);
     const asked = askedIn(await chat.say("mail bob"));
     expect(shown(await chat.post({ session_id: "s2" }))).toEqual([]);
@@ -237,14 +235,19 @@ describe("a shell that cannot ask for approvals", () => {
   const plain = { capabilities: { "openharness.ui.rich_cards": true } };
 
   it("has calls refused in its place, so that the conversation goes on", async () => {
-    verifies("OH-79");
     await using chat = await start([
       askBob,
       says("Eve?", sendTo("b", "eve")),
       says("I cannot."),
       says("Yes?"),
     ]);
-    expect(shown(await chat.say("mail bob", plain))).toEqual(["Shall I?", "Eve?", "I cannot."]);
+    expect(shown(await chat.say("mail bob", plain))).toEqual([
+      "Shall I?",
+      refusal(" The reason: The user's shell cannot ask for approvals."),
+      "Eve?",
+      refusal(" The reason: The user's shell cannot ask for approvals."),
+      "I cannot.",
+    ]);
     expect(chat.done).toEqual([]);
     expect(JSON.stringify(chat.script.prompts()[1]?.at(-1))).toContain(
       "The user's shell cannot ask for approvals.",
@@ -255,7 +258,6 @@ describe("a shell that cannot ask for approvals", () => {
   });
 
   it("leaves what another shell was asked to that one", async () => {
-    verifies("OH-79");
     await using chat = await start([askBob, says("Noon."), says("Sent.")]);
     const asked = askedIn(await chat.say("mail bob"));
     const meanwhile = await chat.say("what time is it?", plain);
@@ -281,7 +283,9 @@ describe("a call that nobody could judge", () => {
     const { tools, done } = mailTools();
     const long = says("", { id: "a", name: "send", input: { to: "b".repeat(300_000) } });
     await using chat = await start([long, says("Too long.")], { tools });
-    expect(shown(await chat.say("mail bob"))).toEqual(["Too long."]);
+    const [card = "", words] = shown(await chat.say("mail bob"));
+    expect(card).toContain("too long to be shown to the user");
+    expect(words).toBe("Too long.");
     expect(done).toEqual([]);
     expect(JSON.stringify(chat.script.prompts()[1]?.at(-1))).toContain("too long to be shown");
   });

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, StoreError } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
 import { APICallError, tool } from "ai";
@@ -11,7 +10,6 @@ const card = (title: string, text: string) => `[${title}: ${JSON.stringify({ tex
 
 describe("what the user says", () => {
   it("is a turn of the conversation, and what the assistant says a message", async () => {
-    verifies("OH-14", "OH-18", "OH-37");
     await using chat = await start([says("Hello Ada."), says("Still here."), says("Who are you?")]);
     const first = await chat.say("hello", { request_id: "r1" });
     expect(first).toMatchObject({ request_id: "r1", response: { status: "success" } });
@@ -65,7 +63,6 @@ describe("what the user says", () => {
   });
 
   it("is asked of the model once, however often the request comes", async () => {
-    verifies("OH-16");
     await using chat = await start([says("Once.")]);
     const answers = await Promise.all([1, 2, 3].map(() => chat.say("hello", { request_id: "r1" })));
     expect(answers.map(shown)).toEqual([["Once."], ["Once."], ["Once."]]);
@@ -73,7 +70,6 @@ describe("what the user says", () => {
   });
 
   it("is nothing where it is blank: then there is nothing to tell", async () => {
-    verifies("OH-67");
     await using chat = await start([]);
     for (const context of [{}, { user_intent: " \n" }]) {
       const response = await chat.post(context);
@@ -135,7 +131,7 @@ describe("results of tools", () => {
     }
   });
 
-  it("say that a tool failed, and nothing of one that the user has refused", async () => {
+  it("say that a tool failed, with the status and the code of the failure", async () => {
     const fail = tool({
       inputSchema: z.object({}),
       execute: async (): Promise<string> => {
@@ -145,13 +141,16 @@ describe("results of tools", () => {
     await using chat = await start([says("", { id: "a", name: "fail" }), says("It failed.")], {
       tools: { fail },
     });
-    expect(shown(await chat.say("go"))).toEqual([card("fail failed", "The tool failed."), "It failed."]);
+    const response = await chat.say("go");
+    expect(shown(response)).toEqual([card("fail failed", "The tool failed."), "It failed."]);
+    expect(directivesOf(response)[0]?.payload).toMatchObject({
+      data: { call: { tool: "fail", status: "failed", code: "tool_failed" } },
+    });
   });
 });
 
 describe("turns that fail", () => {
   it("are errors with the bucket as their code, the user's text, and whether to try again", async () => {
-    verifies("OH-61", "OH-62", "OH-65");
     const refusal = (statusCode: number) =>
       new APICallError({
         message: `status ${statusCode}`,
@@ -234,7 +233,6 @@ describe("turns that fail", () => {
 
 describe("other handlers", () => {
   it("stand beside the conversation", async () => {
-    verifies("OH-39");
     await using chat = await start([says("Chat.")], {
       handlers: {
         plugins: { clock: () => [{ action_type: "render_message", payload: { message: "12:00" } }] },

@@ -57,7 +57,7 @@ describe("a limit that is reached", () => {
     const store = await schema.open();
     const lease = await store.graph.leases.acquire("s", { ttlMs: 60_000 });
     await store.graph.commit({ session: write("s", ["one"]), leases: [lease] });
-    // What the server answers where an extension of a file fails; scripts/faults/postgres.mjs fills a real disk.
+    // What the server answers where an extension of a file fails.
     await schema.run(
       `CREATE FUNCTION store.no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
          RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';

@@ -1,6 +1,5 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { Event } from "@harnesskit/protocol/threads";
 import {
   createThreadServer,
@@ -190,7 +189,6 @@ describe("threads on several servers over PostgreSQL", () => {
   ])(
     "a server that sleeps past its lease while a turn %s follows the thread: one end is heard, that of the log",
     async (_state, text, end) => {
-      verifies("THR-115");
       const { schema, server } = await setUp();
       const script = new URL("./fixtures/thread-server.mjs", import.meta.url);
       const args = [bundle.path, schema.url, schema.schema, JSON.stringify(storeLimits)];
@@ -226,7 +224,6 @@ describe("threads on several servers over PostgreSQL", () => {
   it.each(["is killed", "sleeps past its lease"])(
     "with interruptedTurns retry a turn whose server %s goes on at another one, which no client told, and ends once",
     async (how) => {
-      verifies("THR-140");
       const { schema, server } = await setUp();
       const script = new URL("./fixtures/thread-server.mjs", import.meta.url);
       const args = [bundle.path, schema.url, schema.schema, JSON.stringify(storeLimits), "retry"];

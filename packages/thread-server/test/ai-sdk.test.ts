@@ -3,7 +3,6 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3StreamPart,
 } from "@ai-sdk/provider";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { invalidParams } from "@harnesskit/wire";
 import { APICallError, InvalidResponseDataError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
@@ -238,7 +237,6 @@ describe("a turn on the AI SDK", () => {
   });
 
   it("has each further request to the model judged: a human is asked where a rule is named, and a block ends the turn", async () => {
-    verifies("AHP-234");
     const steps = ["a", "b", "c"].map((id) => [call(id, "read", {}), finish("tool-calls")]);
     const { model, calls } = scripted(...steps);
     const judged: unknown[] = [];
@@ -434,7 +432,6 @@ describe("a model that fails", () => {
     ],
     ["an error", [...text("t", "I will now"), finish("error", "error")], "failed while it answered"],
   ] satisfies [string, Part[], string][])("an answer of %s is a failed turn", async (_, parts, words) => {
-    verifies("THR-132");
     const { model } = scripted(parts);
     const { turn } = await run(model);
     const end = await turn();

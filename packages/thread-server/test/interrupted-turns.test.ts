@@ -1,7 +1,6 @@
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LanguageModelV3, LanguageModelV3StreamPart } from "@ai-sdk/provider";
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { Event } from "@harnesskit/protocol/threads";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
@@ -121,7 +120,6 @@ describe("a turn whose server died, with interruptedTurns", () => {
   });
 
   it("retry: goes on by itself, gives recorded outcomes, and tells what may have run as unknown", async () => {
-    verifies("THR-140");
     await using dir = await temporaryDirectory();
     const { threadId, turnId, left } = await diedAt("act", join(dir.path, "first"), { tools: tools() });
     const [look, act] = tools();
@@ -144,7 +142,6 @@ describe("a turn whose server died, with interruptedTurns", () => {
     ["declares that repeating is harmless", { idempotent: true }, 1],
     ["may have changed something", {}, 0],
   ])("retry: a call whose tool %s", async (_what, more, runs) => {
-    verifies("THR-141");
     await using dir = await temporaryDirectory();
     const { threadId, turnId, left } = await diedAt("act", join(dir.path, "first"), { tools: tools() });
     const [look, act] = tools();
@@ -245,7 +242,6 @@ const tenSteps = (asked: number[]): LanguageModelV3 =>
 
 describe("a turn of ten steps on the AI SDK whose server dies at its writes", () => {
   it("is paid once for each recorded step, does each thing at most once, and ends once, wherever it dies", async () => {
-    verifies("THR-142");
     // At each fifth write, which is another one in each step; the crash campaign dies at all of them.
     let deaths = 0;
     for (let at = 1, hasDied = true; hasDied; at += 5) {

@@ -1,5 +1,4 @@
 import type { LanguageModelV3StreamPart } from "@ai-sdk/provider";
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
@@ -78,7 +77,6 @@ const outputs = (prompt: any) =>
 
 describe("the calls of one step", () => {
   it("run side by side where they only read, at most eight, with their results in order", async () => {
-    verifies("THR-144");
     const names = Array.from({ length: 10 }, (_, index) => `r${index}`);
     const { tool, running, end } = held("look", "read");
     const { model, prompts } = calling(
@@ -119,7 +117,6 @@ describe("the calls of one step", () => {
   });
 
   it("ask together; each question is answered by itself, in any order, and what runs keeps its order", async () => {
-    verifies("THR-145");
     const act = recordingTool("act", "execute");
     const { model, prompts } = calling(
       ["act", { command: "one" }],

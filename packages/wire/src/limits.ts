@@ -1,4 +1,4 @@
-import { maxMessageDepth } from "@harnesskit/protocol/envelope";
+import { maxMessageDepth } from "@harnesskit/protocol/base";
 
 /** The most that one connection may use. */
 export interface WireLimits {

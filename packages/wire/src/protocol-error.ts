@@ -1,4 +1,5 @@
-import { type ErrorObject, JsonRpcErrorCode, type JsonValue } from "@harnesskit/protocol/envelope";
+import { JsonRpcErrorCode } from "@harnesskit/protocol/base";
+import type { ErrorObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "./errors.ts";
 
 const codeNames = new Map<number, string>([

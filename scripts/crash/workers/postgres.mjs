@@ -10,7 +10,7 @@ const supervisor = fileURLToPath(new URL("../../lib/postgres-supervisor.mjs", im
  *
  * @param {string} [parent] where its directory lies; the system's directory for temporary files by default
  */
-export const startPostgres = async (parent) => {
+const startPostgres = async (parent) => {
   const child = spawn(process.execPath, [supervisor], {
     detached: true,
     stdio: ["pipe", "pipe", "inherit"],

@@ -1,8 +1,5 @@
-import { join } from "node:path";
-import { toTable, writeMarked } from "../marked-table.mjs";
-import { repositoryRoot } from "../root.mjs";
+import { toTable } from "../marked-table.mjs";
 
-const page = join(repositoryRoot, "docs/compatibility.md");
 const verdict = (failed) => (failed === 0 ? "ok" : `${failed} failed`);
 
 const tables = {
@@ -27,7 +24,7 @@ const tables = {
   },
 };
 
-/** Writes the tables of docs/compatibility.md between their marks. */
-export function writeCompatibility(results) {
-  for (const [mark, rows] of Object.entries(results)) writeMarked(page, mark, toTable(...tables[mark](rows)));
+/** Prints what was tried, a table each. */
+export function printCompatibility(results) {
+  for (const [mark, rows] of Object.entries(results)) console.log(`${toTable(...tables[mark](rows))}\n`);
 }

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,6 +31,8 @@ export class Machine {
     this.hooks = join(directory, "hooks.jsonl");
     for (const each of [this.home, join(this.home, "tmp"), join(this.project, "below")])
       mkdirSync(each, { recursive: true });
+    // Copilot CLI runs its hooks at the root of the repository, which another program may have begun further up.
+    execFileSync("git", ["init", "--quiet"], { cwd: this.project });
     this.policy = join(this.home, "policy.yaml");
     writeFileSync(this.policy, policy);
     writeFileSync(

@@ -1,8 +1,5 @@
-import { join } from "node:path";
-import { toTable, writeMarked } from "../marked-table.mjs";
-import { repositoryRoot } from "../root.mjs";
+import { toTable } from "../marked-table.mjs";
 
-const page = join(repositoryRoot, "docs/rehearsal.md");
 const seconds = (ms) => (ms === undefined ? "" : (ms / 1000).toFixed(1));
 const maxLength = 80;
 
@@ -16,10 +13,10 @@ function lastLine(output, dir) {
 }
 
 /**
- * Writes a table of docs/rehearsal.md, `packages` or `pages`: what was installed and run, how long that took, and the last line
+ * Prints the table of `packages` or `pages`: what was installed and run, how long that took, and the last line
  * that it printed.
  */
-export function writeLog(mark, { version, dir, tried }) {
+export function printLog(mark, { version, dir, tried }) {
   const head = [
     mark === "packages" ? "package" : "page",
     "installed in, s",
@@ -34,5 +31,5 @@ export function writeLog(mark, { version, dir, tried }) {
     seconds(ms),
     lastLine(output, dir),
   ]);
-  writeMarked(page, mark, `Version ${version}, Node.js ${process.version}:\n\n${toTable(head, rows)}`);
+  console.log(`\nVersion ${version}, Node.js ${process.version}:\n\n${toTable(head, rows)}`);
 }

@@ -2,12 +2,11 @@ import { checkPolicy, type Explanation } from "@harnesskit/policy";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
+import { safeJson } from "../terminal/text.ts";
 import { explanationJson, explanationText } from "./event-text.ts";
-import { goesOn } from "./outcome.ts";
 import { openPolicy, sayPolicyWarnings } from "./policy-file.ts";
+import { type DraftEvent, readEvents } from "./read-events.ts";
 import { readHookEvent } from "./read-hook-event.ts";
-import { type DraftEvent, readMessage } from "./read-message.ts";
 
 export interface AhpCheckOptions {
   readonly policy: string;
@@ -25,11 +24,8 @@ const toEvent = (draft: DraftEvent): AhpEvent => ({
   ...draft,
 });
 
-const readEventFile = async (file: string): Promise<readonly AhpEvent[]> => {
-  const message = await readMessage(file);
-  if (message.kind === "query") throw usageError(`${oneLine(file)}: a policy decides events, and no queries`);
-  return (message.kind === "batch" ? message.events : [message.event]).map(toEvent);
-};
+/** The decisions after which an agent goes on. */
+const goOn: ReadonlySet<string> = new Set(["allow", "modify", "approve", "retry", "queue"]);
 
 const toolSuffix = ({ payload }: AhpEvent): string => {
   const tool = typeof payload === "object" && payload !== null && "tool_name" in payload && payload.tool_name;
@@ -37,7 +33,7 @@ const toolSuffix = ({ payload }: AhpEvent): string => {
 };
 
 const exitCodeOf = ({ decision }: Explanation): ExitCode =>
-  decision && goesOn(decision.decision) ? ExitCode.done : ExitCode.refused;
+  decision && goOn.has(decision.decision) ? ExitCode.done : ExitCode.refused;
 
 /** `harness ahp check`: what a policy decides of events, each as if it were the first, by which rule, and why. */
 export const ahpCheck = async (
@@ -49,7 +45,8 @@ export const ahpCheck = async (
   sayPolicyWarnings(policy);
   const events: AhpEvent[] = [];
   for (const file of files) {
-    events.push(...(agent === undefined ? await readEventFile(file) : [await readHookEvent(file, agent)]));
+    const found = agent === undefined ? await readEvents(file) : [await readHookEvent(file, agent)];
+    events.push(...found.map(toEvent));
   }
   const results = events.map((event) => ({ event, explanation: checkPolicy(policy, event) }));
   const terminal = createTerminal();

@@ -21,7 +21,7 @@ export interface OpenEndpoint {
   close(): void;
 }
 
-const forms = "--to takes unix:PATH, http(s)://HOST:PORT/ahp, ws(s)://HOST:PORT/ahp or stdio:COMMAND";
+const forms = "--ahp takes unix:PATH, http(s)://HOST:PORT/ahp, ws(s)://HOST:PORT/ahp or stdio:COMMAND";
 
 const openByScheme = (
   to: string,
@@ -32,7 +32,7 @@ const openByScheme = (
   const access = { url: to, credentials };
   if (inQuery && scheme !== "ws" && scheme !== "wss") {
     throw usageError(
-      "--credentials-in-query is for a WebSocket",
+      "--ahp-credentials-in-query is for a WebSocket",
       "Others take credentials in a header: leave it out",
     );
   }
@@ -44,7 +44,7 @@ const openByScheme = (
     case "unix":
       return rest === "" ? undefined : byTransport(createUnixTransport({ path: rest, framing: "newline" }));
     case "stdio": {
-      const [command, ...args] = splitWords(rest, "--to");
+      const [command, ...args] = splitWords(rest, "--ahp");
       return command === undefined
         ? undefined
         : byTransport(createChildTransport({ command, args, ...childTimeouts }));
@@ -64,35 +64,16 @@ const openByScheme = (
   }
 };
 
-/** The way to the harness of `--ahp`. Rejects with a usage error in the names of the options of that. */
+/** The way to the harness of `--ahp`; nothing is opened yet. Rejects with a usage error for anything else. */
 export const openAhpEndpoint = async (endpoint: string, access: AccessOptions): Promise<OpenEndpoint> => {
+  const credentials = await readAccess(access);
   try {
-    return openEndpoint(endpoint, await readAccess(access));
-  } catch (error) {
-    if (!CliError.isInstance(error)) throw error;
-    const { code, message, hint, exitCode, cause } = error;
-    const named = (text: string) =>
-      text
-        .replace(/--to\b(?!-)/g, "--ahp")
-        .replace(/--(?=(?:token-file|api-key-file|credentials-in-query)\b)/g, "--ahp-");
-    throw new CliError(code, named(message), {
-      exitCode,
-      cause,
-      hint: hint === undefined ? undefined : named(hint),
-    });
-  }
-};
-
-/** The way to the harness at `--to`; nothing is opened yet. Throws a usage error for anything else. */
-export const openEndpoint = (to: string, access: HarnessAccess): OpenEndpoint => {
-  try {
-    const found = openByScheme(to, access);
+    const found = openByScheme(endpoint, credentials);
     if (found) return found;
   } catch (error) {
-    if (CliError.isInstance(error)) throw error;
-    if (!HarnessError.isInstance(error)) throw error;
-    if (error.code === "path_too_long") throw toSocketFailure(error, "--to");
-    throw usageError(`--to: ${oneLine(error.message, 500)}`, forms);
+    if (CliError.isInstance(error) || !HarnessError.isInstance(error)) throw error;
+    if (error.code === "path_too_long") throw toSocketFailure(error, "--ahp");
+    throw usageError(`--ahp: ${oneLine(error.message, 500)}`, forms);
   }
-  throw usageError(`--to: ${oneLine(to, 200)} is not an endpoint`, forms);
+  throw usageError(`--ahp: ${oneLine(endpoint, 200)} is not an endpoint`, forms);
 };

@@ -100,7 +100,7 @@ const path = "/ahp";
 
 const socketAdvice = {
   form: "--unix PATH",
-  whenInUse: "Ask the harness that runs there: harness ahp send --to unix:PATH",
+  whenInUse: "Use the harness that runs there: harness run --ahp unix:PATH",
 };
 
 /** Why a server does not listen, as an error that says what to do. */

@@ -5,7 +5,7 @@ import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { JsonObjectSchema } from "@harnesskit/protocol/envelope";
 import { usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
-import { readFileOrStdin } from "./read-message.ts";
+import { readFileOrStdin } from "./read-events.ts";
 
 /** `acp`, or `acp:NAME` with the name in the agent's `agentInfo`. */
 const acp = /^acp(?::(.+))?$/;

@@ -102,12 +102,12 @@ export const readAccess = async (
   // A file that is named counts, whatever the environment has.
   const of = (file: string | undefined, variable: string, option: string) =>
     isNamed && file === undefined ? undefined : readClientToken(file, { variable, env, option });
-  const bearer = await of(tokenFile, "HARNESS_AHP_TOKEN", "--token-file");
-  const apiKey = await of(apiKeyFile, "HARNESS_AHP_API_KEY", "--api-key-file");
+  const bearer = await of(tokenFile, "HARNESS_AHP_TOKEN", "--ahp-token-file");
+  const apiKey = await of(apiKeyFile, "HARNESS_AHP_API_KEY", "--ahp-api-key-file");
   if (bearer !== undefined && apiKey !== undefined) {
     throw usageError(
       isNamed
-        ? "--token-file and --api-key-file: give one of them"
+        ? "--ahp-token-file and --ahp-api-key-file: give one of them"
         : "HARNESS_AHP_TOKEN and HARNESS_AHP_API_KEY are both set",
       "A harness is shown one credential",
     );
@@ -116,7 +116,7 @@ export const readAccess = async (
   if (credentials !== undefined) return { credentials, inQuery: credentialsInQuery };
   if (!credentialsInQuery) return {};
   throw usageError(
-    "--credentials-in-query: there is no credential",
-    "Name it: --token-file FILE or --api-key-file FILE",
+    "--ahp-credentials-in-query: there is no credential",
+    "Name it: --ahp-token-file FILE or --ahp-api-key-file FILE",
   );
 };

@@ -7,7 +7,7 @@ import { Interrupts, interruptedExitCode } from "../interruption.ts";
 import { attachCommand, toCliFailure } from "../run/failures.ts";
 import { failureLine } from "../run/run-output.ts";
 import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
-import { proseFor } from "../terminal/prose.ts";
+import { attachStreams } from "../run/run-streams.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { withServer } from "./connection.ts";
@@ -67,7 +67,7 @@ export const attach = async (
   const path = socketPathOf(endpoint, "attach");
   const { thread: threadId, approve, retryFor, json = false } = options;
   const interrupts = new Interrupts(() => process.exit(interruptedExitCode()));
-  const parts = createThreadParts({
+  const parts = await createThreadParts({
     command: "harness attach",
     version,
     transport: createUnixTransport({ path }),
@@ -77,8 +77,8 @@ export const attach = async (
     approve,
     withoutTerminal: "watch",
     json,
+    streams: attachStreams(),
     interrupts,
-    openProse: json ? undefined : await proseFor(createTerminal()),
   });
   interrupts.listen();
   try {
@@ -98,11 +98,11 @@ const followThread = async (
   options: AttachOptions,
 ): Promise<ExitCode> => {
   const { json, after, follow } = options;
-  const { terminal, output, approver, breakLine } = parts;
+  const { terminal, ready, output, approver, breakLine } = parts;
   const { signal } = parts.interrupts;
   const onError = parts.notes.tellFollower;
   const follower = new ThreadFollower({
-    terminal,
+    ready,
     output,
     approver,
     signal,

@@ -3,12 +3,12 @@ import { createDeferred, type HarnessError } from "@harnesskit/wire";
 import { CliError, type ExitCode } from "../cli-error.ts";
 import type { Approver } from "../run/approver.ts";
 import type { RunOutput } from "../run/run-output.ts";
-import type { Terminal } from "../terminal/terminal.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
 import { Questions } from "./questions.ts";
 
 export interface ThreadFollowerOptions {
-  readonly terminal: Terminal;
+  /** Settles when more can be shown. */
+  readonly ready: () => Promise<void>;
   readonly output: RunOutput;
   readonly approver: Approver;
   /** Events up to this number are taken in and not shown. @default 0 */
@@ -99,7 +99,7 @@ export class ThreadFollower {
   }
 
   async #show(threadEvent: ThreadEvent): Promise<void> {
-    const { output, terminal, after = 0 } = this.#options;
+    const { output, ready, after = 0 } = this.#options;
     const event = toBody(threadEvent);
     this.#seen = Math.max(this.#seen, event.data.seq ?? 0);
     if (this.#questions?.knows(event)) return;
@@ -107,7 +107,7 @@ export class ThreadFollower {
     if (this.#isPast && this.#options.onlyOpenTurn) this.#hold(event);
     else if (this.#seen > after) output.event(event);
     this.#questions?.observe(event);
-    await terminal.ready();
+    await ready();
   }
 
   #hold(event: EventBody): void {

@@ -7,7 +7,7 @@ import { modelLabel, type Spinner, toolLabel } from "../terminal/spinner.ts";
 import type { Paint, Terminal } from "../terminal/terminal.ts";
 import { oneLine, toolName, wrapText } from "../terminal/text.ts";
 import { type BlockedCall, blockedLines, useInHub } from "../timeline/judgements.ts";
-import { errorWord, refusedCall } from "../timeline/outcomes.ts";
+import { callEnding, conversationEnd, errorWord, RefusedCalls } from "../timeline/outcomes.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 
 type ProseKind = "text" | "thinking";
@@ -21,6 +21,8 @@ export class ChatView extends ConversationView {
   #openCall: string | undefined;
   /** What is said of a call that the policy blocked, below its end. */
   readonly #blocked = new Map<string, readonly string[]>();
+  /** Of the turn that is shown. */
+  readonly #refused = new RefusedCalls();
   #hasSpoken = false;
 
   /** @param spinner shows that a tool or the model works */
@@ -100,11 +102,10 @@ export class ChatView extends ConversationView {
       this.terminal.write(isOpen ? `${said} ${style.green("✓")}\n` : "");
       return;
     }
-    const refused = refusedCall(failure.code);
-    const word = refused?.word ?? (failure.status === "failed" ? "failed" : "not run");
-    const sign = failure.status === "failed" ? style.red("✗") : style.yellow(refused?.isBlock ? "⊘" : "✗");
+    const end = conversationEnd(failure);
+    this.#refused.add(end);
     const what = isOpen ? "\n" : `${style.cyan("●")} ${style.bold(toolName(name))}\n`;
-    const ending = wrapText(`  ${sign} ${word}: ${oneLine(failure.message, 300)}`, this.terminal.columns);
+    const ending = wrapText(`  ${callEnding(end, style)}`, this.terminal.columns);
     this.terminal.write(`${what}${ending}\n`);
     this.lines(this.#blocked.get(id) ?? []);
     this.#blocked.delete(id);
@@ -122,6 +123,10 @@ export class ChatView extends ConversationView {
     this.breakLine();
     if (turn.outcome === "errored") this.#failed(turn);
     else if (turn.outcome === "completed" && !this.#hasSpoken) this.note("(no answer)");
+    if (turn.outcome === "suspended") return;
+    const refused = this.#refused.line(this.terminal.style);
+    this.#refused.clear();
+    if (refused !== undefined) this.line(refused);
   }
 
   #failed({ reply, error_category: category }: Extract<ChatTurnOutcome, { outcome: "errored" }>): void {

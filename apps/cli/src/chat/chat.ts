@@ -112,6 +112,7 @@ export const chat = async (
   };
   const conversation = new Conversation({
     ...{ sessionId, harness: judge?.conversations(harness) ?? harness, view, waiting, history },
+    isNamed: options.session !== undefined,
     ask: isTerminal ? ask : undefined,
   });
   const lines = new LineConversation(view, conversation);
@@ -135,10 +136,7 @@ export const chat = async (
     await conversation.open();
     await lines.follow(() => questions?.answered());
     const waits = await reportPending(conversation, view, resumeCommand(sessionId, options, workspace));
-    if (conversation.failure !== undefined) return conversation.failure;
-    // At a terminal the user has seen what waits, and has left it.
-    const isRefused = !lines.isTerminal && (waits || conversation.hasRefused);
-    return isRefused ? ExitCode.refused : ExitCode.done;
+    return conversation.exitCode ?? (waits ? ExitCode.refused : ExitCode.done);
   } finally {
     spinner?.dispose();
     lines.close();

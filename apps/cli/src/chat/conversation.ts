@@ -6,7 +6,7 @@ import { ExitCode } from "../cli-error.ts";
 import type { Answer } from "../terminal/ask-answer.ts";
 import type { AnswerCommand, LineActions } from "../terminal/line-conversation.ts";
 import { oneLine } from "../terminal/text.ts";
-import { errorExitCode, refusedCall } from "../timeline/outcomes.ts";
+import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
 import type { ChatView } from "./chat-view.ts";
 import { answersText, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
 
@@ -16,6 +16,8 @@ export interface ConversationOptions {
   readonly view: ChatView;
   readonly waiting: WaitingCalls;
   readonly history: () => Promise<readonly ChatMessage[]>;
+  /** The user gave the id: it is said where it is new. */
+  readonly isNamed: boolean;
   /** Shows what waits and asks about it; undefined where the answer comes as a line. */
   readonly ask?: ((signal: AbortSignal, lines: readonly string[]) => Promise<Answer | undefined>) | undefined;
 }
@@ -25,20 +27,17 @@ export class Conversation implements LineActions {
   readonly #options: ConversationOptions;
   readonly #shown = new Set<string>();
   #running: AbortController | undefined;
+  /** Of all turns. */
+  readonly #refused = new RefusedCalls();
   #failure: ExitCode | undefined;
-  #hasRefused = false;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
   }
 
-  /** The exit code of the last turn that failed. */
-  get failure(): ExitCode | undefined {
-    return this.#failure;
-  }
-
-  get hasRefused(): boolean {
-    return this.#hasRefused;
+  /** The exit code of the last turn that failed, else that of calls that did not run; undefined where there is nothing of both. */
+  get exitCode(): ExitCode | undefined {
+    return this.#failure ?? this.#refused.exitCode;
   }
 
   observe(event: ChatEvent): void {
@@ -46,9 +45,7 @@ export class Conversation implements LineActions {
     this.#shown.add(event.invocationId);
     this.#options.view.progress(event);
     const failure = event.type === "result" ? failureOfText(event.content) : undefined;
-    const refused = failure && refusedCall(failure.code);
-    if (refused?.exitCode === ExitCode.refused) this.#hasRefused = true;
-    else if (refused !== undefined) this.#failure = refused.exitCode;
+    if (failure !== undefined) this.#refused.add(conversationEnd(failure));
   }
 
   cancel(): boolean {
@@ -58,8 +55,12 @@ export class Conversation implements LineActions {
   }
 
   async open(): Promise<void> {
-    const { harness, sessionId, view } = this.#options;
+    const { harness, sessionId, view, history, isNamed } = this.#options;
     const before = await harness.pending(sessionId);
+    const isEmpty = before.suspended.length + before.undelivered.length === 0;
+    if (isNamed && isEmpty && (await history()).length === 0) {
+      view.note("No conversation has this id yet: it begins here.");
+    }
     if (before.suspended.some((turn) => turn.is_signal_accepted)) {
       view.note("An answer that was given before is carried out …");
     }
@@ -126,7 +127,6 @@ export class Conversation implements LineActions {
       view.warn("It was answered already, perhaps in another window.");
       return;
     }
-    if (command.kind === "reject") this.#hasRefused = true;
     await this.#ended(signal.turn);
     if (signal.turn.outcome !== "suspended") await harness.acknowledge(signal.invocation_id);
   }
@@ -175,12 +175,7 @@ export class Conversation implements LineActions {
 
   async #ended(turn: ChatTurnOutcome): Promise<void> {
     const { view, waiting } = this.#options;
-    if (turn.outcome === "errored") {
-      const exitCode = errorExitCode(turn.error_category);
-      const isProvider = turn.error_category?.startsWith("provider_") === true;
-      if (exitCode === ExitCode.refused && !isProvider) this.#hasRefused = true;
-      else this.#failure = exitCode;
-    }
+    if (turn.outcome === "errored") this.#failure = errorExitCode(turn.error_category);
     view.ended(turn);
     if (turn.outcome !== "suspended") return;
     const { lines, call } = await waiting.add(turn);

@@ -1,15 +1,14 @@
 import { type Command, Option } from "commander";
-import { agentIds, type CommandContext, loads, severalPorts, severalTimes, wholeNumber } from "./options.ts";
+import { agentIds, type CommandContext, loads, severalPorts, severalTimes } from "./options.ts";
 import { databaseOption } from "./store.ts";
 
-/** `harness ahp` with `serve`, `send`, `check`, `test` and `backtest`. */
+/** `harness ahp` with `serve`, `check`, `test` and `backtest`. */
 export const addAhp = (program: Command, context: CommandContext): void => {
   const ahp = program
     .command("ahp")
-    .description("supervise agents: a harness of the Agent Harness Protocol, and a client for it")
+    .description("supervise agents: a harness of the Agent Harness Protocol, and policies")
     .addHelpText("after", "\nExample:\n  harness ahp serve --unix .harness/ahp.sock");
   addServe(ahp, context);
-  addSend(ahp, context);
   addPolicyCommands(ahp, context);
 };
 
@@ -100,48 +99,6 @@ With --stdio alone it ends with its input, otherwise with SIGTERM or Ctrl-C.`,
       const { ahpServe } = await import("../ahp/serve.ts");
       onExit(await ahpServe({ ...options, version }, channel));
     });
-};
-
-const addSend = (ahp: Command, context: CommandContext): void => {
-  ahp
-    .command("send")
-    .description("send one event, batch or query to a harness, and print its decision")
-    .argument("<file>", "JSON: an event, an array of events (a batch) or a query; - for standard input")
-    .requiredOption("--to <endpoint>", "unix:PATH, http(s)://…, ws(s)://… or stdio:COMMAND ARGS")
-    .option("--token-file <file>", "the harness's token (default: $HARNESS_AHP_TOKEN, if it is set)")
-    .option(
-      "--api-key-file <file>",
-      "an API key instead of a token (default: $HARNESS_AHP_API_KEY, if it is set)",
-    )
-    .option(
-      "--credentials-in-query",
-      "send the credential in the URL of a WebSocket, for harnesses that read no header",
-    )
-    .option(
-      "--timeout <seconds>",
-      "how long to wait for each answer (default: as the harness says, else 10)",
-      wholeNumber("--timeout"),
-    )
-    .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:
-  echo '{"event_type":"pre_action","payload":{"tool_name":"bash"}}' |
-    harness ahp send --to unix:.harness/ahp.sock -
-  harness ahp send --to 'stdio:python3 harness.py' event.json
-
-Missing session_id, agent_id, timestamp and depth are filled in. A query is
-{"query_type": …, "payload": …}; runs, run and stats report what a harness of this program knows.
-
-A stdio harness gets only PATH, HOME, LANG, TERM, USER and the like of your environment.
-Pass it more by name: --to 'stdio:env MODE=strict python3 harness.py'. Other users can
-see a command line: let the harness read secrets from a file.
-
-Exit codes: 0 go on (allow, modify, approve, retry, queue; a notification that was sent; an
-answer to a query), 2 wrong usage, 3 the harness says no, not now or not this (block, reject,
-escalate, defer, skip, refine), 4 the harness gave no decision. The highest of a batch counts.`,
-    )
-    .action(loads(context, async () => (await import("../ahp/send.ts")).ahpSend));
 };
 
 const policyOption = ["--policy <file>", "the policy's file, or default for the shipped one"] as const;

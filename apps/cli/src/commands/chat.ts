@@ -29,8 +29,9 @@ export const addChat = (program: Command, context: CommandContext): void => {
   HARNESS_STORE=postgres://me:secret@db/agents harness chat --store postgres: --session notes
 
 A line is a message. These are commands: /help, /pending, /approve ID, /reject ID REASON, /quit.
-Without a terminal the lines of standard input are taken one after the other; the exit code is
-3 if an approval is pending at the end or a call was rejected. Approvals that are pending when you
+Without a terminal the lines of standard input are taken one after the other. The exit code is 3 if an
+approval is pending at the end or a call did not run, as in harness run, and 4 if one could not be judged.
+Approvals that are pending when you
 leave stay pending: harness chat --session ID shows them again, and you answer them there.
 
 While a hub runs (harness hub), it judges each prompt and call, and you answer there: in its page, or with

@@ -74,7 +74,9 @@ export const addRun = (program: Command, context: CommandContext): void => {
       `\nExample:
   harness run --approve once "run the tests"
   echo "run the tests" | harness run --approve once
+  harness run "describe this repository" > answer.md
 
+Standard output is the answer alone: tools, questions and how the turn ended go to standard error.
 If standard input is not a terminal, no user can be asked: calls that need an approval do not
 run, and the exit code is 3. --approve once approves each call, for example in a script.`,
     )

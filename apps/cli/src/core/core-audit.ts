@@ -9,8 +9,6 @@ const noteOf = ({ action, agent_id: agent, tool_id: tool, details }: AuditEntryI
       return `the tool ${oneLine(tool || "without an id", 300)} of ${about} is rejected: ${why}`;
     case "agent.refused":
       return `a connection is refused (${about}): ${why}`;
-    case "agent.manifest_drift":
-      return `the manifest of ${about} has changed since it was started`;
     default:
       return undefined;
   }

@@ -20,6 +20,8 @@ export interface HubQuestionsOptions {
   /** Takes the keyboard from what reads it, before the user is asked. @default nothing reads it */
   readonly beforeAsk?: (() => void) | undefined;
   readonly show: (lines: readonly string[]) => void;
+  /** The terminal that shows the choices. @default standard output */
+  readonly output?: NodeJS.WriteStream | undefined;
   /** Shows that a human is waited for. */
   readonly spinner?: Spinner | undefined;
   /** Called after Ctrl-C at a question. */
@@ -140,14 +142,14 @@ export class HubQuestions {
     client: HubClient,
     put: AbortController,
   ): Promise<void> {
-    const { show, beforeAsk, spinner, onCancel, onError } = this.#options;
+    const { show, output, beforeAsk, spinner, onCancel, onError } = this.#options;
     const signal = AbortSignal.any([put.signal, this.#stop.signal]);
     if (signal.aborted) return;
     beforeAsk?.();
     // Nothing moves on the terminal while the user chooses.
     const resume = spinner?.instead();
     try {
-      const outcome = await answerOne(client, record, signal, { lines, show });
+      const outcome = await answerOne(client, record, signal, { lines, show }, output);
       if (outcome !== "interrupted") return;
       put.abort();
       onCancel();

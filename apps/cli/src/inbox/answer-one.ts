@@ -24,6 +24,7 @@ export const answerOne = async (
   record: ApprovalRecord,
   signal: AbortSignal,
   shown: ShownQuestion,
+  output: NodeJS.WriteStream = process.stdout,
 ): Promise<string | undefined> => {
   const { isWhole } = presentApproval(record, shownWhole);
   const always: { value: Choice; label: string; hint: string }[] = isWhole
@@ -41,11 +42,11 @@ export const answerOne = async (
     ],
     "reject",
     signal,
-    { shown },
+    { shown, output },
   );
   if (signal.aborted) return undefined;
   if (choice === undefined) return "interrupted";
-  const note = choice === "reason" ? await askReason(signal) : undefined;
+  const note = choice === "reason" ? await askReason(signal, output) : undefined;
   if (signal.aborted) return undefined;
   const { id, digest } = record;
   try {
@@ -63,8 +64,8 @@ export const answerOne = async (
   }
 };
 
-const askReason = async (signal: AbortSignal): Promise<string | undefined> => {
+const askReason = async (signal: AbortSignal, output: NodeJS.WriteStream): Promise<string | undefined> => {
   const { isCancel, text } = await import("@clack/prompts");
-  const reason = await text({ message: "Why not?", signal });
+  const reason = await text({ message: "Why not?", signal, output });
   return isCancel(reason) ? undefined : reason;
 };

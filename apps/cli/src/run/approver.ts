@@ -39,6 +39,12 @@ class AskGate {
   }
 }
 
+/** Where questions are put: what shows their lines, and the terminal that shows the choices. */
+export interface QuestionTerminal {
+  readonly output: NodeJS.WriteStream;
+  readonly show: (lines: readonly string[]) => void;
+}
+
 /**
  * What answers: the user at the terminal, `--approve`, nothing because there is no terminal (then the answer is no), or
  * another client (`watch`).
@@ -51,6 +57,8 @@ export interface ApproverOptions {
   readonly terminal: Terminal;
   readonly timeline: Timeline;
   readonly onCancel: () => void;
+  /** The terminal to ask in, if it is not that of the timeline. @default the timeline's */
+  readonly questionTerminal?: QuestionTerminal | undefined;
   /** Shows the lines of a question that is only watched. @default in the timeline */
   readonly onWatched?: ((request: ApprovalRequest) => void) | undefined;
   /** False where the timeline is not shown: then answers of others are not reported. @default true */
@@ -130,7 +138,8 @@ export class Approver {
     { requestId, metadata }: ApprovalRequest,
     signal: AbortSignal,
   ): Promise<ApprovalDecision | undefined> {
-    const { timeline, terminal, onCancel } = this.#options;
+    const { timeline, terminal, onCancel, questionTerminal } = this.#options;
+    const show = questionTerminal?.show ?? ((shown: readonly string[]) => timeline.lines(shown));
     for (;;) {
       await this.gate.opened(signal);
       if (signal.aborted) return undefined;
@@ -141,7 +150,7 @@ export class Approver {
         approvalChoices(metadata),
         "reject",
         AbortSignal.any([signal, closing]),
-        { shown: { lines, show: (shown) => timeline.lines([...shown]) } },
+        { shown: { lines, show }, output: questionTerminal?.output },
       );
       if (answer !== undefined) {
         if (this.#put.has(requestId)) this.#put.set(requestId, answer);

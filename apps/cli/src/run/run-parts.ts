@@ -5,13 +5,15 @@ import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts"
 import { type CliError, logFailure, refusedError } from "../cli-error.ts";
 import type { Interrupts } from "../interruption.ts";
 import { ErrorNotes } from "../terminal/line-budget.ts";
-import type { OpenProse } from "../terminal/prose.ts";
+import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
+import { oneLine, wrapText } from "../terminal/text.ts";
 import { Timeline } from "../timeline/timeline.ts";
-import { type ApprovalMode, Approver, watchedText } from "./approver.ts";
+import { createAnswerOutput } from "./answer-output.ts";
+import { type ApprovalMode, Approver, type QuestionTerminal, watchedText } from "./approver.ts";
 import { createJsonOutput, createTimelineOutput, type RunOutput } from "./run-output.ts";
+import { questionStream, type RunStreams, streamTerminals } from "./run-streams.ts";
 
 export interface ThreadPartsOptions {
   readonly command: "harness run" | "harness attach";
@@ -25,12 +27,11 @@ export interface ThreadPartsOptions {
   /** What `--approve ask` is without a terminal. */
   readonly withoutTerminal: "no-terminal" | "watch";
   readonly json: boolean;
+  readonly streams: RunStreams;
   readonly interrupts: Interrupts;
   /** Show what the user said. @default true */
   readonly showPrompt?: boolean;
   readonly noPolicy?: boolean;
-  /** Shows what the model says. @default as it is */
-  readonly openProse?: OpenProse | undefined;
 }
 
 /** What shows a thread and answers its approvals. */
@@ -39,31 +40,46 @@ export interface ThreadParts {
   threadId: string | undefined;
   readonly terminal: Terminal;
   readonly output: RunOutput;
+  /** Shows everything, and takes nothing for the answer: for a turn before that of the command. */
+  readonly timelineOutput: RunOutput;
   readonly approver: Approver;
   readonly interrupts: Interrupts;
   readonly mode: ApprovalMode;
+  /** The terminal to ask in, where the user is asked. */
+  readonly questionTerminal: QuestionTerminal | undefined;
   readonly spinner: Spinner | undefined;
   readonly notes: ErrorNotes;
   /** Ends a line that is open, so that something else can be written. */
   readonly breakLine: () => void;
   /** Shows lines in the timeline; nothing with `--json`. */
   readonly showLines: (lines: readonly string[]) => void;
+  /** Settles when what was written has left, or is taken. */
+  readonly ready: () => Promise<void>;
   end(): void;
 }
 
-export const createThreadParts = (options: ThreadPartsOptions): ThreadParts => {
-  const { command, version, transport, endpoint, retryFor, json, interrupts } = options;
+export const createThreadParts = async (options: ThreadPartsOptions): Promise<ThreadParts> => {
+  const { command, version, transport, endpoint, retryFor, json, streams, interrupts } = options;
   const { showPrompt = true, noPolicy = false } = options;
-  const terminal = createTerminal();
-  const spinner = json || !canSpin(process.stdout) ? undefined : new Spinner();
-  const timeline = new Timeline({ terminal, showPrompt, spinner, openProse: options.openProse });
-  const mode = approvalMode(options);
+  const { shown: terminal, answer } = streamTerminals(streams);
+  const { shown: stream, answer: other } = streams;
+  const spinner = json || !canSpin(stream) ? undefined : new Spinner({ stream, other });
+  const openProse = json ? undefined : await proseFor(terminal, answer);
+  const isRead = answer.columns === undefined && answer !== terminal;
+  const timeline = new Timeline({
+    ...{ terminal, showPrompt, spinner, openProse },
+    says: isRead ? terminal : answer,
+  });
+  const asksOn = json ? undefined : questionStream(streams);
+  const questionTerminal = asksOn && toQuestionTerminal(asksOn, streams, timeline);
+  const mode = approvalMode(options, questionTerminal !== undefined);
   const approver = new Approver({
     command,
     mode,
     terminal,
     timeline,
     onCancel: interrupts.interrupt,
+    questionTerminal,
     onWatched: json ? noteWatched : undefined,
     tellsAnswers: json ? false : undefined,
   });
@@ -71,6 +87,9 @@ export const createThreadParts = (options: ThreadPartsOptions): ThreadParts => {
     if (!json) timeline.breakLine();
   };
   const notes = new ErrorNotes(command);
+  const timelineOutput = json
+    ? createJsonOutput(answer, { noPolicy })
+    : createTimelineOutput(terminal, timeline, { noPolicy });
   const parts: ThreadParts = {
     connecting: {
       transport,
@@ -87,17 +106,21 @@ export const createThreadParts = (options: ThreadPartsOptions): ThreadParts => {
     },
     threadId: options.threadId,
     terminal,
-    output: json
-      ? createJsonOutput(terminal, { noPolicy })
-      : createTimelineOutput(terminal, timeline, { noPolicy }),
+    output: json || !isRead ? timelineOutput : createAnswerOutput(answer, timelineOutput),
+    timelineOutput,
     approver,
     interrupts,
     mode,
+    questionTerminal,
     spinner,
     notes,
     breakLine,
     showLines(lines) {
       if (!json) timeline.lines(lines);
+    },
+    async ready() {
+      await terminal.ready();
+      await answer.ready();
     },
     end() {
       spinner?.dispose();
@@ -109,9 +132,24 @@ export const createThreadParts = (options: ThreadPartsOptions): ThreadParts => {
   return parts;
 };
 
-const approvalMode = ({ approve = "ask", json, withoutTerminal }: ThreadPartsOptions): ApprovalMode => {
+const approvalMode = (
+  { approve = "ask", withoutTerminal }: ThreadPartsOptions,
+  canAsk: boolean,
+): ApprovalMode => {
   if (approve !== "ask") return approve;
-  return process.stdin.isTTY && process.stdout.isTTY && !json ? "ask" : withoutTerminal;
+  return canAsk ? "ask" : withoutTerminal;
+};
+
+/** A question is shown where it is asked, which may be another terminal than the one that shows the rest. */
+const toQuestionTerminal = (
+  output: NodeJS.WriteStream,
+  { shown }: RunStreams,
+  timeline: Timeline,
+): QuestionTerminal => {
+  if (output === shown) return { output, show: (lines) => timeline.lines(lines) };
+  const terminal = createTerminal(output);
+  const write = (line: string) => terminal.write(`${wrapText(line, terminal.columns)}\n`);
+  return { output, show: (lines) => lines.forEach(write) };
 };
 
 const noteWatched = ({ requestId }: ApprovalRequest): void =>
@@ -124,11 +162,11 @@ const noteWatched = ({ requestId }: ApprovalRequest): void =>
  */
 export const settleTurn = async (
   threadId: string,
-  { connecting, terminal, output, approver, interrupts, mode, notes }: ThreadParts,
+  { connecting, ready, output, approver, interrupts, mode, notes }: ThreadParts,
 ): Promise<FollowedTurn | undefined> => {
   const onError = notes.tellFollower;
   const follower = new ThreadFollower({
-    ...{ terminal, output, approver, onlyOpenTurn: true, onError },
+    ...{ ready, output, approver, onlyOpenTurn: true, onError },
     // Without a terminal the question is left for another client, and not refused.
     openTurnRefusal: mode === "no-terminal" ? () => approvalWaiting(threadId) : undefined,
   });

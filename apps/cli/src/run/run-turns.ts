@@ -8,7 +8,6 @@ import type { FollowedTurn } from "../attach/thread-follower.ts";
 import { CliError, type ExitCode, logFailure, usageError } from "../cli-error.ts";
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import type { Interrupts } from "../interruption.ts";
-import { proseFor } from "../terminal/prose.ts";
 import { createTerminal, note } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
@@ -18,6 +17,7 @@ import { toFileInput } from "./run-input.ts";
 import { failureLine, type RunSummary, storedPlace } from "./run-output.ts";
 import { createThreadParts, settleTurn, type ThreadParts } from "./run-parts.ts";
 import type { RunServer } from "./run-server.ts";
+import { runStreams } from "./run-streams.ts";
 
 const maxTitleLength = 80;
 
@@ -39,7 +39,7 @@ export const runPrompt = async (
 ): Promise<ExitCode> => {
   const { thread: threadId, attach, approve, json = false, retryFor } = options;
   const { workspace } = place;
-  const parts = createThreadParts({
+  const parts = await createThreadParts({
     ...place,
     command: "harness run",
     transport: place.server,
@@ -49,8 +49,8 @@ export const runPrompt = async (
     approve,
     withoutTerminal: "no-terminal",
     json,
+    streams: runStreams(),
     showPrompt: false,
-    openProse: json ? undefined : await proseFor(createTerminal()),
   });
   const questions = await openQuestions(place, parts);
   const placeOf = (id: string) =>
@@ -78,7 +78,7 @@ export const runPrompt = async (
 /** What the thread asks at the hub is shown here, and may be answered here. */
 const openQuestions = async (
   { hub, version }: RunPlace,
-  { terminal, mode, spinner, showLines, interrupts }: ThreadParts,
+  { terminal, mode, spinner, showLines, questionTerminal, interrupts }: ThreadParts,
 ): Promise<HubQuestions | undefined> => {
   if (hub === undefined) return undefined;
   const { HubQuestions } = await import("../hub/hub-questions.ts");
@@ -88,7 +88,8 @@ const openQuestions = async (
     version,
     style: terminal.style,
     asks: () => mode === "ask",
-    show: showLines,
+    show: questionTerminal?.show ?? showLines,
+    output: questionTerminal?.output,
     spinner,
     onCancel: interrupts.interrupt,
     onError: (error) => logFailure("harness run: the hub's inbox", error),
@@ -112,7 +113,7 @@ const runTurns = async (
     if (exitCode !== "busy") return exitCode;
   }
   if (threadId !== undefined) void parts.questions?.follow(threadId);
-  const settled = threadId === undefined ? undefined : await settleTurn(threadId, parts);
+  const settled = threadId === undefined ? undefined : await settleEarlier(threadId, prompt, parts);
   const isDone = prompt !== undefined && (!settled || settled.result.status === "completed");
   if (!isDone || prompt === undefined) return endWith(settled, parts);
   const exitCode = await startTurn(prompt, options, parts);
@@ -121,6 +122,10 @@ const runTurns = async (
     hint: "Try again when it has ended",
   });
 };
+
+/** A turn before that of the prompt has no answer to it. */
+const settleEarlier = (threadId: string, prompt: string | undefined, parts: RunParts) =>
+  settleTurn(threadId, prompt === undefined ? parts : { ...parts, output: parts.timelineOutput });
 
 /** Shows how a turn ended. */
 const summarise = (
@@ -184,7 +189,7 @@ const beginTurn = async (
   });
 
 const followTurn = async (turn: TurnHandle, parts: RunParts): Promise<ExitCode> => {
-  const { terminal, output, approver } = parts;
+  const { ready, output, approver } = parts;
   const refused = new RefusedCalls();
   if (turn.position !== undefined) noteQueued(turn);
   for await (const event of turn) {
@@ -192,7 +197,7 @@ const followTurn = async (turn: TurnHandle, parts: RunParts): Promise<ExitCode> 
     output.event(event);
     if (event.type === "approval.requested") approver.reached(event.data.requestId);
     if (event.type === "approval.resolved") approver.resolved(event.data);
-    await terminal.ready();
+    await ready();
   }
   const result = await turn.result;
   const ended = { turnId: turn.turnId, result, exitCode: exitCodeOf(result, refused) };

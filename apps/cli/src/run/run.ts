@@ -2,7 +2,7 @@ import type { HubPlace } from "@harnesskit/hub/place";
 import type { ExitCode } from "../cli-error.ts";
 import { usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
-import { Interrupts, interruptedExitCode } from "../interruption.ts";
+import { endWithStderr, Interrupts, interruptedExitCode } from "../interruption.ts";
 import { checkedModel } from "../serve/models.ts";
 import {
   noPolicyText,
@@ -116,6 +116,7 @@ export const run = async (
     void server.close().then(quit);
   });
   interrupts.listen();
+  endWithStderr();
   const server = new RunServer({
     attach,
     service: {

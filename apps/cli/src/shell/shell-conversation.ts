@@ -19,7 +19,7 @@ import { ExitCode } from "../cli-error.ts";
 import { type AnswerCommand, findPending, type LineActions } from "../terminal/line-conversation.ts";
 import { engineLabel, type Spinner } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
-import { errorExitCode } from "../timeline/outcomes.ts";
+import { errorExitCode, errorWord, RefusedCalls } from "../timeline/outcomes.ts";
 import type { ShellApprovalMode, ShellApprover } from "./approvals.ts";
 import { askForm } from "./form-questions.ts";
 import { judgeResults } from "./judge-results.ts";
@@ -45,13 +45,6 @@ export interface ShellConversationOptions {
 const approvalTimeoutMs = 24 * 3_600_000;
 const maxFollowUps = 50;
 
-const refusing: ReadonlySet<string> = new Set(["unauthorized", "forbidden"]);
-const unreachable: ReadonlySet<string> = new Set([
-  "engine_unreachable",
-  "response_timeout",
-  "engine_refused",
-  "engine_overloaded",
-]);
 /** Of an answer that will never count. */
 const ended: ReadonlySet<string> = new Set([
   "continuation_used",
@@ -59,11 +52,6 @@ const ended: ReadonlySet<string> = new Set([
   "invalid_continuation",
   "approval_mismatch",
 ]);
-
-const exitCodeOf = (code: string): ExitCode => {
-  if (refusing.has(code)) return ExitCode.refused;
-  return unreachable.has(code) ? ExitCode.unavailable : errorExitCode(code);
-};
 
 /** A name that the user can type for a question. */
 const shortIdOf = ({ digest }: PendingApproval): string =>
@@ -86,6 +74,9 @@ export class ShellConversation implements LineActions {
   #pending: readonly PendingApproval[];
   #running: AbortController | undefined;
   #failure: ExitCode | undefined;
+  /** Calls of the engine that did not run: of the turn that is shown, and of all. */
+  readonly #turnCalls = new RefusedCalls();
+  readonly #calls = new RefusedCalls();
   #hasRefused = false;
   #isUnshown = false;
 
@@ -131,7 +122,7 @@ export class ShellConversation implements LineActions {
     if (this.#failure !== undefined) return this.#failure;
     const isRefused = this.#hasRefused || this.#options.approver.hasRefused || this.#pending.length > 0;
     if (isRefused) return ExitCode.refused;
-    return this.#isUnshown ? ExitCode.failed : ExitCode.done;
+    return this.#calls.exitCode ?? (this.#isUnshown ? ExitCode.failed : ExitCode.done);
   }
 
   async say(intent: string): Promise<void> {
@@ -202,8 +193,12 @@ export class ShellConversation implements LineActions {
   }
 
   #show(directive: ActionDirective): boolean {
-    const { isShown, form } = this.#options.view.card(directive);
+    const { isShown, form, call } = this.#options.view.card(directive);
     if (form) this.#forms.push(form);
+    if (call) {
+      this.#turnCalls.add(call);
+      this.#calls.add(call);
+    }
     return isShown;
   }
 
@@ -279,13 +274,18 @@ export class ShellConversation implements LineActions {
     if (error?.code === "continuation_used" && answers)
       this.#options.tell("it was answered before, perhaps elsewhere");
     else if (error) this.#failed(error);
+    if (pendingApprovals.length > 0) return;
+    this.#options.view.ended(this.#turnCalls);
+    this.#turnCalls.clear();
   }
 
   #failed({ code, message, details }: Pick<ShellError, "code" | "message" | "details">): void {
     // An engine of this program says which failure of its model it was.
-    const category = details?.category;
-    this.#failure = exitCodeOf(typeof category === "string" ? category : code);
-    this.#options.tell(`${oneLine(message ?? "it failed", 1_000)} (${oneLine(code, 100)})`);
+    const category = typeof details?.category === "string" ? details.category : code;
+    this.#failure = errorExitCode(category);
+    this.#options.tell(
+      `${errorWord(category)}: ${oneLine(message ?? "it does not say why", 1_000)} (${oneLine(category, 100)})`,
+    );
   }
 
   async #drop(answered: PendingApproval): Promise<void> {

@@ -13,7 +13,8 @@ import stringWidth from "fast-string-width";
 import { ConversationView } from "../terminal/conversation-view.ts";
 import { gap, moreText, pad, tableLines } from "../terminal/table-lines.ts";
 import type { Style } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
+import { oneLine, toolName } from "../terminal/text.ts";
+import { type CallEnd, callEnding, conversationEnd, type RefusedCalls } from "../timeline/outcomes.ts";
 import { questionLines } from "./approvals.ts";
 import type { StreamPreview } from "./stream-preview.ts";
 
@@ -95,7 +96,20 @@ const wordsOf = (data: unknown): string | undefined =>
 export interface ShownCard {
   readonly isShown: boolean;
   readonly form?: FormModel | undefined;
+  /** How a call ended that has no result. */
+  readonly call?: CallEnd | undefined;
 }
+
+const statuses: ReadonlySet<unknown> = new Set(["failed", "rejected", "not_run"]);
+
+/** The call without a result that a card of a conversation's engine tells of: its tool, and how it ended. */
+const callOf = (data: unknown): { readonly tool: string; readonly end: CallEnd } | undefined => {
+  const call = cardField(data, "call");
+  const [tool, status, code] = ["tool", "status", "code"].map((name) => stringField(call, name));
+  if (tool === undefined || code === undefined || !statuses.has(status)) return undefined;
+  const failure = { status: status as "failed" | "rejected" | "not_run", code };
+  return { tool, end: conversationEnd({ ...failure, message: stringField(data, "text") ?? "" }) };
+};
 
 /** Shows what an engine sends as safe text. */
 export class ShellView extends ConversationView {
@@ -122,6 +136,13 @@ export class ShellView extends ConversationView {
       return { isShown: text !== undefined };
     }
     const title = stringField(payload, "title");
+    const call = component === "text" ? callOf(payload.data) : undefined;
+    if (call !== undefined) {
+      const { style } = this.terminal;
+      this.line(`${style.cyan("●")} ${style.bold(toolName(call.tool))}`);
+      this.line(`  ${callEnding(call.end, style)}`);
+      return { isShown: true, call: call.end };
+    }
     // A result that its title sums up.
     if (component === "text" && title !== undefined && cardField(payload.data, "collapsed") === true) {
       const { style, columns = 200 } = this.terminal;
@@ -141,6 +162,12 @@ export class ShellView extends ConversationView {
     if (chart) return chartLines(chart, style, columns);
     const text = component === "text" ? wordsOf(data) : undefined;
     return text === undefined ? undefined : displayText(text, { multiline: true }).split("\n");
+  }
+
+  /** Says of a turn that ended which calls did not run. */
+  ended(refused: RefusedCalls): void {
+    const line = refused.line(this.terminal.style);
+    if (line !== undefined) this.line(line);
   }
 
   form(form: FormModel): void {

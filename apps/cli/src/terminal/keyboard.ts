@@ -74,6 +74,8 @@ export interface AskOptions {
   readonly shown?: ShownQuestion | undefined;
   /** @default "Allow it?" */
   readonly message?: string | undefined;
+  /** The terminal. @default standard output */
+  readonly output?: NodeJS.WriteStream | undefined;
 }
 
 /** The same on a terminal that cannot move its cursor. What is no number of a choice is the initial one. */
@@ -82,9 +84,10 @@ const chooseByNumber = <T>(
   options: Choices<T>,
   initialValue: T,
   signal: AbortSignal,
+  output: NodeJS.WriteStream,
 ): Promise<T | undefined> =>
   new Promise((resolve) => {
-    const reader = createInterface({ input: process.stdin, output: process.stdout });
+    const reader = createInterface({ input: process.stdin, output });
     const numbered = options.map(({ label, hint }, at) => `  ${at + 1} ${label}${hint ? ` (${hint})` : ""}`);
     const usual = options.findIndex(({ value }) => value === initialValue) + 1;
     const onAbort = () => reader.close();
@@ -106,13 +109,14 @@ const choose = async <T>(
   options: Choices<T>,
   initialValue: T,
   signal: AbortSignal,
+  output: NodeJS.WriteStream,
 ): Promise<T | undefined> => {
   if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
-  if (process.env.TERM === "dumb") return chooseByNumber(message, options, initialValue, signal);
+  if (process.env.TERM === "dumb") return chooseByNumber(message, options, initialValue, signal, output);
   const { isCancel, select, settings } = await import("@clack/prompts");
   // Only arrow keys move the choice: with h, j, k and l a line that was typed for something else could be a yes.
   for (const key of ["h", "j", "k", "l"]) settings.aliases.delete(key);
-  const answer = await select<T>({ message, options, initialValue, showInstructions: false, signal });
+  const answer = await select<T>({ message, options, initialValue, showInstructions: false, signal, output });
   return isCancel(answer) ? undefined : answer;
 };
 
@@ -124,10 +128,11 @@ const minRows = 5;
 const showToEnd = async (
   { lines, show }: ShownQuestion,
   signal: AbortSignal,
+  output: NodeJS.WriteStream,
 ): Promise<boolean | undefined> => {
-  const { columns } = createTerminal();
+  const { columns } = createTerminal(output);
   const whole = wrapText(lines.join("\n"), columns).split("\n");
-  const rows = Math.max(minRows, (process.stdout.rows || 24) - choiceRows);
+  const rows = Math.max(minRows, (output.rows || 24) - choiceRows);
   for (let at = 0; ; ) {
     show(whole.slice(at, at + rows));
     at += rows;
@@ -137,7 +142,7 @@ const showToEnd = async (
       { value: true, label: "Show more" },
       { value: false, label: "No: do not allow it" },
     ];
-    const goesOn = await choose<boolean>(message, choices, true, signal);
+    const goesOn = await choose<boolean>(message, choices, true, signal, output);
     if (goesOn !== true) return goesOn;
   }
 };
@@ -150,9 +155,9 @@ export const askApproval = async <T>(
   options: Choices<T>,
   refusal: T,
   signal: AbortSignal,
-  { shown, message = "Allow it?" }: AskOptions = {},
+  { shown, message = "Allow it?", output = process.stdout }: AskOptions = {},
 ): Promise<T | undefined> => {
-  const isSeen = shown === undefined ? true : await showToEnd(shown, signal);
+  const isSeen = shown === undefined ? true : await showToEnd(shown, signal, output);
   if (isSeen === undefined) return undefined;
-  return isSeen ? choose(message, options, refusal, signal) : refusal;
+  return isSeen ? choose(message, options, refusal, signal, output) : refusal;
 };

@@ -58,10 +58,11 @@ export class Prose implements ProseWriter {
 
 export const plainProse: OpenProse = (terminal, paint) => new Prose(terminal, paint);
 
-/** What shows prose: its Markdown rendered at a terminal, else as it is, for programs that read it. */
-export const proseFor = async ({ columns }: Terminal): Promise<OpenProse> => {
-  if (columns === undefined) return plainProse;
+/** What shows prose: its Markdown rendered at a terminal, else as it is, for programs that read it. `places`: where it may be shown. */
+export const proseFor = async (...places: readonly Terminal[]): Promise<OpenProse> => {
+  if (places.every(({ columns }) => columns === undefined)) return plainProse;
   // The parser is loaded only where its work is seen.
   const { MarkdownProse } = await import("./markdown-prose.ts");
-  return (terminal, paint) => new MarkdownProse(terminal, paint);
+  return (terminal, paint) =>
+    terminal.columns === undefined ? plainProse(terminal, paint) : new MarkdownProse(terminal, paint);
 };

@@ -1,3 +1,4 @@
+import type { ItemData } from "@harnesskit/protocol/threads";
 import { oneLine } from "../terminal/text.ts";
 
 /** The commands in which a user answers; with an option, such as `harness run --approve once`, none was asked. */
@@ -8,3 +9,19 @@ const askingCommands: ReadonlySet<string> = new Set(
 /** Who answered a question, as people read it: the user of a terminal, or the client by its name. Safe text. */
 export const answererText = (name: string): string =>
   askingCommands.has(name) ? `you, in ${name}` : oneLine(name, 100);
+
+/** What became of an approval, and by whom, as people read it. Safe text. */
+export const approvalText = ({ decision, reason, resolvedBy }: ItemData<"approval">): string => {
+  const by = resolvedBy === undefined ? "" : ` by ${answererText(resolvedBy)}`;
+  const why = reason === undefined ? "" : `: ${oneLine(reason, 200)}`;
+  switch (decision) {
+    case "once":
+      return `approved once${by}`;
+    case "always":
+      return `approved always, for exactly this${by}`;
+    case "reject":
+      return reason === "unattended" ? `not approved: no user could be asked${by}` : `rejected${by}`;
+    default:
+      return `not answered${why}`;
+  }
+};

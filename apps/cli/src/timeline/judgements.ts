@@ -39,8 +39,8 @@ export class JudgedCounts {
     if (item.type !== "tool_exec") return;
     if (judgement.decision === "allow") this.#counts.allowed++;
     if (judgement.decision === "ask") this.#counts.asked++;
-    // What a human refused at a hub was escalated.
-    if (judgement.decision === "block" && item.data?.status !== "rejected") this.#counts.blocked++;
+    // What a human refused at a hub was escalated; what was cancelled while it waited there was not decided.
+    if (judgement.decision === "block" && item.data?.status === "blocked") this.#counts.blocked++;
   }
 
   /** @param atHub what a hub asked a human: it says only what came of it. @default nothing */

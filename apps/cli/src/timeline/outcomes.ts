@@ -1,3 +1,4 @@
+import type { CallFailure } from "@harnesskit/chat-harness";
 import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
 import type { TurnResult } from "@harnesskit/thread-client";
 import { ExitCode } from "../cli-error.ts";
@@ -15,14 +16,25 @@ export type Refusal =
   | "timedOut"
   | "unavailable";
 
-const words: Readonly<Record<Refusal, string>> = {
-  blocked: "blocked by the policy",
-  forbidden: "not granted",
-  rejected: "refused",
-  unattended: "no user to ask",
-  expired: "not approved in time",
-  timedOut: "not judged in time",
-  unavailable: "could not be judged",
+interface RefusalWords {
+  /** Of one call. */
+  readonly word: string;
+  /** Of all calls of a turn. */
+  readonly total: string;
+  readonly exitCode: ExitCode;
+}
+
+const { refused, unavailable } = ExitCode;
+
+/** The one table of what did not run, for every command that shows an agent. */
+const refusals: Readonly<Record<Refusal, RefusalWords>> = {
+  blocked: { word: "blocked", total: "blocked by the policy", exitCode: refused },
+  forbidden: { word: "not granted", total: "not granted", exitCode: refused },
+  rejected: { word: "refused", total: "refused", exitCode: refused },
+  unattended: { word: "not approved", total: "no user to ask", exitCode: refused },
+  expired: { word: "timed out", total: "not approved in time", exitCode: refused },
+  timedOut: { word: "timed out", total: "not judged in time", exitCode: unavailable },
+  unavailable: { word: "unavailable", total: "could not be judged", exitCode: unavailable },
 };
 
 const byCode: Readonly<Record<string, Refusal>> = {
@@ -33,82 +45,79 @@ const byCode: Readonly<Record<string, Refusal>> = {
   "gate.unavailable": "unavailable",
 };
 
-/** Why something did not run, by the status of its item and its code; undefined where it was not refused. */
-const refusalOf = (status: string, code = ""): Refusal | undefined => {
+/** How a call ended: the status of a thread's item, or that of a failure in a conversation, and its code. */
+export interface CallEnd {
+  readonly status: ItemData<"tool_exec">["status"] | CallFailure["status"];
+  readonly code?: string | undefined;
+  /** Untrusted text. */
+  readonly message?: string | undefined;
+}
+
+/** How a call of a conversation ended that has no result: a gate's refusal has the code of the gate. */
+export const conversationEnd = ({ status, code, message }: CallFailure): CallEnd => {
+  if (code.startsWith("policy.")) return { status: "blocked", code, message };
+  const isRefused = code === "rejected" || code === "tool.rejected" || byCode[code] !== undefined;
+  return { status: isRefused ? "rejected" : status, code, message };
+};
+
+/** Why a call did not run; undefined where it was not refused. */
+const refusalOf = ({ status, code = "" }: CallEnd): Refusal | undefined => {
   if (status === "failed" && code === "tool.forbidden") return "forbidden";
   if (status !== "rejected" && status !== "blocked") return undefined;
   return byCode[code] ?? status;
 };
 
-/** Counts what the agent wanted in a turn and did not get. */
+/** Counts what the agent wanted and did not get. */
 export class RefusedCalls {
   readonly #counts = new Map<Refusal, number>();
 
+  /** Takes an event of a thread; each turn is counted anew. */
   observe(event: EventBody): void {
-    if (event.type === "turn.started") this.#counts.clear();
+    if (event.type === "turn.started") this.clear();
     if (event.type !== "item.completed" || event.data.item.type !== "tool_exec") return;
-    const { status, code } = event.data.item.data ?? {};
-    const refusal = status && refusalOf(status, code);
+    const { data } = event.data.item;
+    if (data) this.add(data);
+  }
+
+  add(end: CallEnd): void {
+    const refusal = refusalOf(end);
     if (refusal) this.#counts.set(refusal, this.count(refusal) + 1);
+  }
+
+  clear(): void {
+    this.#counts.clear();
   }
 
   count(refusal: Refusal): number {
     return this.#counts.get(refusal) ?? 0;
   }
 
-  get any(): boolean {
-    const decided = ["rejected", "unattended", "expired", "blocked", "forbidden"] as const;
-    return decided.some((refusal) => this.count(refusal) > 0);
-  }
-
-  get unjudged(): boolean {
-    return this.count("timedOut") + this.count("unavailable") > 0;
+  /** Undefined where every call ran. A refusal comes before what could not be judged. */
+  get exitCode(): ExitCode | undefined {
+    const codes = [...this.#counts.keys()].map((refusal) => refusals[refusal].exitCode);
+    return codes.includes(refused) ? refused : codes[0];
   }
 
   get text(): string {
-    const found = Object.entries(words)
-      .map(([refusal, word]) => ({ count: this.count(refusal as Refusal), word }))
+    const found = Object.entries(refusals)
+      .map(([refusal, { total }]) => ({ count: this.count(refusal as Refusal), total }))
       .filter(({ count }) => count > 0);
     const total = found.reduce((sum, { count }) => sum + count, 0);
     if (total === 0) return "";
-    const why = found.map(({ count, word }) => (found.length === 1 ? word : `${count} ${word}`)).join(", ");
-    return `${total === 1 ? "1 call" : `${total} calls`} did not run: ${why}`;
+    const why = found.map(({ count, total: word }) => (found.length === 1 ? word : `${count} ${word}`));
+    return `${total === 1 ? "1 call" : `${total} calls`} did not run: ${why.join(", ")}`;
+  }
+
+  /** The line that stands over a turn that ended; undefined where every call ran. */
+  line(style: Style): string | undefined {
+    return this.text === "" ? undefined : style.yellow(`⊘ ended: ${this.text}`);
   }
 }
 
-const refusalWords: Readonly<Record<Refusal, string>> = {
-  rejected: "refused",
-  unattended: "not approved",
-  expired: "timed out",
-  blocked: "blocked",
-  forbidden: "not granted",
-  timedOut: "timed out",
-  unavailable: "unavailable",
-};
-
-/** Why a call of a conversation did not run, by its code; undefined where the tool failed. */
-const refusalOfCode = (code: string): Refusal | undefined => {
-  if (code === "rejected" || code === "tool.rejected") return "rejected";
-  return byCode[code] ?? (code.startsWith("policy.") ? "blocked" : undefined);
-};
-
-/** The word and the exit code for a call that did not run; undefined where the tool failed. */
-export const refusedCall = (
-  code: string,
-): { readonly word: string; readonly isBlock: boolean; readonly exitCode: ExitCode } | undefined => {
-  const refusal = refusalOfCode(code);
-  if (refusal === undefined) return undefined;
-  const isUnjudged = refusal === "timedOut" || refusal === "unavailable";
-  return {
-    word: refusalWords[refusal],
-    isBlock: refusal === "blocked",
-    exitCode: isUnjudged ? ExitCode.unavailable : ExitCode.refused,
-  };
-};
-
 /** How a tool call ended, as a sign and what is to be said: safe text. */
-export const toolEnding = ({ status, error, code }: ItemData<"tool_exec">, style: Style): string => {
-  const why = error === undefined ? "" : oneLine(error, 300);
+export const callEnding = (end: CallEnd, style: Style): string => {
+  const { status, message } = end;
+  const why = message === undefined ? "" : oneLine(message, 300);
   const said = (word: string) => (why === "" ? word : `${word}: ${why}`);
   switch (status) {
     case "succeeded":
@@ -117,7 +126,9 @@ export const toolEnding = ({ status, error, code }: ItemData<"tool_exec">, style
       return `${style.red("✗")} ${said("failed")}`;
     case "rejected":
     case "blocked":
-      return `${style.yellow(status === "blocked" ? "⊘" : "✗")} ${said(refusalWords[refusalOf(status, code) ?? status])}`;
+      return `${style.yellow(status === "blocked" ? "⊘" : "✗")} ${said(refusals[refusalOf(end) ?? status].word)}`;
+    case "not_run":
+      return `${style.yellow("✗")} ${said("not run")}`;
     case "cancelled":
       return `${style.yellow("○")} ${said("cancelled")}`;
     case "unknown":
@@ -129,30 +140,37 @@ export const toolEnding = ({ status, error, code }: ItemData<"tool_exec">, style
 };
 
 const endings: Readonly<Record<string, { readonly word: string; readonly exitCode: ExitCode }>> = {
-  model_unauthorized: { word: "refused", exitCode: ExitCode.refused },
-  "policy.blocked": { word: "blocked by the policy", exitCode: ExitCode.refused },
-  "policy.deferred": { word: "blocked by the policy for now", exitCode: ExitCode.refused },
-  "policy.not_asked": { word: "not approved", exitCode: ExitCode.refused },
-  "policy.invalid_change": { word: "blocked", exitCode: ExitCode.refused },
-  "prompt.blocked": { word: "blocked by the policy", exitCode: ExitCode.refused },
-  "prompt.rejected": { word: "refused", exitCode: ExitCode.refused },
-  "approval.unattended": { word: "not approved", exitCode: ExitCode.refused },
-  "approval.expired": { word: "timed out", exitCode: ExitCode.refused },
-  model_unavailable: { word: "unavailable", exitCode: ExitCode.unavailable },
-  model_rate_limited: { word: "unavailable", exitCode: ExitCode.unavailable },
-  model_quota_exceeded: { word: "refused", exitCode: ExitCode.refused },
-  model_not_found: { word: "unavailable", exitCode: ExitCode.unavailable },
-  server_closed: { word: "interrupted", exitCode: ExitCode.unavailable },
-  gate_failed: { word: "unavailable", exitCode: ExitCode.unavailable },
-  "gate.timeout": { word: "timed out", exitCode: ExitCode.unavailable },
-  "gate.unavailable": { word: "unavailable", exitCode: ExitCode.unavailable },
+  model_unauthorized: { word: "refused", exitCode: refused },
+  "policy.blocked": { word: "blocked by the policy", exitCode: refused },
+  "policy.deferred": { word: "blocked by the policy for now", exitCode: refused },
+  "policy.not_asked": { word: "not approved", exitCode: refused },
+  "policy.invalid_change": { word: "blocked", exitCode: refused },
+  "prompt.blocked": { word: "blocked by the policy", exitCode: refused },
+  "prompt.rejected": { word: "refused", exitCode: refused },
+  "approval.unattended": { word: "not approved", exitCode: refused },
+  "approval.expired": { word: "timed out", exitCode: refused },
+  model_unavailable: { word: "unavailable", exitCode: unavailable },
+  model_rate_limited: { word: "unavailable", exitCode: unavailable },
+  model_quota_exceeded: { word: "refused", exitCode: refused },
+  model_not_found: { word: "unavailable", exitCode: unavailable },
+  server_closed: { word: "interrupted", exitCode: unavailable },
+  gate_failed: { word: "unavailable", exitCode: unavailable },
+  "gate.timeout": { word: "timed out", exitCode: unavailable },
+  "gate.unavailable": { word: "unavailable", exitCode: unavailable },
+  // Of engines.
+  unauthorized: { word: "refused", exitCode: refused },
+  forbidden: { word: "refused", exitCode: refused },
+  engine_unreachable: { word: "unavailable", exitCode: unavailable },
+  response_timeout: { word: "timed out", exitCode: unavailable },
+  engine_refused: { word: "unavailable", exitCode: unavailable },
+  engine_overloaded: { word: "unavailable", exitCode: unavailable },
   // Of conversations.
-  provider_authentication: { word: "refused", exitCode: ExitCode.refused },
-  provider_unavailable: { word: "unavailable", exitCode: ExitCode.unavailable },
-  provider_timeout: { word: "unavailable", exitCode: ExitCode.unavailable },
-  provider_rate_limit: { word: "unavailable", exitCode: ExitCode.unavailable },
-  provider_model_not_loaded: { word: "unavailable", exitCode: ExitCode.unavailable },
-  provider_invalid_model: { word: "unavailable", exitCode: ExitCode.unavailable },
+  provider_authentication: { word: "refused", exitCode: refused },
+  provider_unavailable: { word: "unavailable", exitCode: unavailable },
+  provider_timeout: { word: "unavailable", exitCode: unavailable },
+  provider_rate_limit: { word: "unavailable", exitCode: unavailable },
+  provider_model_not_loaded: { word: "unavailable", exitCode: unavailable },
+  provider_invalid_model: { word: "unavailable", exitCode: unavailable },
 };
 
 /** The word for a turn that ended with an error. */
@@ -163,11 +181,10 @@ export const errorExitCode = (code: string | undefined): ExitCode =>
   endings[code ?? ""]?.exitCode ?? ExitCode.failed;
 
 /** The exit code of a turn that has ended. */
-export const exitCodeOf = (result: TurnResult, refused: RefusedCalls): ExitCode => {
+export const exitCodeOf = (result: TurnResult, calls: RefusedCalls): ExitCode => {
   const interrupted = interruptedExitCode();
   if (interrupted !== undefined) return interrupted;
   if (result.status === "cancelled") return ExitCode.failed;
   if (result.status === "error") return errorExitCode(result.code);
-  if (refused.any) return ExitCode.refused;
-  return refused.unjudged ? ExitCode.unavailable : ExitCode.done;
+  return calls.exitCode ?? ExitCode.done;
 };

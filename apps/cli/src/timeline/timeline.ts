@@ -5,14 +5,16 @@ import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.
 import { type Spinner, WorkSigns } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatDuration, oneLine, toolName, wrapText } from "../terminal/text.ts";
-import { answererText } from "./answerer.ts";
+import { approvalText } from "./answerer.ts";
 import { blockedLines, changeLines, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
-import { errorWord, RefusedCalls, toolEnding } from "./outcomes.ts";
+import { callEnding, errorWord, RefusedCalls } from "./outcomes.ts";
 import { toolSubject } from "./tool-title.ts";
 
 export interface TimelineOptions {
   readonly terminal: Terminal;
+  /** Where what the model says goes, but for its reasoning. @default `terminal` */
+  readonly says?: Terminal | undefined;
   /** Show what the user said. @default true */
   readonly showPrompt?: boolean;
   /** Shows that a tool or the model works. @default nothing does */
@@ -35,6 +37,7 @@ const promptText = (content: ItemData<"user_message">["content"] = []): string =
 /** Shows the events of a thread as people read them, live or from the log. Everything is shown as safe text. */
 export class Timeline {
   readonly #terminal: Terminal;
+  readonly #says: Terminal;
   readonly #showPrompt: boolean;
   readonly #work: WorkSigns;
   readonly #openProse: OpenProse;
@@ -42,11 +45,18 @@ export class Timeline {
   readonly #refused = new RefusedCalls();
   #block: Block = "none";
   #openLine: string | undefined;
-  #writing: string | undefined;
+  #writing: { readonly itemId: string; readonly to: Terminal } | undefined;
 
-  constructor({ terminal, showPrompt = true, spinner, openProse = plainProse }: TimelineOptions) {
+  constructor({
+    terminal,
+    says = terminal,
+    showPrompt = true,
+    spinner,
+    openProse = plainProse,
+  }: TimelineOptions) {
     this.#openProse = openProse;
     this.#terminal = terminal;
+    this.#says = says;
     this.#work = new WorkSigns(spinner);
     this.#showPrompt = showPrompt;
   }
@@ -102,15 +112,16 @@ export class Timeline {
 
   /** Ends a line that is open, so that something else can be written. */
   breakLine(): void {
-    if (this.#openLine !== undefined || this.#writing !== undefined) this.#terminal.write("\n");
+    if (this.#openLine !== undefined) this.#terminal.write("\n");
+    this.#writing?.to.write("\n");
     this.#openLine = undefined;
     this.#writing = undefined;
   }
 
-  #begin(block: Block): void {
+  #begin(block: Block, to = this.#terminal): void {
     this.breakLine();
     const joins = this.#block === "none" || (block === "tool" && this.#block === "tool");
-    if (!joins) this.#terminal.write("\n");
+    if (!joins) to.write("\n");
     this.#block = block;
   }
 
@@ -123,7 +134,11 @@ export class Timeline {
     const { style } = this.#terminal;
     if (item.type === "tool_log") return new LogView(this.#terminal, item.data?.channel);
     if (item.type !== "assistant_message") return undefined;
-    return this.#openProse(this.#terminal, item.data?.reasoning ? style.dim : (text) => text);
+    return this.#openProse(this.#proseTo(item), item.data?.reasoning ? style.dim : (text) => text);
+  }
+
+  #proseTo(item: Item): Terminal {
+    return item.type === "assistant_message" && !item.data?.reasoning ? this.#says : this.#terminal;
   }
 
   #title(itemId: string, data: ItemData<"tool_exec">): void {
@@ -146,16 +161,17 @@ export class Timeline {
   #streamed(itemId: string, delta: string): void {
     const open = this.#open.get(itemId);
     if (!open?.view) return;
-    if (!(open.view instanceof LogView)) this.#intoProse(itemId);
+    if (!(open.view instanceof LogView)) this.#intoProse(open.item);
     else if (delta !== "") this.#intoLog();
     open.shown += delta;
     open.view.push(delta);
   }
 
-  #intoProse(itemId: string): void {
-    if (this.#writing === itemId) return;
-    this.#begin("prose");
-    this.#writing = itemId;
+  #intoProse(item: Item): void {
+    if (this.#writing?.itemId === item.itemId) return;
+    const to = this.#proseTo(item);
+    this.#begin("prose", to);
+    this.#writing = { itemId: item.itemId, to };
   }
 
   #intoLog(): void {
@@ -206,14 +222,15 @@ export class Timeline {
     }
   }
 
-  #message({ itemId, data }: ItemOf<"assistant_message">, open: Open): void {
+  #message(item: ItemOf<"assistant_message">, open: Open): void {
+    const { data } = item;
     const text = data?.text ?? "";
     if (text.trim() === "") return;
     // Where deltas were lost, the whole text is shown once more.
     const prose = text.startsWith(open.shown) ? open.view : this.#viewOf(open.item);
     if (prose === undefined || prose instanceof LogView) return;
     if (prose !== open.view) this.breakLine();
-    this.#intoProse(itemId);
+    this.#intoProse(item);
     prose.push(text.startsWith(open.shown) ? text.slice(open.shown.length) : text);
     prose.end();
     this.breakLine();
@@ -233,7 +250,8 @@ export class Timeline {
     if (!data) return;
     const { style } = this.#terminal;
     const isShort = data.status === "succeeded";
-    const ending = toolEnding(data, style) + (isShort ? ranMark(data.judgement, style) : "");
+    const ending =
+      callEnding({ ...data, message: data.error }, style) + (isShort ? ranMark(data.judgement, style) : "");
     const summary = isShort ? summarizeResult(data.output) : "";
     if (this.#openLine === itemId && isShort) {
       this.#terminal.write(`${summary === "" ? "" : style.dim(`, ${summary}`)} ${ending}\n`);
@@ -250,15 +268,7 @@ export class Timeline {
     if (!data) return;
     const { style } = this.#terminal;
     this.breakLine();
-    const by = data.resolvedBy === undefined ? "" : ` by ${answererText(data.resolvedBy)}`;
-    const why = data.reason === undefined ? "" : `: ${oneLine(data.reason, 200)}`;
-    const answer = {
-      once: `approved once${by}`,
-      always: `approved always, for exactly this${by}`,
-      reject: data.reason === "unattended" ? `not approved: no user could be asked${by}` : `rejected${by}`,
-      none: `not answered${why}`,
-    }[data.decision ?? "none"];
-    this.#write([`  ${style.yellow("?")} ${style.dim(answer)}`]);
+    this.#write([`  ${style.yellow("?")} ${style.dim(approvalText(data))}`]);
     this.#block = "tool";
   }
 
@@ -280,8 +290,7 @@ export class Timeline {
       inputTokens === undefined ? "" : `${inputTokens} tokens in`,
       outputTokens === undefined ? "" : `${outputTokens} tokens out`,
     ].filter((fact) => fact !== "");
-    const refused = this.#refused.text;
-    const completed = refused === "" ? style.green("✓ done") : style.yellow(`⊘ ended: ${refused}`);
+    const completed = this.#refused.line(style) ?? style.green("✓ done");
     const head =
       turn.status === "completed"
         ? completed

@@ -1,7 +1,10 @@
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { type AhpClient, createAhpClient } from "@harnesskit/ahp-client";
 import { onTestFinished } from "vitest";
+import { openAhpEndpoint } from "../../src/ahp/endpoint.ts";
+import type { AccessOptions } from "../../src/ahp/token.ts";
 import { type HarnessEnd, makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
 
 /** A `harness ahp serve` that is ready. */
@@ -101,6 +104,23 @@ export class LineAgent {
     return JSON.parse(value) as Reply;
   }
 }
+
+/** Lets an agent of the session in `who` use the harness at an endpoint, as `--ahp` names it, and closes it. */
+export const withHarness = async <T>(
+  to: string,
+  access: AccessOptions,
+  use: (client: AhpClient) => Promise<T>,
+): Promise<T> => {
+  const { endpoint, close } = await openAhpEndpoint(to, access);
+  const agent = { framework: "test", version: "1", agentId: who.agent_id, sessionId: who.session_id };
+  const client = createAhpClient({ ...endpoint, ...agent, reconnect: false });
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+    close();
+  }
+};
 
 /** One POST of a message, with a bearer token where there is one. */
 export const post = (url: string, message: object, token?: string): Promise<Response> =>

@@ -1,16 +1,4 @@
 export {
-  SupervisionError,
-  type SupervisionErrorCode,
-  type SupervisionErrorDetails,
-} from "../supervise/supervision-error.ts";
-export type {
-  EscalationAnswer,
-  EscalationRequest,
-  SupervisingClient,
-  SupervisionLimits,
-  SupervisionOptions,
-} from "../supervise/supervision-options.ts";
-export {
   type AnswerOptions,
   answerInterrupts,
   type GraphConfig,

@@ -1,5 +1,5 @@
-import { jsonLength } from "@harnesskit/protocol/envelope";
 import { displayText } from "@harnesskit/wire";
+import { jsonLength } from "@harnesskit/wire/json";
 import { ReporterError } from "./transitions.ts";
 
 /** What the parts of a run share. */

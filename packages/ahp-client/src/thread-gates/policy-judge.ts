@@ -4,7 +4,7 @@ import { type Clock, displayText, jsonDifference, wait } from "@harnesskit/wire"
 import { defined, isObject } from "@harnesskit/wire/json";
 import type { AhpClient } from "../client-options.ts";
 import type { FailureCode } from "../errors.ts";
-import { humanAnswerOf } from "../human-answer.ts";
+import { hasExpired, humanAnswerOf } from "../human-answer.ts";
 import { describeLeftover, readModification } from "../modification.ts";
 import type {
   ThreadCall,
@@ -149,6 +149,10 @@ export class PolicyJudge {
       const reason = `This ${subject} was rejected by ${displayText(human.by, { maxLength: 200 })}${note}`;
       const code = changeable === "arguments" ? "tool.rejected" : "prompt.rejected";
       return { verdict: "block", isRejection: true, reason, code, judgement, human };
+    }
+    if (hasExpired(decision)) {
+      const reason = `This ${question.subject} was not approved in time.`;
+      return { verdict: "block", isRejection: true, reason, code: "approval.expired", judgement };
     }
     if (decision.decision === "block") {
       return { verdict: "block", reason: safeReason(decision.reason), code: "policy.blocked", judgement };

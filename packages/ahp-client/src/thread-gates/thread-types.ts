@@ -70,7 +70,7 @@ export type ThreadVerdict<Change> =
       readonly verdict: "block";
       readonly reason: string;
       readonly code: string;
-      /** A human whom the harness asked said no. */
+      /** A human whom the harness asked said no, or did not answer in time. */
       readonly isRejection?: true | undefined;
       readonly judgement: ThreadJudgement;
       readonly human?: HumanAnswer | undefined;

@@ -4,7 +4,8 @@ import { generateText, streamText, tool } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { SupervisionError, type SupervisionOptions, superviseModel } from "../../src/ai-sdk/index.ts";
+import { superviseModel } from "../../src/ai-sdk/index.ts";
+import { SupervisionError, type SupervisionOptions } from "../../src/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted, type Turn } from "./models.ts";
 

@@ -1,10 +1,10 @@
 import type { AhpHandlers } from "@harnesskit/ahp-server";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { APICallError, generateText, streamText } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
-import { type SupervisionOptions, superviseModel } from "../../src/ai-sdk/index.ts";
+import { superviseModel } from "../../src/ai-sdk/index.ts";
+import type { SupervisionOptions } from "../../src/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted, type Turn, tooMany } from "./models.ts";
 
@@ -28,7 +28,6 @@ const start = async (rateLimit: AhpHandlers["rate_limit"], options: SupervisionO
 
 describe("a model whose provider limits the rate", () => {
   it("is tried again when the harness says so, after the time that it says, judged anew", async () => {
-    verifies("AHP-152", "AHP-153");
     const { model, clock, calls, types, of, settled } = await start(
       () => ({ decision: "retry", retry_after_ms: 2000 }),
       {},

@@ -1,10 +1,10 @@
 import type { AhpHandlers } from "@harnesskit/ahp-server";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { dynamicTool, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { SupervisionError, type SupervisionOptions, superviseTools } from "../../src/ai-sdk/index.ts";
+import { superviseTools } from "../../src/ai-sdk/index.ts";
+import { SupervisionError, type SupervisionOptions } from "../../src/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted } from "./models.ts";
 
@@ -42,7 +42,6 @@ const modifyTo = (modified: unknown) => () => ({
 
 describe("supervised tools with generateText and streamText", () => {
   it("are judged before they run, with their name and arguments, and reported after", async () => {
-    verifies("AHP-159");
     const { client, settled, seen } = await startHarness();
     const { tool: own, runs } = bash();
     const { model } = scripted({ calls: [["bash", { command: "ls" }]] }, { text: "done" });
@@ -176,7 +175,6 @@ describe("the decision about a tool call", () => {
   });
 
   it("allow with a modified payload is a modification", async () => {
-    verifies("AHP-47");
     const { run, runs, of } = await start({
       pre_action: () => ({
         decision: "allow",

@@ -6,7 +6,8 @@ import { FakeListChatModel, FakeStreamingChatModel } from "@langchain/core/utils
 import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { SupervisionError, superviseModel, superviseTools } from "../../src/langgraph/index.ts";
+import { SupervisionError } from "../../src/index.ts";
+import { superviseModel, superviseTools } from "../../src/langgraph/index.ts";
 import { startHarness } from "../ai-sdk/in-process.ts";
 import { shell } from "./shell-tool.ts";
 

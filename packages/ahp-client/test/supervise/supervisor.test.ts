@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Agent, Runner, tool } from "@openai/agents-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
-import { createSupervisor } from "../../src/supervise/index.ts";
+import { createSupervisor } from "../../src/index.ts";
 import { startHarness } from "../ai-sdk/in-process.ts";
 
 const argumentsOf = (payload: unknown) => (payload as { arguments: { command: string } }).arguments;

@@ -1,6 +1,5 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { jsonLength } from "@harnesskit/protocol/envelope";
 import { joinKey } from "@harnesskit/wire";
+import { jsonLength } from "@harnesskit/wire/json";
 import type { Snapshot } from "../check-event.ts";
 import { isFinished } from "./reduce-run.ts";
 import type { RunState } from "./run-state.ts";
@@ -17,7 +16,7 @@ const senderFields = ({ owner, principal, agentId }: Sender) => ({
   owner,
   agent_id: agentId,
   // Its owner's key is its JSON, so that it has one.
-  principal: principal === undefined ? undefined : (principal as JsonValue),
+  principal: principal as RunRecord["principal"],
 });
 
 /** An accepted contract as a record. */

@@ -69,9 +69,9 @@ interface Modules {
   readonly check: { readonly checkNow: Check; readonly checkEnd: Check };
 }
 
-/** The modules that `npm run crash` has in common with these tests. */
+/** The modules of the story, which have no types of their own. */
 const load = async <Name extends keyof Modules>(name: Name): Promise<Modules[Name]> =>
-  import(new URL(`../../../../scripts/crash/chat/${name}.mjs`, import.meta.url).href);
+  import(new URL(`./${name}.mjs`, import.meta.url).href);
 
 export const { createStoryGraph } = await load("story-graph");
 export const { namedStore } = await load("named-store");

@@ -72,9 +72,9 @@ export const startRun = async (
   launchId: string,
   observer: LaunchObserver,
 ): Promise<AgentRun> => {
-  const { manifest, hash } = read;
+  const { manifest } = read;
   const { core, directory } = context;
-  const admission = core.admit({ launchId, agentId: manifest.id, manifest, manifestHash: hash }, observer);
+  const admission = core.admit({ launchId, agentId: manifest.id, manifest }, observer);
   try {
     const process = await startProcess(context, read, launchId, admission.token);
     const gone = process.gone.then(async (end) => {

@@ -36,8 +36,6 @@ export class AgentSupervisor {
   /** Of the last attempt, once it has ended. */
   #end: AgentEnd | undefined;
   #lastExit: AgentExit | undefined;
-  /** Its session ends now, and it was asked to reconnect after this time. */
-  #retryAfterMs: number | undefined;
   #cancelTimer: (() => void) | undefined;
   #health: LaunchedAgent;
   readonly #waiting = new Set<() => void>();
@@ -57,16 +55,6 @@ export class AgentSupervisor {
 
   get directory(): string {
     return this.#read.directory;
-  }
-
-  /** Runs `act`, which ends the session of an agent that is to reconnect after this time. */
-  expectBack<T>(retryAfterMs: number, act: () => T): T {
-    this.#retryAfterMs = retryAfterMs;
-    try {
-      return act();
-    } finally {
-      this.#retryAfterMs = undefined;
-    }
   }
 
   /** Starts it by this manifest, after ending what runs. */
@@ -235,7 +223,7 @@ export class AgentSupervisor {
       disconnected: ({ message }) =>
         ifCurrent(() => {
           this.#endSession();
-          this.#report({ type: "disconnected", message, retryAfterMs: this.#retryAfterMs });
+          this.#report({ type: "disconnected", message });
         }),
     };
   }

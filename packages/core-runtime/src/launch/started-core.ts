@@ -135,16 +135,6 @@ export class StartedCore extends RuntimeCore implements RunningCore {
     if (agent.state !== before.state) this.context.audit.record(stateEntry(agent));
   }
 
-  override goodbye(
-    agentId: string,
-    options: { readonly reason: string; readonly retryAfterMs?: number },
-  ): boolean {
-    const agent = this.#supervisors.get(agentId);
-    const { retryAfterMs } = options;
-    const act = () => super.goodbye(agentId, options);
-    return agent && retryAfterMs !== undefined ? agent.expectBack(retryAfterMs, act) : act();
-  }
-
   override refusal(agentId: string): CallResult | undefined {
     if (this.isStopping) return coreResult(RuntimeErrorCode.CoreClosed, "the core takes no more calls");
     if (this.#supervisors.get(agentId)?.health.state !== "stopping") return undefined;

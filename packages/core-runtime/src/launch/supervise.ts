@@ -190,15 +190,13 @@ const becomeReady = (state: Supervision, context: SupervisionContext): Supervisi
 
 const disconnected = (
   state: Supervision,
-  { message, retryAfterMs }: SupervisionEvent & { type: "disconnected" },
+  { message }: SupervisionEvent & { type: "disconnected" },
   context: SupervisionContext,
 ): SupervisionStep => {
-  const { reconnectTimeoutMs, connectTimeoutMs } = context.settings;
-  const waitMs = retryAfterMs === undefined ? reconnectTimeoutMs : retryAfterMs + connectTimeoutMs;
   const change = {
     connected: false,
     registered: false,
-    deadlineMs: context.nowMs + waitMs,
+    deadlineMs: context.nowMs + context.settings.reconnectTimeoutMs,
     reason: { code: "disconnected" as const, message: `its session ended: ${message}` },
   };
   const phase = state.phase === "starting" ? "starting" : "unhealthy";

@@ -62,8 +62,7 @@ export type SupervisionEvent =
       readonly status: "ok" | "degraded" | "unhealthy";
       readonly message?: string | undefined;
     }
-  /** With `retryAfterMs` it was asked to reconnect then. */
-  | { readonly type: "disconnected"; readonly message: string; readonly retryAfterMs?: number | undefined }
+  | { readonly type: "disconnected"; readonly message: string }
   /** Its calls are done. */
   | { readonly type: "drained" }
   /** The agent's own process has ended. */

@@ -1,5 +1,5 @@
 import { isSecretKey, redactedPlaceholder, redactSecrets } from "@harnesskit/audit";
-import { type JsonValue, jsonLength } from "@harnesskit/protocol/envelope";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { RowContent } from "@harnesskit/protocol/hub";
 import { displayText } from "@harnesskit/wire";
 
@@ -80,7 +80,7 @@ export const rowContent = (value: unknown, rules: ContentRules): RowContent => {
   if (isHarmless(value, rules)) return { value: value as JsonValue, isCut: false };
   const walk: Walk = { rules, maxString: Math.max(shortLength, rules.maxLength / 4), isCut: false };
   const whole = cutValue(value, walk, maxDepth);
-  if (jsonLength(whole) <= rules.maxLength) return { value: whole, isCut: walk.isCut };
+  if (JSON.stringify(whole).length <= rules.maxLength) return { value: whole, isCut: walk.isCut };
   const short: Walk = { rules, maxString: shortLength, isCut: true };
   const cut = cutValue(value, short, maxDepth);
   const again = JSON.stringify(cut);

@@ -21,7 +21,7 @@ export const serverPrograms = {
 };
 
 /** Waits as short as a test may. */
-const times = { minListIntervalMs: 20, initialBackoffMs: 20, maxBackoffMs: 100 };
+const times = { discoverTimeoutMs: 100, minListIntervalMs: 20, initialBackoffMs: 20, maxBackoffMs: 100 };
 
 export interface Served extends AsyncDisposable {
   readonly core: Core;

@@ -1,5 +1,5 @@
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
-import { jsonLength } from "@harnesskit/protocol/envelope";
+import { jsonLength } from "@harnesskit/wire/json";
 import { RuleError } from "../policy-error.ts";
 import { type ActionKind, actionKind } from "./actions.ts";
 import type { PolicyFunction } from "./policy-function.ts";

@@ -1,19 +1,6 @@
+export { JsonRpcErrorCode } from "../base/error-codes.ts";
 export { isRfc3339 } from "../rfc3339.ts";
-export { JsonRpcErrorCode } from "./error-codes.ts";
 export { type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
-export { jsonLength } from "./json-length.ts";
-export {
-  cleanBound,
-  isPlainObject,
-  type JsonProblem,
-  type JsonWalked,
-  type JsonWalkOptions,
-  type JsonWalkResult,
-  maxJsonDepth,
-  maxMessageDepth,
-  utf8Length,
-  walkJson,
-} from "./json-walk.ts";
 export {
   type ErrorObject,
   ErrorObjectSchema,

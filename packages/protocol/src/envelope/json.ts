@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { cleanBound, type JsonWalkOptions, maxMessageDepth, walkJson } from "./json-walk.ts";
+import { type JsonWalkOptions, maxMessageDepth, walkJson } from "../base/json-walk.ts";
 
 /** Any JSON value. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -14,14 +14,8 @@ interface JsonCheck extends Pick<JsonWalkOptions, "nonFinite"> {
 }
 
 /** @internal Whether a value is JSON of which nothing is refused or left out. */
-export const isCleanJson = (value: unknown): boolean => {
-  try {
-    return cleanBound(value, maxMessageDepth) < Number.POSITIVE_INFINITY;
-  } catch {
-    // A getter or a proxy threw: the walk says where.
-    return false;
-  }
-};
+export const isCleanJson = (value: unknown): boolean =>
+  walkJson(value, { maxDepth: maxMessageDepth }).result?.needsCopy === false;
 
 /** Checks a value, and replaces it by a copy only where something of it must be left out. */
 const checkJson =
@@ -32,13 +26,13 @@ const checkJson =
       issues.push({ code: "invalid_type", expected: "object", input: value });
       return;
     }
-    if (isCleanJson(value)) return;
-    const { result, problem } = walkJson(value, { maxDepth: maxMessageDepth, nonFinite, copy: !isExact });
+    const bounds = { maxDepth: maxMessageDepth, nonFinite };
+    const { result, problem } = walkJson(value, bounds);
     if (problem) {
       const { keys, message, code } = problem;
       issues.push({ code: "custom", input: value, path: [...keys], message, params: { code } });
-    } else if (result.needsCopy) {
-      payload.value = result.value;
+    } else if (result.needsCopy && !isExact) {
+      payload.value = walkJson(value, { ...bounds, copy: true }).result?.value;
     }
   };
 

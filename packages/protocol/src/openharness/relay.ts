@@ -1,6 +1,6 @@
 import type * as z from "zod";
+import { maxMessageDepth, walkJson } from "../base/json-walk.ts";
 import type { JsonObject } from "../envelope/json.ts";
-import { maxMessageDepth, walkJson } from "../envelope/json-walk.ts";
 import { type ShellRequest, ShellRequestSchema } from "./request.ts";
 import { type ShellResponse, ShellResponseSchema } from "./response.ts";
 

@@ -141,7 +141,11 @@ export const shown = (response: ShellResponse): string[] =>
     if (action_type === "render_message") return String(payload.message);
     if (action_type === "render_ui") {
       // Every result that did not fail can be left closed.
-      const { collapsed, ...data } = payload.data as { readonly collapsed?: true };
+      const {
+        collapsed,
+        call: _,
+        ...data
+      } = payload.data as { readonly collapsed?: true; readonly call?: object };
       return `[${payload.title}${collapsed === true ? " ▸" : ""}: ${JSON.stringify(data)}]`;
     }
     return `${action_type}: ${payload.title}`;

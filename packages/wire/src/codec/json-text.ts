@@ -1,4 +1,4 @@
-import { utf8Length } from "@harnesskit/protocol/envelope";
+import { utf8Length } from "@harnesskit/protocol/base";
 import type { Resolved } from "../define-options.ts";
 import { FrameTooLargeError, InvalidArgumentError, InvalidMessageError } from "../errors.ts";
 import { endOfString, isClosing, isOpening, isQuote } from "../json/json-scan.ts";

@@ -1,4 +1,4 @@
-import { utf8Length } from "@harnesskit/protocol/envelope";
+import { utf8Length } from "@harnesskit/protocol/base";
 import { FrameTooLargeError, InvalidArgumentError, InvalidMessageError, type LineEnds } from "../errors.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import type { Codec, CodecOptions, Decoder, Encoder } from "./codec.ts";

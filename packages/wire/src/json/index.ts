@@ -1,9 +1,10 @@
 export {
   isPlainObject,
+  jsonLength,
   maxJsonDepth,
   maxMessageDepth,
   utf8Length,
-} from "@harnesskit/protocol/envelope";
+} from "@harnesskit/protocol/base";
 export { canonicalJson, digest } from "./canonical-json.ts";
 export { type Defined, defined } from "./defined.ts";
 export { markNumbers, quoteRoundedNumbers, unmarkNumbers } from "./exact-numbers.ts";

@@ -1,11 +1,5 @@
-import {
-  cleanBound,
-  type JsonProblem,
-  type JsonValue,
-  type JsonWalkOptions,
-  maxJsonDepth,
-  walkJson,
-} from "@harnesskit/protocol/envelope";
+import { type JsonProblem, type JsonWalkOptions, walkJson } from "@harnesskit/protocol/base";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "../errors.ts";
 
 /** Bounds of a walk over a JSON value. */
@@ -25,8 +19,8 @@ export class JsonError extends HarnessError {
 
 /** What a value measures as JSON. */
 export interface JsonSize {
-  /** Of its text in UTF-8, exactly as `JSON.stringify` writes it. */
-  readonly bytes: number;
+  /** About how many characters its text has: escapes are not counted. No more than bytes in UTF-8. */
+  readonly length: number;
   /** Values in it, itself included. */
   readonly nodes: number;
 }
@@ -46,7 +40,7 @@ export const copyJson = <T extends JsonValue = JsonValue>(
   options: JsonBounds & { readonly freeze?: boolean } = {},
 ): T => walked(value, { ...options, copy: true }).value as T;
 
-/** Measures a value without writing its text. Throws {@link JsonError} (`not_json`, `too_deep`, `too_large`). */
+/** Measures a value. Throws {@link JsonError} (`not_json`, `too_deep`, `too_large`). */
 export const measureJson = (value: unknown, bounds: JsonBounds = {}): JsonSize => walked(value, bounds);
 
 /** Freezes a value at any depth and returns it. Throws {@link JsonError} (`not_json`, `too_deep`, `too_large`). */
@@ -54,15 +48,8 @@ export const freezeJson = <T>(value: T, bounds: JsonBounds = {}): T =>
   walked(value, { ...bounds, freeze: true }).value as T;
 
 /** Why a value is not JSON within the bounds; undefined where it is. Never throws. */
-export const jsonProblem = (value: unknown, bounds: JsonBounds = {}): JsonProblem | undefined => {
-  const { maxDepth = maxJsonDepth, maxBytes } = bounds;
-  try {
-    if (cleanBound(value, maxDepth, maxBytes) < Number.POSITIVE_INFINITY) return undefined;
-  } catch {
-    // A getter or a proxy threw: the walk says where.
-  }
-  return walkJson(value, bounds).problem;
-};
+export const jsonProblem = (value: unknown, bounds: JsonBounds = {}): JsonProblem | undefined =>
+  walkJson(value, bounds).problem;
 
 /** True for an object that is neither null nor an array; use `isPlainObject` where its class matters. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,4 +1,4 @@
-import { maxMessageDepth } from "@harnesskit/protocol/envelope";
+import { maxMessageDepth } from "@harnesskit/protocol/base";
 import { InvalidArgumentError } from "../errors.ts";
 import { jsonProblem } from "./json.ts";
 

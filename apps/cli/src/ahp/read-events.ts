@@ -1,0 +1,94 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { type AhpEvent, AhpEventSchema, type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
+import { defaultWireLimits } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
+import { usageError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+
+/** An event that may lack what can be filled in. */
+export type DraftEvent = Partial<AhpEvent> & Pick<AhpEvent, "event_type">;
+
+const maxBytes = defaultWireLimits.maxFrameBytes;
+
+const example = `For example: {"event_type":"pre_action","payload":{"tool_name":"bash"}}`;
+
+const readAll = async (stream: Readable, name: string): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw usageError(`${name} has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+/** The text of a file, or of standard input for `-`. Throws a usage error for what cannot be read. */
+export const readFileOrStdin = async (file: string): Promise<string> => {
+  if (file === "-") return readAll(process.stdin, "Standard input");
+  const name = oneLine(file);
+  const found = await stat(file).catch(() => undefined);
+  if (!found) throw usageError(`${name} is not there`);
+  if (found.isDirectory()) throw usageError(`${name} is a directory`);
+  return readAll(createReadStream(file), name);
+};
+
+const placeText = (path: readonly PropertyKey[]): string =>
+  path.length === 0 ? "" : ` at ${path.map(String).join(".")}`;
+
+interface Parsed {
+  readonly success: boolean;
+  readonly error?: {
+    readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
+  };
+}
+
+const assertParsed = ({ error }: Parsed, what: string): void => {
+  const issue = error?.issues[0];
+  if (issue) throw usageError(`${what}${oneLine(placeText(issue.path))}: ${oneLine(issue.message)}`);
+};
+
+const filler = { session_id: "s", agent_id: "a", timestamp: "2026-01-01T00:00:00Z", depth: 0, payload: {} };
+
+const toEvent = (value: unknown, what: string): DraftEvent => {
+  const type = isObject(value) ? value.event_type : undefined;
+  if (!isObject(value) || typeof type !== "string") throw usageError(`${what} has no event_type`, example);
+  if (!Object.hasOwn(ahpEvents, type)) {
+    throw usageError(
+      `${what}: there is no event ${oneLine(type, 80)}`,
+      `There are ${Object.keys(ahpEvents).join(", ")}`,
+    );
+  }
+  if ("query_type" in value) {
+    throw usageError(
+      `${what} has both an event_type and a query_type`,
+      "Leave out the one that is not meant",
+    );
+  }
+  assertParsed(AhpEventSchema.safeParse({ ...filler, ...value }), what);
+  const payload = value.payload ?? filler.payload;
+  assertParsed(ahpEvents[type as AhpEventType].payload.safeParse(payload), `${what}: the payload of ${type}`);
+  return { ...value, payload } as DraftEvent;
+};
+
+const toBatch = (values: readonly unknown[]): readonly DraftEvent[] => {
+  if (values.length === 0) throw usageError("The batch is empty", example);
+  const events = values.map((value, index) => toEvent(value, `Event ${index} of the batch`));
+  const odd = events.find(({ event_type: type }) => !ahpEvents[type].batchable);
+  if (odd) throw usageError(`${odd.event_type} has a decision of its own, and cannot stand in a batch`);
+  return events;
+};
+
+/** The events of a file, or of standard input for `-`: one, or an array. Throws a usage error for what is no event. */
+export const readEvents = async (file: string): Promise<readonly DraftEvent[]> => {
+  const text = await readFileOrStdin(file);
+  let value: unknown;
+  try {
+    value = JSON.parse(text) as unknown;
+  } catch {
+    throw usageError(`${file === "-" ? "Standard input" : oneLine(file)} is not JSON`, example);
+  }
+  return Array.isArray(value) ? toBatch(value) : [toEvent(value, "The event")];
+};

@@ -1,0 +1,151 @@
+import { writeFile } from "node:fs/promises";
+import {
+  request as ask,
+  createServer as createHttpFront,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { join } from "node:path";
+import { createAhpServer } from "@harnesskit/ahp-server";
+import { createHttpServer } from "@harnesskit/transport-http/node";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { openAhpEndpoint } from "../src/ahp/endpoint.ts";
+import type { AccessOptions } from "../src/ahp/token.ts";
+import { CliError } from "../src/cli-error.ts";
+import { withHarness } from "./support/ahp.ts";
+import { binPath, makeWorkspace } from "./support/harness.ts";
+
+const token = "a-token-for-the-tests";
+
+/** A proxy before a port that notes the head of each request, as its user's proxy would. */
+const createFront = async (note: (request: IncomingMessage) => void, port: string): Promise<number> => {
+  const front = createHttpFront((request, response) => {
+    note(request);
+    const { method, headers, url: path } = request;
+    const onward = { ...headers, host: `127.0.0.1:${port}` };
+    request.pipe(
+      ask({ port, method, path, headers: onward }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      }),
+    );
+  });
+  front.on("upgrade", (request: IncomingMessage, socket: Socket) => {
+    note(request);
+    const headers = { ...request.headers, host: `127.0.0.1:${port}` };
+    const onward = ask({ port, path: request.url, headers });
+    onward.on("upgrade", (answer, other) => {
+      const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join("")}\r\n`);
+      socket
+        .on("error", () => {})
+        .pipe(other.on("error", () => {}))
+        .pipe(socket);
+    });
+    onward.on("response", ({ statusCode }) =>
+      socket.end(`HTTP/1.1 ${statusCode} No\r\nconnection: close\r\n\r\n`),
+    );
+    onward.end();
+  });
+  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    front.closeAllConnections();
+    front.close();
+  });
+  return (front.address() as AddressInfo).port;
+};
+
+/** Asks the harness at an endpoint about one action. */
+const decide = (to: string, access: AccessOptions = {}) =>
+  withHarness(to, access, (client) => client.decide("pre_action", { tool_name: "bash" }));
+
+describe("the harness of --ahp", () => {
+  it("is shown a token or an API key, of a file or of the environment, in a header or in the URL of a WebSocket", async () => {
+    const cwd = await makeWorkspace();
+    const harness = createAhpServer({
+      ...{ name: "test", version: "1" },
+      handlers: { pre_action: () => ({ decision: "allow" as const }) },
+    });
+    const seen: { url: string; headers: IncomingHttpHeaders }[] = [];
+    const server = createHttpServer({ routes: { "/ahp": harness }, token });
+    await server.webSocketListener({ path: "/ws" }).listen((channel) => harness.connect(channel));
+    await server.listen();
+    onTestFinished(() => server.close());
+    const note = ({ url = "", headers }: IncomingMessage) => seen.push({ url, headers });
+    const port = await createFront(note, new URL(server.url ?? "").port);
+    const file = join(cwd, "key");
+    await writeFile(file, `${token}\n`, { mode: 0o600 });
+    const shown = async (path: string, access: AccessOptions, env: Record<string, string> = {}) => {
+      seen.length = 0;
+      for (const name of ["HARNESS_AHP_TOKEN", "HARNESS_AHP_API_KEY"]) vi.stubEnv(name, env[name]);
+      const to = `${path.startsWith("/ws") ? "ws" : "http"}://127.0.0.1:${port}${path}`;
+      const verdict = await decide(to, access).finally(() => vi.unstubAllEnvs());
+      expect(verdict).toMatchObject({ origin: "harness", decision: { decision: "allow" } });
+      const [{ url = "", headers = {} } = {}] = seen;
+      return [url, headers["x-api-key"], headers.authorization];
+    };
+    const bearer = ["/ahp", undefined, `Bearer ${token}`];
+    const key = ["/ahp", token, undefined];
+    expect(await shown("/ahp", { tokenFile: file })).toEqual(bearer);
+    expect(await shown("/ahp", {}, { HARNESS_AHP_TOKEN: token })).toEqual(bearer);
+    expect(await shown("/ahp", { apiKeyFile: file })).toEqual(key);
+    expect(await shown("/ahp", {}, { HARNESS_AHP_API_KEY: token })).toEqual(key);
+    expect(await shown("/ahp", { tokenFile: file }, { HARNESS_AHP_API_KEY: "other" })).toEqual(bearer);
+    expect(await shown("/ws", { apiKeyFile: file })).toEqual(["/ws", token, undefined]);
+    const inQuery = { credentialsInQuery: true };
+    expect(await shown("/ws", { apiKeyFile: file, ...inQuery })).toEqual([
+      `/ws?api_key=${token}`,
+      ...[undefined, undefined],
+    ]);
+    expect(await shown("/ws", { tokenFile: file, ...inQuery })).toEqual([
+      `/ws?token=${token}`,
+      ...[undefined, undefined],
+    ]);
+    const wrong = join(cwd, "wrong");
+    await writeFile(wrong, "another-key-for-the-tests");
+    const refused = await decide(`ws://127.0.0.1:${port}/ws`, { apiKeyFile: wrong, ...inQuery });
+    expect(refused).toMatchObject({ origin: "client", code: "unauthorized" });
+    expect(JSON.stringify(refused)).not.toContain("another-key");
+  });
+
+  it("can be started as a child, and ends with its client", async () => {
+    const cwd = await makeWorkspace();
+    vi.stubEnv("XDG_STATE_HOME", join(cwd, "state"));
+    const audit = `${cwd}/a\\ b.jsonl`;
+    const command = `'${process.execPath}' "${binPath}" ahp serve --stdio --quiet --default allow --audit ${audit}`;
+    const verdict = await decide(`stdio:${command}`).finally(() => vi.unstubAllEnvs());
+    expect(verdict).toMatchObject({ origin: "harness", decision: { decision: "allow" } });
+    const absent = await decide("stdio:/does/not/exist");
+    expect(absent).toMatchObject({ origin: "client", code: "unreachable" });
+  });
+
+  it.each<[string, AccessOptions, string]>([
+    ["unix:", {}, "is not an endpoint"],
+    ["tcp:127.0.0.1:1", {}, "is not an endpoint"],
+    ["/run/a.sock", {}, "is not an endpoint"],
+    ["stdio:", {}, "is not an endpoint"],
+    ["stdio:node 'x", {}, "has no end"],
+    [`unix:${"x".repeat(200)}`, {}, "--ahp:"],
+    ["http://u:p@127.0.0.1/ahp", {}, "--ahp:"],
+    ["unix:x", { apiKeyFile: "nowhere" }, "--ahp-api-key-file: nowhere cannot be read"],
+    ["unix:x", { tokenFile: "nowhere" }, "--ahp-token-file: nowhere cannot be read (it is not there)"],
+    ["ws://127.0.0.1:1", { credentialsInQuery: true }, "--ahp-credentials-in-query: there is no credential"],
+  ])("%s with %j is wrong usage", async (to, access, text) => {
+    const error = await openAhpEndpoint(to, access).catch((thrown: unknown) => thrown);
+    expect(CliError.isInstance(error) && [error.exitCode, error.message]).toEqual([
+      2,
+      expect.stringContaining(text),
+    ]);
+  });
+
+  it("is shown one credential: two of the environment are wrong usage", async () => {
+    vi.stubEnv("HARNESS_AHP_TOKEN", token);
+    vi.stubEnv("HARNESS_AHP_API_KEY", token);
+    const opened = openAhpEndpoint("http://127.0.0.1:1/ahp", {}).finally(() => vi.unstubAllEnvs());
+    await expect(opened).rejects.toMatchObject({
+      code: "usage",
+      message: expect.stringContaining("are both set"),
+    });
+  });
+});

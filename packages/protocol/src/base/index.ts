@@ -1,0 +1,13 @@
+export { JsonRpcErrorCode } from "./error-codes.ts";
+export { jsonLength } from "./json-length.ts";
+export {
+  isPlainObject,
+  type JsonProblem,
+  type JsonWalked,
+  type JsonWalkOptions,
+  type JsonWalkResult,
+  maxJsonDepth,
+  maxMessageDepth,
+  utf8Length,
+  walkJson,
+} from "./json-walk.ts";
