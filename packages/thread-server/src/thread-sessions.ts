@@ -64,13 +64,11 @@ export class ThreadSessions {
   /** Makes a thread, or takes the one that was made under this id. */
   async create(thread: Thread): Promise<void> {
     const { threadId } = thread;
-    const opened = this.#open.get(threadId);
-    if (opened) {
-      await opened.session;
-      return;
-    }
     try {
-      await this.#enter(threadId, ThreadSession.create(thread, this.#options)).session;
+      // One that is being opened may be found locked, too.
+      const entry =
+        this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.create(thread, this.#options));
+      await entry.session;
     } catch (error) {
       if (!isLocked(error)) throw error;
       if (error.code !== "thread_locked") throw threadLocked(error);

@@ -10,6 +10,7 @@ import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.t
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import {
+  createMemoryThreadStore,
   createThreadServer,
   type ThreadServerOptions,
   type ThreadStore,
@@ -241,9 +242,9 @@ const tenSteps = (asked: number[]): LanguageModelV3 =>
 
 describe("a turn of ten steps on the AI SDK whose server dies at its writes", () => {
   it("is paid once for each recorded step, does each thing at most once, and ends once, wherever it dies", async () => {
-    // At each third write, which is another one in each step; the crash campaign dies at all of them.
+    // At each fifth write, which is another one in each step; the crash campaign dies at all of them.
     let deaths = 0;
-    for (let at = 1, hasDied = true; hasDied; at += 3) {
+    for (let at = 1, hasDied = true; hasDied; at += 5) {
       await using dir = await temporaryDirectory();
       const asked: number[] = [];
       const act = recordingTool("act", "execute");
@@ -281,4 +282,30 @@ describe("a turn of ten steps on the AI SDK whose server dies at its writes", ()
     }
     expect(deaths).toBeGreaterThan(steps);
   }, 120_000);
+});
+
+it("thread.create that is sent again gives the thread while another server writes it and this one tries to open it", async () => {
+  const inner = createMemoryThreadStore();
+  const store = overriding(inner, { close: async () => {} });
+  const asked = createDeferred<void>();
+  const mayAnswer = createDeferred<void>();
+  const slow = overriding(store, {
+    lease: async (threadId) => {
+      asked.resolve();
+      await mayAnswer.promise;
+      return inner.lease(threadId);
+    },
+  });
+  await using one = createThreadServer({ runner: callingRunner(), store });
+  await using other = createThreadServer({ runner: callingRunner(), store: slow });
+  const again = { clientRequestId: "r" };
+  const { result } = await RawClient.connect(one).call("thread.create", again);
+  const { threadId } = result.thread;
+  const reading = RawClient.connect(other).call("thread.get", { threadId });
+  await asked.promise;
+  const created = RawClient.connect(other).call("thread.create", again);
+  await new Promise((resolve) => setImmediate(resolve));
+  mayAnswer.resolve();
+  expect((await created).result).toMatchObject({ thread: { threadId } });
+  expect((await reading).result).toMatchObject({ thread: { threadId } });
 });

@@ -37,6 +37,11 @@ export class Questions {
     this.#options = options;
   }
 
+  /** True while a question waits. */
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   knows(event: EventBody): boolean {
     return event.type === "approval.requested" && this.#waiting.has(event.data.requestId);
   }

@@ -15,7 +15,7 @@ export interface ThreadFollowerOptions {
   readonly after?: number | undefined;
   /** Of the past, show only the turn that has no end yet. @default false */
   readonly onlyOpenTurn?: boolean;
-  /** Why a turn that has no end yet is not followed: nothing of it is answered. @default it is followed */
+  /** Why a turn that waits for an answer is not followed: nothing of it is answered. @default it is followed */
   readonly openTurnRefusal?: (() => CliError) | undefined;
   /** Go on when the turn has ended. @default false */
   readonly stay?: boolean | undefined;
@@ -144,7 +144,7 @@ export class ThreadFollower {
   #caughtUp(): void {
     if (this.#over.signal.aborted) return;
     const { openTurnRefusal } = this.#options;
-    if (openTurnRefusal && this.#openTurn !== undefined) {
+    if (openTurnRefusal && this.#openTurn !== undefined && this.#questions?.isWaiting) {
       this.#done.reject(openTurnRefusal());
       return;
     }

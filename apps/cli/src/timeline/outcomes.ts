@@ -188,3 +188,9 @@ export const exitCodeOf = (result: TurnResult, calls: RefusedCalls): ExitCode =>
   if (result.status === "error") return errorExitCode(result.code);
   return calls.exitCode ?? ExitCode.done;
 };
+
+/** Why a turn goes on with a step that it has begun before. */
+export const resumedText = {
+  interrupted: "the server ended here; the turn goes on from its last step",
+  model_stream: "the model's answer broke off; it is asked again",
+};

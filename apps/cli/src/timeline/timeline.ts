@@ -8,7 +8,7 @@ import { formatDuration, oneLine, toolName, wrapText } from "../terminal/text.ts
 import { approvalText } from "./answerer.ts";
 import { blockedLines, changeLines, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
-import { callEnding, errorWord, RefusedCalls } from "./outcomes.ts";
+import { callEnding, errorWord, RefusedCalls, resumedText } from "./outcomes.ts";
 import { toolSubject } from "./tool-title.ts";
 
 export interface TimelineOptions {
@@ -84,11 +84,7 @@ export class Timeline {
         this.#note(`forked from ${oneLine(event.data.from.threadId, 80)} at event ${event.data.from.seq}`);
         break;
       case "turn.resumed":
-        this.#note(
-          event.data.reason === "interrupted"
-            ? "the server ended here; the turn goes on from its last step"
-            : "the model's answer broke off; it is asked again",
-        );
+        this.#note(resumedText[event.data.reason]);
         break;
       case "turn.dequeued":
         this.#note(`a prompt that waited was taken back (${event.data.reason})`);
