@@ -102,7 +102,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
-    reporters: ["default", "./scripts/requirements-reporter.ts"],
+    reporters: ["default"],
     coverage: {
       enabled: false,
       provider: "v8",

@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { parse } from "yaml";
 import { loadSuite, runSuite, suiteNames } from "../conformance/dist/index.js";
 import { repositoryRoot } from "./lib/root.mjs";
 import { buildTargets, ownTarget } from "./lib/suite-targets.mjs";
 import { withTempDir } from "./lib/temp.mjs";
 
 // node scripts/conformance.mjs: runs every suite over every transport against the packages of this repository, against the
-// peers in Python over the transports that those have, and against the mutants; writes the tables of docs/conformance.md.
+// peers in Python over the transports that those have; writes the tables of docs/conformance.md.
 const peers = {
   "ahp-server": ["ahp_harness.py", "stdio", "unix", "tcp", "http"],
   "ahp-client": ["ahp_agent.py", "stdio", "unix", "tcp", "http"],
@@ -25,7 +26,7 @@ const seconds = (ms) => (ms / 1000).toFixed(1);
 /** Checks, passes, warnings and seconds of a run, as cells. Problems of a scenario are written out. */
 async function judge(suite, target, whose) {
   const report = await runSuite({ suite, target, limits });
-  const { pass, fail, warn, info } = report.counts;
+  const { pass, fail, warn, info, unjudged } = report.counts;
   const unmet = report.requirements.filter(({ outcome }) => outcome !== "pass").map(({ id }) => id);
   const problems = report.scenarios.flatMap(({ name, problems: all }) =>
     all.map((text) => `${name}: ${text}`),
@@ -35,41 +36,26 @@ async function judge(suite, target, whose) {
   );
   for (const problem of problems) process.stdout.write(`  ${problem}\n`);
   if (!report.conforms) process.exitCode = 1;
-  return { unmet, cells: [pass + fail + warn + info, pass, warn, seconds(report.durationMs)] };
+  return { unmet, cells: [pass + fail + warn + info + unjudged, pass, warn, seconds(report.durationMs)] };
 }
 
-/** How many mutants a suite has, and the names of those that a check which should notice them does not. */
-async function hunt(suite, { mutants }, mutantLimits) {
-  const survivors = [];
-  const noticed = new Set();
-  for (const { name, kills, start, transport } of mutants) {
-    const target = { kind: "module", start, name, transport };
-    const { requirements } = await runSuite({ suite, target, limits: mutantLimits, only: kills });
-    const unmet = new Set(requirements.filter(({ failures }) => failures.length > 0).map(({ id }) => id));
-    for (const id of unmet) noticed.add(id);
-    if (!kills.every((id) => unmet.has(id))) survivors.push(name);
-  }
-  process.stdout.write(
-    `${suite.name}: ${mutants.length} mutants${survivors.map((name) => `, survives: ${name}`).join("")}\n`,
-  );
-  if (survivors.length > 0) process.exitCode = 1;
-  return [mutants.length, mutants.length - survivors.length, noticed.size];
+/** How many changes the proxy of a suite's test makes, and how many requirements one of them must fail. */
+function countChanges(name) {
+  const { changes } = parse(readFileSync(join(repositoryRoot, `conformance/changes/${name}.yaml`), "utf8"));
+  return [changes.length, new Set(changes.flatMap(({ fails }) => fails.split(" "))).size];
 }
 
 const table = (head, rows) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
 const runs = [];
-const kills = [];
+const changes = [];
 const missing = new Map();
 // The packages are found from a folder inside of the suite's.
 await withTempDir(join(repositoryRoot, "conformance/node_modules/.table-"), async (dir) => {
   await buildTargets(dir);
   const load = (name) => import(pathToFileURL(join(dir, name)).href);
-  const [{ targets }, { mutantRoles, mutantLimits }] = [
-    await load("targets.mjs"),
-    await load("mutant-roles.mjs"),
-  ];
+  const { targets } = await load("targets.mjs");
   for (const name of suiteNames()) {
     const suite = loadSuite(name);
     const [file, ...spoken] = peers[name];
@@ -84,7 +70,7 @@ await withTempDir(join(repositoryRoot, "conformance/node_modules/.table-"), asyn
       }
       runs.push([suite.protocol, suite.roleName, transport, ...own.cells, ...cells]);
     }
-    kills.push([`\`${name}\``, suite.version, ...(await hunt(suite, mutantRoles[name], mutantLimits))]);
+    changes.push([`\`${name}\``, suite.version, ...countChanges(name)]);
   }
 });
 
@@ -101,7 +87,7 @@ const text = [
     runs,
   ),
   ...[...missing].map(([name, ids]) => `The peer in Python for \`${name}\` leaves out ${ids.join(", ")}.`),
-  table(["suite", "version", "mutants", "killed", "requirements whose check fails for one"], kills),
+  table(["suite", "version", "changes", "requirements that must fail under one"], changes),
 ].join("\n\n");
 const page = join(repositoryRoot, "docs/conformance.md");
 const begin = "<!-- table: node scripts/conformance.mjs -->\n";

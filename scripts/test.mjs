@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeBarePath } from "./lib/bare-path.mjs";
-import { skipReport, stages, testReport, vitestOnFiles } from "./lib/checks.mjs";
+import { skipReport, stages, testReport } from "./lib/checks.mjs";
 import { option } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { mapLimit, run, stopChildrenOnSignals } from "./lib/run.mjs";
@@ -101,7 +101,7 @@ async function checkAll(path) {
   for (const stage of stages) {
     const chosen = Object.entries(stage).filter(([name]) => only.includes(name));
     await mapLimit(chosen, lanes, ([name, args]) =>
-      check(name, name === "vitest" && files.length > 0 ? vitestOnFiles(args, files) : args, path),
+      check(name, name === "vitest" ? [...args, ...files] : args, path),
     );
   }
 }

@@ -105,6 +105,7 @@ class Engine:
         self.log_file = os.path.join(directory, "engine.log")
         self.lock = threading.Lock()
         self.handled = 0
+        self.failed: set[Any] = set()
         self.remembered: dict[Any, tuple[str, list[Any], threading.Event]] = {}
         self.runs: dict[str, Json] = {}
 
@@ -175,7 +176,9 @@ class Engine:
         time.sleep(min(wish.get("wait_ms", 0), 2000) / 1000)
         if "crash" in wish:
             raise RuntimeError(wish["crash"])
-        if "fail" in wish:
+        once = wish.get("fail", {}).get("once") and message.get("request_id")
+        if "fail" in wish and (not once or once not in self.failed):
+            self.failed.add(once)
             fail = json.loads(self.hide(json.dumps(wish["fail"]), texts_in(auth)))
             raise Refused(fail["code"], fail.get("message", "It failed."), fail.get("retryable", False), fail.get("details"))
         given = []
@@ -210,6 +213,8 @@ class Engine:
                 outcome.append(self.handle(message, has))
             except Exception as failure:
                 outcome.append(failure)
+                if isinstance(failure, Refused) and failure.error["retryable"]:
+                    del self.remembered[key]
             done.set()
         elif known != asked:
             raise Refused("request_id_conflict", "This request_id belongs to another request.")

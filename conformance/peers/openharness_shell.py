@@ -187,7 +187,7 @@ class Shell:
                 response = self.line.post(request)
                 if isinstance(response, dict) and version(response.get("protocol_version")) and not response["protocol_version"].startswith("1."):
                     raise Failure("protocol_version_unsupported", "the response is of another version")
-                if not RESPONSE(response):
+                if not RESPONSE(response) or response.get("request_id", request["request_id"]) != request["request_id"]:
                     raise Failure("invalid_response", "the response is not valid")
                 if not (response["response"].get("error") or {}).get("retryable") or attempt == ATTEMPTS:
                     return response

@@ -2,7 +2,11 @@
 
     harnesskit-conformance runtime-agent --start 'python3 runtime_agent.py' --on unix    (or tcp)
 
-It is written from the specification and shares no code with this project.
+It is written from the specification and shares no code with this project. The core of harnesskit starts it, too:
+
+    harness core --agent DIR --call conformance.agent/echo --input '{"text":"hi"}'
+
+with DIR a folder of this file and opensentience.agent.json. For an agent of your own, replace SCHEMAS and Call.work.
 """
 
 from __future__ import annotations
@@ -242,7 +246,7 @@ class Agent:
 
     def register(self) -> None:
         tools = [
-            {"tool_id": f"{AGENT}/{name}", "name": name, "description": f"The test tool {name}", "input_schema": schema, "side_effects": False}
+            {"tool_id": f"{AGENT}/{name}", "name": name, "description": f"The test tool {name}", "input_schema": schema, "side_effects": name == "extra"}
             for name, schema in SCHEMAS.items()
         ]
         self.send("agent.tools.register", {"tools": tools})

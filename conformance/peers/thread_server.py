@@ -32,7 +32,7 @@ class Server:
         self.workers: list[threading.Thread] = []
         self.lock = threading.RLock()
 
-    def write(self, message: Json) -> None:
+    def write(self, message: Any) -> None:
         with self.lock:
             sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
             sys.stdout.buffer.flush()
@@ -234,35 +234,43 @@ class Server:
         return {"ok": True}, after
 
     def receive(self, line: bytes) -> None:
+        try:
+            message = json.loads(line.decode())
+        except (ValueError, RecursionError):
+            return self.write({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Invalid JSON"}})
+        is_batch = isinstance(message, list) and len(message) > 0
+        handled = [self.handle(each) for each in (message if is_batch else [message])]
+        answers = [answer for answer, _ in handled if answer is not None]
+        if answers:
+            self.write(answers if is_batch else answers[0])
+        for _, after in handled:
+            if after is not None:
+                after()
+
+    def handle(self, message: Any) -> tuple[Optional[Json], Optional[Callable[[], None]]]:
+        """The answer to one message, and what is to happen once it is out."""
         methods: dict[str, Callable[[Json], Any]] = {
             "initialize": self.initialize, "thread.create": self.create, "thread.list": self.list, "thread.get": self.get,
             "turn.start": self.start, "turn.cancel": self.cancel, "approval.respond": self.respond,
         }
-        message_id, after, is_told = None, None, False
+        after, is_told = None, False
+        given = message.get("id") if isinstance(message, dict) else None
+        message_id = given if isinstance(given, (str, int)) and not isinstance(given, bool) else None
         try:
-            try:
-                message = json.loads(line.decode())
-            except (ValueError, RecursionError):
-                raise Refused(-32700, "Invalid JSON") from None
-            given = message.get("id") if isinstance(message, dict) else None
-            message_id = given if isinstance(given, (str, int)) and not isinstance(given, bool) else None
             is_call = isinstance(message, dict) and message.get("jsonrpc") == "2.0" and isinstance(message.get("method"), str)
             if not is_call or ("id" in message and message_id is None):
                 raise Refused(-32600, "Not a request of JSON-RPC 2.0")
             is_told = "id" not in message
             if message["method"] not in methods:
                 raise Refused(-32601, "Unknown method")
-            params = message.get("params") or {}
+            params = message.get("params", {})
             if not isinstance(params, dict):
                 raise Refused(-32602, "params have to be an object")
             result, after = methods[message["method"]](params)
             answer: Json = {"result": result}
         except Refused as refused:
             answer = {"error": refused.error}
-        if not is_told:
-            self.write({"jsonrpc": "2.0", "id": message_id, **answer})
-        if after is not None:
-            after()
+        return None if is_told else {"jsonrpc": "2.0", "id": message_id, **answer}, after
 
 
 def main() -> None:

@@ -28,8 +28,23 @@ export const messageOf = (thrown: unknown): string =>
 /** What a step waited for and did not get: its checks do not hold. */
 export class Unmet extends HarnessError<"unmet"> {
   static override readonly brand = "Unmet";
+  /** The connection had ended. */
+  readonly isEnd: boolean;
 
-  constructor(reason: string) {
+  constructor(reason: string, isEnd = false) {
     super("unmet", reason);
+    this.isEnd = isEnd;
+  }
+}
+
+/** A step that needs what an earlier one did not get: its checks are not judged. */
+export class Unreached extends HarnessError<"unreached"> {
+  static override readonly brand = "Unreached";
+  /** The name of the value that is missing. */
+  readonly missing: string;
+
+  constructor(missing: string, path: string = missing) {
+    super("unreached", `\${${path}} is missing`);
+    this.missing = missing;
   }
 }

@@ -8,10 +8,12 @@ export const conformanceLimits = defineLimits({
   startTimeoutMs: 10_000,
   /** How long a target may take to end before it is killed. */
   stopTimeoutMs: 2000,
-  /** How long a scenario may take; what it did not reach by then has failed. */
+  /** How long a scenario may take; what it did not reach by then is not judged. */
   scenarioTimeoutMs: 40_000,
-  /** Waits that a scenario may make in vain; what comes after them has failed. */
+  /** Waits in vain after which a scenario begins again without them. */
   maxUnmetWaits: 6,
+  /** How often a scenario may begin. */
+  maxAttempts: 4,
   /** Scenarios at the same time. */
   maxParallel: 4,
   /** Bytes of a message that a target may send. */

@@ -2,9 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory, until } from "../../scripts/lib/test-kit.ts";
-import type { HarnessDeviation } from "../mutants/reference-harness.ts";
-import { serveReferenceHarness } from "../mutants/serve-harness.ts";
 import { loadSuite, runConformance, runSuite } from "../src/index.ts";
+import { changedTarget } from "./changes/changed-target.ts";
+import { type Change, readChanges } from "./changes/read-changes.ts";
+import { startAhpHarness } from "./targets/ahp-harness.ts";
 
 const run = async (args: readonly string[], signal?: AbortSignal) => {
   let stdout = "";
@@ -28,31 +29,34 @@ const folder = async (): Promise<string> => {
   return directory.path;
 };
 
-/** A harness that runs already, at a socket. */
-const harnessAt = async (deviation: HarnessDeviation = {}): Promise<string> => {
-  const path = join(await folder(), "harness.sock");
-  const harness = await serveReferenceHarness(deviation)({
-    endpoint: `unix:${path}`,
-    token: "",
-    directory: "",
-  });
+/** A harness that runs already, at a socket; with the messages of a change by its name. */
+const harnessAt = async (name?: string): Promise<string> => {
+  const directory = await folder();
+  const path = join(directory, "harness.sock");
+  const change = readChanges("ahp-server").changes.find((each) => each.name === name);
+  const { role } = loadSuite("ahp-server");
+  const start =
+    name === undefined ? startAhpHarness : changedTarget(startAhpHarness, role, change as Change, {});
+  const harness = await start({ endpoint: `unix:${path}`, token: "", directory });
   onTestFinished(() => harness.close());
   return path;
 };
+
+const ending = "echo no model is configured >&2; exit 3";
 
 describe("the command", () => {
   it("ends with 0 for a target that conforms, and shows its progress and a table", async () => {
     const { code, stdout, stderr } = await run(["ahp-server", "--unix", await harnessAt(), "--seed", "7"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/Batching Rules +\d+ +0 +0 +0\n/);
+    expect(stdout).toMatch(/Batching Rules +\d+ +0 +0 +0 +0\n/);
     expect(stdout).toContain("ahp-server 2.4 over unix, seed 7: conforms");
-    expect(stderr).toContain("8/8 scenarios");
+    expect(stderr).toContain("12/12 scenarios");
   });
 
   it("ends with 1 for one that does not, and writes reports of what does not hold", async () => {
     const directory = await folder();
     const [junit, html] = [join(directory, "a.xml"), join(directory, "a.html")];
-    const unix = await harnessAt({ skip: "depth" });
+    const unix = await harnessAt("takes any depth");
     const args = ["ahp-server", "--unix", unix, "--only", "AHP-70,AHP-72", "--quiet"];
     const { code, stdout, stderr } = await run([...args, "--json", "--junit", junit, "--html", html]);
     expect(code).toBe(1);
@@ -71,7 +75,7 @@ describe("the command", () => {
     const args = [
       "ahp-server",
       "--unix",
-      await harnessAt({ skip: "depth" }),
+      await harnessAt("takes any depth"),
       "--only",
       "AHP-70,AHP-72",
       "--quiet",
@@ -110,12 +114,11 @@ describe("the command", () => {
 
   it.each([
     ["an address where nothing listens", ["--unix", "/nowhere/a.sock"], "cannot be reached"],
-    [
-      "a program that does not exist",
-      ["--stdio", "no-such-program-of-this-name"],
-      "the target cannot be started: ",
-    ],
+    ["a program that does not exist", ["--stdio", "no-such-program"], "no-such-program: not found"],
     ["a server that ends at once", ["--start", "exit 3", "--on", "unix"], "ended before it listened"],
+    ["a server that ends with words", ["--start", ending, "--on", "unix"], "no model is configured"],
+    ["a program that ends with words", ["--stdio", ending], "\n  no model is configured"],
+    ["a program that never speaks", ["--stdio", "sleep 60", "--within", "50"], "the target said nothing"],
     ["a module that does not exist", ["--module", "/nowhere.mjs"], "cannot load /nowhere.mjs"],
   ])("ends with 4 for %s", async (_, target, text) => {
     const { code, stderr } = await run(["ahp-server", ...target, "--only", "AHP-10", "--quiet"]);

@@ -22,7 +22,7 @@ const peer = (name: string): string => fileURLToPath(new URL(`../peers/${name}`,
 
 /** What is this project's own and the peer leaves out: requirements, and the scenario about organised threads. */
 const isExtension = (line: string): boolean =>
-  /^THR-(?:61|63|64|65|67|68|75) |^(?:THR-\d+ )?organised[,:] /.test(line);
+  /^THR-(?:61|63|64|65|67|68|72|75|151) |^(?:THR-\d+ )?organised[,:] /.test(line);
 
 describe("a peer in Python, written from the specification, conforms", () => {
   it.for([

@@ -21,7 +21,9 @@ export const failuresOf = (report: SuiteReport): string[] => [
 /** The ids of the checks that do not hold. */
 export const unmetIds = (report: SuiteReport): string[] => [
   ...new Set(
-    report.scenarios.flatMap(({ checks }) => checks.flatMap(({ isMet, ids }) => (isMet ? [] : ids))),
+    report.scenarios.flatMap(({ checks }) =>
+      checks.flatMap(({ verdict, ids }) => (verdict === "unmet" ? ids : [])),
+    ),
   ),
 ];
 

@@ -5,6 +5,7 @@ import { repositoryRoot } from "../lib/root.mjs";
 import { isBuilt as isHubBuilt, tellHubStory } from "./hub/story.mjs";
 import { Random } from "./random.mjs";
 import { Story } from "./story.mjs";
+import { isBuilt as areTurnsBuilt, tellTurnStory } from "./turns/story.mjs";
 import { isBuilt as areWorkersBuilt } from "./workers/built.mjs";
 
 const binPath = join(repositoryRoot, "apps/cli/dist/bin.js");
@@ -19,6 +20,8 @@ const kinds = {
   },
   hub: { kills: 1000, perStory: 500, isBuilt: isHubBuilt, tell: tellHubStory("sqlite") },
   "hub-postgres": { kills: 300, perStory: 300, isBuilt: isHubBuilt, tell: tellHubStory("postgres") },
+  "turns-files": { kills: 1000, perStory: 50, isBuilt: areTurnsBuilt, tell: tellTurnStory("files") },
+  "turns-postgres": { kills: 1000, perStory: 50, isBuilt: areTurnsBuilt, tell: tellTurnStory("postgres") },
   ...Object.fromEntries(["sqlite", "postgres"].map((engine) => [`workers-${engine}`, workers(engine)])),
 };
 

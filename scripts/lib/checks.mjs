@@ -8,8 +8,6 @@ const script = (name) => join(repositoryRoot, "scripts", name);
 export const testReport = ".cache/vitest.json";
 export const skipReport = ".cache/skips.json";
 
-const requirementsReporter = "--reporter=./scripts/requirements-reporter.ts";
-
 /**
  * The checks of `npm test`: Node arguments by name. Those of one stage run two at a time; a stage starts when the
  * one before it is done, whatever it found.
@@ -32,19 +30,8 @@ export const stages = [
       "--reporter=default",
       "--reporter=json",
       `--outputFile.json=${testReport}`,
-      requirementsReporter,
       "--reporter=./scripts/skips-reporter.ts",
     ],
   },
-  { requirements: [script("check-requirements.mjs")] },
   { packages: [script("check-packages.mjs")] },
-];
-
-/**
- * The arguments of a test run of some files or folders only. What it claims of the requirements is not written: that is for
- * a run of everything.
- */
-export const vitestOnFiles = (args, files) => [
-  ...args.filter((argument) => argument !== requirementsReporter),
-  ...files,
 ];

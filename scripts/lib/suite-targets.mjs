@@ -5,14 +5,12 @@ import { repositoryRoot } from "./root.mjs";
 const conformance = join(repositoryRoot, "conformance");
 
 /**
- * Writes `targets.mjs` and `peers.mjs` (our implementation of each role, as modules and as a program) and
- * `mutant-roles.mjs` to a folder, from which the packages that they import must be found.
+ * Writes `targets.mjs` and `peers.mjs` (our implementation of each role, as modules and as a program) to a folder, from
+ * which the packages that they import must be found.
  */
 export const buildTargets = (dir) =>
   build({
-    entryPoints: ["test/programs/targets.ts", "test/programs/peers.ts", "mutants/mutant-roles.ts"].map(
-      (file) => join(conformance, file),
-    ),
+    entryPoints: ["targets.ts", "peers.ts"].map((file) => join(conformance, "test/programs", file)),
     outdir: dir,
     entryNames: "[name]",
     outExtension: { ".js": ".mjs" },

@@ -9,7 +9,6 @@ import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { AhpFailure } from "@harnesskit/ahp-client";
 import { createAhpServer } from "@harnesskit/ahp-server";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createHttpServer } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openAhpEndpoint } from "../src/ahp/endpoint.ts";
@@ -114,7 +113,6 @@ describe("the harness of --ahp", () => {
   });
 
   it("can be started as a child, and ends with its client", async () => {
-    verifies("AHP-104");
     const cwd = await makeWorkspace();
     vi.stubEnv("XDG_STATE_HOME", join(cwd, "state"));
     const audit = `${cwd}/a\\ b.jsonl`;

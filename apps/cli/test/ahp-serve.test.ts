@@ -4,7 +4,6 @@ import { get } from "node:http";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
@@ -41,7 +40,6 @@ const lifecycle = {
 
 describe("harness ahp serve", () => {
   it("serves every place at once, and what one agent tells is known in all", async () => {
-    verifies("AHP-7", "AHP-76", "AHP-167");
     const served = await serveAhp(["--stdio", "--unix", "run/a.sock", "--http", "0", "--ws", "0"]);
     const { cwd, program, endpoints, tokenFile = "" } = served;
     expect(endpoints.map((endpoint) => endpoint.replace(/\d+\/ahp$/, ""))).toEqual([
@@ -71,7 +69,6 @@ describe("harness ahp serve", () => {
   });
 
   it("speaks in lines on a socket that only its user can open, and removes it at the end", async () => {
-    verifies("AHP-106");
     const { program, endpoints } = await serveAhp(["--unix", "run/a.sock", "--unix", "run/b.sock"]);
     for (const endpoint of endpoints) {
       const path = pathOf(endpoint);
@@ -116,7 +113,6 @@ describe("harness ahp serve", () => {
   });
 
   it("asks for the token that it made and named, and takes it away at the end", async () => {
-    verifies("AHP-81", "AHP-82", "AHP-107", "AHP-108", "AHP-109", "AHP-111", "AHP-112");
     const { program, endpoints, tokenFile = "", cwd } = await serveAhp(["--http", "0", "--ws", "0"]);
     const [http = "", ws = ""] = endpoints;
     expect([await modeOf(tokenFile), await modeOf(join(tokenFile, ".."))]).toEqual([0o600, 0o700]);
@@ -154,7 +150,6 @@ describe("harness ahp serve", () => {
   });
 
   it("asks for the token of --token-file, which stays; makes it where there is none", async () => {
-    verifies("AHP-114");
     const cwd = await makeWorkspace();
     const file = join(cwd, "private", "token");
     const own = "a-token/of+my%20own=&";
@@ -201,7 +196,6 @@ describe("harness ahp serve", () => {
   });
 
   it("ends with its input, what was asked being answered", async () => {
-    verifies("AHP-103", "AHP-105");
     const cwd = await makeWorkspace();
     const lines = [handshake(), event("pre_action", {}, "1"), event("post_action")];
     const input = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -400,7 +394,6 @@ describe("harness ahp serve", () => {
   });
 
   it("knows runs again after it was killed, beside its audit log; --no-state forgets them", async () => {
-    verifies("AHP-231");
     const cwd = await makeWorkspace();
     const serve = ["--unix", "run/a.sock", "--audit", "logs/a.jsonl"];
     const tell = async (payload: object, type = "run_lifecycle") => {

@@ -55,13 +55,13 @@ describe("tools of any agent in harness run", () => {
     needPython(context);
     const cwd = await makeWorkspace();
     const prompt =
-      'use the tool com.example.hello greet with {"name":"Ada"} then use the tool word_count with {"text":"a b"}';
+      'use the tool com.example.hello greet with {"name":"Ada"} then use the tool conformance.agent echo with {"text":"a b"}';
     const args = ["run", "--approve", "once", ...agentArgs(helloAgent, pythonAgent), prompt];
     const { code, stdout, stderr } = await harness(args, { cwd });
     expect(code).toBe(0);
     expect(stderr).not.toContain("harness run:");
     expect(stdout).toContain('{"greeting":"Hello, Ada!"}');
-    expect(stdout).toContain('{"characters":3,"words":2,"lines":1}');
+    expect(stdout).toContain('{"text":"a b"}');
     expect(stderr).toContain("approved once by harness run --approve once");
   });
 
@@ -76,7 +76,7 @@ describe("tools of any agent in harness run", () => {
   it("show what they say of their progress", async (context) => {
     needPython(context);
     const cwd = await makeWorkspace();
-    const prompt = 'use the tool countdown with {"from":2,"interval_ms":1}';
+    const prompt = 'use the tool act with {"steps":[{"status":"2"},{"status":"1"}]}';
     const { stderr } = await harness(["run", "--approve", "once", ...agentArgs(pythonAgent), prompt], {
       cwd,
     });
@@ -231,13 +231,13 @@ describe("tools of any agent in harness chat", () => {
   it("run where they only read, and are shown as unknown where there is none", async (context) => {
     needPython(context);
     const cwd = await makeWorkspace();
-    const input = 'use the tool word_count with {"text":"a b"}\nuse the tool nothing\n';
+    const input = 'use the tool echo with {"text":"a b"}\nuse the tool nothing\n';
     const { code, stdout, stderr } = await harness(["chat", "--session", "s1", ...agentArgs(pythonAgent)], {
       cwd,
       input,
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toContain('{"characters":3,"words":2,"lines":1}');
+    expect(stdout).toContain('{"text":"a b"}');
     expect(stdout).toContain("needs a tool called nothing");
     expect(stdout).toContain(`to continue: harness chat --session s1 --agents ${pythonAgent}`);
   });
@@ -255,7 +255,7 @@ describe("a core that other processes use", () => {
       },
     );
     await core.sees(
-      /com\.example\.hello: ready[\s\S]*com\.example\.python: ready|com\.example\.python: ready[\s\S]*com\.example\.hello: ready/,
+      /com\.example\.hello: ready[\s\S]*conformance\.agent: ready|conformance\.agent: ready[\s\S]*com\.example\.hello: ready/,
     );
     expect((await stat(`${path}.token`)).mode & 0o777).toBe(0o600);
     const prompt = 'use the tool com.example.hello greet with {"name":"Ada"}';

@@ -18,7 +18,7 @@ import { harness, makeWorkspace, startHarness, startProgram } from "./support/ha
 import { answer, pendingOf, startHub } from "./support/hub.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
-const pythonAgent = fileURLToPath(new URL("../../examples/python-harness/agent.py", import.meta.url));
+const pythonAgent = fileURLToPath(new URL("../../../conformance/peers/ahp_agent.py", import.meta.url));
 
 describe("harness hub", () => {
   it("judges agents of different kinds in one inbox and one timeline", async () => {
@@ -57,14 +57,17 @@ describe("harness hub", () => {
     // An agent in Python's standard library, over HTTP.
     const kinds = ["harness", "ai-app"];
     if (hasPython) {
-      const python = startProgram(
-        "python3",
-        [pythonAgent, "--http", `${url}/ahp`, place.tokenFile, "touch made.txt"],
-        {
-          cwd,
-          input: "",
-        },
-      );
+      const token = (await readFile(place.tokenFile, "utf8")).trim();
+      const python = startProgram("python3", ["-B", pythonAgent], {
+        cwd,
+        env: { CONFORMANCE_ENDPOINT: `${url}/ahp`, CONFORMANCE_TOKEN: token },
+      });
+      const write = (id: number, operation: string, params: object) =>
+        python.child.stdin?.write(`${JSON.stringify({ id, do: operation, params })}\n`);
+      write(1, "connect", {});
+      await python.sees(/"id": 1, "result"/);
+      const payload = { tool_name: "bash", arguments: { command: "touch made.txt" } };
+      write(2, "decide", { event_type: "pre_action", payload, timeout_ms: 30_000 });
       const { records } = await vi.waitFor(
         async () => {
           const found = await client.call("inbox.list", { status: "pending" });
@@ -76,8 +79,13 @@ describe("harness hub", () => {
       const [asked] = records as [ApprovalRecord];
       kinds.push(asked.origin.agent);
       await answer(client, asked);
+      await python.sees(/"id": 2, "result": {"decision": {"decision": "allow"/);
+      write(3, "notify", { event_type: "post_action", payload: { ...payload, exit_code: 0 } });
+      const rowsOf = async () =>
+        (await client.call("timeline.page", { filter: { state: "done" } })).rows.map(({ agent }) => agent);
+      await expect.poll(rowsOf, { timeout: 15_000 }).toContain(asked.origin.agent);
+      python.child.stdin?.end();
       await python.ended;
-      expect(existsSync(join(cwd, "made.txt"))).toBe(true);
     }
 
     // The shipped policy decides what happened as it did.

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { harness, jsonLines, startHarness } from "./support/harness.ts";
 import { killServer, serveSocket, waitingThread } from "./support/socket-server.ts";
@@ -19,7 +18,6 @@ const queuedBehind = async (option: "--queue" | "--interrupt", prompt: string) =
 
 describe("harness run while a turn runs", () => {
   it("--queue waits for its turn, over kill -9 of the server, and runs once", async () => {
-    verifies("THR-92", "THR-95");
     const { server, cwd, threadId, run } = await queuedBehind(
       "--queue",
       "run the command: echo queued >> queued.txt",
@@ -45,7 +43,6 @@ describe("harness run while a turn runs", () => {
   });
 
   it("--interrupt cancels the turn that waits, and runs", async () => {
-    verifies("THR-93");
     const { cwd, threadId, run } = await queuedBehind("--interrupt", "list files");
     expect((await run.ended).code).toBe(0);
     const { stdout } = await harness(["threads", "show", threadId], { cwd });
@@ -83,7 +80,6 @@ describe("harness run while a turn runs", () => {
 
 describe("harness threads --attach", () => {
   it("renames, archives, forks and searches at the server that writes the thread", async () => {
-    verifies("THR-90", "THR-91", "THR-94", "THR-96");
     const { server, cwd, threadId } = await waitingThread();
     const at = ["--attach", server.endpoint];
     const threads = (...args: string[]) => harness(["threads", ...args], { cwd });

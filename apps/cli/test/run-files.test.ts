@@ -1,13 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { harness, jsonLines, makeWorkspace } from "./support/harness.ts";
 import { pngBase64, recordingProvider } from "./support/recording-provider.ts";
 
 describe("harness run --file", () => {
   it("gives the model an image as an image and a text as text, and shows both in the thread", async () => {
-    verifies("THR-35");
     const cwd = await makeWorkspace();
     await mkdir(join(cwd, "img"));
     await writeFile(join(cwd, "img", "a.png"), Buffer.from(pngBase64, "base64"));
@@ -46,7 +44,6 @@ describe("harness run --file", () => {
     ["no.png", "attachment_not_found", "no.png does not exist in the workspace"],
     ["blob.bin", "attachment_unsupported", "blob.bin is of a type that the model is not given"],
   ])("refuses %s with the reason, and asks no model", async (file, code, reason) => {
-    verifies("THR-35");
     const cwd = await makeWorkspace();
     await writeFile(join(cwd, ".env"), "KEY=1\n");
     await writeFile(join(cwd, "blob.bin"), Buffer.from([0, 1, 2, 255]));

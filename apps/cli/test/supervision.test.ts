@@ -1,6 +1,5 @@
 import { leftoverOf } from "@harnesskit/ahp-client";
 import { type AhpHandlers, createAhpServer } from "@harnesskit/ahp-server";
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { AhpEvent, Decision } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { JudgedCall, JudgedPrompt, ObservedTurn, Tool } from "@harnesskit/thread-server";
@@ -208,7 +207,6 @@ describe("a call under a policy", () => {
   ])(
     "is blocked where the harness changes what cannot be changed, and %s is named",
     async (path, modified) => {
-      verifies("AHP-230");
       const { gate } = superviseWith(() => ({ decision: "modify", modified_payload: modified }));
       const verdict = await gate.before(callOf("bash", { command: "ls" }), during());
       expect(verdict).toMatchObject({ verdict: "block", code: "policy.invalid_change" });
@@ -217,7 +215,6 @@ describe("a call under a policy", () => {
   );
 
   it("runs exactly what the harness makes of it, or nothing", async () => {
-    verifies("AHP-230");
     const first = { command: "ls" };
     const changes = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
@@ -467,7 +464,6 @@ describe("reports", () => {
   });
 
   it("tell the tool calls of a turn as the tasks of its run", async () => {
-    verifies("AHP-233");
     const clock = createManualClock();
     const { gate, observer, supervision, harness } = superviseWith(
       ({ payload }) =>

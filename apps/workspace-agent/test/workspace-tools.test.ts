@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { commandEnvironment } from "../src/command-environment.ts";
@@ -8,7 +7,6 @@ import { Fixture, failure } from "./support/fixture.ts";
 
 describe("the workspace tools", () => {
   it("have fixed names, effects and inputs", () => {
-    verifies("THR-60");
     const surface = workspaceTools.map((tool) => {
       const {
         properties = {},

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { ConformanceError, messageOf } from "../errors.ts";
+import type { RunLevel } from "../run/run-suite.ts";
 import { TransportSchema } from "../scenario/step-schema.ts";
 import type { Credentials, StartModule, TargetSpec } from "../target/target-spec.ts";
 
@@ -18,6 +19,7 @@ const options = {
   "token-file": { type: "string" },
   "api-key-file": { type: "string" },
   only: { type: "string", multiple: true },
+  level: { type: "string" },
   list: { type: "boolean" },
   seed: { type: "string" },
   set: { type: "string", multiple: true },
@@ -109,11 +111,20 @@ const wholeNumber = (name: string, text: string): number => {
   throw usage(`--${name} must be a whole number, got ${JSON.stringify(text)}`);
 };
 
+const runLevels = ["core", "must", "safety"] as const;
+
+const levelOf = (text: string): RunLevel => {
+  const level = runLevels.find((each) => each === text);
+  if (level !== undefined) return level;
+  throw usage(`--level must be one of ${runLevels.join(", ")}, got ${JSON.stringify(text)}`);
+};
+
 /** The other options of a run. */
 export const runOptionsOf = (values: Values) => ({
   ...(values.only === undefined
     ? {}
     : { only: values.only.flatMap((ids) => ids.split(",")).filter(Boolean) }),
+  ...(values.level === undefined ? {} : { level: levelOf(values.level) }),
   ...(values.seed === undefined ? {} : { seed: wholeNumber("seed", values.seed) }),
   ...(values.within === undefined ? {} : { limits: { withinMs: wholeNumber("within", values.within) } }),
   values: Object.fromEntries(

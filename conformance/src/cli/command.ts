@@ -4,7 +4,7 @@ import { judgeExpected } from "../report/expected-failures.ts";
 import { htmlReport } from "../report/html-report.ts";
 import { junitReport } from "../report/junit-report.ts";
 import { oneLine, textReport } from "../report/text-report.ts";
-import type { SuiteReport } from "../run/report-model.ts";
+import type { ScenarioResult, SuiteReport } from "../run/report-model.ts";
 import { runSuite } from "../run/run-suite.ts";
 import { citedIds } from "../scenario/cited-ids.ts";
 import { loadSuite, type Suite, suiteNames } from "../scenario/load-suite.ts";
@@ -42,11 +42,12 @@ Target, one of:
 Options:
   --token-file FILE, --api-key-file FILE   the credential of --http and --ws
   --only ID             only checks of these requirements; can be given several times
+  --level LEVEL         core: the twelve most important statements; must: without SAFETY (default: safety)
   --list                show the requirements and whether a check cites them; without a suite: the suites
   --set NAME=VALUE      replace a value of the scenarios
   --seed N              repeat a run with the same random values
   --within MS           how long to wait for the target (default: 2000)
-  --expected FILE       requirements that are known not to hold; an entry that holds fails the run
+  --expected FILE       what is known not to hold or work; an entry that holds fails the run
   --json                the report as JSON on standard output
   --junit FILE, --html FILE                also write the report to a file
   --quiet               no progress
@@ -54,7 +55,8 @@ Options:
 Example:
   ${command} ahp-server --stdio 'python3 harness.py'
 
-A MUST that does not hold fails, a SHOULD or a FACT warns, a MAY or a CHOICE informs.
+A MUST that does not hold fails, and so does a SAFETY: what no text says and a user relies on. A SHOULD or a FACT
+warns, a MAY or a CHOICE informs. What a step before it prevented is not judged.
 Exit codes: 0 conforms, 1 does not conform, 2 wrong usage, 4 the target is unavailable, 130 interrupted.
 `;
 
@@ -82,12 +84,9 @@ const requirementList = (suite: Suite): string => {
 const showProgress = (values: Values, io: CommandIo) => {
   let unmet = 0;
   let met = 0;
-  return (
-    result: { name: string; checks: readonly { isMet: boolean }[] },
-    at: { done: number; total: number },
-  ) => {
-    unmet += result.checks.filter(({ isMet }) => !isMet).length;
-    met += result.checks.filter(({ isMet }) => isMet).length;
+  return (result: ScenarioResult, at: { done: number; total: number }) => {
+    unmet += result.checks.filter(({ verdict }) => verdict === "unmet").length;
+    met += result.checks.filter(({ verdict }) => verdict === "met").length;
     if (values.quiet === true) return;
     const line = `${at.done}/${at.total} scenarios, ${met} checks hold, ${unmet} do not (${result.name})`;
     if (!io.isTerminal) return io.stderr(`${line}\n`);
@@ -145,7 +144,8 @@ export const runConformance = async (
     io.stdout(requirementList(suite));
     return 0;
   } catch (error) {
-    io.stderr(`conformance: ${oneLine(messageOf(error), 1000)}\n`);
+    const lines = messageOf(error).split("\n");
+    io.stderr(`conformance: ${lines.map((line) => oneLine(line, 1000)).join("\n  ")}\n`);
     if (ConformanceError.isInstance(error)) {
       const code = error.code as keyof typeof exitCodes;
       if (code === "usage") io.stderr("  --help shows how.\n");

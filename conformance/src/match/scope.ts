@@ -1,5 +1,5 @@
 import { isPlainObject } from "@harnesskit/wire/json";
-import { Unmet } from "../errors.ts";
+import { Unreached } from "../errors.ts";
 
 /** Numbers from 0 up to 1, the same for the same seed. */
 export const createRandom = (seed: number): (() => number) => {
@@ -15,7 +15,7 @@ export const createRandom = (seed: number): (() => number) => {
 /** The values that the steps of one scenario name, and what `${…}` in them stands for. */
 export interface Scope {
   set(name: string, value: unknown): void;
-  /** @throws {Unmet} for a name without a value */
+  /** @throws {Unreached} for a name without a value */
   get(name: string): unknown;
   forget(name: string): void;
   /**
@@ -23,7 +23,7 @@ export interface Scope {
    * `{ $merge: [A, B] }` is the members of A and B, where those of B count, `{ $deep: [A, B] }` at every level; `{ $flat: [A, B] }`
    * the elements of both lists; `{ $repeat: { text, times } }` a long string; `{ $stringify: V }` the JSON text of V;
    * `{ $count: N }` the numbers from 1 to N; `{ $message: A }` the members of the suite's `envelope`, made anew, and of A.
-   * @throws {Unmet} for a reference without a value
+   * @throws {Unreached} for a reference without a value
    */
   resolve(template: unknown): unknown;
 }
@@ -94,7 +94,7 @@ export const createScope = (
     );
     const [name = "", ...keys] = direct.split(".");
     const value = keys.reduce(memberOf, known.get(name));
-    if (value === undefined) throw new Unmet(`\${${path}} is missing: an earlier step did not get it`);
+    if (value === undefined) throw new Unreached(name, path);
     return value;
   };
   const resolve = (template: unknown): unknown => {

@@ -6,13 +6,21 @@ const style = `
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24; background: #fff }
 h1 { font-size: 1.5rem } h2 { font-size: 1.1rem; margin-top: 2rem }
 table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid #d8dee4 }
-.pass { color: #116329 } .fail { color: #a40e26; font-weight: 700 } .warn { color: #7d4e00 } .info { color: #0550ae }
+.pass { color: #116329 } .fail { color: #a40e26; font-weight: 700 } .warn, .unjudged { color: #7d4e00 } .info { color: #0550ae }
 pre { overflow: auto; background: #f6f8fa; padding: .6rem; font-size: 12px } details { margin: .3rem 0 }
 @media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117 } td, th { border-color: #30363d } pre { background: #161b22 }
-.pass { color: #3fb950 } .fail { color: #ff7b72 } .warn { color: #d29922 } .info { color: #58a6ff } }
+.pass { color: #3fb950 } .fail { color: #ff7b72 } .warn, .unjudged { color: #d29922 } .info { color: #58a6ff } }
 `;
 
-const requirementRow = ({ id, level, outcome, text, checks, failures }: RequirementResult): string => {
+const requirementRow = ({
+  id,
+  level,
+  outcome,
+  text,
+  source,
+  checks,
+  failures,
+}: RequirementResult): string => {
   const items = failures.map(
     ({ scenario, step, detail }) => `<li>${escapeMarkup(`${scenario}, ${step}: ${detail}`)}</li>`,
   );
@@ -20,7 +28,9 @@ const requirementRow = ({ id, level, outcome, text, checks, failures }: Requirem
     items.length === 0
       ? ""
       : `<details open><summary>${items.length} of ${checks} checks</summary><ul>${items.join("")}</ul></details>`;
-  return `<tr><td>${escapeMarkup(id)}</td><td>${level}</td><td class="${outcome}">${outcome}</td><td>${escapeMarkup(text)}${details}</td></tr>`;
+  const quote =
+    source === undefined ? "" : `<br><q>${escapeMarkup(source.words)}</q> (${escapeMarkup(source.section)})`;
+  return `<tr><td>${escapeMarkup(id)}</td><td>${level}</td><td class="${outcome}">${outcome === "unjudged" ? "not judged" : outcome}</td><td>${escapeMarkup(text)}${quote}${details}</td></tr>`;
 };
 
 const scenarioPart = ({ name, title, problems, transcript, log }: ScenarioResult): string =>

@@ -1,4 +1,4 @@
-import type { SuiteReport } from "../run/report-model.ts";
+import { isAgainst, type SuiteReport } from "../run/report-model.ts";
 
 /** Text for XML and HTML; characters that neither may hold are replaced. */
 export const escapeMarkup = (text: string): string =>
@@ -9,18 +9,20 @@ export const escapeMarkup = (text: string): string =>
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;");
 
-/** The report as JUnit XML: a case for each requirement; only a MUST that does not hold is a failure. */
+/** The report as JUnit XML: a case for each requirement; only a MUST or a SAFETY that does not hold or was not judged is a failure. */
 export const junitReport = (report: SuiteReport): string => {
-  const cases = report.requirements.map(({ id, level, section, text, outcome, failures }) => {
+  const cases = report.requirements.map((requirement) => {
+    const { id, level, section, text, outcome, failures } = requirement;
     const name = escapeMarkup(`${id} (${level}) ${text}`);
     const details = escapeMarkup(
       failures.map(({ scenario, step, detail }) => `${scenario}, ${step}: ${detail}`).join("\n"),
     );
-    const tag = outcome === "fail" ? "failure" : "system-out";
+    const message = outcome === "fail" ? "does not hold" : "was not judged";
+    const tag = isAgainst(requirement) ? "failure" : "system-out";
     const body =
       outcome === "pass"
         ? ""
-        : `<${tag}${outcome === "fail" ? ' message="does not hold"' : ""}>${details}</${tag}>`;
+        : `<${tag}${tag === "failure" ? ` message="${message}"` : ""}>${details}</${tag}>`;
     return `    <testcase classname="${escapeMarkup(`${report.suite}.${section}`)}" name="${name}">${body}</testcase>`;
   });
   const problems = report.scenarios.flatMap(({ name, problems: all }) =>
@@ -30,7 +32,7 @@ export const junitReport = (report: SuiteReport): string => {
     ),
   );
   const all = [...cases, ...problems];
-  const failed = report.counts.fail + problems.length;
+  const failed = report.requirements.filter(isAgainst).length + problems.length;
   const seconds = (report.durationMs / 1000).toFixed(3);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',

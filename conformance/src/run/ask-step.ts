@@ -18,5 +18,5 @@ export const ask: DoStep = async (ready, context) => {
   await link.send(message);
   const isAnswer = (value: unknown) =>
     typeof id !== "string" || requestIdOf(value) === id || (requestIdOf(value) ?? null) === null;
-  return await link.inbox.take(isAnswer, `the answer to ${String(id)}`, ready.within);
+  return await link.inbox.take(isAnswer, `the answer to ${String(id)}`, ready);
 };

@@ -1,9 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { settleWithin } from "@harnesskit/wire/time";
-import { ConformanceError, Unmet } from "../errors.ts";
+import { ConformanceError, Unmet, Unreached } from "../errors.ts";
 import { toText } from "../link/link.ts";
 import { type CredentialKind, RefusedConnection } from "../target/dial.ts";
+import type { Outcome } from "../target/driver.ts";
 import { linkOf } from "./message-steps.ts";
 import type { DoStep, Post, ReadyStep, StepContext } from "./step-context.ts";
 
@@ -113,21 +114,33 @@ export const file: DoStep = async ({ step, within }: ReadyStep, context: StepCon
   }
 };
 
+/** The driver did not answer: its process had ended. */
+const isDriverEnd = (outcome: Outcome): boolean =>
+  "error" in outcome && (outcome.error as { readonly code?: unknown } | null)?.code === "driver_ended";
+
 export const doOperation: DoStep = async ({ step, as }, context) => {
   const target = context.client ?? context.server;
   if (target === undefined) throw new ConformanceError("invalid_scenario", "there is no target");
   context.note(`do ${String(step.do)} ${toText(step.params ?? {})}`);
-  context.outcomes.set(as ?? String(step.do), target.do(String(step.do), step.params ?? {}));
+  const outcome = target.do(String(step.do), step.params ?? {});
+  context.outcomes.set(as ?? String(step.do), outcome);
+  void outcome.then(
+    (came) => {
+      context.driverSpoke ||= !isDriverEnd(came);
+    },
+    () => {},
+  );
   return true;
 };
 
 export const done: DoStep = async ({ step, within }, context) => {
   const outcome = context.outcomes.get(String(step.done));
-  if (outcome === undefined) throw new Unmet(`${String(step.done)} was not begun`);
+  if (outcome === undefined) throw new Unreached(String(step.done));
   const name = String(step.done);
   const settled = await settleWithin(outcome, { name, timeoutMs: within });
   if (settled.status === "failed") throw settled.error;
-  if (settled.status !== "done") throw new Unmet(`${name} did not end within ${within} ms`);
+  if (settled.status !== "done")
+    throw new Unmet(`${name} did not end within ${within} ms (--within gives more)`);
   context.scope.set(name, settled.value);
   return settled.value;
 };

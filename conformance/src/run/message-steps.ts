@@ -32,7 +32,7 @@ export const send: DoStep = async (ready, context) => {
 };
 
 export const call: DoStep = async (ready, context) => {
-  const { step, within } = ready;
+  const { step } = ready;
   const link = await linkOf(ready, context);
   const id = "id" in step ? step.id : context.nextId();
   const params = "params" in step ? { params: step.params } : {};
@@ -41,7 +41,7 @@ export const call: DoStep = async (ready, context) => {
   await link.send(request);
   const isAnswer = (value: unknown) =>
     !isMember(value, "method") && isMember(value, "id") && isDeepStrictEqual(memberOf(value, "id"), id);
-  return await link.inbox.take(isAnswer, `the answer to ${String(step.call)}`, within);
+  return await link.inbox.take(isAnswer, `the answer to ${String(step.call)}`, ready);
 };
 
 export const notify: DoStep = async (ready, context) => {
@@ -57,7 +57,7 @@ export const receive: DoStep = async (ready, context) => {
   const link = await linkOf(ready, context);
   const { receive: matcher } = ready.step;
   const isWanted = (value: unknown) => match(value, matcher, context.named) === undefined;
-  const value = await link.inbox.take(isWanted, `a message like ${toText(matcher)}`, ready.within);
+  const value = await link.inbox.take(isWanted, `a message like ${toText(matcher)}`, ready);
   const facts = context.facts.get(value);
   if (ready.as !== undefined && facts !== undefined) context.scope.set(`${ready.as}_http`, facts);
   return value;
@@ -67,7 +67,7 @@ export const gather: DoStep = async (ready, context) => {
   const link = await linkOf(ready, context);
   const { gather: matcher } = ready.step;
   const isLast = (value: unknown) => match(value, matcher, context.named) === undefined;
-  return await link.inbox.gather(isLast, `a message like ${toText(matcher)}`, ready.within);
+  return await link.inbox.gather(isLast, `a message like ${toText(matcher)}`, ready);
 };
 
 export const none: DoStep = async (ready, context) => {

@@ -2,6 +2,7 @@ import type { ConformanceError } from "../errors.ts";
 import type { Suite } from "../scenario/load-suite.ts";
 import { type Requirement, type Severity, severityOf } from "../scenario/read-requirements.ts";
 import type { TransportName } from "../scenario/step-schema.ts";
+import type { RunLevel } from "./run-suite.ts";
 import type { CheckResult } from "./scenario-run.ts";
 
 /** What a scenario came to. */
@@ -15,15 +16,18 @@ export interface ScenarioResult {
   /** Steps without a check that did not work. */
   readonly problems: readonly string[];
   /** Why the rest of the scenario was not done. */
-  readonly stopped?: ConformanceError;
+  readonly stopped?: ConformanceError | undefined;
   /** What was sent (`>`) and received (`<`). */
   readonly transcript: readonly string[];
   /** What the target wrote to standard error. */
   readonly log: string;
 }
 
-/** `pass`, or what the level of the requirement makes of a check that does not hold. */
-export type Outcome = "pass" | Severity;
+/**
+ * `pass`, what the level of the requirement makes of a check that does not hold, or `unjudged` where all checks that were
+ * reached hold and another one was not reached.
+ */
+export type Outcome = "pass" | Severity | "unjudged";
 
 /** A requirement and the checks that cite it. */
 export interface RequirementResult {
@@ -31,10 +35,12 @@ export interface RequirementResult {
   readonly level: Requirement["level"];
   readonly section: string;
   readonly text: string;
+  /** Where a specification says it, and its own words. */
+  readonly source?: Requirement["source"];
   readonly outcome: Outcome;
   /** How many checks cited it. */
   readonly checks: number;
-  /** The checks that do not hold. */
+  /** The checks that do not hold; where all others do, those that were not reached. */
   readonly failures: readonly { readonly scenario: string; readonly step: string; readonly detail: string }[];
 }
 
@@ -50,7 +56,7 @@ export interface SuiteReport {
   readonly seed: number;
   readonly startedAt: string;
   readonly durationMs: number;
-  /** False if a MUST does not hold, or a step did not work. */
+  /** False if a MUST or a SAFETY does not hold or was not judged, or a step did not work. */
   readonly conforms: boolean;
   readonly counts: Counts;
   readonly requirements: readonly RequirementResult[];
@@ -66,6 +72,7 @@ export interface ReportParts {
   readonly durationMs: number;
   readonly scenarios: readonly ScenarioResult[];
   readonly only: readonly string[] | undefined;
+  readonly level: RunLevel;
 }
 
 const judge = (
@@ -76,23 +83,40 @@ const judge = (
     all.filter(({ ids }) => ids.includes(requirement.id)).map((check) => ({ scenario: name, ...check })),
   );
   if (checks.length === 0) return undefined;
-  const failures = checks
-    .filter(({ isMet }) => !isMet)
-    .map(({ scenario, step, detail = "" }) => ({ scenario, step, detail }));
-  const { id, level, section, text } = requirement;
-  const outcome = failures.length === 0 ? "pass" : severityOf(requirement);
-  return { id, level, section, text, outcome, checks: checks.length, failures };
+  const unmet = checks.filter(({ verdict }) => verdict === "unmet");
+  const unjudged = checks.filter(({ verdict }) => verdict === "unjudged");
+  const failures = (unmet.length > 0 ? unmet : unjudged).map(({ scenario, step, detail = "" }) => ({
+    scenario,
+    step,
+    detail,
+  }));
+  const { id, level, section, text, source } = requirement;
+  const outcome = unmet.length > 0 ? severityOf(requirement) : unjudged.length > 0 ? "unjudged" : "pass";
+  return { id, level, section, text, source, outcome, checks: checks.length, failures };
 };
 
 const countOutcomes = (requirements: readonly RequirementResult[]): Counts => {
   const count = (wanted: Outcome) => requirements.filter(({ outcome }) => outcome === wanted).length;
-  return { pass: count("pass"), fail: count("fail"), warn: count("warn"), info: count("info") };
+  return {
+    pass: count("pass"),
+    fail: count("fail"),
+    warn: count("warn"),
+    info: count("info"),
+    unjudged: count("unjudged"),
+  };
 };
 
+/** Whether the outcome of a requirement speaks against a target. */
+export const isAgainst = ({ level, outcome }: Pick<RequirementResult, "level" | "outcome">): boolean =>
+  outcome === "fail" || (outcome === "unjudged" && (level === "MUST" || level === "SAFETY"));
+
 /** Puts the checks of a run together by requirement. */
-export const createReport = ({ suite, only, ...parts }: ReportParts): SuiteReport => {
+export const createReport = ({ suite, only, level, ...parts }: ReportParts): SuiteReport => {
   const requirements = [...suite.requirements.values()]
-    .filter(({ id }) => only === undefined || only.includes(id))
+    .filter(
+      (each) =>
+        (only === undefined || only.includes(each.id)) && (level !== "must" || each.level !== "SAFETY"),
+    )
     .flatMap((requirement) => judge(requirement, parts.scenarios) ?? []);
   const counts = countOutcomes(requirements);
   const hasProblem = parts.scenarios.some(({ problems }) => problems.length > 0);
@@ -101,7 +125,7 @@ export const createReport = ({ suite, only, ...parts }: ReportParts): SuiteRepor
     protocol: suite.protocol,
     version: suite.version,
     ...parts,
-    conforms: counts.fail === 0 && (only !== undefined || !hasProblem),
+    conforms: !requirements.some(isAgainst) && !hasProblem,
     counts,
     requirements,
   };

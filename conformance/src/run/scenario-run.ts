@@ -1,4 +1,4 @@
-import { ConformanceError, messageOf, Unmet } from "../errors.ts";
+import { ConformanceError, messageOf, Unmet, Unreached } from "../errors.ts";
 import { match } from "../match/match.ts";
 import { checksOf, idsOf } from "../scenario/cited-ids.ts";
 import type { Suite } from "../scenario/load-suite.ts";
@@ -19,15 +19,17 @@ import type { DoStep, StepContext } from "./step-context.ts";
 /** One check: whether it held, and if not, why. */
 export interface CheckResult {
   readonly ids: readonly string[];
-  /** The step, such as `3 call ahp/handshake`. */
+  /** The step, such as `3[2].1 call ahp/handshake, version "1.9"`. */
   readonly step: string;
-  readonly isMet: boolean;
+  /** `unjudged` where the step was not reached: `detail` names the step that stopped it. */
+  readonly verdict: "met" | "unmet" | "unjudged";
   readonly detail?: string;
 }
 
 const { linkOf: _, ...messageVerbs } = messages;
 const { doOperation, ...connectionVerbs } = connection;
-const verbs: Readonly<Record<Exclude<Verb, "each" | "use">, DoStep>> = {
+type LeafVerb = Exclude<Verb, "each" | "use">;
+const verbs: Readonly<Record<LeafVerb, DoStep>> = {
   ...messageVerbs,
   ...connectionVerbs,
   ask,
@@ -51,6 +53,14 @@ export interface ScenarioRunOptions {
   /** When the scenario has to be over, as `performance.now()` counts. */
   readonly dueAt: number;
   readonly signal: AbortSignal | undefined;
+  /** Waits of an earlier attempt that were in vain, by the place of their step: they are not waited for again. */
+  readonly missed: Map<string, string>;
+}
+
+/** Why a step did not work, and whether that is its own fault. */
+interface Failure {
+  readonly reason: string;
+  readonly isReached: boolean;
 }
 
 /** Does the steps of one scenario and collects its checks. */
@@ -58,11 +68,19 @@ export class ScenarioRun {
   readonly checks: CheckResult[] = [];
   /** Steps without checks that were not met. */
   readonly problems: string[] = [];
-  /** Why nothing more can be done: the target is not there, or the time is over. */
+  /** Why nothing more can be done: the target is not there, waits were in vain, or the time is over. */
   stopped: ConformanceError | undefined;
   readonly #options: ScenarioRunOptions;
   readonly #context: StepContext;
-  #unmetWaits = 0;
+  /** The steps that set a value, or failed to, by its name. */
+  readonly #origins = new Map<string, string>();
+  /** The steps that found a connection ended, by its name. */
+  readonly #ends = new Map<string, string>();
+  /** The elements of the `each` around a step. */
+  readonly #elements: string[] = [];
+  /** Steps of an `each` that waited in vain: for its other elements they wait less. */
+  readonly #vain = new Set<string>();
+  #vainWaits = 0;
 
   constructor(options: ScenarioRunOptions) {
     this.#options = options;
@@ -81,7 +99,7 @@ export class ScenarioRun {
       const verb = verbOf(step);
       if (verb === "each") await this.#runEach(step as EachStep, place);
       else if (verb === "use") await this.#runFragment(step as UseStep, place);
-      else await this.#runLeaf(verb as Exclude<Verb, "each" | "use">, step as LeafStep, place);
+      else await this.#runLeaf(verb as LeafVerb, step as LeafStep, place);
     }
   }
 
@@ -90,78 +108,120 @@ export class ScenarioRun {
     try {
       list = this.#context.scope.resolve(step.each);
     } catch (error) {
-      this.problems.push(`${place} each: ${messageOf(error)}`);
+      this.#origins.set(step.as, this.#originOf(error));
     }
     // Where the list did not come, the checks inside are reported once.
     for (const [index, element] of (Array.isArray(list) ? (list as unknown[]) : [undefined]).entries()) {
       this.#context.scope.set(step.as, element);
+      this.#elements.push(`, ${step.as} ${shownValue(element, 120)}`);
       await this.#runAll(step.steps, `${place}[${index + 1}].`);
+      this.#elements.pop();
     }
   }
 
   async #runFragment(step: UseStep, place: string): Promise<void> {
     const { fragments } = this.#options.suite;
-    for (const [name, value] of Object.entries(step.with ?? {}))
-      this.#context.scope.set(name, this.#context.scope.resolve(value));
+    for (const [name, value] of Object.entries(step.with ?? {})) {
+      try {
+        this.#context.scope.set(name, this.#context.scope.resolve(value));
+      } catch (error) {
+        this.#context.scope.forget(name);
+        this.#origins.set(name, this.#originOf(error));
+      }
+    }
     const steps = fragments[step.use];
     if (steps === undefined)
       throw new ConformanceError("invalid_scenario", `there is no fragment ${step.use}`);
     await this.#runAll(steps, `${place}.`);
   }
 
+  #originOf(error: unknown): string {
+    if (!Unreached.isInstance(error)) return messageOf(error);
+    return this.#origins.get(error.missing) ?? error.message;
+  }
+
   /** Counts the waits that took their whole time: a target that answers nothing is not asked everything. */
-  #countWait(wasLong: boolean): void {
-    if (!wasLong) return;
-    this.#unmetWaits += 1;
-    if (this.#unmetWaits >= this.#context.limits.maxUnmetWaits)
-      this.stopped ??= new ConformanceError(
-        "incomplete",
-        `${this.#unmetWaits} waits before this step were in vain`,
-      );
+  #countWait(place: string, reason: string): void {
+    const { missed } = this.#options;
+    missed.set(place, reason);
+    this.#vainWaits += 1;
+    this.#context.hasWaited = true;
+    const { maxUnmetWaits } = this.#context.limits;
+    if (this.#vainWaits < (this.#context.hasSpoken() ? maxUnmetWaits : Math.min(3, maxUnmetWaits))) return;
+    const last = [...missed.keys()].at(-1);
+    this.stopped ??= new ConformanceError("incomplete", `waits were in vain, the last one at step ${last}`);
   }
 
   #checkTime(): void {
     if (this.#options.signal?.aborted === true)
       this.stopped ??= new ConformanceError("interrupted", "the run was interrupted");
     if (performance.now() > this.#options.dueAt)
-      this.stopped ??= new ConformanceError(
-        "incomplete",
-        "the time of the scenario was over before this step",
-      );
+      this.stopped ??= new ConformanceError("incomplete", "the time of the scenario was over");
   }
 
-  async #runLeaf(verb: Exclude<Verb, "each" | "use">, step: LeafStep, place: string): Promise<void> {
+  async #runLeaf(verb: LeafVerb, step: LeafStep, place: string): Promise<void> {
     const { scope, limits, note } = this.#context;
-    const label = `${place} ${labelOf(verb, step)}`;
+    const label = `${place} ${labelOf(verb, step)}${this.#elements.join("")}`;
     // What a former step of this name got is not what this one got.
-    if (step.as !== undefined) scope.forget(step.as);
+    if (step.as !== undefined) {
+      scope.forget(step.as);
+      this.#origins.set(step.as, label);
+    }
     this.#checkTime();
     let value: unknown;
-    let reason = this.stopped?.message;
-    if (reason === undefined) {
-      const within = step.within ?? limits.withinMs;
+    let failure: Failure | undefined;
+    const missed = this.#options.missed.get(place);
+    if (missed !== undefined) failure = { reason: missed, isReached: true };
+    else if (this.stopped !== undefined) failure = { reason: this.stopped.message, isReached: false };
+    else {
+      const link = step.on ?? "main";
+      const kind = place.replace(/\[\d+\]/g, "");
+      const wait = step.within ?? this.#context.waitOf(link);
+      const within = this.#vain.has(kind) ? Math.ceil(wait / 4) : wait;
       const begunAt = performance.now();
       try {
         const { checks: _, ...rest } = step;
         const resolved = scope.resolve(rest) as Record<string, unknown>;
-        const ready = { verb, step: resolved, within, link: step.on ?? "main", as: step.as };
+        const afterFirst =
+          within > limits.withinMs && step.within === undefined ? limits.withinMs : undefined;
+        const ready = { verb, step: resolved, within, afterFirst, link, as: step.as };
         value = await verbs[verb](ready, this.#context);
         if (step.as !== undefined && verb !== "do") scope.set(step.as, value);
         if (value !== true && verb !== "send") note(`< ${shownValue(value, limits.maxShownLength)}`);
       } catch (error) {
-        reason = messageOf(error);
-        if (Unmet.isInstance(error)) this.#countWait(performance.now() - begunAt >= within * 0.9);
-        else {
-          this.stopped = ConformanceError.isInstance(error)
-            ? error
-            : new ConformanceError("unavailable", reason, { cause: error });
+        failure = this.#failureOf(error, label, link);
+        if (
+          Unmet.isInstance(error) &&
+          performance.now() - begunAt >= Math.min(within, limits.withinMs) * 0.9
+        ) {
+          this.#vain.add(kind);
+          this.#countWait(place, failure.reason);
         }
-        note(`! ${label}: ${reason}`);
+        note(`! ${label}: ${failure.reason}`);
       }
     }
     const checks = checksOf(step.checks);
-    if (reason !== undefined && checks.length === 0) this.problems.push(`${label}: ${reason}`);
-    for (const [ids, matcher] of checks) this.#judge(ids, matcher, label, value, reason);
+    if (failure?.isReached === true && checks.length === 0) this.problems.push(`${label}: ${failure.reason}`);
+    for (const [ids, matcher] of checks) this.#judge(ids, matcher, label, value, failure);
+  }
+
+  #failureOf(error: unknown, label: string, link: string): Failure {
+    const reason = messageOf(error);
+    if (Unreached.isInstance(error)) {
+      const origin = this.#origins.get(error.missing);
+      return { reason: origin === undefined ? reason : `${reason} after step ${origin}`, isReached: false };
+    }
+    if (Unmet.isInstance(error)) {
+      const endedAt = error.isEnd ? this.#ends.get(link) : undefined;
+      if (error.isEnd && endedAt === undefined) this.#ends.set(link, label);
+      return endedAt === undefined
+        ? { reason, isReached: true }
+        : { reason: `the connection had ended at step ${endedAt}`, isReached: false };
+    }
+    this.stopped = ConformanceError.isInstance(error)
+      ? error
+      : new ConformanceError("unavailable", reason, { cause: error });
+    return { reason, isReached: true };
   }
 
   #judge(
@@ -169,23 +229,29 @@ export class ScenarioRun {
     matcher: unknown,
     step: string,
     value: unknown,
-    reason: string | undefined,
+    failure: Failure | undefined,
   ): void {
-    const detail = reason ?? this.#differenceOf(value, matcher);
-    this.checks.push({ ids, step, isMet: detail === undefined, ...(detail === undefined ? {} : { detail }) });
-    if (detail !== undefined) this.#context.note(`! ${ids.join(" ")}: ${detail}`);
+    const difference = failure ?? this.#differenceOf(value, matcher);
+    if (difference === undefined) {
+      this.checks.push({ ids, step, verdict: "met" });
+      return;
+    }
+    const { reason: detail, isReached } = difference;
+    this.checks.push({ ids, step, verdict: isReached ? "unmet" : "unjudged", detail });
+    this.#context.note(`! ${ids.join(" ")}: ${detail}`);
   }
 
-  #differenceOf(value: unknown, matcher: unknown): string | undefined {
+  #differenceOf(value: unknown, matcher: unknown): Failure | undefined {
     if (matcher === undefined) return undefined;
     const { scope, named, limits } = this.#context;
     try {
       const difference = match(value, scope.resolve(matcher), named);
       if (difference === undefined) return undefined;
       const { path, expected, found } = difference;
-      return `${path === "" ? "the value" : path} should be ${expected}, got ${shownValue(found, limits.maxShownLength)}`;
+      const reason = `${path === "" ? "the value" : path} should be ${expected}, got ${shownValue(found, limits.maxShownLength)}`;
+      return { reason, isReached: true };
     } catch (error) {
-      return messageOf(error);
+      return this.#failureOf(error, "", "");
     }
   }
 
@@ -198,15 +264,14 @@ export class ScenarioRun {
     if (links.length === 0) return;
     for (const { checks, match: matcher, only } of role.always ?? []) {
       if (all.length === 0 || (only !== undefined && !only.includes(transport))) continue;
-      const details = all.map((value) => this.#differenceOf(value, matcher));
-      const detail = details.find((each) => each !== undefined);
-      const result = { ids: idsOf(checks), step: "every message", isMet: detail === undefined };
-      this.checks.push(detail === undefined ? result : { ...result, detail });
+      const differences = all.map((value) => this.#differenceOf(value, matcher));
+      const difference = differences.find((each) => each !== undefined);
+      this.#judge(idsOf(checks), undefined, "every message", undefined, difference);
     }
     const noiseIds = role.noise?.[transport];
     if (noiseIds === undefined) return;
     const [noise] = links.flatMap((link) => link.inbox.noise);
-    const result = { ids: idsOf(noiseIds), step: "every message", isMet: noise === undefined };
-    this.checks.push(noise === undefined ? result : { ...result, detail: noise });
+    const failure = noise === undefined ? undefined : { reason: noise, isReached: true };
+    this.#judge(idsOf(noiseIds), undefined, "every message", undefined, failure);
   }
 }

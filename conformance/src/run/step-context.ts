@@ -18,16 +18,24 @@ export interface StepContext {
   /** Connections that have no name any more: of before a restart, or replaced by `open`. */
   readonly endedLinks: Link[];
   /** Present where the target is a server. */
-  readonly server?: ServerTarget;
+  readonly server?: ServerTarget | undefined;
   /** Present where the target is a client. */
-  readonly client?: ClientTarget;
+  readonly client?: ClientTarget | undefined;
   /** What clients were asked to do, by the name of the step. */
   readonly outcomes: Map<string, Promise<Outcome>>;
+  /** Whether the target's driver has answered. */
+  driverSpoke: boolean;
+  /** Whether the target had its time to start, and something that was waited for did not come. */
+  hasWaited: boolean;
   /** The request that carried a message over HTTP. */
   readonly facts: Map<unknown, unknown>;
   /** A new id for a request. */
   nextId(): string;
   random(): number;
+  /** Whether anything of the target has come. */
+  hasSpoken(): boolean;
+  /** How long a step waits on a connection, unless it says otherwise: longer while the target starts. */
+  waitOf(link: string): number;
   /** Adds a line to the transcript. */
   note(line: string): void;
 }
@@ -37,6 +45,8 @@ export interface ReadyStep {
   readonly verb: Verb;
   readonly step: Readonly<Record<string, unknown>>;
   readonly within: number;
+  /** See `Wait`. */
+  readonly afterFirst: number | undefined;
   readonly link: string;
   readonly as: string | undefined;
 }

@@ -3,24 +3,36 @@ import { join } from "node:path";
 import * as z from "zod";
 import { readYaml } from "./read-yaml.ts";
 
-const RequirementSchema = z.object({
-  id: z.string(),
-  section: z.string(),
-  level: z.enum(["MUST", "SHOULD", "MAY", "FACT", "CHOICE"]),
-  text: z.string(),
-  untestable: z.string().optional(),
-  unobservable: z.string().optional(),
-});
+const RequirementSchema = z
+  .strictObject({
+    id: z.string(),
+    section: z.string(),
+    level: z.enum(["MUST", "SAFETY", "SHOULD", "MAY", "FACT", "CHOICE"]),
+    text: z.string(),
+    /** Where a specification says it, and its own words. */
+    source: z.object({ section: z.string(), words: z.string() }).optional(),
+    /** The record of the decision, such as `0004`, of a CHOICE. */
+    adr: z.string().optional(),
+    /** Why no test can see it. */
+    untestable: z.string().optional(),
+    /** Why no peer can see it; `test` is the file of this repository that does. */
+    unobservable: z.string().optional(),
+    test: z.string().optional(),
+  })
+  .refine(({ level, source }) => level !== "MUST" || source !== undefined, {
+    error: ({ input }) => `${(input as { id: string }).id} is a MUST and quotes no sentence (source)`,
+  });
 const FileSchema = z.object({ protocol: z.string(), requirements: z.array(RequirementSchema) });
 
 /** One sentence of a specification. */
 export type Requirement = z.infer<typeof RequirementSchema> & { readonly protocol: string };
 
-/** What a check that does not hold means: a failure for MUST, a warning for SHOULD and FACT, else information. */
+/** What a check that does not hold means: a failure for MUST and SAFETY, a warning for SHOULD and FACT, else information. */
 export type Severity = "fail" | "warn" | "info";
 
 const severities: Readonly<Record<Requirement["level"], Severity>> = {
   MUST: "fail",
+  SAFETY: "fail",
   SHOULD: "warn",
   FACT: "warn",
   MAY: "info",

@@ -19,6 +19,11 @@ const RoleSchema = z.strictObject({
     .partialRecord(TransportSchema, ids)
     .optional()
     .describe("The ids that fail where the target sends what is not a message"),
+  core: ids.optional().describe("The statements that an implementer cares about most: --level core"),
+  unchecked: z
+    .record(ids, z.string())
+    .optional()
+    .describe("Each MUST of the protocols that no check of this role cites, with the reason"),
   subject: z.string().optional().describe("The first words of a requirement that applies to this role only"),
   path: z.string().optional().describe("The path of the URL over HTTP and WebSocket"),
 });

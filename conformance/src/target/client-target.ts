@@ -62,7 +62,12 @@ export const createClientTarget = async (options: ClientTargetOptions): Promise<
           resolve(next);
         };
         const timer = setTimeout(
-          () => reject(new Unmet(`a connection of the client did not come within ${withinMs} ms`)),
+          () =>
+            reject(
+              new Unmet(
+                `a connection of the client did not come within ${withinMs} ms (--within gives more)`,
+              ),
+            ),
           withinMs,
         );
         wake = look;

@@ -56,6 +56,8 @@ const hostBytes = async (options: HostOptions): Promise<Host> => {
   const links = new Set<Link>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const link = createByteLink(socketStream(socket), framing, limits);
+    // A client that has ended waits for the end of its server.
+    socket.once("end", () => socket.end());
     links.add(link);
     options.onLink({ link });
   });

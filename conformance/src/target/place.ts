@@ -18,7 +18,8 @@ export const createFolder = async (): Promise<ScenarioFolder> => {
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
 };
 
-const freePort = async (): Promise<number> => {
+/** A port of loopback that is free now. */
+export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

@@ -30,10 +30,11 @@ const signalGroup = (child: ChildProcessWithoutNullStreams, signal: NodeJS.Signa
   }
 };
 
-const endOf = (code: number | null, signal: string | null): Exit => ({
-  exitCode: code,
-  reason: code === null ? `the target was ended by ${signal}` : `the target exited with ${code}`,
-});
+const endOf = (code: number | null, signal: string | null, log: string): Exit => {
+  const how = code === null ? `the target was ended by ${signal}` : `the target exited with ${code}`;
+  const lastLine = log.trim().split("\n").at(-1);
+  return { exitCode: code, reason: lastLine ? `${how}: ${lastLine}` : how };
+};
 
 /** The environment of a target: that of this process, and what the place says. */
 const environmentOf = (place: TargetPlace): NodeJS.ProcessEnv => ({
@@ -56,7 +57,7 @@ export const startProcess = (
   });
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {});
   const exited = new Promise<Exit>((resolve) => {
-    child.once("close", (code, signal) => resolve(endOf(code, signal)));
+    child.once("close", (code, signal) => resolve(endOf(code, signal, log)));
     child.once("error", (error) => resolve({ exitCode: null, reason: error.message }));
   });
   const isOver = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;

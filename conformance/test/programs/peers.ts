@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline";
 import { createStdioChannel } from "@harnesskit/transport-stdio";
-import { answerLines } from "../../mutants/serve-adapter.ts";
 import type { StartModule } from "../../src/index.ts";
 import { createTestHarness } from "../targets/ahp-harness.ts";
 import { createChatAdapter } from "../targets/chat-adapter.ts";
 import { createTestAgent } from "../targets/runtime-agent.ts";
+import { answerLines } from "../targets/serve-adapter.ts";
 import { createTestEngine } from "../targets/shell-engine.ts";
 import { createTestThreadServer } from "../targets/thread-server.ts";
 import { targets } from "./targets.ts";

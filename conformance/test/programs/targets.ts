@@ -1,10 +1,10 @@
-import { serveAdapter } from "../../mutants/serve-adapter.ts";
 import type { StartModule } from "../../src/index.ts";
 import { startAhpAgent } from "../targets/ahp-agent.ts";
 import { startAhpHarness } from "../targets/ahp-harness.ts";
 import { createChatAdapter } from "../targets/chat-adapter.ts";
 import { startRuntimeAgent } from "../targets/runtime-agent.ts";
 import { startRuntimeCore } from "../targets/runtime-core.ts";
+import { serveAdapter } from "../targets/serve-adapter.ts";
 import { startShellClient } from "../targets/shell-client.ts";
 import { startShellEngine } from "../targets/shell-engine.ts";
 import { startThreadClient } from "../targets/thread-client.ts";

@@ -21,7 +21,7 @@ import {
 } from "@harnesskit/graph";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import * as z from "zod";
-import type { CreateChatAdapter } from "../../mutants/serve-adapter.ts";
+import type { CreateChatAdapter } from "./serve-adapter.ts";
 
 type Json = any;
 

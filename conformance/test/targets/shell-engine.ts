@@ -16,7 +16,7 @@ interface Wish {
   readonly see?: true;
   readonly directives?: readonly ActionDirective[];
   readonly continue?: never;
-  readonly fail?: { readonly code: string; readonly message?: string };
+  readonly fail?: { readonly code: string; readonly message?: string; readonly once?: boolean };
   readonly crash?: string;
   readonly log?: string;
   readonly wait_ms?: number;
@@ -27,6 +27,7 @@ const wishOf = (call: ShellCall): Wish => (call.extensions?.["dev.harnesskit.con
 /** The test handler of an engine, as the contract of the suite describes it. */
 export const createTestEngine = (directory: string) => {
   let handled = 0;
+  const failed = new Set<string | undefined>();
   const seen = (call: ShellCall): ActionDirective => ({
     action_type: "com.example.seen",
     risk_tier: "safe",
@@ -47,8 +48,9 @@ export const createTestEngine = (directory: string) => {
     if (wish.log !== undefined) call.log("conformance", { text: wish.log });
     if (wish.wait_ms !== undefined) await new Promise((resolve) => setTimeout(resolve, wish.wait_ms));
     if (wish.crash !== undefined) throw new Error(wish.crash);
-    if (wish.fail !== undefined) {
-      const { code, message = "It failed.", ...options } = wish.fail;
+    if (wish.fail !== undefined && !(wish.fail.once === true && failed.has(call.requestId))) {
+      failed.add(call.requestId);
+      const { code, message = "It failed.", once: _, ...options } = wish.fail;
       throw new ShellEngineError(code, message, options);
     }
     if (run !== undefined) {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { maxJsonDepth } from "@harnesskit/wire/json";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -16,7 +15,6 @@ const agentOf = (tools: ReturnType<typeof tool>[], options: Partial<AgentOptions
 
 describe("a call", () => {
   it("ends in one result that echoes its ids", async () => {
-    verifies("RUN-30", "RUN-43", "RUN-95", "RUN-96", "RUN-98");
     const echo = tool({
       name: "echo",
       description: "",
@@ -40,7 +38,6 @@ describe("a call", () => {
   });
 
   it("has everything that the core said of it, and runs the same whoever is behind it", async () => {
-    verifies("RUN-45", "RUN-47", "RUN-123");
     const contexts: Record<string, unknown>[] = [];
     const look = toolOf("look", (_input, context) => {
       const { callId, requestId, correlationId, causationId, idempotencyKey, caller, actor } = context;
@@ -90,7 +87,6 @@ describe("a call", () => {
   });
 
   it("may end before an earlier one; what arrives is begun in its order", async () => {
-    verifies("RUN-26", "RUN-28");
     const begun: string[] = [];
     let letGo = () => {};
     const held = new Promise<void>((resolve) => {
@@ -111,7 +107,6 @@ describe("a call", () => {
   });
 
   it("does not run with an input that does not fit", async () => {
-    verifies("RUN-89");
     let runs = 0;
     const input = z.object({ n: z.number() });
     const strict = tool({
@@ -156,7 +151,6 @@ describe("a call", () => {
   });
 
   it("beyond those that may be in flight fails as busy", async () => {
-    verifies("RUN-19");
     const letGo: (() => void)[] = [];
     const wait = toolOf("wait", () => new Promise((resolve) => letGo.push(() => resolve({}))));
     const { core } = await connected(agentOf([wait]));
@@ -173,7 +167,6 @@ describe("a call", () => {
   });
 
   it("with an input above the limit does not run", async () => {
-    verifies("RUN-21");
     let runs = 0;
     const take = toolOf("take", () => void runs++);
     const { core } = await connected(agentOf([take], { limits: { maxToolInputBytes: 100 } }));
@@ -201,7 +194,6 @@ describe("a call", () => {
 });
 
 it("the published example of a call is one, and its result is like the published one", async () => {
-  verifies("RUN-137");
   const search = toolOf("graph_search", () => ({ query_id: "q_123", results: [], warnings: [] }));
   const { core } = await connected(
     defineAgent({ id: "com.graphonomous.core", version: "1.0.0", tools: [search] }),
@@ -245,7 +237,6 @@ it("the published example of a call is one, and its result is like the published
 
 describe("a tool that fails", () => {
   it("with a ToolError says what it says", async () => {
-    verifies("RUN-48");
     const details = { path: "a/b" };
     const fail = toolOf("fail", () => {
       throw new ToolError("file.not_found", "no such file", {
@@ -267,7 +258,6 @@ describe("a tool that fails", () => {
   });
 
   it("with anything else reveals nothing of it, and reports it to onError", async () => {
-    verifies("RUN-50", "RUN-51", "RUN-136");
     const errors: unknown[] = [];
     const cause = new TypeError(`/home/me/s3cret ${token}`);
     const tools = [
@@ -297,7 +287,6 @@ describe("a tool that fails", () => {
   });
 
   it("says name and message in debug where that is switched on, and never the token", async () => {
-    verifies("RUN-52");
     const fail = toolOf("fail", () => {
       throw new TypeError(`cannot ${token} ${"x".repeat(5000)}`);
     });
@@ -374,7 +363,6 @@ describe("an output", () => {
   });
 
   it("above the limit goes whole into a private file, which is gone after the end", async () => {
-    verifies("RUN-134", "RUN-135");
     await using directory = await temporaryDirectory();
     const { path: outputDirectory } = directory;
     const big = { text: "é\u0000".repeat(1000) };
@@ -399,7 +387,6 @@ describe("an output", () => {
   });
 
   it("above the limit fails where files are switched off, or cannot be written", async () => {
-    verifies("RUN-23");
     const give = toolOf("give", ({ bytes }) => ({ t: "x".repeat(bytes - '{"t":""}'.length) }));
     const limits = { maxToolOutputBytes: 1000 };
     const errors: unknown[] = [];
@@ -438,7 +425,6 @@ describe("small frames", () => {
   it.each([1024, 2000, 5000, 70_000])(
     "of %i bytes are never exceeded, whatever a tool returns or throws",
     async (max_frame_bytes) => {
-      verifies("RUN-16");
       await using directory = await temporaryDirectory();
       const { path: outputDirectory } = directory;
       const tools = [

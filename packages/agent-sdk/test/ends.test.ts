@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
@@ -35,7 +34,6 @@ const held = (options: Partial<AgentOptions> = {}, definition: { timeoutMs?: num
 
 describe("a cancelled call", () => {
   it("is acknowledged, aborts its tool's signal, and ends as canceled", async () => {
-    verifies("RUN-39", "RUN-97", "RUN-100", "RUN-102");
     const { agent, runs } = held();
     const { core } = await connected(agent);
     const id = core.call("wait", {}, {}, { request_id: "r" });
@@ -56,7 +54,6 @@ describe("a cancelled call", () => {
   });
 
   it("is acknowledged with the ids of its call, also where the cancellation has none", async () => {
-    verifies("RUN-147");
     const { agent } = held();
     const { core } = await connected(agent);
     const ids = { request_id: "r", correlation_id: "c", causation_id: "d" };
@@ -95,7 +92,6 @@ describe("a cancelled call", () => {
   ])(
     "ends after %s when its tool takes no notice, whose late end is dropped",
     async (_what, more, afterMs) => {
-      verifies("RUN-95");
       const { agent, runs, clock } = held();
       const { core } = await connected(agent);
       const id = core.call("wait");
@@ -134,7 +130,6 @@ describe("a cancelled call", () => {
   });
 
   it("that has ended or never was is not accepted", async () => {
-    verifies("RUN-102");
     const { agent, runs } = held();
     const { core } = await connected(agent);
     const id = core.call("wait");
@@ -175,7 +170,6 @@ describe("a call that runs out of time", () => {
     ["its tool's stricter", { timeout_ms: 1000 }, { timeoutMs: 700 }, 700],
     ["its own stricter", { timeout_ms: 500 }, { timeoutMs: 700 }, 500],
   ])("by %s limit fails with tool.timeout", async (_what, payload, definition, timeoutMs) => {
-    verifies("RUN-88");
     const { agent, runs, clock } = held({}, definition);
     const { core } = await connected(agent);
     const id = core.call("wait", {}, payload);
@@ -264,7 +258,6 @@ type Step = {
 };
 
 it("every call has exactly one result, or none when the core is gone, in whatever order things happen", async () => {
-  verifies("RUN-95", "RUN-96");
   const step: fc.Arbitrary<Step> = fc.record({
     kind: fc.constantFrom(
       "cancel",

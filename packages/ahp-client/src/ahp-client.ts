@@ -2,6 +2,7 @@ import {
   AHP_VERSION,
   type AhpEvent,
   type AhpEventType,
+  ahpEvents,
   type BlockingEventType,
   type Decision,
   type DecisionFor,
@@ -10,10 +11,17 @@ import {
   type NotificationEventType,
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
-import { type CloseReason, callSafely, HarnessError, randomId, systemClock } from "@harnesskit/wire";
-import { SessionListeners, type SessionState } from "@harnesskit/wire/rpc";
+import {
+  type CloseReason,
+  callSafely,
+  type HarnessError,
+  InvalidArgumentError,
+  randomId,
+  systemClock,
+} from "@harnesskit/wire";
+import type { SessionCallOptions, SessionState } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
-import { Calls } from "./calls.ts";
+import { toDecisions, toQueryResult } from "./answers.ts";
 import {
   type AhpCallOptions,
   type AhpClient,
@@ -26,7 +34,7 @@ import {
   type QueryPayload,
 } from "./client-options.ts";
 import { callClassOf, checkedTimeout, Deadlines } from "./deadlines.ts";
-import { AhpUsageError, toFailure } from "./errors.ts";
+import { AhpUsageError } from "./errors.ts";
 import { tracedQuestion, withTrace, withTraces } from "./event-trace.ts";
 import {
   assertEventType,
@@ -38,20 +46,15 @@ import {
   type EventFields,
   type Sender,
 } from "./events.ts";
-import {
-  type AhpHarnessLimits,
-  checkBatch,
-  checkEvent,
-  isAdvertised,
-  toDecisions,
-  toHarnessLimits,
-  toQueryResult,
-} from "./harness-rules.ts";
+import { type AhpHarnessLimits, assertBatch, assertDepth, toHarnessLimits } from "./harness-limits.ts";
 import { HarnessSession } from "./harness-session.ts";
 import { type HeartbeatState, startHeartbeat } from "./heartbeat.ts";
 import { Judge, type Verdict } from "./judge.ts";
-import { NotificationOutbox } from "./notification-outbox.ts";
+import { NotificationQueue } from "./notification-queue.ts";
 import { checkAhpClientOptions } from "./option-names.ts";
+
+/** What can be called: the blocking events, and the two methods beside. */
+type CallName = BlockingEventType | "query" | "batch";
 
 class HarnessClient implements AhpClient {
   readonly sessionId: string;
@@ -62,56 +65,51 @@ class HarnessClient implements AhpClient {
   readonly #deadlines: Deadlines;
   readonly #judge: Judge;
   readonly #session: HarnessSession;
-  readonly #calls: Calls;
-  readonly #outbox: NotificationOutbox;
+  readonly #notifications: NotificationQueue;
   readonly #closing = new AbortController();
-  readonly #listeners = new SessionListeners((error) => this.#report(error, "listener"));
+  readonly #resent: ReadonlySet<CallName>;
+  readonly #maxAttempts: number;
   #events = 0;
   #dropped = 0;
 
   constructor(options: AhpClientOptions) {
     const { clock = systemClock, createId = randomId, framework, version } = options;
     const limits = ahpClientLimits.resolve(options.limits);
-    const { maxInFlight } = limits;
+    const { calls = [], maxAttempts = 2 } = options.resend ?? {};
+    if (!(maxAttempts >= 1)) throw new InvalidArgumentError("resend.maxAttempts must be at least 1");
     this.#options = options;
+    this.#resent = new Set(calls);
+    this.#maxAttempts = maxAttempts;
     this.#startedAt = clock.elapsedMs();
     this.sessionId = options.sessionId ?? createId("ses");
     this.agentId = options.agentId ?? createId("agent");
     this.#sender = { sessionId: this.sessionId, agentId: this.agentId, clock };
     this.#deadlines = new Deadlines(options, limits.maxTimeoutMs);
     this.#judge = new Judge({ failOpen: options.failOpen, onFailOpen: options.onFailOpen });
-    const handshakeTimeoutMs = () => this.#deadlines.of("handshake", undefined);
-    const params = {
-      protocol_version: AHP_VERSION,
-      agent_info: { framework, version, capabilities: [...(options.capabilities ?? [])] },
-      session_id: this.sessionId,
-      agent_id: this.agentId,
-    };
     this.#session = new HarnessSession({
-      endpoint: options,
-      reconnect: options.reconnect,
+      client: options,
       clock,
-      params,
-      maxInFlight,
-      handshakeTimeoutMs,
+      params: {
+        protocol_version: AHP_VERSION,
+        agent_info: { framework, version, capabilities: [...(options.capabilities ?? [])] },
+        session_id: this.sessionId,
+        agent_id: this.agentId,
+      },
+      maxInFlight: limits.maxInFlight,
+      handshakeTimeoutMs: () => this.#deadlines.of("handshake", undefined),
       notifyTimeoutMs: () => this.#deadlines.of("notification", this.harness?.config),
       onDropped: (error) => {
         this.#dropped++;
         this.#report(error, "message");
       },
-      onError: (error) => this.#report(error, "connection"),
-      onState: (state) => {
-        this.#outbox.changed(state);
-        this.#listeners.notify(state);
-      },
+      onAttemptFailed: (error) => this.#report(error, "connection"),
+      onListenerFailed: (error) => this.#report(error, "listener"),
+      onState: (state) => this.#notifications.changed(state),
     });
-    const session = this.#session;
-    this.#calls = new Calls({ session, clock, maxInFlight, resend: options.resend });
-    this.#outbox = new NotificationOutbox({
+    this.#notifications = new NotificationQueue({
       ...limits,
-      session,
+      session: this.#session,
       clock,
-      handshakeTimeoutMs,
       makeReport:
         options.reportLosses === false ? undefined : (payload) => createEvent(this.#sender, "error", payload),
       onLoss: (report) => callSafely(() => this.#options.onLoss?.(report)),
@@ -123,7 +121,7 @@ class HarnessClient implements AhpClient {
   }
 
   onState(listener: (state: SessionState) => void): () => void {
-    return this.#listeners.add(listener);
+    return this.#session.onState(listener);
   }
 
   get harness(): HandshakeResult | undefined {
@@ -136,17 +134,17 @@ class HarnessClient implements AhpClient {
 
   supports(eventType: AhpEventType): boolean {
     assertEventType(eventType);
-    return isAdvertised(this.#session.harness, eventType);
+    const capabilities: readonly string[] = this.harness?.harness_info.capabilities ?? [];
+    return !ahpEvents[eventType].specialised || capabilities.includes(eventType);
   }
 
   stats(): AhpClientStats {
     return {
       events: this.#events,
       ...this.#judge.counts,
-      inFlight: this.#calls.inFlight,
-      ...this.#outbox.counts,
+      ...this.#session.stats(),
+      ...this.#notifications.counts,
       droppedMessages: this.#dropped,
-      reconnects: this.#session.reconnects,
     };
   }
 
@@ -173,18 +171,13 @@ class HarnessClient implements AhpClient {
     options: EventFields & AhpCallOptions,
   ): Promise<Verdict<DecisionFor<T>>> {
     const event = this.#createEvent(eventType, payload, options, true);
-    const timeoutMs = this.#deadlines.of(callClassOf[eventType], this.harness?.config, options.timeoutMs);
+    const call = this.#callOptions(eventType, options, () => assertDepth(event, this.harnessLimits));
     this.#events++;
     let outcome: unknown;
     try {
-      outcome = await this.#calls.send("ahp/event", event, eventType, {
-        timeoutMs,
-        signal: options.signal,
-        events: [event],
-        check: (harness) => checkEvent(event, harness),
-      });
+      outcome = await this.#session.call("ahp/event", event, call);
     } catch (error) {
-      outcome = toFailure(error);
+      outcome = error;
     }
     return this.#judge.verdict(eventType, outcome);
   }
@@ -196,7 +189,9 @@ class HarnessClient implements AhpClient {
   ): NotificationReceipt {
     const event = this.#createEvent(eventType, payload, options, false);
     this.#events++;
-    return this.#outbox.add(event);
+    const isTooDeep = event.depth > this.harnessLimits.maxDepth;
+    if (isTooDeep) this.#notifications.lose(eventType, 0, "depth_exceeded");
+    return { decision: { decision: "allow" }, accepted: !isTooDeep && this.#notifications.add(event) };
   }
 
   async batch(events: readonly BatchEvent[], options: AhpCallOptions = {}): Promise<Verdict<Decision>[]> {
@@ -204,23 +199,19 @@ class HarnessClient implements AhpClient {
     const complete = createBatch(this.#sender, withTraces(events));
     const { length } = complete;
     if (length === 0) return [];
-    const times = this.#times("batch", options);
+    const call = this.#callOptions("batch", options, () => assertBatch(complete, this.harnessLimits));
     this.#events += length;
-    const outcomes = await this.#calls
-      .send("ahp/batch", { events: complete }, "batch", {
-        ...times,
-        events: complete,
-        check: (harness) => checkBatch(complete, harness),
-      })
+    const outcomes = await this.#session
+      .call("ahp/batch", { events: complete }, call)
       .then((result) => toDecisions(result, length))
-      .catch((error: unknown) => complete.map(() => toFailure(error)));
+      .catch((error: unknown) => complete.map(() => error));
     return complete.map(({ event_type }, index) => this.#judge.verdict(event_type, outcomes[index]));
   }
 
   async query(queryType: string, payload: QueryPayload, options: AhpCallOptions = {}): Promise<QueryResult> {
     this.#assertIntroduced();
     const params = createQuery(this.#sender, queryType, payload);
-    return toQueryResult(await this.#calls.send("ahp/query", params, "query", this.#times("query", options)));
+    return toQueryResult(await this.#session.call("ahp/query", params, this.#callOptions("query", options)));
   }
 
   startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void {
@@ -234,19 +225,16 @@ class HarnessClient implements AhpClient {
       isConnected: () => this.#session.state === "ready",
       signal: this.#closing.signal,
       send: (payload) => this.notify("heartbeat", payload),
-      onError: (cause) => {
-        const error = HarnessError.isInstance(cause)
-          ? cause
-          : new HarnessError("handler_failed", "the state of a heartbeat failed", { cause });
+      onError: (error) => {
         this.#report(error, "heartbeat");
-        this.#outbox.lose({ type: "heartbeat", bytes: 0 }, error.code);
+        this.#notifications.lose("heartbeat", 0, error.code);
       },
     });
   }
 
   async flush({ timeoutMs = 5000 }: { readonly timeoutMs?: number } = {}): Promise<boolean> {
     const wait = { clock: this.#sender.clock, name: "flush", timeoutMs: checkedTimeout(timeoutMs) };
-    return within(this.#outbox.whenEmpty(), wait).then(
+    return within(this.#notifications.whenEmpty(), wait).then(
       () => true,
       () => false,
     );
@@ -265,6 +253,21 @@ class HarnessClient implements AhpClient {
     await this.close();
   }
 
+  /** A call that was sent and lost its connection is sent again only where `resend` names it. Throws `invalid_argument`. */
+  #callOptions(
+    name: CallName,
+    { timeoutMs, signal }: AhpCallOptions,
+    beforeSend?: () => void,
+  ): SessionCallOptions {
+    const callClass = name === "query" || name === "batch" ? name : callClassOf[name];
+    return {
+      timeoutMs: this.#deadlines.of(callClass, this.harness?.config, timeoutMs),
+      signal,
+      maxAttempts: this.#resent.has(name) ? this.#maxAttempts : 1,
+      beforeSend,
+    };
+  }
+
   /** Calls before the first handshake fail, unless one is being retried. */
   #assertIntroduced(): void {
     if (this.harness || this.state === "connecting" || this.state === "closed") return;
@@ -281,10 +284,6 @@ class HarnessClient implements AhpClient {
     assertEventType(eventType);
     assertKind(eventType, blocking);
     return createEvent(this.#sender, eventType, payload, withTrace(fields));
-  }
-
-  #times(callClass: "query" | "batch", { timeoutMs, signal }: AhpCallOptions) {
-    return { timeoutMs: this.#deadlines.of(callClass, this.harness?.config, timeoutMs), signal };
   }
 
   #report(error: HarnessError, kind: AhpErrorContext["kind"]): void {

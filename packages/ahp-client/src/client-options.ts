@@ -16,19 +16,19 @@ import {
   type CloseReason,
   type CreateId,
   defineLimits,
+  type Exchange,
   type HarnessError,
   type LimitsOf,
   type Transport,
 } from "@harnesskit/wire";
-import type { ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
+import type { ExchangeCall, ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
 import type { DeadlineOptions } from "./deadlines.ts";
 import type { FailureCode } from "./errors.ts";
 import type { BatchEvent, EventFields } from "./events.ts";
-import type { AhpExchange } from "./exchange-line.ts";
-import type { AhpHarnessLimits } from "./harness-rules.ts";
+import type { AhpHarnessLimits } from "./harness-limits.ts";
 import type { HeartbeatState } from "./heartbeat.ts";
 import type { FailOpenDecisions, OnFailOpen, Verdict } from "./judge.ts";
-import type { LossReport } from "./losses.ts";
+import type { LossReport } from "./loss-report.ts";
 
 /** What one client may use at most. */
 export const ahpClientLimits = defineLimits({
@@ -42,6 +42,9 @@ export const ahpClientLimits = defineLimits({
   maxTimeoutMs: 600_000,
 });
 export type AhpClientLimits = LimitsOf<typeof ahpClientLimits>;
+
+/** One message out, one reply back or none: `createHttpExchange` of transport-http is one. It may reject. */
+export type AhpExchange = Exchange<ExchangeCall>;
 
 /** The way to the harness; exactly one of the three. */
 export type HarnessEndpoint =

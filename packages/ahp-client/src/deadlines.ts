@@ -1,6 +1,6 @@
 import { type BlockingEventType, defaultAhpLimits, type HarnessConfig } from "@harnesskit/protocol/ahp";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { usable } from "./harness-rules.ts";
+import { usable } from "./harness-limits.ts";
 
 /** What may wait for how long: the calls, and the blocking events by what they hold up. */
 export type CallClass =

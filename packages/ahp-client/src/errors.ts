@@ -1,6 +1,6 @@
 import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
-import type { Line } from "./line.ts";
+import { causesOf, connectionEndOf, connectionFailureOf } from "@harnesskit/wire/rpc";
 
 /** Why a call has no answer of the harness that could be used. */
 export type FailureCode =
@@ -73,79 +73,6 @@ export class AhpUsageError extends HarnessError<UsageErrorCode> {
   static override readonly brand = "AhpUsageError";
 }
 
-const failureCodes: Readonly<Record<string, FailureCode>> = {
-  request_timeout: "timeout",
-  request_cancelled: "cancelled",
-  connection_closed: "connection_lost",
-  transport_failed: "connection_lost",
-  child_exited: "connection_lost",
-  tls_failed: "unreachable",
-  unavailable: "unreachable",
-  server_error: "harness_error",
-  unauthorized: "unauthorized",
-  forbidden: "unauthorized",
-  frame_too_large: "unsendable",
-  invalid_argument: "unsendable",
-  request_too_large: "unsendable",
-  buffer_full: "overloaded",
-};
-
-/** What the system says of a connection that was not established. */
-const unconnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
-
-/** Why a harness, or this side of it, ended a connection that was there: these are answers. */
-const endings: Readonly<Record<string, FailureCode>> = {
-  message_too_big: "unsendable",
-  // Only what arrives can be too large for a connection to go on.
-  frame_too_large: "invalid_answer",
-  policy_violation: "harness_error",
-  protocol_violation: "invalid_answer",
-  unsupported_data: "invalid_answer",
-  invalid_data: "invalid_answer",
-  invalid_message: "invalid_answer",
-};
-
-interface Cause {
-  readonly code?: unknown;
-  readonly cause?: unknown;
-  readonly closedBy?: unknown;
-  readonly message?: unknown;
-  readonly stderrTail?: unknown;
-}
-
-/** An error and its causes, the innermost last. */
-const causesOf = (thrown: unknown): readonly Cause[] => {
-  const causes: Cause[] = [];
-  let current = thrown;
-  while (causes.length < 6 && typeof current === "object" && current !== null) {
-    causes.push(current);
-    current = (current as Cause).cause;
-  }
-  return causes;
-};
-
-/** What one of the causes says of a connection's end, in a code and in words. */
-const connectionEnd = (
-  thrown: unknown,
-): { readonly code: FailureCode; readonly text: string } | undefined => {
-  for (const { code, message, closedBy } of causesOf(thrown)) {
-    const ending = typeof code === "string" && Object.hasOwn(endings, code) ? endings[code] : undefined;
-    if (ending) return { code: closedBy === "here" ? "invalid_answer" : ending, text: String(message) };
-  }
-  return undefined;
-};
-
-/** These statuses are a harness's own; others say that a gateway found no harness. */
-const busy: ReadonlySet<unknown> = new Set([429, 503]);
-
-const failureCodeOf = (thrown: unknown): FailureCode => {
-  const code = (HarnessError.isInstance(thrown) ? failureCodes[thrown.code] : undefined) ?? "invalid_answer";
-  if (code === "unreachable" && busy.has((thrown as { status?: unknown }).status)) return "overloaded";
-  if (code !== "connection_lost") return code;
-  const wasUnconnected = causesOf(thrown).some((cause) => unconnected.has(cause.code as string));
-  return wasUnconnected ? "unreachable" : (connectionEnd(thrown)?.code ?? code);
-};
-
 interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
@@ -160,13 +87,12 @@ export const firstIssue = ({ issues }: { readonly issues: readonly Issue[] }): s
 const safeText = (text: string): string => displayText(text, { maxLength: 300 });
 
 /** The child process whose end ended the connection. */
-const childEnd = (thrown: unknown): Cause | undefined =>
-  causesOf(thrown).find(({ code }) => code === "child_exited");
+const childEnd = (thrown: unknown) => causesOf(thrown).find(({ code }) => code === "child_exited");
 
 const describeThrown = (thrown: unknown): string => {
   if (!(thrown instanceof Error)) return "it failed without an error";
-  const ending = connectionEnd(thrown)?.text ?? childEnd(thrown)?.message;
-  return ending === undefined || ending === thrown.message ? thrown.message : `${thrown.message}: ${ending}`;
+  const { message } = connectionEndOf(thrown) ?? childEnd(thrown) ?? thrown;
+  return message === thrown.message ? thrown.message : `${thrown.message}: ${message}`;
 };
 
 /** What the reference and our servers answer where no handler decides an event of this type. */
@@ -184,19 +110,19 @@ export const toFailure = (thrown: unknown): AhpFailure => {
     const code = isNotHandled(thrown) ? "not_handled" : "harness_error";
     return new AhpFailure(code, text, { cause: thrown, rpcCode, rpcMessage: message });
   }
-  return new AhpFailure(failureCodeOf(thrown), safeText(describeThrown(thrown)), { cause: thrown });
+  const kind = connectionFailureOf(thrown);
+  const code = kind === "refused" ? "harness_error" : kind;
+  return new AhpFailure(code, safeText(describeThrown(thrown)), { cause: thrown });
 };
 
 /**
- * As {@link toFailure}, for a request before which so many unexpected messages had come over its line: a harness that has
- * sent more since is not absent, though no answer came.
+ * As {@link toFailure}, for an attempt to connect that found this out of the harness: one that sends what is no answer is
+ * not absent.
  */
-export const toLineFailure = (thrown: unknown, line: Line | undefined, unexpected: number): AhpFailure => {
+export const toConnectFailure = (thrown: unknown, lastFault: HarnessError | undefined): AhpFailure => {
   const failure = toFailure(thrown);
-  const isAbsent = !line || line.unexpected.count === unexpected;
-  if (isAbsent || !(failure.code === "timeout" || failure.code === "connection_lost")) return failure;
-  const what = safeText(line.unexpected.last ?? "");
-  const text = `what the harness sent does not answer the call (${what}): ${failure.message}`;
+  if (!lastFault || !(failure.code === "timeout" || isLoss(failure))) return failure;
+  const text = `what the harness sent is no answer (${safeText(lastFault.message)}): ${failure.message}`;
   return new AhpFailure("invalid_answer", text, { cause: failure });
 };
 
@@ -228,9 +154,9 @@ export const withStderr = (failure: AhpFailure): AhpFailure => {
 export const isLoss = ({ code }: AhpFailure): boolean => code === "connection_lost" || code === "unreachable";
 
 /** True when the harness refused a call because it knows no handshake of this agent (any more): it was not handled. */
-export const wantsHandshake = ({ code, cause }: AhpFailure): boolean => {
-  if (code !== "harness_error" || !ProtocolError.isInstance(cause)) return false;
-  const { data } = cause;
+export const wantsHandshake = (error: unknown): boolean => {
+  if (!ProtocolError.isInstance(error)) return false;
+  const { data } = error;
   return (
     typeof data === "object" && data !== null && "reason" in data && data.reason === "handshake_required"
   );

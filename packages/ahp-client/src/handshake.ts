@@ -6,8 +6,8 @@ import {
   HandshakeResultSchema,
 } from "@harnesskit/protocol/ahp";
 import { displayText } from "@harnesskit/wire";
-import { AhpFailure, firstIssue, toLineFailure } from "./errors.ts";
-import type { Line, LineRequestOptions } from "./line.ts";
+import type { RpcConnection, SessionWait } from "@harnesskit/wire/rpc";
+import { AhpFailure, firstIssue, toFailure } from "./errors.ts";
 
 /** The part of a version that must agree. */
 const majorVersionOf = (version: string): string | undefined => /^(\d{1,9})(?:\.|$)/.exec(version)?.[1];
@@ -21,16 +21,15 @@ const mismatch = (version: string, cause?: unknown): AhpFailure =>
 
 /** Says who the agent is, and checks that the harness speaks the same major version. Rejects with an {@link AhpFailure}. */
 export const shakeHands = async (
-  line: Line,
+  connection: RpcConnection,
   params: HandshakeParams,
-  options: LineRequestOptions,
+  wait: SessionWait,
 ): Promise<HandshakeResult> => {
-  const { count } = line.unexpected;
   let answer: unknown;
   try {
-    answer = await line.request("ahp/handshake", params, options);
+    answer = await connection.request("ahp/handshake", params, wait);
   } catch (error) {
-    const failure = toLineFailure(error, line, count);
+    const failure = toFailure(error);
     if (failure.rpcCode !== AhpErrorCode.UnsupportedVersion) throw failure;
     const { rpcCode, rpcMessage = "" } = failure;
     throw new AhpFailure("version_mismatch", failure.message, { cause: error, rpcCode, rpcMessage });

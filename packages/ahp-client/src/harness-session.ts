@@ -1,63 +1,42 @@
-import type { HandshakeParams, HandshakeResult } from "@harnesskit/protocol/ahp";
-import { type Clock, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import type { AhpEvent, HandshakeParams, HandshakeResult } from "@harnesskit/protocol/ahp";
+import type { Clock, HarnessError } from "@harnesskit/wire";
 import {
   ClientSession,
   type ConnectOptions,
-  type ReadyConnection,
   resolveReconnect,
+  type SessionCallOptions,
   type SessionState,
   type SessionWait,
-  SharedRun,
 } from "@harnesskit/wire/rpc";
-import type { AhpClientOptions, HarnessEndpoint } from "./client-options.ts";
+import { within } from "@harnesskit/wire/time";
+import type { AhpClientOptions } from "./client-options.ts";
+import { connectorOf, type HarnessConnection } from "./connections.ts";
 import {
   AhpFailure,
   type FailureCode,
   isLoss,
+  toConnectFailure,
   toFailure,
-  toLineFailure,
   toOpenFailure,
+  wantsHandshake,
   withStderr,
 } from "./errors.ts";
-import { exchangeSource } from "./exchange-line.ts";
 import { shakeHands } from "./handshake.ts";
-import type { Line, LineSource, OnDropped } from "./line.ts";
-import { channelSource, transportSource } from "./peer-line.ts";
-
-/** A line with the handshake that succeeded over it; another object for each handshake. */
-export type ReadyLine = ReadyConnection<Line, HandshakeResult>;
-
-/** The sender of an event. */
-export type Origin = Pick<HandshakeParams, "session_id" | "agent_id">;
 
 export interface HarnessSessionOptions {
-  readonly endpoint: HarnessEndpoint;
-  readonly reconnect: AhpClientOptions["reconnect"];
+  readonly client: AhpClientOptions;
   readonly clock: Clock;
   readonly params: HandshakeParams;
   readonly maxInFlight: number;
   readonly handshakeTimeoutMs: () => number;
   /** How long a notification may take over an exchange. */
   readonly notifyTimeoutMs: () => number;
-  readonly onDropped: OnDropped;
+  readonly onDropped: (error: HarnessError) => void;
   readonly onState: (state: SessionState) => void;
+  readonly onListenerFailed: (error: HarnessError) => void;
   /** Reports each failed attempt that no caller asked for. */
-  readonly onError: (error: HarnessError) => void;
+  readonly onAttemptFailed: (error: HarnessError) => void;
 }
-
-/** Throws `invalid_argument` unless exactly one way is given. */
-const sourceOf = (options: HarnessSessionOptions): LineSource => {
-  const { transport, channel, exchange } = options.endpoint;
-  const [source, another] = [
-    transport && transportSource(transport, options),
-    channel && channelSource(channel, options),
-    exchange && exchangeSource(exchange, options),
-  ].filter((given) => given !== undefined);
-  if (source && !another) return source;
-  throw new InvalidArgumentError("give exactly one of transport, channel and exchange");
-};
-
-const closedFailure = (cause?: unknown) => new AhpFailure("closed", "the client is closed", { cause });
 
 /** A harness that refused the handshake, or whose answer to it was not valid, is there. */
 const answers: ReadonlySet<FailureCode> = new Set([
@@ -70,35 +49,42 @@ const answers: ReadonlySet<FailureCode> = new Set([
 /** Errors that another attempt cannot mend. */
 const isPermanent = ({ code }: AhpFailure): boolean => code === "version_mismatch" || code === "unauthorized";
 
-/** The client session with a harness: its errors are {@link AhpFailure}s, and it renews forgotten handshakes. */
+/** The client session with a harness: its errors are {@link AhpFailure}s, and it repeats forgotten handshakes. */
 export class HarnessSession {
+  /** Notifications that may be unsettled at one time without losing their order. */
+  readonly maxUnsettled: number;
   readonly #options: HarnessSessionOptions;
-  readonly #source: LineSource;
-  readonly #session: ClientSession<Line, HandshakeResult>;
-  readonly #renewals = new Map<string, SharedRun<HandshakeResult>>();
+  readonly #session: ClientSession<HarnessConnection, HandshakeResult>;
+  readonly #closing = new AbortController();
+  /** Repeated handshakes in progress, by the session that they introduce. */
+  readonly #handshakes = new Map<string, Promise<HandshakeResult>>();
+  #harness: HandshakeResult | undefined;
 
   /** Throws `invalid_argument`. */
   constructor(options: HarnessSessionOptions) {
-    const { clock, params, maxInFlight, handshakeTimeoutMs, onState, onError } = options;
-    const reconnect = resolveReconnect(options.reconnect);
-    const source = sourceOf(options);
+    const { client, params } = options;
+    const reconnect = resolveReconnect(client.reconnect);
+    const connector = connectorOf(client, { ...options, signal: this.#closing.signal });
     this.#options = options;
-    this.#source = source;
+    this.maxUnsettled = connector.maxUnsettled;
     this.#session = new ClientSession({
-      clock,
-      reconnect: source.reopens ? reconnect : undefined,
-      maxWaitingCalls: maxInFlight,
-      timeoutMs: handshakeTimeoutMs,
-      onState,
+      ...options,
+      reconnect: connector.reopens ? reconnect : undefined,
+      timeoutMs: options.handshakeTimeoutMs,
       open: (signal, onOver) =>
-        source.open(signal, onOver).catch((error: unknown) => {
+        connector.open(signal, onOver).catch((error: unknown) => {
           throw toOpenFailure(error);
         }),
-      introduce: (line, wait) => shakeHands(line, params, wait),
+      introduce: async (connection, wait) => {
+        this.#harness = await shakeHands(connection, params, wait);
+        return this.#harness;
+      },
+      recover: (error, connection, sent, wait) => this.recover(error, connection, eventsOf(sent), wait),
       // Endless attempts go on until the client is closed.
       isFinal: (error) => Number.isFinite(reconnect?.maxAttempts) && isPermanent(toFailure(error)),
-      onAttemptFailed: onError,
-      toError: (error, line) => toLineFailure(error, line, 0),
+      toError: (error, connection) => toConnectFailure(error, connection?.lastFault),
+      toWaitError: (error) => this.#toWaitFailure(error),
+      toCallError: (error, { signal }) => (signal?.aborted ? toFailure(error) : this.#toFailure(error)),
     });
   }
 
@@ -110,88 +96,114 @@ export class HarnessSession {
     return this.#session.closed;
   }
 
-  /** The line in use; undefined while not connected. */
-  get ready(): ReadyLine | undefined {
-    return this.#session.ready;
+  /** The connection in use; undefined while disconnected. */
+  get connection(): HarnessConnection | undefined {
+    return this.#session.ready?.connection;
   }
 
   /** The result of the last handshake that succeeded. */
   get harness(): HandshakeResult | undefined {
-    return this.#session.introduction;
+    return this.#harness;
   }
 
-  get reconnects(): number {
-    return this.#session.stats().reconnects;
+  stats() {
+    return this.#session.stats();
   }
 
-  /** Opens a line unless one is open, and shakes hands over it. */
+  onState(listener: (state: SessionState) => void): () => void {
+    return this.#session.onState(listener);
+  }
+
+  /** Opens a connection unless one is open, and shakes hands over it. Rejects with an {@link AhpFailure}. */
   async connect(options: ConnectOptions): Promise<HandshakeResult> {
-    const { ready } = this.#session;
-    const shaken = ready ? this.#renewOwn(ready, options) : this.#session.connect(options);
     try {
-      return (await shaken).introduction;
+      const { connection } = this;
+      if (connection) return await this.#shakeAgain(connection, this.#options.params, options);
+      return (await this.#session.connect(options)).introduction;
     } catch (error) {
       throw withStderr(this.#toFailure(error));
     }
   }
 
-  /** The line in use, or the next one. Fails when none comes in time. */
-  async whenReady(options: SessionWait): Promise<ReadyLine> {
-    try {
-      return await this.#session.whenReady(options);
-    } catch (error) {
-      throw this.#toFailure(error);
-    }
+  /** Calls the harness. Rejects with an {@link AhpFailure}. */
+  call(method: string, params: unknown, options: SessionCallOptions): Promise<unknown> {
+    return this.#session.request(method, params, options);
   }
 
-  /** A call failed over this line. */
-  failed({ connection }: ReadyLine, failure: AhpFailure): void {
-    if (failure.rpcCode !== undefined) this.#session.confirm(connection);
-    if (isLoss(failure)) this.#session.drop(connection, failure);
-  }
-
-  /** The harness answered a call over this line. */
-  answered({ connection }: ReadyLine): void {
-    this.#session.confirm(connection);
+  /** A notification failed over this connection. */
+  failed(connection: HarnessConnection, error: unknown): void {
+    this.#session.failed(connection, error);
   }
 
   /**
    * Shakes hands again after a refusal for want of a handshake: the harness has forgotten this agent; or it keeps one
    * handshake for each session, as over HTTP, and an event that its caller built is of another session.
    */
-  async renew(ready: ReadyLine, refused: readonly Origin[], options: SessionWait): Promise<void> {
-    const bySession = new Map(refused.map((origin) => [origin.session_id, origin]));
-    const isOwn = bySession.delete(this.#options.params.session_id) || bySession.size === 0;
-    await Promise.all([
-      isOwn && this.ready === ready ? this.#renewOwn(ready, options) : undefined,
-      ...[...bySession.values()].map((origin) => this.#introduce(ready, origin, options)),
-    ]);
+  async recover(
+    error: unknown,
+    connection: HarnessConnection,
+    refused: readonly Pick<AhpEvent, "session_id" | "agent_id">[],
+    wait: SessionWait,
+  ): Promise<boolean> {
+    if (!wantsHandshake(error)) return false;
+    const { params } = this.#options;
+    const senders = new Map(
+      refused.map(({ session_id, agent_id }) => [session_id, { session_id, agent_id }]),
+    );
+    if (senders.size === 0 || senders.has(params.session_id)) senders.set(params.session_id, params);
+    await Promise.all(
+      [...senders.values()].map((sender) => this.#shakeAgain(connection, { ...params, ...sender }, wait)),
+    );
+    return true;
   }
 
   /** Settles what waits, at once. Idempotent. */
   async close(): Promise<void> {
-    await this.#session.close();
-    await this.#source.close().catch(() => {});
+    const closing = this.#session.close();
+    this.#closing.abort();
+    await closing.catch(() => {});
   }
 
-  /** The former handshake stays in force where the line is still of use. */
-  async #renewOwn(ready: ReadyLine, options: SessionWait): Promise<ReadyLine> {
+  /** One handshake for all that want it at the same time. The former one stays in force where this one is refused. */
+  async #shakeAgain(
+    connection: HarnessConnection,
+    params: HandshakeParams,
+    { timeoutMs, signal }: SessionWait,
+  ): Promise<HandshakeResult> {
+    const { clock, handshakeTimeoutMs } = this.#options;
+    const { session_id: id } = params;
+    const shaking = this.#handshakes.get(id) ?? this.#begin(connection, params);
+    this.#handshakes.set(id, shaking);
+    const name = "ahp/handshake";
+    return within(shaking, { clock, name, timeoutMs: timeoutMs ?? handshakeTimeoutMs(), signal });
+  }
+
+  async #begin(connection: HarnessConnection, params: HandshakeParams): Promise<HandshakeResult> {
+    const isOwn = params.session_id === this.#options.params.session_id;
     try {
-      return await this.#session.renew(ready, options);
+      const harness = await shakeHands(connection, params, { timeoutMs: this.#options.handshakeTimeoutMs() });
+      if (isOwn) this.#harness = harness;
+      return harness;
     } catch (error) {
-      const failure = this.#toFailure(error);
-      if (isLoss(failure) || failure.code === "version_mismatch") {
-        this.#session.drop(ready.connection, failure);
+      const failure = toFailure(error);
+      if (isOwn && (isLoss(failure) || failure.code === "version_mismatch")) {
+        this.#session.drop(connection, failure);
       }
       throw failure;
+    } finally {
+      this.#handshakes.delete(params.session_id);
     }
   }
 
-  /** What ended a wait for a connection: the last attempt says why, where it reached the harness. */
   #toFailure(error: unknown): AhpFailure {
-    if (this.state === "closed") return closedFailure(error);
-    const failure = toFailure(error);
-    if (failure === error || failure.code === "cancelled" || failure.code === "overloaded") return failure;
+    if (this.state !== "closed") return toFailure(error);
+    return new AhpFailure("closed", "the client is closed", { cause: error });
+  }
+
+  /** What ended a wait for a connection: the last attempt says why, where it reached the harness. */
+  #toWaitFailure(error: unknown): AhpFailure {
+    const failure = this.#toFailure(error);
+    if (failure.code !== "timeout" && failure.code !== "connection_lost") return failure;
     const reason = this.#session.error && toFailure(this.#session.error);
     const found =
       failure.code === "timeout" ? "no connection to the harness in time" : "no connection to the harness";
@@ -201,18 +213,10 @@ export class HarnessSession {
       { cause: reason ?? failure },
     );
   }
-
-  async #introduce(ready: ReadyLine, origin: Origin, options: SessionWait): Promise<void> {
-    const { clock, params, handshakeTimeoutMs } = this.#options;
-    const { timeoutMs = handshakeTimeoutMs(), signal } = options;
-    const { session_id: session, agent_id } = origin;
-    const shared = this.#renewals.get(session) ?? new SharedRun<HandshakeResult>();
-    this.#renewals.set(session, shared);
-    const other = { ...params, session_id: session, agent_id };
-    const run = (stop: AbortSignal) =>
-      shakeHands(ready.connection, other, { timeoutMs, signal: stop }).finally(() =>
-        this.#renewals.delete(session),
-      );
-    await shared.join(run, { clock, name: "ahp/handshake", timeoutMs, signal });
-  }
 }
+
+/** The events that a call sends; none for a query. */
+const eventsOf = (params: unknown): readonly AhpEvent[] => {
+  const { events, event_type: type } = params as { events?: readonly AhpEvent[]; event_type?: string };
+  return events ?? (type === undefined ? [] : [params as AhpEvent]);
+};

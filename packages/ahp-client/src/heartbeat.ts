@@ -1,5 +1,5 @@
 import type { EventPayloadInput } from "@harnesskit/protocol/ahp";
-import { type Clock, InvalidArgumentError } from "@harnesskit/wire";
+import { type Clock, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 
 /** The fields of a heartbeat that the agent provides. */
 export type HeartbeatState = Omit<EventPayloadInput<"heartbeat">, "uptime_ms" | "total_events_processed"> & {
@@ -19,7 +19,7 @@ export interface HeartbeatOptions {
   readonly signal: AbortSignal;
   readonly send: (payload: EventPayloadInput<"heartbeat">) => void;
   /** Receives what a `state` threw, or an invalid state; that heartbeat is left out, and counts as lost. */
-  readonly onError: (cause: unknown) => void;
+  readonly onError: (error: HarnessError) => void;
 }
 
 /** Sends a heartbeat now and in each interval. Returns a function that ends it. Throws `invalid_argument`. */
@@ -45,7 +45,8 @@ export const startHeartbeat = (options: HeartbeatOptions): (() => void) => {
         const uptimeMs = Math.max(0, Math.round(clock.elapsedMs() - startedAt));
         send({ total_events_processed: events(), ...own, uptime_ms: uptimeMs });
       } catch (cause) {
-        onError(cause);
+        const error = new HarnessError("handler_failed", "the state of a heartbeat failed", { cause });
+        onError(HarnessError.isInstance(cause) ? cause : error);
       }
     }
     if (!isOver) cancel = clock.after(intervalMs, next);

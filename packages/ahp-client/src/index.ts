@@ -1,4 +1,4 @@
-export type { ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
+export type { ExchangeCall, ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
 export { createAhpClient } from "./ahp-client.ts";
 export {
   type AhpCallOptions,
@@ -8,6 +8,7 @@ export {
   type AhpClientStats,
   type AhpConnectOptions,
   type AhpErrorContext,
+  type AhpExchange,
   ahpClientLimits,
   type HarnessEndpoint,
   type NotificationReceipt,
@@ -23,8 +24,7 @@ export {
   type UsageErrorCode,
 } from "./errors.ts";
 export type { BatchEvent, EventFields } from "./events.ts";
-export type { AhpExchange, ExchangeCall } from "./exchange-line.ts";
-export type { AhpHarnessLimits } from "./harness-rules.ts";
+export type { AhpHarnessLimits } from "./harness-limits.ts";
 export type { HeartbeatState } from "./heartbeat.ts";
 export {
   type ClientVerdict,
@@ -34,7 +34,7 @@ export {
   refusingDecision,
   type Verdict,
 } from "./judge.ts";
-export type { LossReport } from "./losses.ts";
+export type { LossReport } from "./loss-report.ts";
 export {
   type ChangeableField,
   describeLeftover,

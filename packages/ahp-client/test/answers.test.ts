@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { ahpEvents } from "@harnesskit/protocol/ahp";
 import { createManualClock } from "@harnesskit/wire/testing";
 import * as fc from "fast-check";
@@ -52,7 +51,6 @@ const expectAllRefused = (
 
 describe("an answer that cannot be used", () => {
   it.each(["1.0", 2, null, undefined])("has jsonrpc %j: every call is refused at once", async (jsonrpc) => {
-    verifies("AHP-63", "AHP-187", "AHP-188", "AHP-189", "AHP-190", "AHP-191", "AHP-193");
     const judged = await judgedWith((message, { write }) =>
       write({ jsonrpc, id: message.id, result: { decision: "allow", answer: 1 } }),
     );
@@ -66,7 +64,6 @@ describe("an answer that cannot be used", () => {
   });
 
   it("has another id: it settles no call, and is counted and told", async () => {
-    verifies("AHP-64");
     const clock = createManualClock();
     const told: string[] = [];
     const { harness, client } = await connected(
@@ -93,7 +90,6 @@ describe("an answer that cannot be used", () => {
   });
 
   it("is an error: its code and message reach the caller", async () => {
-    verifies("AHP-65", "AHP-187", "AHP-188", "AHP-189", "AHP-190", "AHP-191", "AHP-192", "AHP-193");
     const judged = await judgedWith((message, connection) =>
       connection.fail(message, -32603, "Handler error: \u202edown", { reason: "handler_failed" }),
     );
@@ -107,7 +103,6 @@ describe("an answer that cannot be used", () => {
   });
 
   it("has no result, or has an error beside it, or an error that is none", async () => {
-    verifies("AHP-66");
     for (const fields of [
       {},
       { result: { decision: "allow" }, error: { code: 1, message: "m" } },
@@ -124,7 +119,6 @@ describe("an answer that cannot be used", () => {
   });
 
   it("is no decision of the event's type, though it may be one of another", async () => {
-    verifies("AHP-58");
     const own = (message: Message) => message.params.event_type as keyof typeof agreements;
     const judged = await judgedWith((message, connection) =>
       connection.reply(
@@ -153,7 +147,6 @@ describe("an answer that cannot be used", () => {
     [{ decision: "permit" }, "decision: "],
     ["allow", "Invalid input: expected object"],
   ])("is %j: the reason says what is wrong, and in which field", async (result, problem) => {
-    verifies("AHP-218");
     const { client } = await connected(afterHandshake((message, { reply }) => reply(message, result)));
     const verdict = await ask(client, "pre_action");
     expectRefused(verdict, "pre_action", "invalid_decision");
@@ -161,7 +154,6 @@ describe("an answer that cannot be used", () => {
   });
 
   it("has the number of a request's id: the reason says so", async () => {
-    verifies("AHP-64", "AHP-218");
     const clock = createManualClock();
     const { client } = await connected(
       afterHandshake((_message, { write }) =>
@@ -178,7 +170,6 @@ describe("an answer that cannot be used", () => {
   });
 
   it("has null beside its error or its result: it is as if the null had not come", async () => {
-    verifies("AHP-101");
     const error = { code: -32603, message: "no" };
     const failing = await judgedWith((message, { write }) =>
       write({ jsonrpc: "2.0", id: message.id, result: null, error }),
@@ -215,7 +206,6 @@ describe("a batch", () => {
     connected(afterHandshake((message, { reply }) => reply(message, result)));
 
   it.each([0, 1, 2, 4, 100])("that is answered with %d decisions is blocked as a whole", async (count) => {
-    verifies("AHP-69", "AHP-192");
     const { client } = await answering({ decisions: Array(count).fill({ decision: "allow" }) });
     const verdicts = await client.batch(events);
     expect(verdicts).toHaveLength(3);
@@ -225,7 +215,6 @@ describe("a batch", () => {
   it.each([null, {}, [], { decisions: null }, { decisions: { length: 3 } }])(
     "that is answered with %j is blocked",
     async (result) => {
-      verifies("AHP-192");
       const { client } = await answering(result);
       for (const verdict of await client.batch(events))
         expectRefused(verdict, "pre_action", "invalid_answer");

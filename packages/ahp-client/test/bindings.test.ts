@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { createUnixTransport } from "@harnesskit/transport-uds";
@@ -52,7 +51,6 @@ const expectSpoken = (texts: readonly string[]) => {
 
 describe("on the wire", () => {
   it("of stdio each message is a line to the standard input of a child that was started for it", async () => {
-    verifies("AHP-103", "AHP-104");
     const directory = await mkdtemp(join(tmpdir(), "ahp-"));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
     const log = join(directory, "stdin");
@@ -78,7 +76,6 @@ describe("on the wire", () => {
   });
 
   it("of a Unix socket each message is a line, without a length before it", async () => {
-    verifies("AHP-106");
     const directory = await mkdtemp(join(tmpdir(), "ahp-"));
     const path = join(directory, "s");
     let raw = "";
@@ -114,7 +111,6 @@ describe("on the wire", () => {
   ])(
     "of HTTP each message is the body of one POST, with its credentials: %j",
     async (credentials, name, value) => {
-      verifies("AHP-79", "AHP-107", "AHP-110", "AHP-112");
       const bodies: string[] = [];
       const requests: IncomingMessage[] = [];
       const server = createHttpServer(async (request, response) => {
@@ -170,7 +166,6 @@ describe("on the wire", () => {
   };
 
   it("of a WebSocket each message is one text frame, and a ping is answered", async () => {
-    verifies("AHP-113", "AHP-116");
     const { frames, sockets, url } = await startWebSocket();
     const client = clientOf({ transport: createWebSocketTransport({ url }) });
     await speak(client);
@@ -190,7 +185,6 @@ describe("on the wire", () => {
   ])(
     "of a WebSocket credentials go in a header, or in the query: %j",
     async (credentials, name, value, query) => {
-      verifies("AHP-80", "AHP-115");
       const { requests, url } = await startWebSocket();
       await clientOf({ transport: createWebSocketTransport({ url, credentials }) }).connect();
       const inQuery = createWebSocketTransport({ url, credentials, credentialsIn: "query" });

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { FrameTooLargeError, HarnessError, TransportError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -80,7 +79,6 @@ describe("over an exchange", () => {
   });
 
   it("no reply is the end of a notification, and no answer to a request", async () => {
-    verifies("AHP-110");
     const parts = await start();
     parts.handle = () => undefined;
     parts.client.notify("post_action", {});
@@ -100,7 +98,6 @@ describe("over an exchange", () => {
     ["null", () => null],
     ["a list", () => []],
   ])("a reply to a notification with %s says that it was taken", async (_what, reply) => {
-    verifies("AHP-217");
     const parts = await start();
     parts.handle = reply;
     parts.client.notify("post_action", {});
@@ -110,7 +107,6 @@ describe("over an exchange", () => {
   });
 
   it("the call of a notification does not wait for the reply", async () => {
-    verifies("AHP-168", "AHP-3");
     const parts = await start();
     const replies: (() => void)[] = [];
     parts.handle = () => new Promise<void>((resolve) => replies.push(resolve));
@@ -152,7 +148,6 @@ describe("over an exchange", () => {
   });
 
   it("a reply whose id is the number of the request's says so", async () => {
-    verifies("AHP-218");
     const parts = await start();
     parts.handle = (message) => ({ ...ok(message, { decision: "allow" }), id: Number(message.id) });
     expect(await parts.client.decide("pre_action", {})).toMatchObject({

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createAhpClient } from "../src/index.ts";
@@ -18,7 +17,6 @@ import { agreements, fullEvent, handshakeResult, payloads } from "./support/samp
 
 describe("the handshake", () => {
   it("says the version, who the agent is and what it can do", async () => {
-    verifies("AHP-9", "AHP-60", "AHP-121");
     const harness = new FakeHarness();
     const client = clientOf(harness, {
       capabilities: ["pre_action", "post_action"],
@@ -47,7 +45,6 @@ describe("the handshake", () => {
   });
 
   it("makes up session and agent where none are given, others for each client", async () => {
-    verifies("AHP-161");
     const harness = new FakeHarness();
     for (let index = 0; index < 20; index++) await clientOf(harness).connect();
     const ids = harness.received.flatMap(({ params }) => [params.session_id, params.agent_id]);
@@ -58,7 +55,6 @@ describe("the handshake", () => {
   });
 
   it.each(["2", "2.99", "2.4.1"])("accepts version %s", async (protocol_version) => {
-    verifies("AHP-13");
     const { client } = await connected(afterHandshake(agree, { protocol_version }));
     expect((await client.decide("pre_action", {})).decision).toEqual(agreements.pre_action);
   });
@@ -66,7 +62,6 @@ describe("the handshake", () => {
   it.each(["1.9", "20", "", "two", "2x", " 2.4", "v2.4"])(
     "fails with version %j, and no event is sent",
     async (protocol_version) => {
-      verifies("AHP-12");
       const harness = new FakeHarness(afterHandshake(agree, { protocol_version }));
       const client = clientOf(harness);
       expect((await ahpFailureOf(client.connect())).code).toBe("version_mismatch");
@@ -102,14 +97,12 @@ describe("the handshake", () => {
   );
 
   it("that fails says which field of the answer is wrong", async () => {
-    verifies("AHP-218");
     const answer = handshakeResult({ config: { max_depth: "10" } });
     const harness = new FakeHarness((message, connection) => connection.reply(message, answer));
     expect((await ahpFailureOf(clientOf(harness).connect())).message).toContain("config.max_depth: ");
   });
 
   it("takes null in the answer as absent, and limits of any size", async () => {
-    verifies("AHP-101", "AHP-211");
     const nulls = { session_token: null, config: { timeout_ms: null, batch_size: null, max_depth: null } };
     const silent = await connected(afterHandshake(agree, nulls));
     expect(silent.client.harness).toStrictEqual({ ...handshakeResult(), config: {} });
@@ -127,7 +120,6 @@ describe("the handshake", () => {
 
 describe("before the handshake is done", () => {
   it("everything else fails and is not sent", async () => {
-    verifies("AHP-67", "AHP-68", "AHP-162");
     const harness = new FakeHarness();
     const client = clientOf(harness);
     const calls: (() => unknown)[] = [

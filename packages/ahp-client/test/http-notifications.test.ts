@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createAhpClient, type LossReport } from "../src/index.ts";
@@ -60,7 +59,6 @@ describe("a notification over HTTP", () => {
         response.writeHead(200, json).end('{"jsonrpc":"2.0","id":"","result":{"decision":"allow"}}'),
     ],
   ])("that is answered with %s was taken", async (_what, answer) => {
-    verifies("AHP-217");
     const { client, losses } = await start(answer);
     client.notify("post_action", {});
     expect(await client.flush()).toBe(true);
@@ -69,7 +67,6 @@ describe("a notification over HTTP", () => {
   });
 
   it("that is answered with an error of JSON-RPC was refused, and a 500 is a loss", async () => {
-    verifies("AHP-217");
     const error = '{"jsonrpc":"2.0","id":"","result":null,"error":{"code":-32602,"message":"no"}}';
     for (const answer of [
       (response: ServerResponse) => response.writeHead(200, json).end(error),

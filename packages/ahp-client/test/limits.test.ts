@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -47,7 +46,6 @@ const all = (ms: number) =>
 
 describe("the request timeout", () => {
   it("is 10,000 ms, or what the harness advertises, or what is set and no longer than that", async () => {
-    verifies("AHP-117", "AHP-124", "AHP-187", "AHP-188", "AHP-189", "AHP-190", "AHP-191", "AHP-192");
     expect(await waitsOf(undefined)).toEqual(all(10_000));
     expect(await waitsOf({})).toEqual(all(10_000));
     expect(await waitsOf({ timeout_ms: 70 })).toEqual(all(70));
@@ -114,7 +112,6 @@ describe("the batch limit", () => {
     [{ batch_size: 250 }, 250],
     [{ batch_size: 0 }, 0],
   ])("of %j: more is blocked and not sent", async (config, size) => {
-    verifies("AHP-90", "AHP-118", "AHP-124");
     const { harness, client } = await connected(
       afterHandshake(agree, config === undefined ? {} : { config }),
     );
@@ -138,7 +135,6 @@ describe("the depth limit", () => {
     [{ max_depth: 40 }, 40],
     [{ max_depth: 0 }, 0],
   ])("of %j: what is deeper is refused and not sent", async (config, depth) => {
-    verifies("AHP-93", "AHP-119", "AHP-124");
     const { harness, client } = await connected(
       afterHandshake(agree, config === undefined ? {} : { config }),
     );
@@ -165,7 +161,6 @@ describe("the depth limit", () => {
   });
 
   it("of the last handshake holds, also for what waited for it", async () => {
-    verifies("AHP-124");
     const { harness, client } = await connected(undefined, { reconnect: { initialDelayMs: 0 } });
     harness.answer = afterHandshake(agree, { config: { max_depth: 1, batch_size: 1 } });
     harness.last.wire.kill();
@@ -190,7 +185,6 @@ describe("the capabilities of the harness", () => {
   });
 
   it.each(specialisedTypes)("do not say %s: it is sent all the same", async (type) => {
-    verifies("AHP-214");
     const { harness, client } = await connected(afterHandshake(agree, harnessInfo([])));
     expect(client.supports(type)).toBe(false);
     expect((await client.decide(type, payloads[type] as never)).origin).toBe("harness");
@@ -208,7 +202,6 @@ describe("the capabilities of the harness", () => {
     [-32602, "Invalid params: unknown event type", "harness_error"],
     [-32603, "Handler error: the database is gone", "harness_error"],
   ])("that lack it answer %d %s: the safe decision with that reason", async (code, text, failure) => {
-    verifies("AHP-215");
     const { client } = await connected(
       afterHandshake((message, { fail }) => fail(message, code, text), harnessInfo([])),
     );

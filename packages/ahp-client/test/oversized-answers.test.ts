@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createHttpServer, createWebSocketTransport } from "@harnesskit/transport-http/node";
 import type { Channel, Transport } from "@harnesskit/wire";
 import { newlineCodec } from "@harnesskit/wire";
@@ -44,7 +43,6 @@ const connect = async (transport: Transport, options: Partial<AhpClientOptions> 
 
 describe("an answer above the limit", () => {
   it("over WebSocket ends the connection, and the reason names the limit", async () => {
-    verifies("AHP-218");
     const server = createHttpServer({ token });
     const listener = server.webSocketListener({ path: "/ahp" });
     await listener.listen(answerTooMuch);
@@ -64,7 +62,6 @@ describe("an answer above the limit", () => {
   });
 
   it("in a line is dropped without being parsed, and the reason of the call names the limit", async () => {
-    verifies("AHP-170", "AHP-218");
     const parsed = vi.spyOn(JSON, "parse");
     onTestFinished(() => parsed.mockRestore());
     const transport: Transport = {

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createFaultyTransport, createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createAhpClient, type SessionState } from "../src/index.ts";
@@ -9,7 +8,6 @@ const quick = { initialDelayMs: 0, maxDelayMs: 0 };
 
 describe("a lost connection", () => {
   it("ends every pending call at once, each with what is safe", async () => {
-    verifies("AHP-184", "AHP-187", "AHP-192", "AHP-193");
     const { harness, client } = await connected(
       afterHandshake(() => {}),
       { reconnect: false },
@@ -31,7 +29,6 @@ describe("a lost connection", () => {
   });
 
   it("ends them too when the harness only sends no more", async () => {
-    verifies("AHP-184");
     const { harness, client } = await connected(
       afterHandshake((_message, { wire }) => wire.end()),
       {
@@ -177,7 +174,6 @@ describe("a lost connection", () => {
 
 describe("a call that was sent", () => {
   it("is not sent again, unless its caller configured that", async () => {
-    verifies("AHP-171");
     const cutFirst = (resend: object | undefined) => {
       let isCut = false;
       return connected(
@@ -202,7 +198,6 @@ describe("a call that was sent", () => {
   });
 
   it("is sent again no more often than configured", async () => {
-    verifies("AHP-171");
     const { harness, client } = await connected(
       afterHandshake((_message, { wire }) => wire.kill()),
       {
@@ -215,7 +210,6 @@ describe("a call that was sent", () => {
   });
 
   it("is not sent again after a timeout or an error, whatever is configured", async () => {
-    verifies("AHP-171");
     const clock = createManualClock();
     const resend = { calls: ["pre_action"], maxAttempts: 5 } as const;
     const silent = await connected(
@@ -273,7 +267,6 @@ describe("a harness that has forgotten the handshake", () => {
 
 describe("close", () => {
   it("ends the connection and what belongs to it, at once and once", async () => {
-    verifies("AHP-62");
     const { harness, client } = await connected(afterHandshake(() => {}));
     const stop = client.startHeartbeat(1, "working");
     const gate = client.decide("pre_action", {});
@@ -305,7 +298,6 @@ describe("close", () => {
   });
 
   it("ends a reconnecting client, and no timer stays", async () => {
-    verifies("AHP-62");
     const clock = createManualClock();
     const { harness, client } = await connected(agree, { clock });
     harness.refuse();

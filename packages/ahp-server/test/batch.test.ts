@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import { describe, expect, it } from "vitest";
 import { payloads } from "../../../scripts/lib/ahp-payloads.ts";
@@ -12,7 +11,6 @@ const named = (index: number) => event("pre_action", { payload: { index } });
 
 describe("a batch", () => {
   it("gets one generic decision for each event, in order", async () => {
-    verifies("AHP-22", "AHP-31", "AHP-83", "AHP-84", "AHP-85", "AHP-131");
     const batchable = types.filter((type) => ahpEvents[type].batchable);
     const { server } = startServer({
       fallback: ({ event_type }) => ({ decision: "block", reason: event_type }),
@@ -37,7 +35,6 @@ describe("a batch", () => {
   });
 
   it("keeps the order whatever handlers take, and asks a few at the same time", async () => {
-    verifies("AHP-84", "AHP-85");
     const waiting: { index: number; resolve: (value: any) => void }[] = [];
     let most = 0;
     const { server } = startServer(
@@ -70,7 +67,6 @@ describe("a batch", () => {
   });
 
   it("blocks an event alone whose handler fails", async () => {
-    verifies("AHP-86");
     const { server } = startServer({
       pre_action: ({ payload }) => {
         const { index } = payload as { index: number };
@@ -187,13 +183,11 @@ describe("a batch is refused as a whole", () => {
   };
 
   it("above its size, before anything of it is looked at", async () => {
-    verifies("AHP-89", "AHP-118", "AHP-132");
     const events = Array.from({ length: 101 }, () => "no event at all");
     expect(await refused(events)).toEqual({ reason: "batch_too_large", limit: 100 });
   });
 
   it("for an event that has a decision of its own", async () => {
-    verifies("AHP-31", "AHP-73", "AHP-87");
     const odd = types.filter((type) => !ahpEvents[type].batchable);
     expect(odd).toHaveLength(8);
     for (const type of odd) {
@@ -205,7 +199,6 @@ describe("a batch is refused as a whole", () => {
   });
 
   it("for depth and payload first, then for what cannot stand in it", async () => {
-    verifies("AHP-132", "AHP-133");
     const bad = event("task_list", { payload: { ...payloads.task_list, tasks: [{ id: "1" }] } });
     const deep = event("pre_action", { depth: 11 });
     const odd = event("confirmation");
@@ -219,7 +212,6 @@ describe("a batch is refused as a whole", () => {
   });
 
   it.each([["text"], [[[]]], [[{}]]])("for what is no event: %j", async (events) => {
-    verifies("AHP-98");
     expect((await refused(events))?.reason).toBe("invalid_params");
   });
 });

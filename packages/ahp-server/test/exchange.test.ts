@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { event, handshake, notification, request } from "./support/messages.ts";
@@ -9,7 +8,6 @@ const gate = event("pre_action");
 
 describe("exchanges", () => {
   it("are answered as connections are, and any session goes by the handshake of its credential", async () => {
-    verifies("AHP-216");
     const { ask, shake, post } = startServer({ ...allowing, post_action: () => {} });
     expect((await ask("ahp/event", gate)).error).toMatchObject({
       code: -32600,
@@ -31,7 +29,6 @@ describe("exchanges", () => {
   });
 
   it("without a credential go by the handshake of their session, unless the deployer names the clients", async () => {
-    verifies("AHP-216");
     const nameless = startServer(allowing);
     await nameless.shake({}, {});
     expect((await nameless.ask("ahp/event", gate, {})).result).toEqual({ decision: "allow" });
@@ -55,7 +52,6 @@ describe("exchanges", () => {
   });
 
   it("of two clients with one credential go each by its own handshake, as long as that is remembered", async () => {
-    verifies("AHP-216");
     const seen: string[] = [];
     const { ask, shake, clock, server } = startServer(
       {

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import {
   type AhpEventType,
   ahpEvents,
@@ -16,7 +15,6 @@ const allowing = { pre_action: () => ({ decision: "allow" }) as const };
 
 describe("the answer", () => {
   it("names version, harness, capabilities and limits", async () => {
-    verifies("AHP-22", "AHP-26", "AHP-27", "AHP-94", "AHP-118", "AHP-119", "AHP-120", "AHP-122", "AHP-123");
     const { server } = startServer({ ...allowing, query: () => ({ answer: 1 }) });
     const { result } = await RawAgent.connect(server).call("ahp/handshake", handshake());
     expect(result).toEqual({
@@ -41,7 +39,6 @@ describe("the answer", () => {
   });
 
   it("advertises what it was given", async () => {
-    verifies("AHP-74", "AHP-94", "AHP-27");
     const { shake } = startServer(allowing, {
       capabilities: ["pre_action", "mine"],
       limits: { timeoutMs: 500, batchSize: 7, maxDepth: 0 },
@@ -91,7 +88,6 @@ describe("the answer", () => {
   });
 
   it("advertises every event that a handler answers, and with a fallback all that this answers", async () => {
-    verifies("AHP-220");
     const capabilitiesOf = async (handlers: Parameters<typeof startServer>[0]) =>
       (await startServer(handlers).shake()).result.harness_info.capabilities;
     const heartbeat = await capabilitiesOf({ heartbeat: () => {}, query: () => ({ answer: 1 }) });
@@ -111,7 +107,6 @@ describe("the answer", () => {
 
 describe("the version", () => {
   it("is compatible where the major number is the same", async () => {
-    verifies("AHP-11");
     const { shake } = startServer();
     for (const version of ["2", "2.0", "2.4", "2.99", "2.4.0"]) {
       expect((await shake({ protocol_version: version })).result?.protocol_version, version).toBe("2.4");
@@ -119,7 +114,6 @@ describe("the version", () => {
   });
 
   it("is refused otherwise, and where it is none", async () => {
-    verifies("AHP-10", "AHP-14", "AHP-100");
     const { shake, server } = startServer();
     const others = ["1.0", "3", "3.0", "", "v2", "2x", "2.", "-2", " 2", "2\n", "20", "99999999999999999999"];
     for (const version of others) {
@@ -133,7 +127,6 @@ describe("the version", () => {
 
 describe("on a connection", () => {
   it("comes first: events, batches and queries before it are refused", async () => {
-    verifies("AHP-186");
     let asked = 0;
     const decide = () => {
       asked++;
@@ -157,7 +150,6 @@ describe("on a connection", () => {
   });
 
   it("leaves the connection open and the former handshake in force when it is refused", async () => {
-    verifies("AHP-181", "AHP-182");
     const seen: string[] = [];
     const { server } = startServer({
       pre_action: (_event, { handshake: { agent_id } }) => {
@@ -206,7 +198,6 @@ describe("params", () => {
     ["an agent_info that is null", handshake({ agent_info: null })],
     ["a number as session", handshake({ session_id: 7 })],
   ])("that do not fit are -32602: %s", async (_name, params) => {
-    verifies("AHP-98");
     const { server } = startServer();
     const { error } = await RawAgent.connect(server).call("ahp/handshake", params);
     expect(error).toMatchObject({ code: -32602, data: { reason: "invalid_params" } });

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { newlineCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
@@ -32,7 +31,6 @@ const byHand = () => {
 
 describe("requests of one connection", () => {
   it("are decided side by side: a slow one holds up nobody", async () => {
-    verifies("AHP-91", "AHP-169");
     const { waiting, pre_action } = byHand();
     const { server } = startServer({ pre_action, pre_prompt: () => ({ decision: "allow" }) });
     const agent = await RawAgent.ready(server);
@@ -213,7 +211,6 @@ describe("notifications", () => {
 
 describe("a connection that closes", () => {
   it("cancels what it asked, and nothing else", async () => {
-    verifies("AHP-185");
     const { waiting, signalOf, pre_action } = byHand();
     const { server, entries } = startServer({ pre_action });
     const [first, second] = [await RawAgent.ready(server), await RawAgent.ready(server)];

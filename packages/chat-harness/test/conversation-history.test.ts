@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import {
   append,
   boundedAppend,
@@ -35,7 +34,6 @@ const codeOf = (make: () => unknown): string => {
 
 describe("Conversation history", () => {
   it("is the field messages, which the application declares itself", async () => {
-    verifies("CHAT-194");
     const store = createMemoryStore();
     const own = { messages: append(ChatMessageSchema), topic: lastWriteWins(z.string(), { default: "" }) };
     const graph = defineGraph(defineState(own))
@@ -49,7 +47,6 @@ describe("Conversation history", () => {
   });
 
   it("is a list of messages: a node that adds something else fails, and the session stays", async () => {
-    verifies("CHAT-194");
     const store = createMemoryStore();
     const graph = line({ answer: () => ({ messages: [{ role: "user", content: "" }] as never }) });
     const outcome = await createChatHarness({ graph, store }).send("s", user("a"));
@@ -58,7 +55,6 @@ describe("Conversation history", () => {
   });
 
   it("is missed when the harness is made", () => {
-    verifies("CHAT-195");
     const graph = graphOver({ history: messagesField() });
     // @ts-expect-error: the state has no field messages
     expect(codeOf(() => createChatHarness({ graph }))).toBe("messages_field_invalid");
@@ -68,7 +64,6 @@ describe("Conversation history", () => {
     ["last_write_wins", lastWriteWins(z.array(ChatMessageSchema), { default: [] })],
     ["bounded_append", boundedAppend(ChatMessageSchema, { maxLength: 10 })],
   ])("is refused with the reducer %s", (reducer, messages) => {
-    verifies("CHAT-194", "CHAT-195");
     const options = { graph: graphOver({ messages }) } as unknown as ChatHarnessOptions<{
       messages: published.MessagesField;
     }>;
@@ -77,7 +72,6 @@ describe("Conversation history", () => {
   });
 
   it("is refused as a list of something else by its type", () => {
-    verifies("CHAT-195");
     const graph = graphOver({ messages: append(z.number()) });
     // @ts-expect-error: numbers are no messages
     const make = () => createChatHarness({ graph });
@@ -85,7 +79,6 @@ describe("Conversation history", () => {
   });
 
   it("is refused where the session does not keep it", async () => {
-    verifies("CHAT-195");
     const session = { fields: ["turns"] as const };
     expect(codeOf(() => createChatHarness({ graph: echo(), session }))).toBe("messages_field_invalid");
     const store = createMemoryStore();
@@ -95,13 +88,11 @@ describe("Conversation history", () => {
   });
 
   it("is declared by a helper", () => {
-    verifies("CHAT-196");
     expect(messagesField().reducer).toBe("append");
     expect(() => createChatHarness({ graph: graphOver({ messages: messagesField() }) })).not.toThrow();
   });
 
   it("has pending messages without a hook for them", async () => {
-    verifies("CHAT-197");
     const nodes: string[] = [];
     const contexts = new Set<string>();
     const graph = approval().use((_, next, context) => {

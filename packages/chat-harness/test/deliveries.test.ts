@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, type GraphStore, StoreError } from "@harnesskit/graph";
 import { systemClock } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
@@ -46,7 +45,6 @@ describe("The end of a resumed turn", () => {
   it.each(["at once", "later"])(
     "reaches a listener that came while it was kept, and takes it %s, and the one before it, each once",
     async (when) => {
-      verifies("CHAT-198");
       const { store, door, slowDown, open } = slowToRelease();
       const harness = createChatHarness({ graph: approval(), store });
       const heard: string[] = [];
@@ -75,7 +73,6 @@ describe("The end of a resumed turn", () => {
   );
 
   it("reaches a listener that came while another one dealt with it and failed", async () => {
-    verifies("CHAT-206");
     const harness = createChatHarness({ graph: approval(), ...quiet });
     const door = gate();
     harness.subscribe("s", async () => {
@@ -98,7 +95,6 @@ describe("The end of a resumed turn", () => {
   });
 
   it("does not reach a listener that another one has taken back", async () => {
-    verifies("CHAT-199");
     const harness = createChatHarness({ graph: approval() });
     const heard: string[] = [];
     let stop = () => {};
@@ -139,7 +135,6 @@ describe("A resumed turn that has lost its leases", () => {
   it.each(["before", "after"])(
     "and ends %s the one that took it over, leaves the end to that",
     async (when) => {
-      verifies("CHAT-198", "CHAT-205");
       let passedMs = 0;
       const clock = { ...systemClock, elapsedMs: () => systemClock.elapsedMs() + passedMs };
       const store = createMemoryStore({ clock });

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, type GraphStore } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
 import { strays } from "../../../scripts/lib/strays.ts";
@@ -185,7 +184,6 @@ describe("A payload", () => {
     ["is too long", { approved: true, note: "x".repeat(1000) }],
     ["replaces the history", { approved: true, messages: [] }],
   ])("that %s leaves the turn waiting", async (_, payload) => {
-    verifies("CHAT-202");
     const store = createMemoryStore();
     const harness = createChatHarness({ graph: approval(), store, limits: { maxPayloadBytes: 1000 } });
     const heard: unknown[] = [];
@@ -199,7 +197,6 @@ describe("A payload", () => {
   });
 
   it("with a field that the state does not have is refused, and the turn waits", async () => {
-    verifies("CHAT-161");
     const harness = createChatHarness({ graph: approval() });
     await harness.send("s", user("pay"));
     expect(await harness.signal({ ...pay, payload: { approved: true, other: 1 } })).toMatchObject({
@@ -236,7 +233,6 @@ describe("A process that dies", () => {
   });
 
   it("behind an accepted signal: the first signal counts, whatever comes later", async () => {
-    verifies("CHAT-205");
     const { store, harness } = await paused();
     await acceptedByTheDead(store, { approved: true });
     const later = await harness.signal({ signalId: "approve pay", payload: { approved: false } });

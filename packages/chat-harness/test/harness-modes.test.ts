@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
 import { createChatHarness, type TurnReport } from "../src/index.ts";
@@ -8,7 +7,6 @@ import { watchedStore } from "./support/stores.ts";
 
 describe("Harness modes", () => {
   it("gives every turn of a conversation a session", async () => {
-    verifies("CHAT-176");
     const store = watchedStore();
     const reports: TurnReport[] = [];
     const harness = createChatHarness({ graph: approval(), store, onTurn: (report) => reports.push(report) });
@@ -23,7 +21,6 @@ describe("Harness modes", () => {
   });
 
   it("classifies every turn, a send never as a signal", async () => {
-    verifies("CHAT-178", "CHAT-179");
     const reports: TurnReport[] = [];
     const harness = createChatHarness({ graph: approval(), onTurn: (report) => reports.push(report) });
     const paths = () => reports.splice(0).map(({ path, outcome }) => `${path} ${outcome}`);
@@ -38,7 +35,6 @@ describe("Harness modes", () => {
   });
 
   it("says on the outcome which way a turn took", async () => {
-    verifies("CHAT-178", "CHAT-179");
     const harness = createChatHarness({ graph: approval() });
     const path = async (text: string) => (await harness.send("s", user(text))).dispatch_path;
     expect([await path("pay"), await path("chat"), await path("pay")]).toEqual([
@@ -55,7 +51,6 @@ describe("Harness modes", () => {
   });
 
   it("calls a session without history new, whatever else it has", async () => {
-    verifies("CHAT-179");
     const store = createMemoryStore();
     const changes = { fields: { turns: 3 }, lists: {}, removed: [] };
     const write = { sessionId: "s", schemaVersion: "", state: { turns: 3 }, baseVersion: null, changes };
@@ -69,7 +64,6 @@ describe("Harness modes", () => {
   });
 
   it("loads each session once and leaves it to the engine", async () => {
-    verifies("CHAT-180");
     const store = watchedStore();
     const harness = createChatHarness({ graph: echo(), store });
     await harness.send("s", user("one"));
@@ -81,7 +75,6 @@ describe("Harness modes", () => {
   });
 
   it("resumes by the invocation of the suspension, whose session it is", async () => {
-    verifies("CHAT-181");
     const reports: TurnReport[] = [];
     const store = watchedStore();
     const harness = createChatHarness({ graph: approval(), store, onTurn: (report) => reports.push(report) });

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, defineGraph, END } from "@harnesskit/graph";
 import { ChatTurnOutcomeSchema } from "@harnesskit/protocol/chat";
 import { describe, expect, it } from "vitest";
@@ -15,7 +14,6 @@ const calls = {
 
 describe("Outcomes", () => {
   it("completed has the final state where it is asked for, and is JSON", async () => {
-    verifies("CHAT-188");
     const graph = line({ answer: () => ({ messages: [says("b")], turns: 1 }) });
     const outcome = await createChatHarness({ graph, includeFinalState: true }).send("s", user("a"));
     expect(JSON.parse(JSON.stringify(outcome))).toEqual({
@@ -28,7 +26,6 @@ describe("Outcomes", () => {
   });
 
   it("errored has a bucket, a category where there is one, and a message for the user", async () => {
-    verifies("CHAT-191");
     const fail = (error: unknown) =>
       createChatHarness({
         graph: line({
@@ -55,7 +52,6 @@ describe("Outcomes", () => {
   });
 
   it("suspended has an empty list where nothing is pending, and several messages in order", async () => {
-    verifies("CHAT-192");
     const silent = line({ wait: (_, { suspend }) => suspend({ signal_id: "x" }) });
     expect(texts(await createChatHarness({ graph: silent }).send("s", user("a")))).toEqual([]);
     const talking = line({
@@ -71,7 +67,6 @@ describe("Outcomes", () => {
   });
 
   it("suspended may carry lists of the state in its metadata", async () => {
-    verifies("CHAT-192");
     const graph = line({
       wait: ({ messages }, { suspend }) =>
         suspend({ signal_id: "x", metadata: { messages: messages as never } }),
@@ -82,7 +77,6 @@ describe("Outcomes", () => {
   });
 
   it("suspended has nothing of what a paused subgraph has added, which comes with the resumed turn", async () => {
-    verifies("CHAT-192", "CHAT-208");
     const inner = line({
       ask: () => ({ messages: [says("inside")] }),
       wait: (_, { suspend }) => suspend({ signal_id: "x" }),
@@ -124,7 +118,6 @@ describe("Outcomes", () => {
   });
 
   it("a resumed turn that fails leaves the session as it was, with what was said meanwhile", async () => {
-    verifies("CHAT-193");
     const store = createMemoryStore();
     const graph = line({
       say: () => ({ messages: [says("half")] }),

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, type NodeBody } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
@@ -48,7 +47,6 @@ const twice = () =>
 
 describe("Signals and listeners", () => {
   it("tells a listener how a resumed turn ended, once, and nothing of the turn that suspended", async () => {
-    verifies("CHAT-198");
     const { harness, heard } = listening();
     await harness.send("s", user("chat"));
     await harness.send("s", user("pay"));
@@ -62,7 +60,6 @@ describe("Signals and listeners", () => {
   });
 
   it("tells several listeners, each once, with where the turn belongs", async () => {
-    verifies("CHAT-198");
     const harness = make();
     const told: Delivery[] = [];
     for (let listener = 0; listener < 3; listener++) {
@@ -78,7 +75,6 @@ describe("Signals and listeners", () => {
   });
 
   it("tells a listener of a resumed turn that failed", async () => {
-    verifies("CHAT-198");
     const graph = line({
       wait: (_, { suspend }) => suspend({ signal_id: "x" }),
       fail: () => {
@@ -96,7 +92,6 @@ describe("Signals and listeners", () => {
   });
 
   it("takes a listener back", async () => {
-    verifies("CHAT-199");
     const { harness, heard, stop } = listening();
     await harness.send("s", user("pay"));
     stop();
@@ -108,7 +103,6 @@ describe("Signals and listeners", () => {
   });
 
   it("does not give the reply of a resumed turn to a later send", async () => {
-    verifies("CHAT-200");
     const harness = make();
     await harness.send("s", user("pay"));
     await harness.signal({ signalId: "approve pay", payload: yes });
@@ -120,7 +114,6 @@ describe("Signals and listeners", () => {
   });
 
   it("gives it to the next send where that was asked for, ahead of the message", async () => {
-    verifies("CHAT-201");
     const store = createMemoryStore();
     const harness = make({ store, resumedTurns: "next-send" });
     const invocation = invocationOf(await harness.send("s", user("pay")));
@@ -141,7 +134,6 @@ describe("Signals and listeners", () => {
   });
 
   it("gives the next send all of several, oldest first, also ahead of a turn that fails or suspends", async () => {
-    verifies("CHAT-201");
     const harness = make({ resumedTurns: "next-send" });
     for (const what of ["pay", "buy"]) await harness.send("s", user(what));
     for (const what of ["pay", "buy"]) await harness.signal({ signalId: `approve ${what}`, payload: yes });
@@ -158,7 +150,6 @@ describe("Signals and listeners", () => {
   });
 
   it("keeps it for the next send where the turn of the message is given up", async () => {
-    verifies("CHAT-201");
     const controller = new AbortController();
     const graph = approval().use((current, next, { metadata }) => {
       if (metadata.isGivenUp) controller.abort("enough");
@@ -175,7 +166,6 @@ describe("Signals and listeners", () => {
   });
 
   it("gives the next send nothing that a listener has taken", async () => {
-    verifies("CHAT-201", "CHAT-198");
     const { harness, heard } = listening({ resumedTurns: "next-send" });
     await harness.send("s", user("pay"));
     await harness.signal({ signalId: "approve pay", payload: yes });
@@ -184,7 +174,6 @@ describe("Signals and listeners", () => {
   });
 
   it.each(["signalId", "invocationId", "both"])("finds a suspension by its %s", async (by) => {
-    verifies("CHAT-202");
     const harness = make();
     const ids = ["pay", "buy", "sell"];
     const paused = new Map<string, string>();
@@ -201,7 +190,6 @@ describe("Signals and listeners", () => {
   });
 
   it("refuses a signal id that is in use, and stores nothing of that turn", async () => {
-    verifies("CHAT-203");
     const store = createMemoryStore();
     const harness = make({ store });
     await harness.send("s", user("pay"));
@@ -224,7 +212,6 @@ describe("Signals and listeners", () => {
     ],
     ["gives a promise", async () => Promise.reject(new TypeError("no route"))],
   ])("refuses a suspension whose registration %s", async (_, registerSignal) => {
-    verifies("CHAT-203");
     const store = createMemoryStore();
     const harness = make({ store, registerSignal });
     const outcome = await harness.send("s", user("pay"));
@@ -233,7 +220,6 @@ describe("Signals and listeners", () => {
   });
 
   it("registers each suspension before anybody can signal it", async () => {
-    verifies("CHAT-203");
     const registered: unknown[] = [];
     const harness = make({ graph: twice(), registerSignal: (waiting) => registered.push(waiting) });
     const invocation_id = invocationOf(await harness.send("s", user("a")));
@@ -254,7 +240,6 @@ describe("Signals and listeners", () => {
     ["of another session", { signalId: "approve pay", sessionId: "t" }],
     ["of another invocation", { signalId: "approve pay", invocationId: "nobody" }],
   ])("refuses a signal that is %s", async (_, signal) => {
-    verifies("CHAT-204");
     const harness = make();
     const invocationId = invocationOf(await harness.send("s", user("pay")));
     const unknown = "harness_signal_correlation_failed user_correctable";
@@ -270,7 +255,6 @@ describe("Signals and listeners", () => {
     ["no session", { signalId: "approve pay", sessionId: null }],
     ["no payload", { signalId: "approve pay", payload: null }],
   ])("takes null for %s, as JSON has it", async (_, signal) => {
-    verifies("CHAT-202");
     const harness = make();
     await harness.send("s", user("pay"));
     expect(resumedTexts(await harness.signal(signal))).toEqual(["not done"]);
@@ -279,7 +263,6 @@ describe("Signals and listeners", () => {
   it.each(["signalId", "invocationId", "sessionId", "payload"])(
     "refuses a signal whose %s cannot be read",
     async (name) => {
-      verifies("CHAT-204");
       const harness = make();
       await harness.send("s", user("pay"));
       const signal = Object.defineProperty({ signalId: "approve pay" }, name, {
@@ -294,7 +277,6 @@ describe("Signals and listeners", () => {
 
   describe("a signal that is delivered many times", () => {
     it.each(["signalId", "invocationId"])("resumes once (%s)", async (by) => {
-      verifies("CHAT-205");
       const { store, harness, heard } = listening({ limits: { maxQueuedTurns: 100 } });
       const invocationId = invocationOf(await harness.send("s", user("pay")));
       const name = by === "signalId" ? { signalId: "approve pay" } : { invocationId };
@@ -310,7 +292,6 @@ describe("Signals and listeners", () => {
     });
 
     it("resumes once beside other harnesses over the same store", async () => {
-      verifies("CHAT-205");
       const { store, harness, heard } = listening();
       const others = [make({ store }), make({ store })];
       await harness.send("s", user("pay"));
@@ -330,7 +311,6 @@ describe("Signals and listeners", () => {
     });
 
     it("does not answer the next pause of the same invocation", async () => {
-      verifies("CHAT-205", "CHAT-202");
       const harness = make({ graph: twice() });
       const invocationId = invocationOf(await harness.send("s", user("a")));
       const outcomes = await Promise.all(Array.from({ length: 10 }, () => harness.signal({ invocationId })));
@@ -358,7 +338,6 @@ describe("Signals and listeners", () => {
   });
 
   it("is not disturbed by a listener that throws, rejects or hangs", async () => {
-    verifies("CHAT-206");
     const harness = make();
     const heard: string[] = [];
     warnings.length = 0;
@@ -381,7 +360,6 @@ describe("Signals and listeners", () => {
   });
 
   it("keeps what every listener has refused for another one", async () => {
-    verifies("CHAT-206");
     const harness = make();
     let calls = 0;
     harness.subscribe("s", () => {
@@ -400,7 +378,6 @@ describe("Signals and listeners", () => {
   });
 
   it("tells the whole of it, and nothing else, when others have written in between", async () => {
-    verifies("CHAT-207", "CHAT-208");
     const graph = approvalInTwoSteps();
     const { store, harness, heard } = listening({ graph });
     await harness.send("s", user("pay"));
@@ -414,7 +391,6 @@ describe("Signals and listeners", () => {
   });
 
   it("loses no message that was sent between a pause and its resume", async () => {
-    verifies("CHAT-208");
     const { store, harness, heard } = listening();
     await harness.send("s", user("pay"));
     expect(texts(await harness.send("s", user("chat 1")))).toEqual(["you said chat 1"]);
@@ -435,7 +411,6 @@ describe("Signals and listeners", () => {
   });
 
   it("resumes in the lane of its session", async () => {
-    verifies("CHAT-184");
     const door = gate();
     const graph = line({
       wait: ({ messages }, { suspend }) => {

@@ -3,7 +3,6 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { GraphStore } from "@harnesskit/graph";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -74,7 +73,6 @@ describe("Over a file", () => {
   });
 
   it("turns of one session in two processes run one after the other", async () => {
-    verifies("CHAT-184");
     const file = await tempFile();
     const harness = createChatHarness({ graph: approval(), store: await openStore(file) });
     await using other = await startToldProcess(harnessProcess, bundle.path, file);
@@ -95,7 +93,6 @@ describe("Over a file", () => {
   });
 
   it("a signal that arrives in two processes many times resumes once", async () => {
-    verifies("CHAT-205");
     const file = await tempFile();
     const harness = createChatHarness({ graph: approval(), store: await openStore(file) });
     await using other = await startToldProcess(harnessProcess, bundle.path, file);
@@ -111,7 +108,6 @@ describe("Over a file", () => {
   });
 
   it("a listener hears of a turn that another process has resumed", async () => {
-    verifies("CHAT-198");
     const file = await tempFile();
     const store = await openSqliteStore({ file, limits: { endPollMs: 20 } });
     onTestFinished(() => store.close());
@@ -130,7 +126,6 @@ describe("Over a file", () => {
   });
 
   it("a turn that a killed process was resuming is gone on with by the next one", async () => {
-    verifies("CHAT-205");
     const file = await tempFile();
     const dying = await startToldProcess(harnessProcess, bundle.path, file);
     expect(await dying.call("send", "s", "pay")).toMatchObject({ result: { outcome: "suspended" } });

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { NodeEvent } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
 import * as published from "../src/index.ts";
@@ -8,7 +7,6 @@ import { texts } from "./support/texts.ts";
 
 describe("Streaming", () => {
   it("is not claimed: nothing is called send_streaming", () => {
-    verifies("CHAT-213");
     const chat = createChatHarness({ graph: echo() });
     const names = Object.getOwnPropertyNames(Object.getPrototypeOf(chat));
     expect(names).toContain("send");
@@ -16,7 +14,6 @@ describe("Streaming", () => {
   });
 
   it("is for observers, which change no outcome when they throw or hang", async () => {
-    verifies("CHAT-213");
     const seen: string[] = [];
     const door = gate();
     const observers = [

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { createDirectives, createFileDirectives } from "../src/index.ts";
@@ -44,7 +43,6 @@ describe("a file of directives", () => {
   });
 
   it("lets two cores make no more calls together than it allows", async () => {
-    verifies("RUN-149");
     const { path, issue, usesOf } = await setUp();
     const { id } = await issue(3);
     const cores = await Promise.all(
@@ -70,7 +68,6 @@ describe("a file of directives", () => {
   });
 
   it("counts each use before it is made, also in processes that are killed", async () => {
-    verifies("RUN-149");
     const maxUses = 30;
     const { path, issue, usesOf } = await setUp();
     const { id } = await issue(maxUses);

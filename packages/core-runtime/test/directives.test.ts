@@ -1,5 +1,4 @@
 import { createMemoryAuditSink } from "@harnesskit/audit";
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
@@ -58,7 +57,6 @@ const setUp = async (options: CoreOptions = {}) => {
 
 describe("a directive", () => {
   it("backs one call of its tool and input, and is recorded without content", async () => {
-    verifies("RUN-72", "RUN-149");
     const { core, agent, issue, call, endOf, answer, actions, sent } = await setUp();
     answer();
     const secret = { text: "hush" };
@@ -142,7 +140,6 @@ describe("a directive", () => {
       },
     ],
   ])("is refused as %s before anything is sent, and not used (%#)", async (reason, run) => {
-    verifies("RUN-72", "RUN-149");
     const kit = await setUp();
     expect(await run(kit)).toBe(reason);
     await nextTurn(5);
@@ -179,7 +176,6 @@ describe("a directive", () => {
   });
 
   it("is used by no more calls at once than it has uses left", async () => {
-    verifies("RUN-149");
     const { call, endOf, issue, answer, sent } = await setUp();
     answer();
     const { id } = await issue({ max_uses: 3 });
@@ -209,7 +205,6 @@ describe("a directive", () => {
   });
 
   it("is given back by a call that was certainly not sent", async () => {
-    verifies("RUN-149");
     const { core, agent, call, endOf, issue, sent, actions } = await setUp({
       limits: { maxInFlightRequests: 1 },
     });

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
@@ -16,7 +15,6 @@ const setUp = async (options: CoreOptions = {}) => {
 
 describe("calls with one idempotency key", () => {
   it("have one effect while the first one runs, and afterwards the same result", async () => {
-    verifies("RUN-90");
     const { core, agent, call } = await setUp();
     const first = call("a");
     const joined = call("a");
@@ -50,7 +48,6 @@ describe("calls with one idempotency key", () => {
   });
 
   it("of other callers and actors are other keys, and do not answer with their results", async () => {
-    verifies("RUN-155");
     const { core, agent, call } = await setUp();
     const parties = [
       {},

@@ -1,5 +1,4 @@
 import { type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
@@ -55,7 +54,6 @@ const setUp = async (
 
 describe("without a grant", () => {
   it("an agent may read: a tool without side effects that needs reading permissions only", async () => {
-    verifies("RUN-84", "RUN-85", "RUN-150");
     const reader = { tool: { side_effects: false } };
     const bare = await setUp({}, reader);
     expect(await bare.call()).toBe("allowed");
@@ -71,7 +69,6 @@ describe("without a grant", () => {
     ["needs both", { side_effects: true }, ["net", "net"], ["side_effects", "net"]],
     ["declares a permission of its own", { side_effects: false, permissions: ["net"] }, [], ["net"]],
   ])("a tool that %s is refused before anything is sent", async (_what, tool, permissions, missing) => {
-    verifies("RUN-84", "RUN-85");
     const { call, sent, audit } = await setUp({}, { tool, permissions });
     expect(await call()).toEqual({
       code: "tool.forbidden",
@@ -91,7 +88,6 @@ describe("without a grant", () => {
   });
 
   it("a tool needs what it declares itself, where it does, and not all of its manifest", async () => {
-    verifies("RUN-154");
     const tool = { side_effects: false, permissions: ["fs.read"] };
     const { call } = await setUp({}, { tool, permissions: ["fs.read", "fs.write"] });
     expect(await call()).toBe("allowed");
@@ -172,7 +168,6 @@ describe("a grant", () => {
       false,
     ],
   ])("%s", async (_what, request, options, isAllowed) => {
-    verifies("RUN-84");
     const clock = createManualClock();
     const { call } = await setUp({ clock, grants: createMemoryGrants(grants(request, clock)) });
     const end = await call(options);

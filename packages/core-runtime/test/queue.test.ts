@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
@@ -10,7 +9,6 @@ const manifest = (limits: object) => ({
 
 describe("calls beyond what an agent may run", () => {
   it("wait for their turn, and beyond a bound are refused as busy", async () => {
-    verifies("RUN-17", "RUN-18");
     const core = openCore({ limits: { maxInFlightRequests: 2, maxQueuedCalls: 2 } });
     const { agent } = await connected(core);
     const calls = [1, 2, 3, 4].map((n) => core.call("demo.agent/echo", { text: String(n) }));
@@ -55,7 +53,6 @@ describe("calls beyond what an agent may run", () => {
   });
 
   it("of one tool do not keep another waiting; waiting tools take turns", async () => {
-    verifies("RUN-24");
     const core = openCore({ limits: { maxInFlightRequests: 3 } });
     const tools = [echoTool(), echoTool("demo.agent", "read")];
     const { agent } = await connected(core, { tools, ...manifest({ max_inflight_per_tool: { echo: 1 } }) });

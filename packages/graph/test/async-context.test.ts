@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { defineGraph, END, type Middleware } from "../src/index.ts";
@@ -12,7 +11,6 @@ const deep = async (): Promise<string | undefined> => {
 
 describe("the asynchronous context (graph-engine §2.6)", () => {
   it("tells the ids in nodes, edges, middleware and observers, and nowhere else", async () => {
-    verifies("CHAT-81", "CHAT-83");
     const seen: unknown[] = [];
     const layer: Middleware<TestFields> = async (current, next) => {
       seen.push(["middleware", await deep()]);
@@ -58,7 +56,6 @@ describe("the asynchronous context (graph-engine §2.6)", () => {
   });
 
   it("suspends from any depth of the body", async () => {
-    verifies("CHAT-152");
     const ask = async (): Promise<never> => {
       await nextTurn();
       return suspend({ signal_id: "s" }, { markNodeCompleted: true });
@@ -71,7 +68,6 @@ describe("the asynchronous context (graph-engine §2.6)", () => {
   });
 
   it("refuses to suspend outside of a body, also when that is caught", async () => {
-    verifies("CHAT-153", "CHAT-71");
     const refused = expect.objectContaining({ code: "suspension_in_unsupported_context" });
     expect(() => suspend({ signal_id: "s" })).toThrow(refused);
     const layers: Middleware<TestFields>[] = [
@@ -120,7 +116,6 @@ describe("the asynchronous context (graph-engine §2.6)", () => {
   });
 
   it("is not mixed up by an invocation in a node", async () => {
-    verifies("CHAT-83");
     const inner = line({ in: async () => ({ log: [`${await deep()}`] }) });
     const outer = line({
       out: async () => {

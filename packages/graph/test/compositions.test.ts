@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -44,12 +43,10 @@ describe("subgraphs (graph-engine §4)", () => {
     (await outer(projection).invoke({ initial: { count: 5 } })).state;
 
   it("get nothing, and give the fields of the same name", async () => {
-    verifies("CHAT-73");
     expect(await logOf({})).toEqual({ log: ["before", "work -1 of 0", "after"], count: 5, approved: null });
   });
 
   it("get what inputs name, and give only what outputs name", async () => {
-    verifies("CHAT-74", "CHAT-75");
     expect((await logOf({ inputs: { item: "count" } })).log).toEqual(["before", "work 5 of 0", "after"]);
     expect((await logOf({ inputs: { log: "log" } })).log).toEqual([
       "before",
@@ -65,13 +62,11 @@ describe("subgraphs (graph-engine §4)", () => {
   });
 
   it("get and give what is declared, and nothing else", async () => {
-    verifies("CHAT-76");
     expect((await logOf({ projectsIn: ["log"] })).log).toEqual(["before", "after"]);
     expect((await logOf({ projectsOut: ["log"] })).log).toEqual(["before", "work -1 of 0", "after"]);
   });
 
   it("are transparent: steps and events are those of the nodes inside", async () => {
-    verifies("CHAT-77", "CHAT-91", "CHAT-92");
     const told = recorder();
     const middle = defineGraph(state)
       .node("m", () => ({ count: 1 }))
@@ -107,7 +102,6 @@ describe("subgraphs (graph-engine §4)", () => {
   });
 
   it("fail as their node does, and are not wrapped again", async () => {
-    verifies("CHAT-72");
     const error = await failure(outer({ inputs: { item: "count" } }).invoke({ initial: { count: 13 } }));
     expect(error).toMatchObject({
       code: "node_exception",
@@ -159,7 +153,6 @@ describe("fan-out (pipeline-utilities §9)", () => {
       .compile();
 
   it("gives the results in the order of the items, whatever ends first", async () => {
-    verifies("CHAT-106");
     const gates = [0, 1, 2].map(() => createDeferred<void>());
     const order: number[] = [];
     const slow = defineGraph(subState)
@@ -187,7 +180,6 @@ describe("fan-out (pipeline-utilities §9)", () => {
   });
 
   it("runs no more at once than it may, begun in order", async () => {
-    verifies("CHAT-107");
     for (const [concurrency, expected] of [
       [1, 1],
       [3, 3],
@@ -215,7 +207,6 @@ describe("fan-out (pipeline-utilities §9)", () => {
   });
 
   it("fails with the first error, cancels the others and merges nothing", async () => {
-    verifies("CHAT-108");
     let aborted = 0;
     const cause = new TypeError("broken");
     const graph = fan({
@@ -254,7 +245,6 @@ describe("fan-out (pipeline-utilities §9)", () => {
   });
 
   it("leaves out what failed, where it collects", async () => {
-    verifies("CHAT-109");
     const { state: final } = await fan({ errorPolicy: "collect", errorsField: "errors" }).invoke({
       initial: { items: [1, 13, 2] },
     });
@@ -265,14 +255,12 @@ describe("fan-out (pipeline-utilities §9)", () => {
   });
 
   it("does not do with nothing, unless it may", async () => {
-    verifies("CHAT-110");
     const error = await failure(fan({}).invoke());
     expect([error.code, errorCategory(error)]).toEqual(["node_exception", "fan_out_empty"]);
     expect((await fan({ onEmpty: "noop" }).invoke()).state.results).toEqual([]);
   });
 
   it("tells its configuration, and each instance its index", async () => {
-    verifies("CHAT-94", "CHAT-95");
     const told = recorder();
     const inner = defineGraph(fanState).fanOut("in", options).entry("in").edge("in", END).compile();
     const graph = defineGraph(
@@ -334,7 +322,6 @@ describe("parallel branches (pipeline-utilities §10)", () => {
     });
 
   it("run at once, and are merged in the order of their declaration", async () => {
-    verifies("CHAT-111", "CHAT-94", "CHAT-95");
     const told = recorder();
     const first = createDeferred<void>();
     const graph = defineGraph(state)
@@ -372,7 +359,6 @@ describe("parallel branches (pipeline-utilities §10)", () => {
   });
 
   it("have chains that are aligned with the namespace, null where there is no item and no branch", async () => {
-    verifies("CHAT-94");
     const told = recorder();
     const items = defineState({ items: append(z.number()), item: lastWriteWins(z.number(), { default: 0 }) });
     const leaf = defineGraph(items)
@@ -431,7 +417,6 @@ describe("parallel branches (pipeline-utilities §10)", () => {
   });
 
   it("fail as one", async () => {
-    verifies("CHAT-112", "CHAT-109");
     const broken = line({ b: () => Promise.reject(new TypeError("broken")) });
     const branches = { good: { graph: line({ g: logs("g") }) }, bad: { graph: broken } };
     const fast = defineGraph(state).parallel("p", { branches }).entry("p").edge("p", END).compile();
@@ -452,7 +437,6 @@ describe("parallel branches (pipeline-utilities §10)", () => {
   });
 
   it("merge into one field as one after the other would, for every reducer that lists take", async () => {
-    verifies("CHAT-111");
     const same = defineGraph(state)
       .parallel("p", {
         branches: {

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
@@ -32,7 +31,6 @@ const branching = (branches: Parameters<typeof line>[0], change: { errorPolicy?:
 
 describe("errors of a run (graph-engine §4)", () => {
   it("name the branch that failed", async () => {
-    verifies("CHAT-112");
     const graph = branching({ read: logs("read"), parse: fails("no bytes") }).compile();
     const error = await failure(graph.invoke());
     expect([error.code, error.data, error.namespace]).toEqual([
@@ -74,7 +72,6 @@ describe("errors of a run (graph-engine §4)", () => {
   });
 
   it("of a suspension that is not allowed have the state that the node received", async () => {
-    verifies("CHAT-153");
     const caught = branching(
       {
         ask: (_, { suspend }) => {

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { strays } from "../../../scripts/lib/strays.ts";
@@ -7,7 +6,6 @@ import { failure, line, logs, recorder, state, type TestFields } from "./support
 
 describe("observers (graph-engine §6)", () => {
   it("are told of each node before and behind it, with the states", async () => {
-    verifies("CHAT-90", "CHAT-91", "CHAT-93", "CHAT-98");
     const told = recorder();
     const graph = line({ a: logs("a"), b: () => ({ count: 2 }) });
     await graph.invoke({ observers: [told.observe], invocationId: "i", correlationId: "c" });
@@ -47,7 +45,6 @@ describe("observers (graph-engine §6)", () => {
   });
 
   it("are told one after the other, and nobody waits for them", async () => {
-    verifies("CHAT-84", "CHAT-99");
     const gate = createDeferred<void>();
     let running = 0;
     const seen: string[] = [];
@@ -69,7 +66,6 @@ describe("observers (graph-engine §6)", () => {
   });
 
   it("are told outermost first, then those of the invocation, as they were when it began", async () => {
-    verifies("CHAT-85", "CHAT-87", "CHAT-78");
     const order: string[] = [];
     const told = (name: string) => (event: NodeEvent) => {
       order.push(`${name} ${event.phase} ${event.node_name}`);
@@ -99,7 +95,6 @@ describe("observers (graph-engine §6)", () => {
   });
 
   it("may throw: onError receives it, and the others are called", async () => {
-    verifies("CHAT-86");
     const errors: unknown[] = [];
     const told = recorder();
     const cause = new TypeError("broken");
@@ -127,7 +122,6 @@ describe("observers (graph-engine §6)", () => {
     ],
     ["rejects", () => Promise.reject(new TypeError("broken"))],
   ])("do not fail a run if onError %s", async (_, onError) => {
-    verifies("CHAT-86");
     const unhandled = strays();
     const graph = line({ a: logs("a") }, { limits: { maxQueuedEvents: 1 }, onError });
     const observers = [() => Promise.reject(new TypeError("an observer fails"))];
@@ -137,7 +131,6 @@ describe("observers (graph-engine §6)", () => {
   });
 
   it("are told of the phases that they want", async () => {
-    verifies("CHAT-88", "CHAT-89");
     const all = recorder();
     const some = recorder();
     const graph = line({ a: (_, { suspend }) => suspend({ signal_id: "s" }) });
@@ -156,7 +149,6 @@ describe("observers (graph-engine §6)", () => {
   });
 
   it("hear of a failure with the node, of its edge too", async () => {
-    verifies("CHAT-97", "CHAT-96", "CHAT-98");
     const told = recorder();
     const cause = new TypeError("broken");
     const fails = line({
@@ -196,7 +188,6 @@ describe("observers (graph-engine §6)", () => {
   });
 
   it("are given up when the time of a drain is over, and the graph goes on", async () => {
-    verifies("CHAT-99", "CHAT-100", "CHAT-101");
     const hang = createDeferred<void>();
     const graph = line({ a: logs("a") });
     await graph.invoke({ observers: [() => hang.promise], invocationId: "i" });
@@ -220,7 +211,6 @@ describe("observers (graph-engine §6)", () => {
   });
 
   it("wait for the events of one invocation only", async () => {
-    verifies("CHAT-101");
     const gate = createDeferred<void>();
     const told = recorder();
     const graph = line({ a: logs("a"), wait: () => gate.promise });
@@ -257,7 +247,6 @@ describe("middleware (pipeline-utilities §2)", () => {
     };
 
   it("of the graph is around that of the node, each list outermost first", async () => {
-    verifies("CHAT-102", "CHAT-78");
     const log: string[] = [];
     const inner = line({ in: () => void log.push("in") });
     const graph = defineGraph(state)
@@ -284,7 +273,6 @@ describe("middleware (pipeline-utilities §2)", () => {
   });
 
   it("may try again, and each attempt is told", async () => {
-    verifies("CHAT-103", "CHAT-93", "CHAT-98", "CHAT-96");
     const told = recorder();
     let calls = 0;
     const retry: Layer = async (current, next) => {
@@ -321,7 +309,6 @@ describe("middleware (pipeline-utilities §2)", () => {
   });
 
   it("may leave the node out, which is told to nobody", async () => {
-    verifies("CHAT-103", "CHAT-105");
     const told = recorder();
     const graph = defineGraph(state)
       .node("a", logs("a"), { middleware: [async () => ({ log: ["cached"] })] })
@@ -334,7 +321,6 @@ describe("middleware (pipeline-utilities §2)", () => {
   });
 
   it("may pass on another state, but the update is merged into the first", async () => {
-    verifies("CHAT-104", "CHAT-103");
     const change: Layer = async (current, next) => {
       const update = await next({ ...current, count: 40 });
       return { ...update, log: ["changed"] };
@@ -353,7 +339,6 @@ describe("middleware (pipeline-utilities §2)", () => {
   });
 
   it("that throws fails the node, whose attempt is told with that error", async () => {
-    verifies("CHAT-65", "CHAT-98");
     const told = recorder();
     const cause = new TypeError("after");
     const layer: Layer = async (current, next) => {
@@ -387,7 +372,6 @@ describe("middleware (pipeline-utilities §2)", () => {
     };
 
     it("has it end completed with the recovered state, without an error", async () => {
-      verifies("CHAT-215");
       const told = recorder();
       const graph = defineGraph(state)
         .node("a", throws, { middleware: [recover] })
@@ -404,7 +388,6 @@ describe("middleware (pipeline-utilities §2)", () => {
     });
 
     it("has the attempts before keep their errors", async () => {
-      verifies("CHAT-215", "CHAT-98");
       const told = recorder();
       const twice: Layer = async (current, next) => {
         try {
@@ -430,7 +413,6 @@ describe("middleware (pipeline-utilities §2)", () => {
     });
 
     it("has a fan-out end so, behind the failure of its item", async () => {
-      verifies("CHAT-215");
       const told = recorder();
       const graph = defineGraph(state)
         .fanOut("each", {
@@ -454,7 +436,6 @@ describe("middleware (pipeline-utilities §2)", () => {
     });
 
     it("with an update that cannot be merged fails the node with that error", async () => {
-      verifies("CHAT-98");
       const told = recorder();
       const graph = defineGraph(state)
         .node("a", throws, {
@@ -470,7 +451,6 @@ describe("middleware (pipeline-utilities §2)", () => {
   });
 
   it("that wants two bodies has two pairs", async () => {
-    verifies("CHAT-98");
     const told = recorder();
     const twice: Layer = async (current, next) => {
       await next(current);

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
@@ -45,7 +44,6 @@ const steady = { initialDelayMs: 100, maxDelayMs: 250, random: () => 1 };
 
 describe("retry (pipeline-utilities §6.1)", () => {
   it("calls a node again until it does not fail, each wait twice as long up to the longest", async () => {
-    verifies("CHAT-219");
     const { waits, clock } = instant();
     const told = recorder();
     const graph = around(
@@ -72,7 +70,6 @@ describe("retry (pipeline-utilities §6.1)", () => {
   });
 
   it("fails with the last error, after as many attempts as it may make", async () => {
-    verifies("CHAT-219");
     const { waits, clock } = instant();
     let calls = 0;
     const graph = around(
@@ -90,7 +87,6 @@ describe("retry (pipeline-utilities §6.1)", () => {
     ["that retryOn does not want", () => new TypeError("no"), { retryOn: () => false }],
     ["in its only attempt", () => new TypeError("no"), { maxAttempts: 1 }],
   ])("does not try again after an error %s", async (_, make, options) => {
-    verifies("CHAT-219");
     let calls = 0;
     const graph = around(
       () => {
@@ -104,7 +100,6 @@ describe("retry (pipeline-utilities §6.1)", () => {
   });
 
   it("passes a suspension on, and the resumed body is tried again like any other", async () => {
-    verifies("CHAT-171");
     let calls = 0;
     const graph = around(
       (_, { suspend, isResumed }) => {
@@ -122,7 +117,6 @@ describe("retry (pipeline-utilities §6.1)", () => {
   });
 
   it("ends its wait when the invocation is cancelled", async () => {
-    verifies("CHAT-219");
     const controller = new AbortController();
     const clock = createManualClock();
     const failed = createDeferred<void>();
@@ -147,7 +141,6 @@ describe("retry (pipeline-utilities §6.1)", () => {
 
 describe("timeout", () => {
   it("fails a node that does not end in time, aborts its signal, and drops what it does later", async () => {
-    verifies("CHAT-219");
     const clock = createManualClock();
     const begun = createDeferred<void>();
     const late = createDeferred<unknown>();
@@ -189,7 +182,6 @@ describe("timeout", () => {
   });
 
   it("does not wait for code that ignores its signal, in a subgraph and its branches either", async () => {
-    verifies("CHAT-219");
     const clock = createManualClock();
     const begun = createDeferred<void>();
     const hang = () => {
@@ -222,7 +214,6 @@ describe("timeout", () => {
   });
 
   it("leaves alone what ends or suspends in time, and its timer", async () => {
-    verifies("CHAT-171");
     const clock = createManualClock();
     const done = around(logs("done"), timeout({ timeoutMs: 5, clock }));
     expect((await done.invoke()).state.log).toEqual(["done"]);
@@ -244,7 +235,6 @@ describe("isolate (pipeline-utilities §6.3)", () => {
   };
 
   it("gives an update in place of a failure, and reports it", async () => {
-    verifies("CHAT-219", "CHAT-215");
     const reported: unknown[] = [];
     const told = recorder();
     const graph = around(
@@ -266,7 +256,6 @@ describe("isolate (pipeline-utilities §6.3)", () => {
   });
 
   it("lets errors pass that it does not take, and those of its fallback", async () => {
-    verifies("CHAT-219");
     const other = around(broken, isolate({ fallback: {}, isolateOn: () => false }));
     expect(errorCategory(await failure(other.invoke()))).toBe("provider_unavailable");
     const fallback = () => {
@@ -276,7 +265,6 @@ describe("isolate (pipeline-utilities §6.3)", () => {
   });
 
   it("takes no suspension and no cancellation", async () => {
-    verifies("CHAT-171", "CHAT-219");
     const take = isolate<TestFields>({ fallback: { log: ["taken"] } });
     const paused = around((_, { suspend }) => suspend({ signal_id: "s" }), take);
     expect((await paused.invoke()).outcome).toBe("suspended");
@@ -293,7 +281,6 @@ describe("isolate (pipeline-utilities §6.3)", () => {
   });
 
   it("composes: each attempt has its own time, and when none is left the fallback counts", async () => {
-    verifies("CHAT-219");
     const time = createManualClock();
     const { clock, waits } = instant();
     const told = recorder();
@@ -322,7 +309,6 @@ describe("isolate (pipeline-utilities §6.3)", () => {
   });
 
   it("composes the other way round: one time for all attempts ends the wait between them", async () => {
-    verifies("CHAT-219");
     const time = createManualClock();
     const failed = createDeferred<void>();
     let calls = 0;

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -36,7 +35,6 @@ const record = z.object({ id: z.unknown(), v: z.number().optional() });
 
 describe("the eight reducers (graph-engine §2)", () => {
   it("last_write_wins replaces, and is the default", async () => {
-    verifies("CHAT-38", "CHAT-39");
     const declared = field(z.number(), { default: 1 });
     expect(declared.reducer).toBe("last_write_wins");
     expect(await reduce(declared, 2, 3)).toBe(3);
@@ -44,7 +42,6 @@ describe("the eight reducers (graph-engine §2)", () => {
   });
 
   it("bounded_append drops from the front, and leaves what is too long alone for nothing", async () => {
-    verifies("CHAT-44");
     expect(await reduce(boundedAppend(any, { maxLength: 3 }), [1, 2], [3, 4], [5])).toEqual([3, 4, 5]);
     const long = boundedAppend(any, { maxLength: 1, default: [1, 2, 3] });
     expect(await reduce(long, [])).toEqual([1, 2, 3]);
@@ -52,7 +49,6 @@ describe("the eight reducers (graph-engine §2)", () => {
   });
 
   it("dedupe_append keeps the first of a key, and what was there before", async () => {
-    verifies("CHAT-45");
     expect(await reduce(dedupeAppend(any, { default: [1, 1] }), [2, 1, 2, 3], [3, null, null])).toEqual([
       1,
       1,
@@ -74,7 +70,6 @@ describe("the eight reducers (graph-engine §2)", () => {
   });
 
   it("merge_by_key replaces the last of a key in place", async () => {
-    verifies("CHAT-46");
     const old = [{ id: 1, v: 1 }, { id: 2 }, { id: 1, v: 2 }];
     const declared = mergeByKey(record, { key: ({ id }) => id as number, default: old });
     const update = [
@@ -91,7 +86,6 @@ describe("the eight reducers (graph-engine §2)", () => {
   });
 
   it("change neither what was there nor the update", async () => {
-    verifies("CHAT-47", "CHAT-37");
     const seen: unknown[] = [];
     const state = defineState({
       list: append(any),
@@ -130,7 +124,6 @@ describe("the eight reducers (graph-engine §2)", () => {
     ["key what is no list", mergeByKey(record, { key: "id" }), "x"],
   ];
   it.each(refused)("cannot %s", async (_, declared, update) => {
-    verifies("CHAT-48");
     const error = await failure(reduce(declared, update));
     expect(error).toMatchObject({
       code: "reducer_error",
@@ -144,7 +137,6 @@ describe("the eight reducers (graph-engine §2)", () => {
   });
 
   it("name a key function that throws, with its error", async () => {
-    verifies("CHAT-48");
     const cause = new TypeError("no key");
     const declared = dedupeAppend(any, {
       key: () => {
@@ -164,7 +156,6 @@ describe("the eight reducers (graph-engine §2)", () => {
     ["null as key of items", dedupeAppend(record, { key: null as never })],
   ];
   it.each(misconfigured)("%s does not compile", async (_, declared) => {
-    verifies("CHAT-49");
     const compile = () =>
       defineGraph(defineState({ value: declared }))
         .node("n", () => {})

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -25,7 +24,6 @@ class CategoryError extends HarnessError {
 
 describe("nodes and edges (graph-engine §2.2)", () => {
   it("run one after the other, each with the merged state, to END", async () => {
-    verifies("CHAT-50", "CHAT-51", "CHAT-55");
     const seen: unknown[] = [];
     const graph = defineGraph(state)
       .node("first", async (current) => {
@@ -53,7 +51,6 @@ describe("nodes and edges (graph-engine §2.2)", () => {
   });
 
   it("begin with the entry that is declared, wherever it stands", async () => {
-    verifies("CHAT-53");
     const nodes = () =>
       defineGraph(state)
         .node("first", logs("first"))
@@ -76,7 +73,6 @@ describe("nodes and edges (graph-engine §2.2)", () => {
   });
 
   it("END is no name", async () => {
-    verifies("CHAT-52");
     const graph = defineGraph(state)
       .node("END", logs("END"))
       .node("a", logs("a"))
@@ -88,7 +84,6 @@ describe("nodes and edges (graph-engine §2.2)", () => {
   });
 
   it("are deterministic in branches and conditional edges, whatever ends first", async () => {
-    verifies("CHAT-54");
     const turns = (count: number) => async () => {
       for (let turn = 0; turn < count; turn++) await Promise.resolve();
     };
@@ -140,7 +135,6 @@ describe("nodes and edges (graph-engine §2.2)", () => {
   });
 
   it("are deterministic in state, order and events", async () => {
-    verifies("CHAT-54");
     const runs = [];
     for (let run = 0; run < 3; run++) {
       const told = recorder();
@@ -186,7 +180,6 @@ describe("nodes and edges (graph-engine §2.2)", () => {
 
 describe("the state (graph-engine §2.1)", () => {
   it("is validated when it enters, after each update, and frozen", async () => {
-    verifies("CHAT-34", "CHAT-35", "CHAT-37");
     const graph = line({
       a: (current) => {
         expect(() => Object.assign(current, { count: 9 })).toThrow(TypeError);
@@ -216,7 +209,6 @@ describe("the state (graph-engine §2.1)", () => {
   });
 
   it("has no other fields, and no other values than its schemas take", async () => {
-    verifies("CHAT-36", "CHAT-68");
     const undeclared = line({ a: () => ({ other: 1 }) as never });
     expect(await failure(undeclared.invoke())).toMatchObject({
       code: "state_validation_error",
@@ -254,7 +246,6 @@ describe("the state (graph-engine §2.1)", () => {
 
 describe("errors of a run (graph-engine §2.4)", () => {
   it("node_exception carries what was thrown and what the node got", async () => {
-    verifies("CHAT-65", "CHAT-70");
     for (const cause of [
       new TypeError("broken"),
       new CategoryError("provider_rate_limit"),
@@ -281,7 +272,6 @@ describe("errors of a run (graph-engine §2.4)", () => {
   });
 
   it("edge_exception and routing_error have the merged state", async () => {
-    verifies("CHAT-66", "CHAT-67");
     const make = (route: () => never) =>
       defineGraph(state)
         .node("a", () => ({ count: 5 }))
@@ -307,7 +297,6 @@ describe("errors of a run (graph-engine §2.4)", () => {
   });
 
   it("the category of an error is that of the outermost that does not only carry", () => {
-    verifies("CHAT-69");
     const inner = new CategoryError("provider_unavailable", { cause: new CategoryError("other") });
     const wrap = (cause: unknown) => new GraphError("node_exception", "x", { cause });
     expect(errorCategory(wrap(wrap(inner)))).toBe("provider_unavailable");
@@ -326,7 +315,6 @@ describe("errors of a run (graph-engine §2.4)", () => {
 
 describe("identity (graph-engine §2.6)", () => {
   it("takes ids as they are supplied and makes UUIDs otherwise", async () => {
-    verifies("CHAT-79", "CHAT-114");
     let context: unknown;
     const graph = line({
       a: (_, given) => {
@@ -357,7 +345,6 @@ describe("identity (graph-engine §2.6)", () => {
   });
 
   it("refuses ids that cannot be", async () => {
-    verifies("CHAT-80");
     const graph = line({ a: logs("a") });
     for (const options of [
       { correlationId: "" },

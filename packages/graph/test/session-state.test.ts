@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { createMemoryStore, type GraphStore } from "../src/index.ts";
@@ -20,7 +19,6 @@ const asking = (store: GraphStore) =>
 
 describe("getState", () => {
   it("gives the state that the next run would load, and that nothing waits", async () => {
-    verifies("CHAT-217");
     const store = createMemoryStore();
     const graph = asking(store);
     expect(await graph.getState("s")).toBeNull();
@@ -32,7 +30,6 @@ describe("getState", () => {
   });
 
   it("says what waits for a signal, the oldest first, and no more once that has gone on", async () => {
-    verifies("CHAT-217");
     const graph = asking(createMemoryStore());
     await graph.invoke({ sessionId: "s" });
     const paused = await graph.invoke({ sessionId: "s" });
@@ -60,7 +57,6 @@ describe("getState", () => {
   });
 
   it("gives the states that were saved, the current one first, as many as are asked for", async () => {
-    verifies("CHAT-217");
     const graph = asking(createMemoryStore());
     await graph.invoke({ sessionId: "s" });
     const paused = await graph.invoke({ sessionId: "s" });
@@ -78,14 +74,12 @@ describe("getState", () => {
   });
 
   it("keeps as many states of a session as the store may", async () => {
-    verifies("CHAT-218");
     const graph = asking(createMemoryStore({ limits: { maxHistory: 3 } }));
     for (let run = 0; run < 6; run++) await graph.invoke({ sessionId: "s", initial: { approved: true } });
     expect((await graph.getState("s"))?.history.map(({ state }) => state?.count)).toEqual([6, 5, 4]);
   });
 
   it("migrates what older versions have saved, and has null for what cannot be", async () => {
-    verifies("CHAT-217");
     const store = createMemoryStore();
     for (const [schemaVersion, value] of [
       ["0", 1],

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
@@ -52,14 +51,12 @@ const counting = (options: { store: GraphStore; session?: SessionOptions<TestFie
 
 describe("sessions: loading (sessions §4)", () => {
   it("a run without a session id touches no store", async () => {
-    verifies("CHAT-113", "CHAT-114");
     const { store, calls } = watched();
     expect((await counting({ store }).invoke()).session_id).toBeNull();
     expect(calls).toEqual([]);
   });
 
   it("a session id without a store is told and kept nowhere", async () => {
-    verifies("CHAT-115");
     const graph = line({
       a: async (_, { sessionId, saveSession }) => ({ log: [`${sessionId} ${await saveSession()}`] }),
     });
@@ -69,7 +66,6 @@ describe("sessions: loading (sessions §4)", () => {
   });
 
   it("is done before the first node, and saved at the end", async () => {
-    verifies("CHAT-122", "CHAT-124", "CHAT-129", "CHAT-116", "CHAT-117", "CHAT-118", "CHAT-119");
     const { store, calls } = watched();
     const graph = counting({ store });
     const first = await graph.invoke({ sessionId: "s" });
@@ -83,7 +79,6 @@ describe("sessions: loading (sessions §4)", () => {
   });
 
   it("that throws is session_load_failed, and nothing runs", async () => {
-    verifies("CHAT-123");
     const cause = new StoreError("store_failed", "disk");
     const { store, calls } = watched({ load: cause });
     const graph = line({ a: () => expect.fail("it runs") }, { store });
@@ -95,7 +90,6 @@ describe("sessions: loading (sessions §4)", () => {
   });
 
   it("of a state that does not fit is session_load_failed with the cause", async () => {
-    verifies("CHAT-127");
     const store = createMemoryStore();
     await store.sessions.save(firstWrite("s", { count: "many" }, { schemaVersion: "" }));
     const error = await failure(counting({ store }).invoke({ sessionId: "s" }));
@@ -106,7 +100,6 @@ describe("sessions: loading (sessions §4)", () => {
   });
 
   it("takes the place of defaults, and what is supplied is reduced onto it", async () => {
-    verifies("CHAT-125", "CHAT-126", "CHAT-128");
     const shape = defineState({
       list: append(z.string(), { default: ["default"] }),
       kept: append(z.string(), { default: ["default"] }),
@@ -148,7 +141,6 @@ describe("sessions: loading (sessions §4)", () => {
 
 describe("sessions: what is kept (sessions §3)", () => {
   it("are the fields that were named, under the names that were given", async () => {
-    verifies("CHAT-120", "CHAT-121");
     for (const [fields, stored] of [
       [undefined, { log: ["turn 0"], count: 1, approved: null }],
       [["log"], { log: ["turn 0"] }],
@@ -167,7 +159,6 @@ describe("sessions: what is kept (sessions §3)", () => {
   });
 
   it("says which tail of a list is new, however long it is", async () => {
-    verifies("CHAT-136");
     const { store, writes } = watched();
     const graph = counting({ store });
     for (let turn = 0; turn < 3; turn++) await graph.invoke({ sessionId: "s" });
@@ -189,7 +180,6 @@ describe("sessions: what is kept (sessions §3)", () => {
   });
 
   it("is JSON", async () => {
-    verifies("CHAT-137");
     const shape = defineState({ x: lastWriteWins(z.unknown(), { default: null }), l: append(z.unknown()) });
     for (const value of [
       new Date(),
@@ -223,7 +213,6 @@ describe("sessions: what is kept (sessions §3)", () => {
 
 describe("sessions: saving (sessions §5)", () => {
   it("that throws is session_save_failed behind a run that ended, and the session is as it was", async () => {
-    verifies("CHAT-130");
     const { store, fails } = watched();
     const graph = counting({ store });
     await graph.invoke({ sessionId: "s" });
@@ -236,7 +225,6 @@ describe("sessions: saving (sessions §5)", () => {
   });
 
   it("is not done for a run that fails, and not where it was switched off", async () => {
-    verifies("CHAT-131", "CHAT-132");
     const { store, calls } = watched();
     const fails = line({ a: logs("a"), b: () => Promise.reject(new TypeError("broken")) }, { store });
     await failure(fails.invoke({ sessionId: "s" }));
@@ -250,7 +238,6 @@ describe("sessions: saving (sessions §5)", () => {
   });
 
   it("in the middle of a node has the update merged, and outlives a failure", async () => {
-    verifies("CHAT-133");
     const { store, writes } = watched();
     const graph = line(
       {
@@ -278,7 +265,6 @@ describe("sessions: saving (sessions §5)", () => {
   });
 
   it("in the middle that fails is thrown there, and may be caught", async () => {
-    verifies("CHAT-134");
     const { store } = watched({ commit: new TypeError("disk") });
     const catches = line(
       {
@@ -302,7 +288,6 @@ describe("sessions: saving (sessions §5)", () => {
   });
 
   it("is refused in a subgraph and after the node has ended, and refuses a wrong update", async () => {
-    verifies("CHAT-135");
     const { store, calls } = watched();
     const inner = line(
       {
@@ -357,7 +342,6 @@ describe("sessions: migrations (sessions §7)", () => {
   });
 
   it("run by the shortest chain between load and merge, and what is saved has the new version", async () => {
-    verifies("CHAT-138", "CHAT-143");
     const store = await stored("1");
     const migrations = [step("1", "2"), step("2", "3"), step("3", "4"), step("2", "4"), step("4", "1")];
     const graph = counting({ store, session: { schemaVersion: "4", migrations } });
@@ -369,7 +353,6 @@ describe("sessions: migrations (sessions §7)", () => {
   });
 
   it("are not looked at with equal versions, and get a copy that they may change", async () => {
-    verifies("CHAT-139", "CHAT-138");
     const same = await stored("1", { log: ["old"] });
     const migrations = [{ from: "1", to: "1", migrate: () => expect.fail("it ran") }];
     expect(
@@ -394,7 +377,6 @@ describe("sessions: migrations (sessions §7)", () => {
   });
 
   it("that are missing say what is there", async () => {
-    verifies("CHAT-140");
     const store = await stored("9");
     const graph = counting({ store, session: { schemaVersion: "2", migrations: [step("1", "2")] } });
     const error = await failure(graph.invoke({ sessionId: "s" }));
@@ -410,7 +392,6 @@ describe("sessions: migrations (sessions §7)", () => {
   });
 
   it("that are ambiguous do not compile, or do not run", async () => {
-    verifies("CHAT-141");
     const store = await stored("1");
     const twice = () => counting({ store, session: { migrations: [step("1", "2"), step("1", "2")] } });
     expect(twice).toThrow(GraphCompileError);
@@ -431,7 +412,6 @@ describe("sessions: migrations (sessions §7)", () => {
   });
 
   it("that throw or give no object say which, and nothing else runs", async () => {
-    verifies("CHAT-142");
     const store = await stored("1");
     const cause = new TypeError("broken");
     const never = { from: "2", to: "3", migrate: () => expect.fail("it ran") };
@@ -479,7 +459,6 @@ describe("sessions: several runs at once (sessions §8)", () => {
   };
 
   it("the last write wins, whole", async () => {
-    verifies("CHAT-144");
     const store = createMemoryStore();
     await line({ a: logs("first") }, { store }).invoke({ sessionId: "s" });
     const { gates, entered, run } = racing(store, {});
@@ -493,7 +472,6 @@ describe("sessions: several runs at once (sessions §8)", () => {
   });
 
   it("an optimistic run that comes late is session_write_conflict", async () => {
-    verifies("CHAT-145");
     for (const isNew of [true, false]) {
       const store = createMemoryStore();
       if (!isNew) await line({ a: logs("first") }, { store }).invoke({ sessionId: "s" });
@@ -512,7 +490,6 @@ describe("sessions: several runs at once (sessions §8)", () => {
   });
 
   it("a lease has them wait for each other, and not for ever", async () => {
-    verifies("CHAT-146");
     const store = createMemoryStore();
     const { gates, entered, run } = racing(store, { concurrency: "lease" });
     const [one, two] = [run(0), run(1)];
@@ -532,7 +509,6 @@ describe("sessions: several runs at once (sessions §8)", () => {
   });
 
   it("a lease is renewed as long as the run takes, and a write without it is refused", async () => {
-    verifies("CHAT-146");
     const clock = createManualClock();
     const store = createMemoryStore({ clock });
     const gate = createDeferred<void>();

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
@@ -28,7 +27,6 @@ describe("stream", () => {
       .compile();
 
   it("gives the events that observers get, in their order, and then the outcome", async () => {
-    verifies("CHAT-216");
     const told = recorder();
     const graph = branching();
     const stream = graph.stream({ observers: [told.observe], invocationId: "i" });
@@ -61,7 +59,6 @@ describe("stream", () => {
   });
 
   it("gives an event while its node runs, whatever other observers do", async () => {
-    verifies("CHAT-216");
     const door = createDeferred<void>();
     const graph = line({ a: () => door.promise });
     const hang = () => new Promise<void>(() => {});
@@ -75,7 +72,6 @@ describe("stream", () => {
   });
 
   it("rejects behind the last event of a run that fails, and so does its outcome", async () => {
-    verifies("CHAT-216");
     const stream = line({
       a: () => {
         throw new TypeError("no");
@@ -105,7 +101,6 @@ describe("stream", () => {
   });
 
   it("works with sessions and suspensions", async () => {
-    verifies("CHAT-216");
     const store = createMemoryStore();
     const graph = line(
       { a: logs("a"), ask: (_, { suspend }) => suspend({ signal_id: "s" }), b: logs("b") },
@@ -147,7 +142,6 @@ describe("stream", () => {
     };
 
     it("cancels the run, and goes on once that has ended", async () => {
-      verifies("CHAT-216");
       const { seen, graph } = waiting();
       const stream = graph.stream({ sessionId: "s" });
       for await (const event of stream) {
@@ -188,7 +182,6 @@ describe("stream", () => {
   });
 
   it("costs a slow reader its events and no other: the run ends, and observers are told all", async () => {
-    verifies("CHAT-216");
     const told = recorder();
     const graph = line({ a: logs("a"), b: logs("b"), c: logs("c") });
     const stream = graph.stream({ maxBufferedEvents: 2, invocationId: "i", observers: [told.observe] });

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { SuspensionRecordSchema } from "@harnesskit/protocol/chat";
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
@@ -34,7 +33,6 @@ const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
 
 describe("suspend (suspension §3)", () => {
   it("pauses, keeps a record and gives an outcome", async () => {
-    verifies("CHAT-147", "CHAT-148", "CHAT-154", "CHAT-155", "CHAT-156", "CHAT-157");
     const store = createMemoryStore();
     const told = recorder();
     const graph = line({ ask: logs("ask"), gate: gate(), act: logs("act") }, { store });
@@ -71,7 +69,6 @@ describe("suspend (suspension §3)", () => {
   });
 
   it("is resumed behind the node, by the record alone, in the memory where nothing else was said", async () => {
-    verifies("CHAT-149", "CHAT-158", "CHAT-164", "CHAT-82", "CHAT-91");
     const told = recorder();
     const graph = gated();
     const paused = await graph.invoke({ correlationId: "c" });
@@ -94,7 +91,6 @@ describe("suspend (suspension §3)", () => {
   });
 
   it("is resumed by another process, from what JSON has kept", async () => {
-    verifies("CHAT-157");
     const first = createMemoryStore();
     const paused = await gated(first).invoke();
     const record = plain(await first.suspensions.load(paused.invocation_id));
@@ -109,7 +105,6 @@ describe("suspend (suspension §3)", () => {
   });
 
   it("without mark_node_completed runs the same body again, which may suspend again", async () => {
-    verifies("CHAT-150", "CHAT-165");
     const store = createMemoryStore();
     const told = recorder();
     const seen: unknown[] = [];
@@ -158,7 +153,6 @@ describe("suspend (suspension §3)", () => {
   });
 
   it("cannot be swallowed by the body", async () => {
-    verifies("CHAT-151", "CHAT-147");
     const bodies: Record<string, Body> = {
       catches: async (_, { suspend }) => {
         try {
@@ -205,7 +199,6 @@ describe("suspend (suspension §3)", () => {
   });
 
   it("cannot be swallowed, tried again or isolated by middleware, and what is behind next does not run", async () => {
-    verifies("CHAT-151", "CHAT-171");
     const log: string[] = [];
     const layers: Record<string, Middleware<TestFields>> = {
       plain: async (current, next) => {
@@ -253,7 +246,6 @@ describe("suspend (suspension §3)", () => {
   });
 
   it("is refused without a signal id, and with what is no JSON", async () => {
-    verifies("CHAT-154");
     for (const descriptor of [
       { signal_id: "" },
       {},
@@ -270,7 +262,6 @@ describe("suspend (suspension §3)", () => {
   });
 
   it("is refused where errors are collected and after the body, also when it is caught", async () => {
-    verifies("CHAT-153", "CHAT-71");
     const swallowing: Body = (_, { suspend }) => {
       try {
         suspend({ signal_id: "s" });
@@ -331,7 +322,6 @@ describe("suspend (suspension §3)", () => {
 
 describe("resume (suspension §7)", () => {
   it("evaluates the edge of the suspending node on the merged state", async () => {
-    verifies("CHAT-163");
     const graph = defineGraph(state)
       .node("gate", gate() as () => never)
       .node("yes", logs("yes"))
@@ -357,7 +347,6 @@ describe("resume (suspension §7)", () => {
   });
 
   it("puts the payload over the state without reducers, and begins with nothing else", async () => {
-    verifies("CHAT-161", "CHAT-167");
     const graph = gated();
     const first = await graph.invoke({ initial: { count: 3 } });
     const replaced = await graph.invoke({
@@ -374,7 +363,6 @@ describe("resume (suspension §7)", () => {
   });
 
   it("refuses a payload that does not fit, and can be tried again", async () => {
-    verifies("CHAT-162");
     const store = createMemoryStore();
     const graph = gated(store);
     const { invocation_id: resumeInvocation } = await graph.invoke();
@@ -391,7 +379,6 @@ describe("resume (suspension §7)", () => {
   });
 
   it("refuses a field that no paused graph declares, names it, and can be tried again", async () => {
-    verifies("CHAT-161");
     const graph = gated();
     const { invocation_id: resumeInvocation } = await graph.invoke();
     const payload = { approved: true, aproved: true };
@@ -405,7 +392,6 @@ describe("resume (suspension §7)", () => {
   });
 
   it("of what is unknown, has ended, has failed or was deleted is suspension_record_invalid", async () => {
-    verifies("CHAT-160");
     const store = createMemoryStore();
     const graph = line(
       {
@@ -442,7 +428,6 @@ describe("resume (suspension §7)", () => {
   });
 
   it("a hundred times at once runs once", async () => {
-    verifies("CHAT-166");
     let runs = 0;
     const release = createDeferred<void>();
     const graph = line({
@@ -477,7 +462,6 @@ describe("resume (suspension §7)", () => {
   });
 
   it("by a graph that has changed is suspension_record_invalid", async () => {
-    verifies("CHAT-160");
     const store = createMemoryStore();
     const { invocation_id: resumeInvocation } = await gated(store).invoke();
     const other = line({ other: logs("other") }, { store });
@@ -539,7 +523,6 @@ describe("suspensions in compositions (suspension §8)", () => {
     line({ pre: logs("pre"), gate: gate(options), post: ({ approved }) => ({ log: [`post ${approved}`] }) });
 
   it("in a subgraph pause the whole, and go on inside of it", async () => {
-    verifies("CHAT-152", "CHAT-168", "CHAT-156", "CHAT-164");
     for (const markNodeCompleted of [true, false]) {
       const ran: string[] = [];
       const mid = defineGraph(state)
@@ -624,7 +607,6 @@ describe("suspensions in compositions (suspension §8)", () => {
   };
 
   it("in a fan-out pause at its node, and go on behind it or begin it again", async () => {
-    verifies("CHAT-169", "CHAT-170", "CHAT-152");
     for (const [markNodeCompleted, results, rest] of [
       [true, "nothing", ["next"]],
       [false, [0, 10, 20], ["work 0", "work 1", "work 2", "next"]],
@@ -656,7 +638,6 @@ describe("suspensions in compositions (suspension §8)", () => {
   });
 
   it("in a branch pause at the node, with its name", async () => {
-    verifies("CHAT-169", "CHAT-152");
     const graph = defineGraph(state)
       .parallel("p", { branches: { asks: { graph: inner() }, waits: { graph: line({ w: logs("w") }) } } })
       .node("next", logs("next"))
@@ -716,7 +697,6 @@ it("a signal without an invocation is refused, and begins none", async () => {
 
 describe("suspensions and sessions (suspension §8.4)", () => {
   it("are saved together, and the record does not repeat the lists of the session", async () => {
-    verifies("CHAT-172", "CHAT-159", "CHAT-174");
     const store = createMemoryStore();
     const graph = gated(store);
     const paused = await graph.invoke({ sessionId: "s", initial: { log: ["hello"] } });
@@ -741,7 +721,6 @@ describe("suspensions and sessions (suspension §8.4)", () => {
   });
 
   it("lose nothing of what a session got between a pause and its resume", async () => {
-    verifies("CHAT-175");
     const store = createMemoryStore();
     const graph = gated(store);
     const talk = line({ talk: ({ count }) => ({ log: ["talk"], count: count + 1 }) }, { store });
@@ -761,7 +740,6 @@ describe("suspensions and sessions (suspension §8.4)", () => {
   });
 
   it("are not saved where saving was switched off; then the record has everything", async () => {
-    verifies("CHAT-132", "CHAT-159");
     const store = createMemoryStore();
     const graph = line(
       { ask: logs("ask"), gate: gate(), act: logs("act") },
@@ -779,7 +757,6 @@ describe("suspensions and sessions (suspension §8.4)", () => {
   });
 
   it("are neither visible where one of them cannot be written", async () => {
-    verifies("CHAT-173");
     const told = recorder();
     const store = createMemoryStore({ limits: { maxSuspensions: 1 } });
     const graph = gated(store);
@@ -814,7 +791,6 @@ describe("suspensions and sessions (suspension §8.4)", () => {
   });
 
   it("stay where the end of the resumed run cannot be written", async () => {
-    verifies("CHAT-130");
     const memory = createMemoryStore();
     let isBroken = false;
     const store: GraphStore = {
@@ -834,7 +810,6 @@ describe("suspensions and sessions (suspension §8.4)", () => {
   });
 
   it("cannot go on without their session, and are migrated with it", async () => {
-    verifies("CHAT-160");
     const store = createMemoryStore();
     const { invocation_id: resumeInvocation } = await gated(store).invoke({ sessionId: "s" });
     const migrations = [{ from: "", to: "2", migrate: (old: object) => ({ ...old, count: 40 }) }];

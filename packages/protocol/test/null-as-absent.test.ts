@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -49,7 +48,6 @@ const isOwn = (path: Path) =>
 
 describe("null in an optional field", () => {
   it.each(pairs)("of %s is absent, and what is parsed does not have it", (_name, schema, document) => {
-    verifies("AHP-101", "AHP-146");
     for (const path of fieldsOf(document)) {
       const absent = schema.safeParse(changed(document, path));
       if (!absent.success || isOwn(path)) continue;
@@ -62,7 +60,6 @@ describe("null in an optional field", () => {
   it.each(pairs)(
     "of %s is left out of what is sent, and all else of it is sent",
     (_name, schema, document) => {
-      verifies("AHP-101");
       expect(withoutNulls(schema, document)).toBe(document);
       const more = { ...document, x_own: { a: null }, x_null: null };
       if (schema.safeParse(more).success) expect(withoutNulls(schema, more)).toBe(more);
@@ -70,7 +67,6 @@ describe("null in an optional field", () => {
   );
 
   it("is read of what the reference sends", () => {
-    verifies("AHP-101");
     const [event] = ahpDocuments.AhpEventSchema as [Record<string, unknown>];
     expect(ahp.AhpEventSchema.parse({ ...event, context: null, metadata: null })).toStrictEqual(event);
     const constraints = { max_results: null, max_context_length: null, include_sources: true };
@@ -101,7 +97,6 @@ describe("null in an optional field", () => {
   });
 
   it("is absent in a message of JSON-RPC", () => {
-    verifies("RPC-47");
     const request = { jsonrpc: "2.0", id: "1", method: "a" };
     expect(RequestSchema.parse({ ...request, params: null })).toStrictEqual(request);
     const error = { code: -32603, message: "no" };

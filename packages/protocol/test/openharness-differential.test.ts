@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -79,7 +78,6 @@ const compareAll = (documents: fc.Arbitrary<unknown>, numRuns: number) => {
 
 describe("OpenHarness messages against the normative schema", () => {
   it("the documents of the specification are accepted, each by its own side alone", () => {
-    verifies("OH-10", "OH-11");
     const [request, response] = sides as [Side, Side];
     for (const document of requestDocuments) {
       expect([request.rule(document), request.zod.safeParse(document).success]).toEqual([true, true]);
@@ -92,7 +90,6 @@ describe("OpenHarness messages against the normative schema", () => {
   });
 
   it("3000 mutated documents are judged alike, by our zod schemas and by our JSON Schema", () => {
-    verifies("OH-10", "OH-11", "OH-57");
     const counts = compareAll(nearDocument, 3000);
     expect(counts.compared).toBe(3000);
     expect(counts.accepted).toBeGreaterThan(800);
@@ -100,7 +97,6 @@ describe("OpenHarness messages against the normative schema", () => {
   });
 
   it("2000 generated documents are judged alike", () => {
-    verifies("OH-10", "OH-11", "OH-57");
     const counts = compareAll(generatedDocument, 2000);
     expect(counts.compared).toBe(2000);
     expect(counts.accepted).toBeGreaterThan(800);
@@ -108,7 +104,6 @@ describe("OpenHarness messages against the normative schema", () => {
   });
 
   it("a number that no double holds is judged alike", () => {
-    verifies("OH-10", "OH-11");
     for (const text of ["1e400", "-1e400", "1e-400", "9007199254740993"]) {
       for (const document of [
         `{"protocol_version":"1.0.0","request":{"context":{"attachments":[{"size_bytes":${text}}]}}}`,

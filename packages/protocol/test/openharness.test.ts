@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import {
@@ -50,7 +49,6 @@ describe("a request and a response", () => {
   it.each([undefined, null, "", "1", "1.0", "v1.0.0", "1.0.0 ", 1, "1.0.0-", "latest"])(
     "with the version %j are refused",
     (version) => {
-      verifies("OH-1");
       expect(ShellRequestSchema.safeParse(request({ protocol_version: version })).success).toBe(false);
       const response = { protocol_version: version, response: { status: "success" } };
       expect(ShellResponseSchema.safeParse(response).success).toBe(false);
@@ -66,12 +64,10 @@ describe("a request and a response", () => {
     ["a size below 0", [{ size_bytes: -1 }]],
     ["half a byte", [{ size_bytes: 0.5 }]],
   ])("with %s as attachments is refused", (_what, attachments) => {
-    verifies("OH-40");
     expect(ShellRequestSchema.safeParse(request({}, { attachments })).success).toBe(false);
   });
 
   it("relayed keep what is not known here, and lose keys __proto__ at any depth", () => {
-    verifies("OH-12");
     for (const [relay, documents] of [
       [relayShellRequest, requestDocuments],
       [relayShellResponse, responseDocuments],
@@ -91,7 +87,6 @@ describe("a request and a response", () => {
   });
 
   it("that are none are not relayed, and their fields are not echoed", () => {
-    verifies("OH-12");
     const secret = "hunter2-hunter2";
     for (const message of [null, 1, [], { protocol_version: secret }, request({ request: secret })]) {
       const failure = (relay: (message: unknown) => unknown): unknown => {
@@ -127,7 +122,6 @@ describe("a request and a response", () => {
 });
 
 it("null in an optional field of a request, a response or a directive is absent", () => {
-  verifies("OH-10", "OH-11");
   const directive = {
     action_type: "render_message",
     payload: { text: "hi", message: null },
@@ -207,7 +201,6 @@ describe("a directive", () => {
     [directive({ payload: [] })],
     [directive({ extensions: "x" })],
   ])("%j is refused", (wrong) => {
-    verifies("OH-47");
     expect(ActionDirectiveSchema.safeParse(wrong).success).toBe(false);
     const response = {
       protocol_version: "1.0.0",
@@ -219,7 +212,6 @@ describe("a directive", () => {
 
 describe("the registry", () => {
   it("has the core types with risk and capability", () => {
-    verifies("OH-59");
     const registry = createActionRegistry();
     const facts = registry.types.map((type) => {
       const { defaultRisk, capability, needsPayload } = registry.get(type) ?? {};
@@ -250,13 +242,11 @@ describe("the registry", () => {
     ["com.example.other", {}, "unknown_action_type", "action_type"],
     ["constructor", {}, "unknown_action_type", "action_type"],
   ])("%s with %j is %s at %s", (action_type, payload, code, path) => {
-    verifies("OH-59");
     const registry = createActionRegistry([ownType]);
     expect(registry.problemOf({ action_type, ...(payload && { payload }) })).toEqual({ code, path });
   });
 
   it("finds nothing wrong with the directives of the specification and with those of an own type", () => {
-    verifies("OH-59");
     const registry = createActionRegistry([ownType]);
     const [example] = responseDocuments;
     for (const one of example?.response.action_directives ?? []) {
@@ -270,7 +260,6 @@ describe("the registry", () => {
   it.each(["mine", ".a.b", "a b.c", "__proto__"])(
     "accepts %j as an own type: a prefix is recommended",
     (type) => {
-      verifies("OH-60");
       const registry = createActionRegistry([{ ...ownType, type }]);
       expect(registry.get(type)?.defaultRisk).toBe(ownType.defaultRisk);
       expect(registry.problemOf({ action_type: type, payload: { sop: "s" } })).toBeUndefined();
@@ -284,13 +273,11 @@ describe("the registry", () => {
   });
 
   it("refuses a type for the second time", () => {
-    verifies("OH-60");
     const make = () => createActionRegistry([ownType, ownType]);
     expect(codeOf(make)).toEqual(["ActionRegistryError", "duplicate_action_type"]);
   });
 
   it("takes an own type in the place of a core one, whose capability stays unless it names one", () => {
-    verifies("OH-60");
     const card = { ...ownType, type: "render_ui", capability: undefined as never };
     const { capability: _none, ...silent } = card;
     const registry = createActionRegistry([
@@ -333,7 +320,6 @@ describe("a render_message", () => {
     [{ text: "hello", format: "bbcode" }],
     [{ text: "hello", format: { name: 5 } }],
   ])("has its string in `message` or in `text`, in any format: %j", (payload) => {
-    verifies("OH-72");
     expect(problemOf(payload)).toBeUndefined();
     expect(RenderMessagePayloadSchema.parse(payload)).toEqual(payload);
   });
@@ -359,7 +345,6 @@ describe("a render_message", () => {
     [{ message: "" }, { message: "" }],
     [{}, {}],
   ])("of %j is given both as %j", (payload, both) => {
-    verifies("OH-72");
     const given = ActionDirectiveSchema.parse({ action_type: "render_message", payload });
     expect(withMessageText(given)).toEqual({ ...given, payload: both });
     expect(given.payload).toEqual(payload);
@@ -375,7 +360,6 @@ describe("our own extension", () => {
   const approval = { decision: "approved", digest: "sha256:0" };
 
   it("is read under its reverse-DNS key, and what is none is told or left", () => {
-    verifies("OH-9");
     expect(HARNESSKIT_EXTENSION).toBe("dev.harnesskit");
     expect(requestExtensionOf({ "dev.harnesskit": { approval, other: 1 } })).toEqual({ approval });
     expect(requestExtensionOf({ "dev.harnesskit": { approval: { decision: "maybe" } } })).toBe("invalid");

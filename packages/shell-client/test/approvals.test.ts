@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { approvalSubject, requestExtensionOf } from "@harnesskit/protocol/openharness";
 import { digest, TransportError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
@@ -146,7 +145,6 @@ describe("a request_approval", () => {
   });
 
   it("without a continuation is asked, and its answer is the next intent", async () => {
-    verifies("OH-101");
     const bare = { action_type: "request_approval", payload: { message: "Delete all?" } };
     const asks: unknown[] = [];
     const { shell, sent } = scripted(
@@ -169,7 +167,6 @@ describe("a request_approval", () => {
   });
 
   it("without a continuation is shown where nobody answers, because it cannot be kept", async () => {
-    verifies("OH-101");
     const bare = { action_type: "request_approval", payload: { message: "Delete all?" } };
     for (const options of [{}, { approve: () => undefined }, { answerApprovals: false }]) {
       const { shell, shown } = scripted((request) => respond(request, [bare]), options);

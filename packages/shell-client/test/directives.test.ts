@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -37,7 +36,6 @@ const doing = (more: Partial<ShellClientOptions> = {}) => {
 
 describe("directives", () => {
   it("are carried out in their order, whatever their priority, each with its result", async () => {
-    verifies("OH-49");
     const order: string[] = [];
     const { outcome, told } = await carry(
       [act("a", { priority: "low" }), act("b", { priority: "critical" }), { action_type: "noop" }, act("c")],
@@ -180,7 +178,6 @@ describe("types that the shell does not know", () => {
   const spied = (name: string) => () => void effects.push(name);
 
   it("have no effect but their message, and a diagnostic", async () => {
-    verifies("OH-53", "OH-54", "OH-55", "OH-56");
     effects.length = 0;
     const unknown = (action_type: string, payload?: object) => ({ action_type, ...(payload && { payload }) });
     const { outcome, shown, diagnostics } = await carry(
@@ -212,7 +209,6 @@ describe("types that the shell does not know", () => {
   });
 
   it("are those too that every object has by inheritance", async () => {
-    verifies("OH-53");
     effects.length = 0;
     const types = ["constructor", "toString", "__proto__", "hasOwnProperty", "valueOf"];
     const executors = Object.assign(Object.create({ inherited: spied("inherited") }), {
@@ -238,7 +234,6 @@ describe("types that the shell does not know", () => {
 
 describe("deadlines", () => {
   it("count from the receipt, also while somebody is asked and while it is carried out", async () => {
-    verifies("OH-50");
     const clock = manualClock();
     const start = clock.now();
     const deadlines: (number | undefined)[] = [];
@@ -302,7 +297,6 @@ describe("approval", () => {
   };
 
   it("is asked for before a directive that requires it is carried out, and only a yes is one", async () => {
-    verifies("OH-48");
     const required = act("x", { requires_user_approval: true, risk_tier: "safe" });
     const approved = await (await carryWith(() => "approved"))(required);
     expect([approved.done, outcomesOf(approved.outcome)]).toEqual([["x"], ["done"]]);
@@ -343,7 +337,6 @@ describe("approval", () => {
   });
 
   it("is asked for by the tier, which an engine can raise and not lower", async () => {
-    verifies("OH-51");
     const simulate = (more: object) => ({ action_type: "simulate_action", payload: { name: "s" }, ...more });
     const run = await carryWith(() => "approved", { approvalPolicy: {} });
     const { asks, done } = await run(
@@ -370,7 +363,6 @@ describe("approval", () => {
   });
 
   it("is for the very object that is carried out, which nobody can change meanwhile", async () => {
-    verifies("OH-48");
     const sentDirective = act("shown", {
       requires_user_approval: true,
       payload: { name: "shown", deep: { to: ["me"] } },
@@ -496,7 +488,6 @@ describe("approval", () => {
 
 describe("denials and errors", () => {
   it("tell denials before anything is carried out, so that the caller may end it", async () => {
-    verifies("OH-24");
     const capability_denials = [
       { capability: "openharness.ui.rich_cards", code: "not_supported", message: "no" },
     ];

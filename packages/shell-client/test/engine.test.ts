@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import {
   createShellEngine,
   type ShellEngineOptions,
@@ -98,7 +97,6 @@ describe("a shell and an engine over HTTP", () => {
     ["node:http", createHttpExchange],
     ["fetch", createFetchExchange],
   ] as const)("talk, with ids in headers that the engine's log has, over %s", async (_name, make) => {
-    verifies("OH-30");
     await using served = await serve();
     const { shell, shown } = served.shells(
       { session: { sessionId: "s1" } },
@@ -123,7 +121,6 @@ describe("a shell and an engine over HTTP", () => {
   });
 
   it("ask, answer and go on in one call", async () => {
-    verifies("OH-48");
     await using served = await serve();
     const asked: unknown[] = [];
     const { shell, shown } = served.shells({
@@ -158,7 +155,6 @@ describe("a shell and an engine over HTTP", () => {
   });
 
   it("meet one request in several attempts once", async () => {
-    verifies("OH-13", "OH-64");
     let handled = 0;
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -312,7 +308,6 @@ describe("a shell and an engine without HTTP", () => {
   });
 
   it("talk over a WebSocket: questions, answers, and the end", async () => {
-    verifies("OH-30", "OH-76");
     const engine = createShellEngine<WebSocketContext>({ handlers: { sops: { pay } } });
     const web = createHttpServer({ routes: {}, token });
     const sockets = web.webSocketListener({ path: "/openharness" });

@@ -1,6 +1,5 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createHttpExchange as createFetchExchange } from "@harnesskit/transport-http";
 import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -65,7 +64,6 @@ describe("an error of an engine beside an HTTP status", () => {
   ] as const)(
     "is that error, over %s with status %3$i, and is not tried again where it says so",
     async (_n, make, status) => {
-      verifies("OH-78");
       const error = { code: "bridge_failed", message: "No model is configured.", retryable: false };
       const body = failed(error);
       const { shell, diagnostics, count } = await serve(
@@ -81,7 +79,6 @@ describe("an error of an engine beside an HTTP status", () => {
   );
 
   it("is tried again where it says that it is retryable, whatever its status, after the time that the server asks for", async () => {
-    verifies("OH-64", "OH-78");
     const body = failed({ code: "warming_up", retryable: true });
     const { shell, diagnostics, count } = await serve([
       { status: 400, body },
@@ -103,7 +100,6 @@ describe("an error of an engine beside an HTTP status", () => {
     ["an error without an error", (id: string) => ({ ...done(id), response: { status: "error" } })],
     ["too large", () => JSON.stringify({ a: "x".repeat(5_000_000) })],
   ])("is the status's own where the body is %s", async (_what, body) => {
-    verifies("OH-78");
     const { shell, count } = await serve([{ status: 500, body }]);
     expect(failureOf(await shell.send({ intent: "hi" })).code).toBe("engine_unreachable");
     expect(count()).toBe(5);

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -15,7 +14,6 @@ describe("a render_message", () => {
     [{ text: "hello", format: "bbcode" }],
     [{ message: "hello", format: 5 }],
   ])("of %j is shown, and its executor reads its string by either name", async (payload) => {
-    verifies("OH-72");
     const read: unknown[] = [];
     const executors = {
       render_message: ({ payload: shown }: ActionDirective) => void read.push([shown?.message, shown?.text]),
@@ -35,7 +33,6 @@ describe("a payload that does not fit its type", () => {
   } as const;
 
   it("shows its fallback_message, else its message or text, and nothing else happens", async () => {
-    verifies("OH-73");
     const ordered: unknown[] = [];
     const shown: unknown[] = [];
     const { outcome, diagnostics } = await carry(
@@ -66,7 +63,6 @@ describe("a payload that does not fit its type", () => {
   });
 
   it("shows nothing where messages are not shown without a question, or cannot be shown", async () => {
-    verifies("OH-73");
     const misfit = message({ message: 5, fallback_message: "A message." });
     const asks = await carry([misfit], { approvalPolicy: { safe: "ask" }, approve: () => "approved" });
     expect([asks.shown, insteadOf(asks.outcome)]).toEqual([[], [undefined]]);
@@ -78,7 +74,6 @@ describe("a payload that does not fit its type", () => {
 });
 
 it("a directive that is not valid costs itself, and its text is shown in its place", async () => {
-  verifies("OH-47", "OH-100");
   const { outcome, shown, diagnostics } = await carry([
     message({ text: "before" }),
     { action_type: "com.example.pay", risk_tier: "none", payload: { message: "Pay 5 EUR." } },
@@ -104,7 +99,6 @@ it("a directive that is not valid costs itself, and its text is shown in its pla
 });
 
 it("a core type has the schema and the executor that an application gives it", async () => {
-  verifies("OH-60");
   const cards: unknown[] = [];
   const card = z.object({ card: z.string() });
   const { outcome, sent } = await carry(
@@ -123,7 +117,6 @@ it("a core type has the schema and the executor that an application gives it", a
 
 describe("a shell that cannot ask its user", () => {
   it("refuses what needs a yes, shows its text, and carries the rest out", async () => {
-    verifies("OH-48");
     const done: unknown[] = [];
     const { outcome, shown } = await carry(
       [
@@ -155,7 +148,6 @@ describe("a shell that cannot ask its user", () => {
 
 describe("an executor", () => {
   it.each(["open_door", "order", "x", "constructor"])("can have the name %j", async (type) => {
-    verifies("OH-60");
     const done: unknown[] = [];
     const directives = [{ action_type: type, payload: { a: 1 } }];
     const executors = { [type]: ({ payload }: ActionDirective) => void done.push(payload) };

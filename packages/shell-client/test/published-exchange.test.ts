@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { createShellEngine, type ShellCall, type ShellEngineOptions } from "@harnesskit/shell-engine";
 import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http/node";
@@ -125,7 +124,6 @@ const unasked =
 
 describe("the exchange of section 17", () => {
   it("happens: the chart is shown, and nothing is pressed by a shell that cannot ask", async () => {
-    verifies("OH-48", "OH-71", "OH-75");
     const { outcome, sent, calls, done } = await exchange({}, {});
     expect(sent).toEqual([published]);
     expect(calls[0]).toMatchObject({
@@ -142,7 +140,6 @@ describe("the exchange of section 17", () => {
   });
 
   it("goes on to the second directive where the shell can ask, and its user says yes", async () => {
-    verifies("OH-48");
     const asked: unknown[] = [];
     const approve: ShellClientOptions["approve"] = ({ directive, why, riskTier }) => {
       asked.push([directive, why, riskTier]);
@@ -158,14 +155,12 @@ describe("the exchange of section 17", () => {
   });
 
   it("ends in an error for an engine that has no scheme for that continuation, and in nothing done", async () => {
-    verifies("OH-75");
     const { outcome, done } = await exchange({ handlers: { intent: () => directives } }, {});
     expect(outcome.error).toMatchObject({ code: "invalid_continuation", retryable: false });
     expect(done).toEqual([]);
   });
 
   it("shows text for the chart where the shell has no cards, and denies them", async () => {
-    verifies("OH-58");
     const { outcome, done } = await exchange({}, { capabilities: { "openharness.ui.rich_cards": false } });
     expect(outcome.denials).toEqual([
       expect.objectContaining({ capability: "openharness.ui.rich_cards", code: "not_declared" }),

@@ -1,10 +1,8 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { respond, scripted } from "./support.ts";
 
 describe("a value that is to leave as its hash", () => {
   it("leaves as a hash, which all values have the same length of, and raw by no way: no field, no header, no attempt, no diagnostic", async () => {
-    verifies("OH-35");
     const { shell, sent, calls, diagnostics } = scripted(
       (request, _call, attempt) => {
         if (attempt === 1) throw new Error("the connection broke");

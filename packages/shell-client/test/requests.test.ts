@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { inlineAttachment, OPENHARNESS_VERSION } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -22,7 +21,6 @@ const refused = async (ask: ShellAsk, options: Parameters<typeof scripted>[1] = 
 
 describe("a request", () => {
   it("has the highest version, ids, the session, what the user wants, and what the shell is", async () => {
-    verifies("OH-5", "OH-13", "OH-25", "OH-36", "OH-10", "OH-9");
     const { shell, sent } = scripted((request) => respond(request), {
       shell: { shell_kind: "command_shell", shell_version: "1.2.0" },
       session: {
@@ -66,7 +64,6 @@ describe("a request", () => {
   });
 
   it("keeps its id in every attempt and has another one than the next request", async () => {
-    verifies("OH-13", "OH-64");
     const { shell, sent, calls } = scripted((request, _call, attempt) =>
       attempt < 3 ? fail(request, { code: "engine_overloaded", retryable: true }) : respond(request),
     );
@@ -116,7 +113,6 @@ describe("a request", () => {
   });
 
   it("says what the shell can do, and never that it streams", async () => {
-    verifies("OH-70");
     const pay = {
       type: "com.example.pay",
       payload: z.object({}),
@@ -156,7 +152,6 @@ describe("a request", () => {
 
 describe("credentials", () => {
   it("are no part of the body, but for references", async () => {
-    verifies("OH-30");
     for (const auth of [{ token: "s3cret" }, { tenant_id: "t", api_key: "s3cret" }]) {
       const options = { engine: { handle: async () => undefined }, auth };
       expect(() => createShellClient(options)).toThrow(
@@ -181,7 +176,6 @@ describe("attachments", () => {
     ["bytes", { ref_id: "a", data: Array.from({ length: 3000 }, () => 1) }],
     ["a field within a field", { ref_id: "a", file: { preview: { url: `data:,${blob}` } } }],
   ])("that hold large data are refused and not sent: %s", async (_name, attachment) => {
-    verifies("OH-42");
     expect(inlineAttachment([attachment as never])).toBe(0);
     expect(await refused(attachments({ asset_id: "fine" }, attachment))).toEqual({
       code: "invalid_request",
@@ -191,7 +185,6 @@ describe("attachments", () => {
   });
 
   it("say where they are, and whatever else there is to say", async () => {
-    verifies("OH-43", "OH-84");
     for (const attachment of [{}, { mime_type: "image/png" }, { ref_id: "" }]) {
       expect(await refused(attachments(attachment))).toMatchObject({ reason: "no_reference" });
     }

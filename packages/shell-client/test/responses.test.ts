@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { FrameTooLargeError, HarnessError, TransportError } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
@@ -119,7 +118,6 @@ describe("a response that is none is carried out in no part", () => {
       undefined,
     ],
   ])("%s", async (_name, answer, code, reason) => {
-    verifies("OH-6", "OH-11");
     const { shell, shown, sent } = scripted(answer);
     const outcome = await shell.send({ intent: "a" });
     const failure = failureOf(outcome);
@@ -142,7 +140,6 @@ describe("a response that is none is carried out in no part", () => {
 
 describe("a request is tried again", () => {
   it("with back-off and its id, when its error is retryable or the transport failed", async () => {
-    verifies("OH-64");
     const clock = manualClock();
     const answers = [
       (request: Sent) => fail(request, { code: "engine_overloaded", retryable: true }),

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { ShellCall } from "@harnesskit/shell-engine";
 import { isMessageStream, type MessageStream, type StreamExchange } from "@harnesskit/wire";
 import { createFaultyTransport, createMemoryTransport, type Fault } from "@harnesskit/wire/testing";
@@ -82,7 +81,6 @@ const check = async (
 };
 
 it("shows each preview once and in order, and the response once, where frames come twice or the exchange is cut", async () => {
-  verifies("OH-96", "OH-97");
   await fc.assert(
     fc.asyncProperty(words, fc.array(fc.boolean(), { maxLength: 4 }), places, (deltas, pauses, mishaps) =>
       check(
@@ -97,7 +95,6 @@ it("shows each preview once and in order, and the response once, where frames co
 });
 
 it("shows them over channels that repeat and break", async () => {
-  verifies("OH-96", "OH-97");
   const kinds = fc.constantFrom<Fault["kind"]>("duplicate", "close_before", "close_after");
   const faults = fc.array(fc.tuple(fc.integer({ min: 1, max: 30 }), kinds), { maxLength: 8 });
   await fc.assert(

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createShellEngine } from "@harnesskit/shell-engine";
 import { createHttpExchange as createFetchExchange } from "@harnesskit/transport-http";
 import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
@@ -23,7 +22,6 @@ const ways: Readonly<Record<string, (served: Served) => EngineEndpoint>> = {
 
 describe.each(Object.entries(ways))("a stream over %s", (_, engineAt) => {
   it("shows previews as they come, and carries out nothing before the response", async () => {
-    verifies("OH-95", "OH-87");
     const { intent, began, end } = led();
     const { engine } = streamingEngine(intent);
     const { shell, events, shown, types } = streamingShell({ engine: engineAt(await serve(engine)) });
@@ -51,7 +49,6 @@ describe.each(Object.entries(ways))("a stream over %s", (_, engineAt) => {
   });
 
   it("has its response by its request after its connection was cut, and no more previews", async () => {
-    verifies("OH-97");
     const { intent, began, end } = led();
     const { engine, calls } = streamingEngine(intent);
     const served = await serve(engine);
@@ -72,7 +69,6 @@ describe.each(Object.entries(ways))("a stream over %s", (_, engineAt) => {
   });
 
   it("is cancelled with the call, and not with the client", async () => {
-    verifies("OH-92");
     const first = led();
     const { engine, calls } = streamingEngine(first.intent);
     const served = await serve(engine);
@@ -95,7 +91,6 @@ describe.each(Object.entries(ways))("a stream over %s", (_, engineAt) => {
   });
 
   it("is not asked for without onStream, and not given by an engine without it", async () => {
-    verifies("OH-98", "OH-70");
     const { engine, calls } = streamingEngine(({ stream }) => [say(`open: ${stream.isOpen}`)]);
     const plain = streamingShell({ engine: engineAt(await serve(engine)), reads: false });
     expect((await plain.shell.send({ intent: "go" })).denials).toEqual([]);
@@ -139,7 +134,6 @@ describe("a stream", () => {
   });
 
   it("is not asked for where the exchange has none, and is not declared by hand", async () => {
-    verifies("OH-70");
     const sent: unknown[] = [];
     const { shell } = streamingShell({
       engine: {
@@ -158,7 +152,6 @@ describe("a stream", () => {
   });
 
   it("is tried again as often as retry says where it breaks off", async () => {
-    verifies("OH-97");
     const asked: string[] = [];
     const response = { protocol_version: "1.0.0", response: { status: "success" } };
     async function* broken(request_id: string) {
@@ -181,7 +174,6 @@ describe("a stream", () => {
   });
 
   it("drops frames of streams that it does not read, and those that are no frames", async () => {
-    verifies("OH-96");
     const codes: string[] = [];
     const { transport, listener } = createMemoryTransport();
     await listener.listen((channel) => {

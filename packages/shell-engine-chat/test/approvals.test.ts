@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore } from "@harnesskit/graph";
 import { createDeferred, digest } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
@@ -27,7 +26,6 @@ const refusal = (reason = ""): string =>
 
 describe("a turn that waits for an approval", () => {
   it("asks the shell, with the tool, its input and a continuation of its own", async () => {
-    verifies("OH-9", "OH-38");
     await using chat = await start([askBob]);
     const response = await chat.say("mail bob");
     expect(shown(response)).toEqual(["Shall I?", "request_approval: Run send?"]);
@@ -52,7 +50,6 @@ describe("a turn that waits for an approval", () => {
   });
 
   it("runs the call once it is approved, and tells how it went on", async () => {
-    verifies("OH-44", "OH-45");
     await using chat = await start([askBob, says("Sent."), says("Again?")]);
     const asked = askedIn(await chat.say("mail bob"));
     const response = await chat.answer(asked, "approved");
@@ -103,7 +100,6 @@ describe("a turn that waits for an approval", () => {
   });
 
   it("binds the yes to what was asked", async () => {
-    verifies("OH-45");
     await using chat = await start([askBob, says("Sent.")]);
     const asked = askedIn(await chat.say("mail bob"));
     const other = { ...asked.directive, payload: { ...asked.directive.payload, subject: { tool: "send" } } };
@@ -132,7 +128,6 @@ describe("a turn that waits for an approval", () => {
   });
 
   it("is answered by one of two shells, and the other one is told so", async () => {
-    verifies("OH-45");
     await using chat = await start([askBob, says("Sent.")]);
     const first = askedIn(await chat.say("mail bob"));
     const second = askedIn(await chat.post({}));
@@ -179,7 +174,6 @@ describe("a turn that waits for an approval", () => {
   });
 
   it("does not belong to another session, nor to another user", async () => {
-    verifies("OH-37", "OH-45");
     await using chat = await start([askBob, says("Sent.")]);
     const asked = askedIn(await chat.say("mail bob"));
     expect(shown(await chat.post({ session_id: "s2" }))).toEqual([]);
@@ -241,7 +235,6 @@ describe("a shell that cannot ask for approvals", () => {
   const plain = { capabilities: { "openharness.ui.rich_cards": true } };
 
   it("has calls refused in its place, so that the conversation goes on", async () => {
-    verifies("OH-79");
     await using chat = await start([
       askBob,
       says("Eve?", sendTo("b", "eve")),
@@ -265,7 +258,6 @@ describe("a shell that cannot ask for approvals", () => {
   });
 
   it("leaves what another shell was asked to that one", async () => {
-    verifies("OH-79");
     await using chat = await start([askBob, says("Noon."), says("Sent.")]);
     const asked = askedIn(await chat.say("mail bob"));
     const meanwhile = await chat.say("what time is it?", plain);

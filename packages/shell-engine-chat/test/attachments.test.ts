@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { AttachmentError, InvalidArgumentError } from "@harnesskit/wire";
 import { UnsupportedFunctionalityError } from "ai";
 import { describe, expect, it } from "vitest";
@@ -20,7 +19,6 @@ const read: ShellAttachments["read"] = ({ ref_id, uri }) => {
 
 describe("attachments of a request", () => {
   it("reach the model as images and text, in the conversation for good, and the feature is offered", async () => {
-    verifies("OH-80");
     await using chat = await start([says("A picture."), says("Still a picture.")], { attachments: { read } });
     const response = await chat.post(
       {
@@ -52,7 +50,6 @@ describe("attachments of a request", () => {
   });
 
   it("that do not reach the model are named to the user and to the model, with the reason", async () => {
-    verifies("OH-81");
     await using chat = await start([says("Hm.")], { attachments: { read, maxFiles: 4 } });
     const ids = ["theirs", "broken", "pdf", "img", "img"];
     const response = await chat.post({ user_intent: "look", attachments: ids.map((ref_id) => ({ ref_id })) });
@@ -75,7 +72,6 @@ describe("attachments of a request", () => {
   });
 
   it("are named as not read by an engine without a reader, which denies the feature", async () => {
-    verifies("OH-81");
     await using chat = await start([says("Hm.")]);
     const response = await chat.post(
       { user_intent: "look", attachments: [{ ref_id: "img" }] },

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, StoreError } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
 import { APICallError, tool } from "ai";
@@ -11,7 +10,6 @@ const card = (title: string, text: string) => `[${title}: ${JSON.stringify({ tex
 
 describe("what the user says", () => {
   it("is a turn of the conversation, and what the assistant says a message", async () => {
-    verifies("OH-14", "OH-18", "OH-37");
     await using chat = await start([says("Hello Ada."), says("Still here."), says("Who are you?")]);
     const first = await chat.say("hello", { request_id: "r1" });
     expect(first).toMatchObject({ request_id: "r1", response: { status: "success" } });
@@ -65,7 +63,6 @@ describe("what the user says", () => {
   });
 
   it("is asked of the model once, however often the request comes", async () => {
-    verifies("OH-16");
     await using chat = await start([says("Once.")]);
     const answers = await Promise.all([1, 2, 3].map(() => chat.say("hello", { request_id: "r1" })));
     expect(answers.map(shown)).toEqual([["Once."], ["Once."], ["Once."]]);
@@ -73,7 +70,6 @@ describe("what the user says", () => {
   });
 
   it("is nothing where it is blank: then there is nothing to tell", async () => {
-    verifies("OH-67");
     await using chat = await start([]);
     for (const context of [{}, { user_intent: " \n" }]) {
       const response = await chat.post(context);
@@ -155,7 +151,6 @@ describe("results of tools", () => {
 
 describe("turns that fail", () => {
   it("are errors with the bucket as their code, the user's text, and whether to try again", async () => {
-    verifies("OH-61", "OH-62", "OH-65");
     const refusal = (statusCode: number) =>
       new APICallError({
         message: `status ${statusCode}`,
@@ -238,7 +233,6 @@ describe("turns that fail", () => {
 
 describe("other handlers", () => {
   it("stand beside the conversation", async () => {
-    verifies("OH-39");
     await using chat = await start([says("Chat.")], {
       handlers: {
         plugins: { clock: () => [{ action_type: "render_message", payload: { message: "12:00" } }] },

@@ -1,6 +1,5 @@
 import { createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
-import { verifies } from "@harnesskit/conformance/verifies";
 import {
   approvalSubject,
   type ShellResponse,
@@ -69,7 +68,6 @@ const responseOf = (frames: readonly StreamFrame[]) => {
 
 describe("a conversation whose shell reads streams", () => {
   it("shows what the model says and the calls that it makes, each in its own turn", async () => {
-    verifies("OH-99");
     const chat = start(says("I look. ", look("c1")), says("Two mails."), says("Hello."));
     const frames = await chat.frames({ user_intent: "what is new?" });
     expect(textOf(frames)).toBe("I look. Two mails.");
@@ -83,7 +81,6 @@ describe("a conversation whose shell reads streams", () => {
   });
 
   it("shows the turn that an answer resumes to the shell that has answered", async () => {
-    verifies("OH-99");
     const chat = start(says("I ask. ", sendTo("c1", "Ada")), says("It is sent."));
     const asked = await chat.frames({ user_intent: "write to Ada" });
     expect(textOf(asked)).toBe("I ask. ");
@@ -114,7 +111,6 @@ describe("a conversation whose shell reads streams", () => {
   };
 
   it("is stopped by its shell: the turn is discarded, and the next one begins", async () => {
-    verifies("OH-92", "OH-99");
     const { stuck, asked } = stuckModel();
     const chat = start(stuck, says("Here."));
     const frames = chat.framesOf(await chat.ask({ user_intent: "think" }), chat.cancelOnce(asked));
@@ -123,7 +119,6 @@ describe("a conversation whose shell reads streams", () => {
   });
 
   it("is stopped by its shell after an answer too: the turn ends, and does nothing a second time", async () => {
-    verifies("OH-92", "OH-99");
     const { stuck, asked, stopped } = stuckModel();
     const chat = start(says("", sendTo("c1", "Ada")), stuck, says("Here."));
     const { directive, continuation } = askedIn(
@@ -140,7 +135,6 @@ describe("a conversation whose shell reads streams", () => {
   });
 
   it("goes on with the turn of an answer when the engine closes: its harness is still there", async () => {
-    verifies("OH-99");
     const { stuck, asked } = stuckModel();
     let isStopped = false;
     const chat = start(says("", sendTo("c1", "Ada")), (call) => {

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { type ActionDirective, approvalSubject, responseExtensionOf } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
@@ -61,7 +60,6 @@ const asked = async (engine: ShellEngine) => {
 
 describe("a run of a SOP", () => {
   it("goes on step by step, with what the step before left, and ends with the approval that was asked for", async () => {
-    verifies("OH-44", "OH-9");
     const { engine } = paying();
     const first = await start(engine);
     expect(messagesOf(first)).toEqual(["How much?"]);
@@ -86,7 +84,6 @@ describe("a run of a SOP", () => {
   });
 
   it("without a token is not resumed by its names", async () => {
-    verifies("OH-46");
     const { engine } = paying();
     const { run_id, sop_id } = continuationOf(await start(engine));
     for (const continuation of [{ run_id }, { sop_id }, { run_id, sop_id }]) {
@@ -96,7 +93,6 @@ describe("a run of a SOP", () => {
   });
 
   it("goes on after an error that is retryable, and is over after another one", async () => {
-    verifies("OH-45");
     const { engine } = paying();
     const continuation = continuationOf(await start(engine));
     const go = async (user_intent: string) =>
@@ -107,7 +103,6 @@ describe("a run of a SOP", () => {
   });
 
   it("that a shell without approvals is in goes on by what its user says", async () => {
-    verifies("OH-58");
     const { engine } = paying();
     const continuation = continuationOf(await start(engine));
     const second = await send(engine, request({ continuation, user_intent: "5" }, { capabilities: {} }));
@@ -121,7 +116,6 @@ describe("a run of a SOP", () => {
 
 describe("a continuation token", () => {
   it("is good once; of two shells that answer one approval exactly one is heard", async () => {
-    verifies("OH-45");
     const { engine } = paying();
     const second = await asked(engine);
     const continuation = continuationOf(second);
@@ -135,7 +129,6 @@ describe("a continuation token", () => {
   });
 
   it("that was used by a request is not held against its retry", async () => {
-    verifies("OH-16", "OH-45");
     const { engine, clock } = paying(undefined, { limits: { continuationMs: 1000 } });
     const continuation = continuationOf(await start(engine));
     const message = request({ continuation, user_intent: "5" }, { request_id: "r1" });
@@ -145,7 +138,6 @@ describe("a continuation token", () => {
   });
 
   it("expires", async () => {
-    verifies("OH-45");
     const { engine, clock } = paying(undefined, { limits: { continuationMs: 1000 } });
     const continuation = continuationOf(await start(engine));
     clock.move(1000);
@@ -155,7 +147,6 @@ describe("a continuation token", () => {
   });
 
   it("is good for its own user, session, thread, run and SOP alone", async () => {
-    verifies("OH-45");
     const { engine } = paying();
     const continuation = continuationOf(await start(engine));
     const stolen = async (context: object, principal: unknown = "me", payload: object = {}) =>
@@ -176,7 +167,6 @@ describe("a continuation token", () => {
   });
 
   it("that was altered anywhere is refused, and so is one of another engine and one that is none", async () => {
-    verifies("OH-45");
     const { engine } = paying();
     const { continuation_token: token = "" } = continuationOf(await start(engine));
     const codes = new Set<string>();
@@ -244,7 +234,6 @@ describe("a continuation token", () => {
   });
 
   it("whose data are gone is expired; where no more can be known to be used, none is", async () => {
-    verifies("OH-45");
     const { engine } = paying(undefined, { limits: { maxRuns: 1, maxUsedContinuations: 1 } });
     const [old, young] = [continuationOf(await start(engine)), continuationOf(await start(engine))];
     const go = async (continuation: object) =>
@@ -256,7 +245,6 @@ describe("a continuation token", () => {
 
 describe("an answer to an approval", () => {
   it("is good for exactly what was asked; another one uses nothing up", async () => {
-    verifies("OH-45");
     const { engine } = paying();
     const second = await asked(engine);
     const continuation = continuationOf(second);
@@ -276,7 +264,6 @@ describe("an answer to an approval", () => {
 
 describe("a conversation", () => {
   it("is a session and a thread of it, of one credential", async () => {
-    verifies("OH-37");
     const { engine, calls } = paying();
     for (const [context, principal] of [
       [{}, "me"],
@@ -296,7 +283,6 @@ describe("a conversation", () => {
   });
 
   it("without a session_id is new, and its continuation leads back to it, again and again", async () => {
-    verifies("OH-38", "OH-45");
     const { engine, calls } = paying();
     const unnamed = (context: object = {}) => request({ session_id: undefined, ...context });
     let response = await send(engine, unnamed({ conversation_id: "c" }));

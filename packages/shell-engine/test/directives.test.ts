@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -35,7 +34,6 @@ const asText = (text: string) => ({
 
 describe("directives", () => {
   it("leave in their order, with the risk of their type where none is said, and without what is not theirs", async () => {
-    verifies("OH-47", "OH-52", "OH-59");
     const given = [
       { ...say("one"), own_field: 1 },
       { action_type: "com.example.pay", payload: { cents: 5 } },
@@ -53,7 +51,6 @@ describe("directives", () => {
   });
 
   it.each([undefined, [], {}, { directives: [] }])("may be none: %j", async (returned) => {
-    verifies("OH-67");
     const { response } = await send(engineOf(returned).engine, request());
     expect(response).toMatchObject({ status: "success", action_directives: [] });
   });
@@ -76,7 +73,6 @@ describe("directives", () => {
   ])(
     "whose type needs %s become text where the shell lacks it; the others are sent",
     async (name, one, text) => {
-      verifies("OH-58");
       const { engine, errors } = engineOf([say("before"), one, { action_type: "noop" }]);
       const message = request({}, { capabilities: {}, request_id: "r1" });
       const first = await send(engine, message);
@@ -104,7 +100,6 @@ describe("directives", () => {
   });
 
   it("of types that are not registered are sent as they are, with caution where no risk is said", async () => {
-    verifies("OH-60");
     const { engine, errors } = engineOf([
       { action_type: "open_door", payload: { door: 5 } },
       { action_type: "constructor", risk_tier: "safe" },
@@ -119,7 +114,6 @@ describe("directives", () => {
   it.each([{ message: "hi" }, { text: "hi" }])(
     "that are messages leave with both names: %j",
     async (payload) => {
-      verifies("OH-72");
       const { engine } = engineOf([
         { action_type: "render_message", payload: { ...payload, format: "rtf" } },
       ]);
@@ -139,7 +133,6 @@ describe("directives", () => {
   });
 
   it("that are not valid cost themselves: their text is sent in their place, and the operator is told", async () => {
-    verifies("OH-47", "OH-100");
     const { engine, errors } = engineOf([
       say("before"),
       { ...say("At once."), priority: "now" },
@@ -159,7 +152,6 @@ describe("directives", () => {
   });
 
   it("of a core type have the payload that the application gives it", async () => {
-    verifies("OH-60");
     const card = {
       type: "render_ui",
       payload: z.object({ card: z.string() }),
@@ -202,7 +194,6 @@ describe("directives", () => {
       },
     ],
   ])("that are %s are internal_error, and told to the operator", async (code, returned) => {
-    verifies("OH-47", "OH-59", "OH-61", "OH-62");
     const { engine, errors } = engineOf(returned);
     const { response } = await engine.handle(request(), {});
     expect(response.error).toEqual({
@@ -244,13 +235,11 @@ describe("who answers", () => {
     [{ plugin_id: "news" }, "unknown_plugin"],
     [{ plugin_id: "__proto__" }, "unknown_plugin"],
   ])("a request with the task %j is %s", async (task_hint, expected) => {
-    verifies("OH-39");
     const response = await send(engine, request({ task_hint }));
     expect(messagesOf(response)[0] ?? codeOf(response)).toBe(expected);
   });
 
   it("is nobody where there is no handler", async () => {
-    verifies("OH-39", "OH-61");
     const empty = createShellEngine({ handlers: {} });
     expect(codeOf(await send(empty, request()))).toBe("not_supported");
   });
@@ -261,13 +250,11 @@ describe("who answers", () => {
     [{ sop_id: "sop_onboard", plugin_id: "weather", business_key: "deal_42" }],
     [{ sop_id: "constructor" }],
   ])("is `intent` for the hint %j in an engine without such routes", async (task_hint) => {
-    verifies("OH-39");
     const plain = createShellEngine({ handlers: { intent: ({ task }) => [say(JSON.stringify(task))] } });
     expect(messagesOf(await send(plain, request({ task_hint })))).toEqual([JSON.stringify(task_hint)]);
   });
 
   it("is the plugin where an engine without SOPs gets a hint for both", async () => {
-    verifies("OH-39");
     const plugins = createShellEngine({ handlers: { plugins: { weather: () => [say("sun")] } } });
     const both = { sop_id: "sop_onboard", plugin_id: "weather" };
     expect(messagesOf(await send(plugins, request({ task_hint: both })))).toEqual(["sun"]);
@@ -275,7 +262,6 @@ describe("who answers", () => {
   });
 
   it("learns the shell, the task, the attachments and the extensions, and nothing of auth", async () => {
-    verifies("OH-26", "OH-29", "OH-41");
     const shell = { shell_kind: "tv", shell_version: "2", locale: "de-DE", timezone: "Europe/Berlin" };
     const context = {
       shell,
@@ -339,7 +325,6 @@ describe("an attachment", () => {
     ["data in a key", { ref_id: "a", [blob.repeat(10)]: 1 }],
     ["an address that is longer than addresses are", { uri: `https://x/${"y".repeat(9000)}` }],
   ])("with large data is refused: %s", async (_what, attachment) => {
-    verifies("OH-41", "OH-66");
     let calls = 0;
     const engine = createShellEngine({ handlers: { intent: () => void calls++ as undefined } });
     const response = await send(engine, request({ attachments: [{ ref_id: "fine" }, attachment] }));
@@ -352,13 +337,11 @@ describe("an attachment", () => {
   });
 
   it("list with one more than may be is refused", async () => {
-    verifies("OH-40");
     const attachments = Array.from({ length: 65 }, () => ({ ref_id: "a" }));
     expect(codeOf(await send(engineOf([]).engine, request({ attachments })))).toBe("invalid_request");
   });
 
   it("that is a reference is taken, with fields that nobody knows, short data and long descriptions", async () => {
-    verifies("OH-40", "OH-41", "OH-84");
     const attachments = [
       {},
       { uri: `https://x/${"y".repeat(3000)}` },

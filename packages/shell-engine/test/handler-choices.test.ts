@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { approvalSubject, hasCapability } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
@@ -23,7 +22,6 @@ describe("what a shell declares", () => {
   };
 
   it("reaches handlers with its values: vendor keys and what is not offered, too", async () => {
-    verifies("OH-74");
     const capabilities = {
       "openharness.ui.rich_cards": { columns: 80, themes: ["dark"] },
       "openharness.ui.approval": "touch",
@@ -55,7 +53,6 @@ describe("what a shell declares", () => {
 
 describe("extensions of a response", () => {
   it("are a handler's own, beside the engine's", async () => {
-    verifies("OH-9");
     const extensions = { "com.example": { theme: "dark", rows: [1] } };
     const { engine } = engineOf({
       intent: ({ intent }) => ({ extensions, ...(intent === "more" && { continueWith: {} }) }),
@@ -97,7 +94,6 @@ describe("a continuation in a handler's own scheme", () => {
   };
 
   it("goes out in the response, and comes back to its handler", async () => {
-    verifies("OH-75");
     const { engine, seen } = counting();
     const first = await send(engine, request({ user_intent: "go" }));
     expect(first.response.extensions).toEqual({
@@ -122,7 +118,6 @@ describe("a continuation in a handler's own scheme", () => {
     { sop_id: "onboard" },
     { run_id: "run_7d2", continuation_token: "ctok_aq9" },
   ])("reaches the handler as it came, where only names are there, too: %j", async (continuation) => {
-    verifies("OH-75");
     const { engine, seen } = counting();
     expect(codeOf(await send(engine, request({ continuation })))).toBe("success");
     expect(seen).toEqual([{ continuation, run: undefined, approval: undefined }]);
@@ -131,7 +126,6 @@ describe("a continuation in a handler's own scheme", () => {
   });
 
   it("brings the user's answer, whose digest the handler compares", async () => {
-    verifies("OH-75");
     const { engine, seen } = counting();
     const approval = { decision: "approved", digest: await digest(approvalSubject(question)) };
     const continuation = { run_id: "run_7d2", continuation_token: "step-4" };
@@ -141,7 +135,6 @@ describe("a continuation in a handler's own scheme", () => {
   });
 
   it("changes nothing for the engine's own: a forged token is refused, a good one resumes its run", async () => {
-    verifies("OH-45");
     const { engine } = engineOf({
       intent: ({ run }) =>
         run ? [say(`resumed ${JSON.stringify(run.data)}`)] : { continueWith: { data: 5 } },

@@ -1,5 +1,4 @@
 import { getEventListeners } from "node:events";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import {
@@ -45,7 +44,6 @@ describe("a handler", () => {
     ["an error whose name throws", forged("name")],
     ["undefined", undefined],
   ])("that throws %s fails its own request alone, and the operator is told", async (_what, thrown) => {
-    verifies("OH-61");
     const { engine, errors } = engineOf(() => {
       throw thrown;
     });
@@ -68,7 +66,6 @@ describe("a handler", () => {
   });
 
   it("that leaves gaps between its directives sent the others", async () => {
-    verifies("OH-47");
     const { engine, errors } = engineOf(() => {
       const directives = [];
       directives[1] = say("second");
@@ -117,7 +114,6 @@ describe("a handler", () => {
   });
 
   it("that adds to its capabilities adds to those of nobody else", async () => {
-    verifies("OH-18");
     const { engine } = engineOf((call) => {
       const seen = [...call.capabilities];
       (call.capabilities as Set<string>).add("openharness.ui.rich_cards");
@@ -178,14 +174,12 @@ describe("what is not to be shown", () => {
     }, authenticate && { authenticate }).engine;
 
   it("is not shown by a handler that has changed the state", async () => {
-    verifies("OH-31", "OH-63");
     const environment_state = { privacy_tier: "secret", pin: "hunter2" };
     const { error } = (await send(failing(), request({ environment_state }))).response;
     expect(error?.message).toContain("The pin is [removed]");
   });
 
   it("is not shown because there is so much of it", async () => {
-    verifies("OH-31", "OH-63");
     const many = Array.from({ length: 5000 }, (_none, index) => [`k${index}`, `filler ${index}`]);
     const environment_state = { privacy_tier: "secret", ...Object.fromEntries(many), pin: "hunter2" };
     const { error } = (await send(failing(), request({ environment_state }))).response;
@@ -193,7 +187,6 @@ describe("what is not to be shown", () => {
   });
 
   it("is not shown because authenticate took it out of auth", async () => {
-    verifies("OH-28", "OH-63");
     const engine = failing(({ auth }) => {
       const token = auth?.token;
       delete auth?.token;
@@ -274,7 +267,6 @@ describe("a message or a context that is no plain data", () => {
 
 describe("a store of continuations", () => {
   it.each([{ status: "expired" }, {}, true])("that answers %j has claimed nothing", async (claim) => {
-    verifies("OH-45");
     const continuations = {
       keep: () => {},
       claim: () => claim,
@@ -356,7 +348,6 @@ describe("ids", () => {
   });
 
   it("that are the same in UTF-8 alone are others", async () => {
-    verifies("OH-45");
     const { engine } = engineOf(() => ({ continueWith: {} }));
     const continuation = continuationOf(await send(engine, request(), { principal: "a\ud800" }));
     for (const principal of ["a\ud801", "a\ufffd"]) {
@@ -387,7 +378,6 @@ describe("continuations of one process", () => {
   });
 
   it("that were used and forgotten are not good again when the clock goes back", async () => {
-    verifies("OH-45");
     const clock = new TestClock();
     const engine = running({ clock, limits: { maxUsedContinuations: 1, continuationMs: 1000 } });
     const use = async (continuation: object) => codeOf(await send(engine, request({ continuation })));

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryContinuationStore } from "../src/continuation-store.ts";
@@ -58,7 +57,6 @@ describe("the memory of requests", () => {
 
 describe("the signer of continuations", () => {
   it("reads back what it signed for the same owner, and nothing else", async () => {
-    verifies("OH-45");
     const signer = new ContinuationSigner(new Uint8Array(32).fill(1), 512);
     const other = new ContinuationSigner(new Uint8Array(32).fill(2), 512);
     const text = fc.string({ unit: "binary", maxLength: 20 });
@@ -81,7 +79,6 @@ describe("the signer of continuations", () => {
   });
 
   it("reads no text that nobody signed", async () => {
-    verifies("OH-45");
     const signer = new ContinuationSigner(new Uint8Array(32), 512);
     const part = fc.string({ maxLength: 12 });
     await fc.assert(
@@ -101,7 +98,6 @@ describe("the signer of continuations", () => {
 
 describe("the store of continuations", () => {
   it("lets one claim of each through, forgets what has expired, and refuses rather than forget another", () => {
-    verifies("OH-45");
     const clock = new TestClock();
     const limits = { maxUsedContinuations: 2, maxRuns: 2, maxRunDataLength: 1000 };
     const store = new MemoryContinuationStore(limits, clock);

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
@@ -86,7 +85,6 @@ describe("the log", () => {
   });
 
   it("never has anything of a state that is secret, whoever wants to write it", async () => {
-    verifies("OH-31");
     const { engine, lines, text } = leaking(() => {
       throw new ShellEngineError("failed", `Could not read ${screen} of 998877`, { details: { screen } });
     });
@@ -104,7 +102,6 @@ describe("the log", () => {
   });
 
   it.each(["restricted", undefined])("has no value of a state that is %s", async (tier) => {
-    verifies("OH-33");
     const { engine, lines, text } = leaking();
     await send(engine, request(state(tier)));
     expect(lines.some(({ environment_state }) => environment_state)).toBe(false);
@@ -116,7 +113,6 @@ describe("the log", () => {
   it.each(["secret", "restricted", undefined])(
     "has nothing of the user's intent where the state is %s, whoever wants to write it",
     async (tier) => {
-      verifies("OH-77");
       const { lines, log, text } = keptLog();
       const engine = createShellEngine({
         handlers: {
@@ -204,7 +200,6 @@ describe("what an error says", () => {
     new ShellEngineError("not_json", token, { details: { a: 5n as never } }),
     new ShellEngineError("endless", token, { details: endless }),
   ])("of anything but a ShellEngineError is internal_error: %s", async (error) => {
-    verifies("OH-61", "OH-62", "OH-63", "OH-66");
     const { engine, errors } = failing(error);
     const response = await send(engine, request({}, {}, { auth: { token } }));
     expect(response.response.error).toEqual({
@@ -217,7 +212,6 @@ describe("what an error says", () => {
   });
 
   it("of a ShellEngineError is what it says, without secrets and without characters that hide", async () => {
-    verifies("OH-28", "OH-63", "OH-65", "OH-66");
     const message = `\u202eno ${token} on ${screen}\u0000`;
     const details = { [`at ${token}`]: [`x${token}x`], fine: 1 };
     const { engine } = failing(new ShellEngineError("no_way", message, { retryable: true, details }));
@@ -236,7 +230,6 @@ describe("what an error says", () => {
   it.each(["secret", "restricted", undefined])(
     "has nothing of auth and of a state that is %s, in its message and its details, from a handler or the hook",
     async (privacy_tier) => {
-      verifies("OH-28", "OH-63");
       const all = [token, "cred_deep_4711", "998877", "ada@example.org", "Lovelace", "47110815"];
       const words = `failed for ${all.join(" and ")}.`;
       const thrown = new ShellEngineError("no_way", words, {
@@ -286,7 +279,6 @@ describe("what an error says", () => {
   });
 
   it("of a request that is wrong says where, and not what", async () => {
-    verifies("OH-28", "OH-63", "OH-66");
     const { engine } = failing(undefined);
     for (const message of [
       request({ session_id: { token } }, {}, { auth: { token } }),
@@ -322,7 +314,6 @@ describe("authentication", () => {
   const by = (auth: object | undefined, fields: object = {}) => request({}, fields, auth && { auth });
 
   it("is by the references in auth, which go to the hook as they are and nowhere else", async () => {
-    verifies("OH-28", "OH-29");
     const { engine, seen, text } = checking();
     const auth = {
       tenant_id: "t_acme",
@@ -342,7 +333,6 @@ describe("authentication", () => {
     [{ credential_ref: "cred_eve", token }, "unauthorized"],
     [{ credential_ref: "cred_bob", token }, "forbidden"],
   ])("of %j is %s, and its token is not told", async (auth, code) => {
-    verifies("OH-28", "OH-61", "OH-62");
     const { engine, text } = checking();
     const response = await send(engine, by(auth, { request_id: "r1" }));
     expect([codeOf(response), response.request_id]).toEqual([code, "r1"]);
@@ -350,7 +340,6 @@ describe("authentication", () => {
   });
 
   it("is not needed where the transport has said who it is", async () => {
-    verifies("OH-27");
     const engine = createShellEngine({ handlers: { intent: ({ principal }) => [say(String(principal))] } });
     expect(messagesOf(await send(engine, by(undefined), { principal: "ada" }))).toEqual(["ada"]);
     expect(messagesOf(await send(engine, by({ tenant_id: "t" }), { principal: "ada" }))).toEqual(["ada"]);

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
@@ -25,7 +24,6 @@ const named = (request_id: string, intent = "hi", more: object = {}) =>
 
 describe("a request_id", () => {
   it("is echoed, and so is the correlation_id, which may differ each time", async () => {
-    verifies("OH-14", "OH-15", "OH-16");
     const { engine } = counting();
     for (const correlation_id of ["c1", "c2"]) {
       const response = await send(engine, { ...named("r1"), correlation_id });
@@ -38,7 +36,6 @@ describe("a request_id", () => {
   });
 
   it("of a request that is refused is echoed where it can be read", async () => {
-    verifies("OH-14", "OH-15");
     const { engine } = counting();
     const wrong = { request_id: "r1", correlation_id: "c1", protocol_version: "1.0.0", request: 5 };
     expect(await send(engine, wrong)).toMatchObject({ request_id: "r1", correlation_id: "c1" });
@@ -47,7 +44,6 @@ describe("a request_id", () => {
   });
 
   it("that is used again for the same request gets the same response, and no handler is asked", async () => {
-    verifies("OH-16");
     const { engine, calls, clock } = counting();
     const first = await send(engine, named("r1"));
     clock.move(5000);
@@ -59,7 +55,6 @@ describe("a request_id", () => {
   });
 
   it("means another request in another session and of somebody else", async () => {
-    verifies("OH-16", "OH-17");
     const { engine } = counting();
     const answers = [];
     const auth = (fields: object) => ({ ...named("r1"), request: { ...named("r1").request, auth: fields } });
@@ -77,7 +72,6 @@ describe("a request_id", () => {
   });
 
   it("that is used while its request is handled waits for that one", async () => {
-    verifies("OH-16");
     const gate = createDeferred<void>();
     let calls = 0;
     const engine = createShellEngine({
@@ -97,7 +91,6 @@ describe("a request_id", () => {
   });
 
   it("is handled again after an error that is retryable, and not after another one", async () => {
-    verifies("OH-16", "OH-65");
     let calls = 0;
     const engine = createShellEngine({
       handlers: {
@@ -130,7 +123,6 @@ describe("a request_id", () => {
   });
 
   it("100,000 times and more holds the bound, and costs whoever uses so many", async () => {
-    verifies("OH-16");
     const { engine } = counting();
     await engine.handle(named("mine"), { principal: "careful" });
     for (let index = 0; index < 100_000; index++)
@@ -179,7 +171,6 @@ describe("time", () => {
   };
 
   it("that a handler exceeds is engine_timeout; its signal aborts; a retry gets what it brings", async () => {
-    verifies("OH-16", "OH-61", "OH-65", "OH-68");
     const clock = new TestClock();
     const { engine, gate, calls } = slow(clock);
     const first = send(engine, named("r1"));
@@ -218,7 +209,6 @@ describe("time", () => {
   });
 
   it("that is over is not retryable without a request_id: the handler may still do its work", async () => {
-    verifies("OH-65");
     const clock = new TestClock();
     const { engine, gate, calls } = slow(clock);
     const first = send(engine, request());
@@ -229,7 +219,6 @@ describe("time", () => {
   });
 
   it("handlers that never end are counted, and no more are begun than may be", async () => {
-    verifies("OH-65");
     const clock = new TestClock();
     const { engine, gate, calls } = slow(clock);
     const both = [send(engine, named("a")), send(engine, named("b"))];
@@ -274,7 +263,6 @@ describe("time", () => {
   });
 
   it("is told as latency", async () => {
-    verifies("OH-68");
     const clock = new TestClock();
     const engine = createShellEngine({
       handlers: {

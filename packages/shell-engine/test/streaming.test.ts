@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import {
   type ShellResponse,
   type StreamFrame,
@@ -79,7 +78,6 @@ const stepwise = () => {
 
 describe("an engine that offers streams", () => {
   it("numbers the frames from 0, from opened to end, with an id that differs each time", async () => {
-    verifies("OH-87");
     const engine = engineOf(({ stream }) => {
       stream.text("Hel");
       stream.text("lo");
@@ -101,7 +99,6 @@ describe("an engine that offers streams", () => {
   });
 
   it("ends with the response that the request gets without a stream, byte for byte", async () => {
-    verifies("OH-88");
     const intent = ({ stream, intent }: ShellCall) => {
       stream.text("a preview of something else");
       if (intent === "fail") throw new Error("no");
@@ -119,7 +116,6 @@ describe("an engine that offers streams", () => {
   });
 
   it("gives every other shell what an engine without streams does, byte for byte", async () => {
-    verifies("OH-86", "OH-69");
     const intent = ({ stream }: ShellCall) => {
       stream.text("unseen");
       return [say(`open: ${stream.isOpen}`)];
@@ -137,7 +133,6 @@ describe("an engine that offers streams", () => {
   });
 
   it("denies streams to a shell that does not name the profile and its version, and says which it has", async () => {
-    verifies("OH-86", "OH-69");
     const engine = engineOf(() => [say("x")]);
     const asked = [true, "1", {}, { profile: "com.example", versions: [1] }];
     for (const [index, value] of [...asked, { ...streamingCapability, versions: [2] }].entries()) {
@@ -190,7 +185,6 @@ describe("an engine that offers streams", () => {
 
 describe("a stream whose reader has gone", () => {
   it("ends nothing: the request still has its response", async () => {
-    verifies("OH-97");
     const { handle, began, end } = stepwise();
     const engine = engineOf(handle);
     const reader = await open(engine);
@@ -207,7 +201,6 @@ describe("a stream whose reader has gone", () => {
 
 describe("a cancellation", () => {
   it("of another session or credential changes nothing, as one of a stream that was never there", async () => {
-    verifies("OH-91");
     const { handle, end } = stepwise();
     const engine = engineOf(handle);
     const reader = await open(engine);
@@ -227,7 +220,6 @@ describe("a cancellation", () => {
   });
 
   it("that is not valid is refused as a request, and the stream goes on", async () => {
-    verifies("OH-94");
     const { handle, end } = stepwise();
     const engine = engineOf(handle);
     const reader = await open(engine);
@@ -247,7 +239,6 @@ describe("a cancellation", () => {
   });
 
   it("that cancels ends the work; another one, and one after the end, changes nothing", async () => {
-    verifies("OH-92");
     const aborted = createDeferred<unknown>();
     let runs = 0;
     const engine = engineOf(({ signal, stream }) => {
@@ -269,7 +260,6 @@ describe("a cancellation", () => {
   });
 
   it("that cancels lets the same request be made again, once its work has ended", async () => {
-    verifies("OH-92");
     let runs = 0;
     const engine = engineOf(async ({ signal, stream }) => {
       if (++runs > 1) return [say("again")];
@@ -300,7 +290,6 @@ describe("a cancellation", () => {
 
 describe("what waits for the reader of a stream", () => {
   it("is joined and bounded: a slow reader gets the beginning of the previews, and the response", async () => {
-    verifies("OH-93");
     const { handle, began, end } = stepwise();
     const engine = engineOf(handle, { limits: { maxStreamLength: 10_000, maxFrameLength: 1_000 } });
     const reader = await open(engine);
@@ -367,7 +356,6 @@ describe("streams on a channel", () => {
   const hasEnd = (frames: StreamFrame[]) => frames.some(({ type }) => type === "end");
 
   it("go beside ordinary responses, each in its order, and are cancelled", async () => {
-    verifies("OH-87", "OH-92");
     const { handle, began } = stepwise();
     const engine = engineOf((call) => (call.intent === "now" ? [say("now")] : handle(call)));
     const { client, received, frames } = connect(engine);

@@ -1,6 +1,5 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { Event } from "@harnesskit/protocol/threads";
 import {
   createThreadServer,
@@ -190,7 +189,6 @@ describe("threads on several servers over PostgreSQL", () => {
   ])(
     "a server that sleeps past its lease while a turn %s follows the thread: one end is heard, that of the log",
     async (_state, text, end) => {
-      verifies("THR-115");
       const { schema, server } = await setUp();
       const script = new URL("./fixtures/thread-server.mjs", import.meta.url);
       const args = [bundle.path, schema.url, schema.schema, JSON.stringify(storeLimits)];
@@ -220,6 +218,41 @@ describe("threads on several servers over PostgreSQL", () => {
       // Nothing more comes of the turn that was left here: it has stopped by now.
       await sleeping.call("call", "thread.get", { threadId });
       expect((await sleeping.call("heard", ends, 1)).result).toEqual(heard.result);
+    },
+  );
+
+  it.each(["is killed", "sleeps past its lease"])(
+    "with interruptedTurns retry a turn whose server %s goes on at another one, which no client told, and ends once",
+    async (how) => {
+      const { schema, server } = await setUp();
+      const script = new URL("./fixtures/thread-server.mjs", import.meta.url);
+      const args = [bundle.path, schema.url, schema.schema, JSON.stringify(storeLimits), "retry"];
+      await using first = await startToldProcess(script, ...args);
+      const { result } = await first.call("call", "thread.create", {});
+      const { threadId } = (result as { thread: { threadId: string } }).thread;
+      await first.call("call", "thread.subscribe", { threadId });
+      await first.call("call", "turn.start", { threadId, input: [{ type: "text", text: "tick" }] });
+      await first.call("heard", ["item.delta"], 1);
+      if (how === "is killed") await first.kill();
+      else first.signal("SIGSTOP");
+      const gate = { before: () => ({ verdict: "allow" }) as const };
+      const other = await server({ interruptedTurns: "retry", gate });
+      await other.server.resume();
+      await vi.waitFor(() => expect(other.runs).toHaveLength(1), { timeout: 20_000 });
+      const client = other.connect();
+      await client.call("thread.subscribe", { threadId, afterSeq: 0 });
+      await client.notification("turn.completed");
+      if (how !== "is killed") {
+        first.signal("SIGCONT");
+        const { result: heard } = await first.call("heard", ["turn.completed", "turn.error"], 1);
+        expect(heard).toMatchObject([{ method: "turn.completed" }]);
+      }
+      await hearsAll(client, threadId);
+      const events = (await client.events(threadId)) as Event[];
+      const count = (type: string) => events.filter((event) => event.type === type).length;
+      expect(["turn.started", "turn.resumed", "turn.completed", "turn.error"].map(count)).toEqual([
+        1, 1, 1, 0,
+      ]);
     },
   );
 });

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import {
   createMemoryStore,
   type GraphStore,
@@ -242,7 +241,6 @@ it("the store in a file, by two connections, answers as the one in memory does",
 });
 
 it("keeps as many states of a session as it may, and forgets those that it cannot give back", async () => {
-  verifies("CHAT-218");
   await using directory = await temporaryDirectory();
   const { store, file } = await openParts({
     file: join(directory.path, "store.db"),

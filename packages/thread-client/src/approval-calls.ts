@@ -6,10 +6,10 @@ import {
 } from "@harnesskit/protocol/threads";
 import { BoundedMap, BoundedSet, BufferFullError, type HarnessError } from "@harnesskit/wire";
 import { digest } from "@harnesskit/wire/json";
-import type { RequestOptions } from "@harnesskit/wire/rpc";
 import { traced } from "@harnesskit/wire/trace";
 import type { RespondApprovalOptions } from "./client-options.ts";
 import { ThreadApprovalError, ThreadError } from "./errors.ts";
+import type { ThreadSession } from "./thread-session.ts";
 
 /**
  * What a human or a policy decides on. Only `metadata.tool` and `metadata.input` are bound by `metadata.digest`; the
@@ -39,15 +39,8 @@ export const settlesApproval = ({ type, data }: EventBody, approval: ApprovalReq
 };
 
 export interface ApprovalCallsOptions {
+  readonly session: Pick<ThreadSession, "has" | "callNamed">;
   readonly maxOpenApprovals: number;
-  /** Whether the server compares digests, and knows reasons. */
-  readonly hasGrants: () => boolean;
-  /** Sends `approval.respond`. */
-  readonly send: (
-    fields: Readonly<Record<string, unknown>>,
-    clientRequestId: string | undefined,
-    options: RequestOptions,
-  ) => Promise<void>;
   readonly onError: (error: HarnessError) => void;
 }
 
@@ -90,7 +83,8 @@ export class ApprovalCalls {
     decision: ApprovalDecision,
     { reason, scope, digest: given, clientRequestId, ...request }: RespondApprovalOptions = {},
   ): Promise<void> {
-    const extension = this.#options.hasGrants() ? { reason, digest: this.#verified.get(requestId) } : {};
+    const { session } = this.#options;
+    const extension = session.has("grants") ? { reason, digest: this.#verified.get(requestId) } : {};
     const fields = {
       requestId,
       decision,
@@ -101,7 +95,7 @@ export class ApprovalCalls {
     await traced(
       "answer",
       () => ({ approvalId: requestId, answer: decision }),
-      () => this.#options.send(fields, clientRequestId, request),
+      () => session.callNamed("approval.respond", fields, clientRequestId, request),
     );
   }
 

@@ -14,7 +14,7 @@ import type {
 import type { Clock, CloseReason, CreateId, HarnessError, Transport } from "@harnesskit/wire";
 import type { ConnectOptions, ReconnectOptions, RequestOptions, SessionState } from "@harnesskit/wire/rpc";
 import type { ApprovalHandler } from "./approval-calls.ts";
-import type { Initialized } from "./connection.ts";
+import type { Initialized } from "./call-thread-server.ts";
 import type { ClientLimits } from "./limits.ts";
 import type {
   CreateThreadParams,

@@ -1,13 +1,13 @@
 import { type EventBody, ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { BoundedMap, ConnectionClosedError, HarnessError } from "@harnesskit/wire";
-import type { ServerConnection } from "./connection.ts";
+import { isConnectionLoss, type RpcConnection } from "@harnesskit/wire/rpc";
+import { callThreadServer } from "./call-thread-server.ts";
 import { isWentBackRefusal, LogWentBackError, ThreadError } from "./errors.ts";
 import { Follow, type HeardEvent } from "./follow.ts";
-import { isLoss } from "./thread-session.ts";
 
 /** The connection in use, with what was said on it about subscriptions. */
 interface Wire {
-  readonly connection: ServerConnection;
+  readonly connection: RpcConnection;
   /** Settles when the server has stopped telling of all threads. */
   narrowed: Promise<void> | undefined;
   /** The unsubscriptions in progress. */
@@ -41,7 +41,7 @@ export class Follows {
   }
 
   /** Uses a new connection and follows everything on it, from where it stopped. Rejects when that fails. */
-  async resume(connection: ServerConnection): Promise<void> {
+  async resume(connection: RpcConnection): Promise<void> {
     this.detach();
     const wire: Wire = { connection, narrowed: undefined, leaving: new Map() };
     this.#wire = wire;
@@ -126,7 +126,7 @@ export class Follows {
     if (wire) {
       this.#join(follow, wire).catch((error: unknown) => {
         // After a loss the next connection tries again, or the close tells.
-        if (!isLoss(error)) this.#fail(follow, error as HarnessError);
+        if (!isConnectionLoss(error)) this.#fail(follow, error as HarnessError);
       });
     }
     return follow;
@@ -140,11 +140,12 @@ export class Follows {
     follow.listening = true;
     const { heard } = follow;
     const place = heard && { afterSeq: heard.seq, afterTime: heard.time };
-    const answer = await wire.connection
-      .call("thread.subscribe", { threadId, ...place })
-      .catch((error: unknown) => {
+    const params = { threadId, ...place };
+    const answer = await callThreadServer(wire.connection, "thread.subscribe", params).catch(
+      (error: unknown) => {
         throw isWentBackRefusal(error) ? new LogWentBackError(threadId, { cause: error }) : error;
-      });
+      },
+    );
     follow.subscribed(answer, heard?.seq);
   }
 
@@ -165,7 +166,7 @@ export class Follows {
 }
 
 const unsubscribe = async ({ connection }: Wire, threadId: string): Promise<void> => {
-  await connection.call("thread.unsubscribe", { threadId });
+  await callThreadServer(connection, "thread.unsubscribe", { threadId });
 };
 
 /** The thread cannot be followed over any connection. */

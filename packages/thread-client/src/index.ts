@@ -17,6 +17,7 @@ export type {
 } from "@harnesskit/protocol/threads";
 export type { ConnectOptions, ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
 export type { ApprovalHandler, ApprovalRequest, ThreadApprovalAnswer } from "./approval-calls.ts";
+export type { Initialized } from "./call-thread-server.ts";
 export type {
   CancelTurnOptions,
   EventStream,
@@ -29,7 +30,6 @@ export type {
   ThreadClientOptions,
   ThreadClientStats,
 } from "./client-options.ts";
-export type { Initialized } from "./connection.ts";
 export {
   LogWentBackError,
   MalformedMessageError,

@@ -1,8 +1,9 @@
-import type { ApprovalDecision, EventBody, Grant, ThreadMethodName } from "@harnesskit/protocol/threads";
-import { type CloseReason, callSafely, type HarnessError, randomId } from "@harnesskit/wire";
+import type { ApprovalDecision, EventBody, Grant, QueuedTurn, Thread } from "@harnesskit/protocol/threads";
+import { type CloseReason, callSafely, type HarnessError } from "@harnesskit/wire";
 import type { ConnectOptions, RequestOptions, SessionState } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
 import { ApprovalCalls } from "./approval-calls.ts";
+import type { Fields, Initialized } from "./call-thread-server.ts";
 import type {
   CancelTurnOptions,
   EventStream,
@@ -15,18 +16,26 @@ import type {
   ThreadClientOptions,
   ThreadClientStats,
 } from "./client-options.ts";
-import { type Fields, type Initialized, type ServerConnection, unknownServer } from "./connection.ts";
-import { UnsupportedError } from "./errors.ts";
 import { EventStreams } from "./event-queue.ts";
-import { hasExtension, type ThreadExtension } from "./extensions.ts";
+import type { ThreadExtension } from "./extensions.ts";
 import { Follows } from "./follows.ts";
 import { type ClientLimits, clientLimits } from "./limits.ts";
 import { checkThreadClientOptions } from "./option-names.ts";
-import { ThreadCalls } from "./thread-calls.ts";
+import { readHistory, readThreads, wholePage } from "./read-pages.ts";
+import type {
+  CreateThreadParams,
+  ForkThreadOptions,
+  GetThreadOptions,
+  ListThreadsOptions,
+  SearchPage,
+  SearchThreadsOptions,
+  ThreadPage,
+} from "./thread-options.ts";
 import { ThreadSession } from "./thread-session.ts";
 import { openSubscription, type ThreadSubscription } from "./thread-subscription.ts";
 import type { LiveTurn, TurnHandle } from "./turn-handle.ts";
 import { Turns, toInputParts } from "./turns.ts";
+import type { ThreadHistory } from "./validation.ts";
 
 class Client implements ThreadClient {
   readonly #options: ThreadClientOptions;
@@ -34,68 +43,33 @@ class Client implements ThreadClient {
   readonly #session: ThreadSession;
   readonly #follows: Follows;
   readonly #turns: Turns;
-  readonly #threads: ThreadCalls;
   readonly #approvals: ApprovalCalls;
   readonly #streams: EventStreams;
-  #server = unknownServer;
-
-  readonly createThread: ThreadClient["createThread"] = (...args) => this.#threads.create(...args);
-  readonly listThreads: ThreadClient["listThreads"] = (...args) => this.#threads.list(...args);
-  readonly allThreads: ThreadClient["allThreads"] = (...args) => this.#threads.all(...args);
-  readonly getThread: ThreadClient["getThread"] = (...args) => this.#threads.get(...args);
-  readonly deleteThread: ThreadClient["deleteThread"] = (...args) => this.#threads.delete(...args);
-  readonly renameThread: ThreadClient["renameThread"] = (...args) => this.#threads.rename(...args);
-  readonly archiveThread: ThreadClient["archiveThread"] = (...args) => this.#threads.archive(...args);
-  readonly unarchiveThread: ThreadClient["unarchiveThread"] = (...args) => this.#threads.unarchive(...args);
-  readonly forkThread: ThreadClient["forkThread"] = (...args) => this.#threads.fork(...args);
-  readonly searchThreads: ThreadClient["searchThreads"] = (...args) => this.#threads.search(...args);
-  readonly listQueue: ThreadClient["listQueue"] = (...args) => this.#threads.queue(...args);
 
   constructor(options: ThreadClientOptions) {
-    const { transport, reconnect, requestTimeoutMs, clock } = options;
     const limits = clientLimits.resolve(options.limits);
     this.#options = options;
     this.#limits = limits;
     this.#streams = new EventStreams({ limits, onError: this.#onError });
     this.#follows = new Follows((threadId, error) => this.#turns.lose(threadId, error));
-    this.#approvals = new ApprovalCalls({
-      maxOpenApprovals: limits.maxOpenApprovals,
-      hasGrants: () => this.#has("grants"),
-      send: async (fields, clientRequestId, request) => {
-        await this.#callNamed("approval.respond", fields, clientRequestId, request);
-      },
-      onError: this.#onError,
-    });
-    this.#session = new ThreadSession({
-      transport,
-      reconnect,
-      requestTimeoutMs,
-      clock,
-      introduce: (connection, signal) => this.#introduce(connection, signal),
+    this.#session = new ThreadSession(options, {
+      resume: (connection) => this.#follows.resume(connection),
       onEvent: (event) => this.#receive(event),
       onDeleted: (threadId) => this.#deleted(threadId),
       onLost: (error) => this.#interrupted(error),
       onClose: (error, inGoodOrder) => this.#lost(error, inGoodOrder),
       onError: this.#onError,
     });
-    this.#threads = new ThreadCalls({
-      call: (...args) => this.#session.call(...args),
-      callNamed: (...args) => this.#callNamed(...args),
-      has: (extension) => this.#has(extension),
-      need: (extension, method) => this.#require(extension, method),
-      maxPages: limits.maxPages,
+    const session = this.#session;
+    this.#approvals = new ApprovalCalls({
+      session,
+      maxOpenApprovals: limits.maxOpenApprovals,
       onError: this.#onError,
     });
     this.#turns = new Turns({
-      session: this.#session,
+      session,
+      follows: this.#follows,
       limits,
-      follow: async (threadId) => (this.#has("subscribe") ? this.#follows.follow(threadId) : undefined),
-      release: (follow) => this.#follows.release(follow),
-      send: async (fields, timeoutMs) => {
-        const request = timeoutMs === undefined ? {} : { timeoutMs };
-        return this.#callNamed("turn.start", fields, undefined, request);
-      },
-      cancel: (threadId, turnId) => this.cancelTurn(threadId, this.#has("queue") ? { turnId } : {}),
       onEvent: (event, turn) => this.#observe(event, turn),
       onError: this.#onError,
     });
@@ -106,11 +80,11 @@ class Client implements ThreadClient {
   }
 
   get serverVersion(): string {
-    return this.#server.version;
+    return this.#session.server.version;
   }
 
   get capabilities(): Initialized["capabilities"] {
-    return this.#server.capabilities;
+    return this.#session.server.capabilities;
   }
 
   stats(): ThreadClientStats {
@@ -129,45 +103,105 @@ class Client implements ThreadClient {
     return this.#session.onState(listener);
   }
 
+  async createThread(params: CreateThreadParams = {}, options?: RequestOptions): Promise<Thread> {
+    const { title, directory, clientRequestId } = params;
+    const fields = { title, directory };
+    return (await this.#session.callNamed("thread.create", fields, clientRequestId, options)).thread;
+  }
+
+  async listThreads(options: ListThreadsOptions = {}): Promise<ThreadPage> {
+    const session = this.#session;
+    const { limit, cursor, directory, title, updatedAfter, archived, ...request } = options;
+    const paging = { limit, cursor, directory, title, updatedAfter };
+    if (Object.values(paging).some((value) => value !== undefined)) session.require("paging", "thread.list");
+    if (archived !== undefined) session.require("archive", "thread.list");
+    const fields = { ...paging, archived, limit: limit ?? (session.has("paging") ? wholePage : undefined) };
+    const readPage = (next: string | undefined): Promise<ThreadPage> =>
+      session.call("thread.list", { ...fields, cursor: next }, request);
+    if (limit !== undefined) return readPage(cursor);
+    return readThreads(readPage, { cursor, maxPages: this.#limits.maxPages });
+  }
+
+  async *allThreads(options: Omit<ListThreadsOptions, "cursor"> = {}): AsyncGenerator<Thread, void> {
+    const paged = this.#session.has("paging") ? { ...options, limit: options.limit ?? 100 } : options;
+    let cursor: string | undefined;
+    do {
+      const page = await this.listThreads({ ...paged, cursor });
+      yield* page.threads;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  }
+
+  async getThread(threadId: string, options: GetThreadOptions = {}): Promise<ThreadHistory> {
+    const { afterSeq, limit, ...request } = options;
+    const readPage = (after: number | undefined, most: number | undefined): Promise<ThreadHistory> =>
+      this.#session.call("thread.get", { threadId, afterSeq: after, limit: most }, request);
+    if (!this.#session.has("paging")) return readPage(afterSeq, limit);
+    const { maxPages } = this.#limits;
+    return readHistory(readPage, { afterSeq, limit, maxPages, onTooLarge: this.#onError });
+  }
+
+  async deleteThread(threadId: string, options?: RequestOptions): Promise<void> {
+    this.#session.require("delete", "thread.delete");
+    await this.#session.call("thread.delete", { threadId }, options);
+  }
+
+  renameThread(threadId: string, title: string, options?: RequestOptions): Promise<Thread> {
+    return this.#change("rename", "thread.rename", { threadId, title }, options);
+  }
+
+  archiveThread(threadId: string, options?: RequestOptions): Promise<Thread> {
+    return this.#change("archive", "thread.archive", { threadId }, options);
+  }
+
+  unarchiveThread(threadId: string, options?: RequestOptions): Promise<Thread> {
+    return this.#change("archive", "thread.unarchive", { threadId }, options);
+  }
+
+  async forkThread(threadId: string, options: ForkThreadOptions = {}): Promise<Thread> {
+    const { seq, title, clientRequestId, ...request } = options;
+    this.#session.require("fork", "thread.fork");
+    const fields = { threadId, seq, title };
+    return (await this.#session.callNamed("thread.fork", fields, clientRequestId, request)).thread;
+  }
+
+  async searchThreads(query: string, options: SearchThreadsOptions = {}): Promise<SearchPage> {
+    const { limit, cursor, threadId, directory, archived, ...request } = options;
+    this.#session.require("search", "thread.search");
+    const fields = { query, limit, cursor, threadId, directory, archived };
+    return this.#session.call("thread.search", fields, { ...request, repeatable: true });
+  }
+
+  async listQueue(threadId: string, options?: RequestOptions): Promise<readonly QueuedTurn[]> {
+    this.#session.require("queue", "queue.list");
+    return (await this.#session.call("queue.list", { threadId }, { ...options, repeatable: true })).queued;
+  }
+
   async subscribe(threadId: string, options: SubscribeOptions = {}): Promise<ThreadSubscription> {
-    this.#require("subscribe", "thread.subscribe");
-    const { signal } = options;
-    const open = async () => {
-      const opened = openSubscription(this.#follows, threadId, options, {
-        limits: this.#limits,
-        readPage: (afterSeq, limit) =>
-          this.#session.call("thread.get", { threadId, afterSeq, limit }, { repeatable: true }),
-        onError: this.#onError,
-      });
-      try {
-        await this.#session.whenReconnected(signal);
-      } catch (error) {
-        opened.then(
-          (late) => late.close(),
-          () => {},
-        );
-        throw error;
-      }
-      return opened;
-    };
-    return within(open, { name: "thread.subscribe", signal });
+    this.#session.require("subscribe", "thread.subscribe");
+    return openSubscription(threadId, options, {
+      session: this.#session,
+      follows: this.#follows,
+      limits: this.#limits,
+      onError: this.#onError,
+    });
   }
 
   async startTurn(options: StartTurnOptions): Promise<TurnHandle> {
     const { signal, whenBusy } = options;
-    if (whenBusy !== undefined) this.#require("queue", "turn.start");
+    if (whenBusy !== undefined) this.#session.require("queue", "turn.start");
     return within(() => this.#turns.start(options), { name: "turn.start", signal });
   }
 
   async submitTurn(options: SubmitTurnOptions): Promise<string> {
     const { threadId, input, model, agent, whenBusy, clientRequestId, ...request } = options;
-    if (whenBusy !== undefined) this.#require("queue", "turn.start");
+    if (whenBusy !== undefined) this.#session.require("queue", "turn.start");
     const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
-    return (await this.#callNamed("turn.start", fields, clientRequestId, request)).turnId;
+    return (await this.#session.callNamed("turn.start", fields, clientRequestId, request)).turnId;
   }
 
   async cancelTurn(threadId: string, { turnId, ...options }: CancelTurnOptions = {}): Promise<void> {
-    if (turnId !== undefined) this.#require("queue", "turn.cancel");
+    if (turnId !== undefined) this.#session.require("queue", "turn.cancel");
     await this.#session.call("turn.cancel", { threadId, turnId }, options);
   }
 
@@ -177,20 +211,20 @@ class Client implements ThreadClient {
     options: RespondApprovalOptions = {},
   ): Promise<void> {
     const { scope, digest, clientRequestId } = options;
-    if (scope !== undefined || digest !== undefined) this.#require("grants", "approval.respond");
-    if (clientRequestId !== undefined) this.#require("clientRequestId", "approval.respond");
+    if (scope !== undefined || digest !== undefined) this.#session.require("grants", "approval.respond");
+    if (clientRequestId !== undefined) this.#session.require("clientRequestId", "approval.respond");
     this.#approvals.settle(requestId);
     await this.#approvals.respond(requestId, decision, options);
   }
 
   async listGrants(options: ListGrantsOptions = {}): Promise<readonly Grant[]> {
-    this.#require("grants", "grant.list");
+    this.#session.require("grants", "grant.list");
     const { threadId, directory, ...request } = options;
     return (await this.#session.call("grant.list", { threadId, directory }, request)).grants;
   }
 
   async revokeGrant(grantId: string, options: RequestOptions = {}): Promise<void> {
-    this.#require("grants", "grant.revoke");
+    this.#session.require("grants", "grant.revoke");
     await this.#session.call("grant.revoke", { grantId }, options);
   }
 
@@ -206,37 +240,15 @@ class Client implements ThreadClient {
     return this.close();
   }
 
-  #has(extension: ThreadExtension): boolean {
-    return hasExtension(this.capabilities, extension);
-  }
-
-  /** Throws `unsupported` when the server did not announce the extension. */
-  #require(extension: ThreadExtension, method: string): void {
-    if (!this.#has(extension)) throw new UnsupportedError(method, extension);
-  }
-
-  /** Calls a method under a name, where the server knows such names: then it is sent again after a loss. */
-  #callNamed<M extends ThreadMethodName>(
-    method: M,
+  /** Sent again after a loss, each of these has the same effect. */
+  async #change(
+    extension: ThreadExtension,
+    method: "thread.rename" | "thread.archive" | "thread.unarchive",
     fields: Fields,
-    given: string | undefined,
-    options: RequestOptions,
-  ) {
-    if (given !== undefined) this.#require("clientRequestId", method);
-    if (!this.#has("clientRequestId")) return this.#session.call(method, fields, options);
-    const { createId = randomId } = this.#options;
-    const clientRequestId = given ?? createId("req");
-    return this.#session.call(method, { ...fields, clientRequestId }, { ...options, repeatable: true });
-  }
-
-  /** Resumes what was followed; a server that cannot do that any more is of no use. */
-  async #introduce(connection: ServerConnection, signal: AbortSignal): Promise<Initialized> {
-    const followed = this.#server !== unknownServer && this.#has("subscribe");
-    const server = await connection.initialize(this.#options.clientInfo, signal);
-    this.#server = server;
-    if (followed) this.#require("subscribe", "thread.subscribe");
-    await this.#follows.resume(connection);
-    return server;
+    options: RequestOptions | undefined,
+  ): Promise<Thread> {
+    this.#session.require(extension, method);
+    return (await this.#session.call(method, fields, { ...options, repeatable: true })).thread;
   }
 
   #receive(event: EventBody): void {
@@ -261,7 +273,7 @@ class Client implements ThreadClient {
   /** Without subscriptions the client cannot know what a turn does meanwhile. */
   #interrupted(error: HarnessError): void {
     this.#follows.detach();
-    if (this.#has("subscribe")) return;
+    if (this.#session.has("subscribe")) return;
     this.#turns.close(error);
     this.#approvals.abandon();
   }

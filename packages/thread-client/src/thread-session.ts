@@ -1,30 +1,30 @@
+import type { Params } from "@harnesskit/protocol/envelope";
 import type { EventBody, ThreadMethodName } from "@harnesskit/protocol/threads";
-import { ConnectionClosedError, HarnessError, systemClock, type Transport } from "@harnesskit/wire";
+import { ConnectionClosedError, HarnessError, randomId, systemClock } from "@harnesskit/wire";
 import {
   ClientSession,
   type ConnectOptions,
-  type ReconnectOptions,
+  createPeer,
+  type Peer,
   type RequestOptions,
+  type RpcConnection,
   resolveReconnect,
-  SessionListeners,
   type SessionState,
 } from "@harnesskit/wire/rpc";
-import type { Clock } from "@harnesskit/wire/time";
-import { type Fields, type Initialized, ServerConnection } from "./connection.ts";
-import type { CallResult } from "./validation.ts";
+import { callThreadServer, type Fields, type Initialized, initialize } from "./call-thread-server.ts";
+import type { ThreadClientOptions } from "./client-options.ts";
+import { MalformedMessageError, UnsupportedError } from "./errors.ts";
+import { hasExtension, type ThreadExtension } from "./extensions.ts";
+import { type CallResult, parseNotification } from "./validation.ts";
 
-export interface ThreadSessionOptions {
-  readonly transport: Transport;
-  readonly reconnect: false | ReconnectOptions | undefined;
-  readonly requestTimeoutMs: number | undefined;
-  readonly clock: Clock | undefined;
+export interface ThreadSessionHandlers {
   readonly onEvent: (event: EventBody) => void;
   readonly onDeleted: (threadId: string) => void;
   readonly onError: (error: HarnessError) => void;
+  /** Resumes over a new connection what was followed. What it rejects with fails the attempt. */
+  readonly resume: (connection: RpcConnection) => Promise<void>;
   /** The connection is lost, and another one is being made. */
   readonly onLost: (error: HarnessError) => void;
-  /** Introduces the client, and resumes what it followed. What it rejects with fails the attempt. */
-  readonly introduce: (connection: ServerConnection, signal: AbortSignal) => Promise<Initialized>;
   /** Called once and last. `inGoodOrder` when either side just closed. */
   readonly onClose: (error: HarnessError, inGoodOrder: boolean) => void;
 }
@@ -34,44 +34,47 @@ export interface CallOptions extends RequestOptions {
   readonly repeatable?: boolean | undefined;
 }
 
+/** What is known of the server before it has answered `initialize`. */
+const unknownServer: Initialized = {
+  version: "",
+  capabilities: { threads: false, turns: false, approvals: false, streaming: false, persistence: false },
+};
+
 /** Errors that another attempt cannot mend. */
 const isPermanent = (error: unknown): boolean =>
   HarnessError.isInstance(error) && (error.code === "version_mismatch" || error.code === "unsupported");
-
-/** True for the errors of a call whose connection is gone. */
-export const isLoss = (error: unknown): error is HarnessError =>
-  HarnessError.isInstance(error) && (error.code === "connection_closed" || error.code === "transport_failed");
 
 const toClosed = (error: HarnessError | undefined): HarnessError =>
   error?.code === "connection_closed"
     ? error
     : new ConnectionClosedError(undefined, error && { cause: error });
 
-/** The client session with a thread server: calls wait for a connection, and events come from the current one only. */
+/** The client session with a thread server: events come from the current connection only. */
 export class ThreadSession {
-  readonly #options: ThreadSessionOptions;
-  readonly #session: ClientSession<ServerConnection, Initialized>;
+  readonly #client: ThreadClientOptions;
+  readonly #handlers: ThreadSessionHandlers;
+  readonly #session: ClientSession<Peer, Initialized>;
   readonly #stats = { unknownNotifications: 0, malformedNotifications: 0 };
-  readonly #listeners: SessionListeners;
   /** The connection whose events count: open, and perhaps not introduced yet. */
-  #current: ServerConnection | undefined;
+  #current: Peer | undefined;
+  #server = unknownServer;
   #error: HarnessError | undefined;
 
   /** Throws `invalid_argument`. */
-  constructor(options: ThreadSessionOptions) {
-    const { reconnect, clock = systemClock, introduce } = options;
-    this.#options = options;
-    this.#listeners = new SessionListeners(options.onError);
+  constructor(client: ThreadClientOptions, handlers: ThreadSessionHandlers) {
+    this.#client = client;
+    this.#handlers = handlers;
     this.#session = new ClientSession({
-      clock,
-      reconnect: resolveReconnect(reconnect),
+      clock: client.clock ?? systemClock,
+      reconnect: resolveReconnect(client.reconnect),
       closesWhenLost: true,
       // Each call of an introduction has its own deadline.
       timeoutMs: () => Number.POSITIVE_INFINITY,
       open: (signal, onOver) => this.#open(signal, onOver),
-      introduce: (connection, { signal }) => introduce(connection, signal),
+      introduce: (connection, { signal }) => this.#introduce(connection, signal),
       isFinal: isPermanent,
       onState: (state) => this.#changed(state),
+      onListenerFailed: handlers.onError,
     });
   }
 
@@ -87,13 +90,18 @@ export class ThreadSession {
     return this.#session.closed;
   }
 
+  /** What the server said of itself. */
+  get server(): Initialized {
+    return this.#server;
+  }
+
   /** Why nothing will come any more. */
   get error(): HarnessError | undefined {
     return this.#error;
   }
 
   onState(listener: (state: SessionState) => void): () => void {
-    return this.#listeners.add(listener);
+    return this.#session.onState(listener);
   }
 
   async connect(options: ConnectOptions): Promise<Initialized> {
@@ -110,65 +118,94 @@ export class ThreadSession {
     if (this.#session.state === "reconnecting") await this.#session.whenReady({ signal });
   }
 
+  has(extension: ThreadExtension): boolean {
+    return hasExtension(this.#server.capabilities, extension);
+  }
+
+  /** Throws `unsupported` when the server did not announce the extension. */
+  require(extension: ThreadExtension, method: string): void {
+    if (!this.has(extension)) throw new UnsupportedError(method, extension);
+  }
+
   /** Calls a method over the connection; while disconnected, over the next one. */
-  async call<M extends ThreadMethodName>(
+  call<M extends ThreadMethodName>(
     method: M,
     params: Fields,
-    { repeatable = false, ...options }: CallOptions = {},
+    { repeatable = false, signal, timeoutMs }: CallOptions = {},
   ): Promise<CallResult<M>> {
-    const { signal } = options;
-    for (;;) {
-      const { connection } = this.#session.ready ?? (await this.#session.whenReady({ signal }));
-      try {
-        const result = await connection.call(method, params, options);
-        this.#session.confirm(connection);
-        return result;
-      } catch (error) {
-        if (!isLoss(error)) throw error;
-        this.#session.drop(connection, error);
-        if (!repeatable) throw error;
-      }
-    }
+    const maxAttempts = repeatable ? Number.POSITIVE_INFINITY : 1;
+    return callThreadServer(this.#session, method, params, { signal, timeoutMs, maxAttempts });
+  }
+
+  /** Calls a method under a name, where the server knows such names: then it is sent again after a loss. */
+  callNamed<M extends ThreadMethodName>(
+    method: M,
+    fields: Fields,
+    given: string | undefined,
+    options: RequestOptions = {},
+  ): Promise<CallResult<M>> {
+    if (given !== undefined) this.require("clientRequestId", method);
+    if (!this.has("clientRequestId")) return this.call(method, fields, options);
+    const { createId = randomId } = this.#client;
+    const clientRequestId = given ?? createId("req");
+    return this.call(method, { ...fields, clientRequestId }, { ...options, repeatable: true });
   }
 
   close(): Promise<void> {
     return this.#session.close();
   }
 
-  async #open(signal: AbortSignal, onOver: (error?: HarnessError) => void): Promise<ServerConnection> {
-    const { transport, requestTimeoutMs, clock, onEvent, onDeleted, onError } = this.#options;
-    const channel = await transport.connect({ signal });
-    const ifCurrent =
-      <T>(take: (value: T) => void) =>
-      (value: T) => {
-        if (this.#current !== connection) return;
-        if (this.#session.ready) this.#session.confirm(connection);
-        take(value);
-      };
-    const connection: ServerConnection = new ServerConnection(channel, {
-      requestTimeoutMs,
-      clock,
-      stats: this.#stats,
-      onEvent: ifCurrent(onEvent),
-      onDeleted: ifCurrent(onDeleted),
-      onClose: onOver,
-      onError,
-    });
-    this.#current = connection;
-    return connection;
+  async #open(signal: AbortSignal, onOver: (error?: HarnessError) => void): Promise<Peer> {
+    const { transport, requestTimeoutMs, clock } = this.#client;
+    const peer: Peer = createPeer(
+      await transport.connect({ signal }),
+      {
+        notification: (name, params) => {
+          if (this.#current === peer) this.#notified(peer, name, params);
+        },
+        close: ({ error }) => onOver(error),
+        onError: this.#handlers.onError,
+      },
+      { requestTimeoutMs, clock },
+    );
+    this.#current = peer;
+    return peer;
+  }
+
+  /** A server that cannot be followed any more is of no use. */
+  async #introduce(peer: Peer, signal: AbortSignal): Promise<Initialized> {
+    const followed = this.#server !== unknownServer && this.has("subscribe");
+    this.#server = await initialize(peer, this.#client.clientInfo, signal);
+    if (followed) this.require("subscribe", "thread.subscribe");
+    await this.#handlers.resume(peer);
+    return this.#server;
+  }
+
+  /** Never throws for what came from outside: a malformed notification is reported, and the connection stays. */
+  #notified(peer: Peer, name: string, params: Params | undefined): void {
+    const { onEvent, onDeleted, onError } = this.#handlers;
+    if (this.#session.ready) this.#session.confirm(peer);
+    try {
+      const notification = parseNotification(name, params);
+      if (!notification) this.#stats.unknownNotifications++;
+      else if (notification.type === "thread.deleted") onDeleted(notification.data.threadId);
+      else onEvent(notification);
+    } catch (error) {
+      if (!MalformedMessageError.isInstance(error)) throw error;
+      this.#stats.malformedNotifications++;
+      onError(error);
+    }
   }
 
   #changed(state: SessionState): void {
     const { error } = this.#session;
-    const { onLost, onClose } = this.#options;
     if (state === "reconnecting") {
       this.#current = undefined;
-      onLost(toClosed(error));
+      this.#handlers.onLost(toClosed(error));
     } else if (state === "closed") {
       this.#current = undefined;
       this.#error = toClosed(error);
-      onClose(this.#error, error === undefined);
+      this.#handlers.onClose(this.#error, error === undefined);
     }
-    this.#listeners.notify(state);
   }
 }

@@ -1,12 +1,13 @@
 import type { EventBody, Thread } from "@harnesskit/protocol/threads";
 import { checkNumber, createDeferred, type HarnessError, RequestCancelledError } from "@harnesskit/wire";
+import { within } from "@harnesskit/wire/time";
 import type { SubscribeOptions } from "./client-options.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Follow } from "./follow.ts";
 import type { Follows } from "./follows.ts";
 import type { BufferLimits } from "./limits.ts";
-import { readPast } from "./read-past.ts";
-import type { ThreadHistory } from "./validation.ts";
+import { readPast } from "./read-pages.ts";
+import type { ThreadSession } from "./thread-session.ts";
 
 /**
  * An event with its place in the thread's log. Only an `approval.requested` of before the beginning that still waits
@@ -41,8 +42,9 @@ export interface ThreadSubscription extends AsyncIterable<ThreadEvent> {
 }
 
 export interface SubscriptionContext {
+  readonly session: Pick<ThreadSession, "call" | "whenReconnected">;
+  readonly follows: Follows;
   readonly limits: BufferLimits;
-  readonly readPage: (afterSeq: number, limit: number) => Promise<ThreadHistory>;
   readonly onError: (error: HarnessError) => void;
 }
 
@@ -115,7 +117,10 @@ class LiveSubscription implements ThreadSubscription {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ThreadEvent, undefined> {
     const { lastSeq } = this;
-    const { readPage, onError } = this.#context;
+    const { session, onError } = this.#context;
+    const { threadId } = this;
+    const readPage = (afterSeq: number, limit: number) =>
+      session.call("thread.get", { threadId, afterSeq, limit }, { repeatable: true });
     const delivered = new Set<string>();
     try {
       if (this.#pastTo < lastSeq && !this.#closed) {
@@ -144,14 +149,12 @@ const toThreadEvent = (event: EventBody): ThreadEvent => {
   return { ...place, type: event.type, data } as ThreadEvent;
 };
 
-/** Follows a thread for one reader. Rejects with `invalid_argument` for an invalid `afterSeq`, and as `thread.subscribe`. */
-export const openSubscription = async (
-  follows: Follows,
+const subscribe = async (
   threadId: string,
   { afterSeq, signal }: SubscribeOptions,
   context: SubscriptionContext,
 ): Promise<ThreadSubscription> => {
-  if (afterSeq !== undefined) checkNumber("afterSeq", afterSeq, { min: 0 });
+  const { follows } = context;
   const follow = await follows.follow(threadId);
   const release = () => follows.release(follow);
   const { thread, heard } = follow;
@@ -160,4 +163,26 @@ export const openSubscription = async (
     throw new RequestCancelledError("thread.subscribe", { cause: signal?.reason });
   }
   return new LiveSubscription(follow, thread, heard.seq, afterSeq, context, release);
+};
+
+/** Follows a thread for one reader. Rejects with `invalid_argument` for an invalid `afterSeq`, and as `thread.subscribe`. */
+export const openSubscription = async (
+  threadId: string,
+  options: SubscribeOptions,
+  context: SubscriptionContext,
+): Promise<ThreadSubscription> => {
+  const { afterSeq, signal } = options;
+  if (afterSeq !== undefined) checkNumber("afterSeq", afterSeq, { min: 0 });
+  const subscribing = subscribe(threadId, options, context);
+  const wait = { name: "thread.subscribe", signal };
+  return within(Promise.all([subscribing, context.session.whenReconnected(signal)]), wait).then(
+    ([subscription]) => subscription,
+    (error: unknown) => {
+      subscribing.then(
+        (late) => late.close(),
+        () => {},
+      );
+      throw error;
+    },
+  );
 };

@@ -1,13 +1,13 @@
 import type { EventBody, InputPart } from "@harnesskit/protocol/threads";
 import { type HarnessError, RequestCancelledError } from "@harnesskit/wire";
+import { isConnectionLoss } from "@harnesskit/wire/rpc";
 import { currentTracer, inOperation } from "@harnesskit/wire/trace";
 import type { StartTurnOptions } from "./client-options.ts";
-import type { Fields } from "./connection.ts";
 import { MalformedMessageError, ThreadError } from "./errors.ts";
 import { EventBuffer } from "./event-buffer.ts";
-import type { Follow } from "./follow.ts";
+import type { Follows } from "./follows.ts";
 import type { BufferLimits } from "./limits.ts";
-import { isLoss, type ThreadSession } from "./thread-session.ts";
+import type { ThreadSession } from "./thread-session.ts";
 import { LiveTurn, type LiveTurnOptions } from "./turn-handle.ts";
 
 /** The events of a thread on which a start is pending: whose they are is known when its answer is here. */
@@ -17,18 +17,9 @@ interface Hold {
 }
 
 export interface TurnsOptions {
-  readonly session: Pick<ThreadSession, "error" | "whenSettled">;
+  readonly session: Pick<ThreadSession, "call" | "callNamed" | "error" | "has" | "whenSettled">;
+  readonly follows: Pick<Follows, "follow" | "release">;
   readonly limits: BufferLimits;
-  /** Follows the thread of a turn, where the server can tell of single threads. */
-  readonly follow: (threadId: string) => Promise<Follow | undefined>;
-  readonly release: (follow: Follow) => void;
-  /** Sends `turn.start`, and resolves with the turn's id and its place in the queue. */
-  readonly send: (
-    fields: Fields,
-    timeoutMs: number | undefined,
-  ) => Promise<{ readonly turnId: string; readonly queued?: { readonly position: number } | undefined }>;
-  /** Sends `turn.cancel`, for this turn where the server can tell it from others. */
-  readonly cancel: (threadId: string, turnId: string) => Promise<void>;
   /** Takes each event in the order of arrival in its turn, with the turn when this client started it. */
   readonly onEvent: (event: EventBody, turn: LiveTurn | undefined) => void;
   readonly onError: (error: HarnessError) => void;
@@ -56,11 +47,12 @@ export class Turns {
   /** Starts a turn. Rejects with the errors of the call. */
   async start(options: StartTurnOptions): Promise<LiveTurn> {
     const { threadId, input, model, agent, whenBusy, timeoutMs, signal } = options;
-    const { session, follow, release, send } = this.#options;
-    const followed = await follow(threadId);
+    const { session, follows } = this.#options;
+    // A server without subscriptions sends the events of all threads.
+    const followed = session.has("subscribe") ? await follows.follow(threadId) : undefined;
     const operation = currentTracer()?.start("turnRequest", { threadId, agent });
     const onEnd = (error?: unknown) => {
-      if (followed) release(followed);
+      if (followed) follows.release(followed);
       operation?.end(error);
     };
     const hold = this.#holds.get(threadId) ?? { events: new EventBuffer(this.#options.limits), starts: 0 };
@@ -69,7 +61,9 @@ export class Turns {
     try {
       if (signal?.aborted) throw new RequestCancelledError("turn.start", { cause: signal.reason });
       const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
-      const { turnId, queued } = await inOperation(operation, () => send(fields, timeoutMs));
+      const { turnId, queued } = await inOperation(operation, () =>
+        session.callNamed("turn.start", fields, undefined, { timeoutMs }),
+      );
       const turn = this.#adopt(turnId, options, hold, { onEnd, operation, position: queued?.position });
       // A thread that was lost meanwhile tells nothing of its turn.
       const error = session.error ?? followed?.ended?.error;
@@ -143,14 +137,15 @@ export class Turns {
 
   /** A turn that ended meanwhile needs no cancelling; one that goes on over a loss still does. */
   async #cancel(turn: LiveTurn): Promise<void> {
-    const { session, cancel } = this.#options;
+    const { session } = this.#options;
+    const { threadId, turnId } = turn;
     while (!turn.ended) {
       try {
-        await cancel(turn.threadId, turn.turnId);
+        await session.call("turn.cancel", session.has("queue") ? { threadId, turnId } : { threadId });
         return;
       } catch (error) {
         if (ThreadError.isInstance(error) && error.code === "turn_not_found") return;
-        if (!isLoss(error)) throw error;
+        if (!isConnectionLoss(error)) throw error;
         await session.whenSettled();
         if (turn.ended || session.error) throw error;
       }

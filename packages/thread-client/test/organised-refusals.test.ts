@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createThreadServer, type ThreadServerOptions, type TurnRunner } from "@harnesskit/thread-server";
 import { methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { createMemoryTransport } from "@harnesskit/wire/testing";
@@ -75,8 +74,7 @@ const calls: readonly [string, string, Call][] = [
 ];
 
 describe("a thread that the server does not know", () => {
-  it.each(calls)("%s is thread_not_found", async (_name, requirement, call) => {
-    verifies(requirement, "THR-98");
+  it.each(calls)("%s is thread_not_found", async (_name, _requirement, call) => {
     const { client, threadId } = await connect();
     for (const id of ["ses_0", "../ses_1", "__proto__"])
       await refused(call(client, id), { code: "thread_not_found", rpcCode: -32001 });
@@ -85,8 +83,7 @@ describe("a thread that the server does not know", () => {
     expect((await client.listThreads({ archived: "include" })).threads).toEqual([]);
   });
 
-  it.each(calls)("%s with an id of a wrong type is invalid_params", async (_name, requirement, call) => {
-    verifies(requirement, "THR-47");
+  it.each(calls)("%s with an id of a wrong type is invalid_params", async (_name, _requirement, call) => {
     const { client } = await connect();
     for (const id of [5, [], {}]) await invalid(call(client, id as unknown as string));
   });
@@ -94,7 +91,6 @@ describe("a thread that the server does not know", () => {
 
 describe("a thread that is not archived", () => {
   it("stays as it is when it is taken out of the archive, without an event", async () => {
-    verifies("THR-91");
     const { client, threadId } = await connect();
     const before = await client.getThread(threadId);
     expect(await client.unarchiveThread(threadId)).toEqual(before.thread);
@@ -106,7 +102,6 @@ describe("an archived thread", () => {
   it.each(["reject", "queue", "interrupt"] as const)(
     "is thread_archived for a prompt with whenBusy %s, and nothing of it waits",
     async (whenBusy) => {
-      verifies("THR-91");
       const { client, threadId } = await connect();
       await client.archiveThread(threadId);
       const call = client.startTurn({ threadId, input: "x", whenBusy });
@@ -118,7 +113,6 @@ describe("an archived thread", () => {
 
 describe("a busy thread", () => {
   it("is turn_busy with turn_active for thread.archive, also when only its queue waits", async () => {
-    verifies("THR-91");
     const { client, threadId } = await connect();
     await client.startTurn({ threadId, input: "x" });
     const busy = { code: "turn_busy", rpcCode: -32002, data: { reason: "turn_active" } } as const;
@@ -129,7 +123,6 @@ describe("a busy thread", () => {
   });
 
   it("is turn_busy with the active turn for a prompt that does not wait", async () => {
-    verifies("THR-92");
     const { client, threadId } = await connect();
     const { turnId } = await client.startTurn({ threadId, input: "x" });
     for (const more of [{}, { whenBusy: "reject" as const }])
@@ -144,7 +137,6 @@ describe("a busy thread", () => {
   ])(
     "is turn_busy with queue_full beyond the limit of %s, and keeps what waits",
     async (_of, limits, text) => {
-      verifies("THR-92", "THR-93");
       const { client, threadId } = await connect({ limits });
       await client.startTurn({ threadId, input: "x" });
       const { turnId } = await client.startTurn({ threadId, input: "x", whenBusy: "queue" });
@@ -157,7 +149,6 @@ describe("a busy thread", () => {
   );
 
   it("is turn_not_found for turn.cancel of a turn that neither runs nor waits", async () => {
-    verifies("THR-93");
     const { client, threadId } = await connect();
     const first = await client.startTurn({ threadId, input: "x" });
     const other = await client.createThread();
@@ -205,8 +196,7 @@ describe("params that are not valid", () => {
       (client, threadId) => client.startTurn({ threadId, input: "x", whenBusy: wrong("later") }),
     ],
     ["a turn's id that is a number", "THR-93", (client, id) => client.cancelTurn(id, { turnId: wrong(1) })],
-  ])("%s is invalid_params, and changes nothing", async (_what, requirement, call) => {
-    verifies(requirement, "THR-47");
+  ])("%s is invalid_params, and changes nothing", async (_what, _requirement, call) => {
     const { client, threadId } = await connect();
     const before = await client.getThread(threadId);
     await invalid(call(client, threadId));
@@ -215,7 +205,6 @@ describe("params that are not valid", () => {
   });
 
   it("a seq beyond the end says where the end is, and a request id of another fork is request_conflict", async () => {
-    verifies("THR-96", "THR-68");
     const { client, threadId } = await connect();
     await invalid(client.forkThread(threadId, { seq: 2 }), { reason: "seq_out_of_range", lastSeq: 1 });
     await client.forkThread(threadId, { clientRequestId: "r" });
@@ -226,7 +215,6 @@ describe("params that are not valid", () => {
 
 describe("a server that announces an extension and lacks its method", () => {
   it.each(calls)("%s is method_not_found", async (name, _requirement, call) => {
-    verifies("THR-46", "THR-89");
     const [method = ""] = name.split(" ");
     const extensions = Object.fromEntries(
       ["rename", "archive", "fork", "queue", "search"].map((extension) => [extension, { version: 1 }]),

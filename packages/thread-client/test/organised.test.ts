@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createThreadServer, type TurnRunner } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
@@ -59,7 +58,6 @@ const serve = async () => {
 
 describe("over a socket", () => {
   it("two clients see the same: a queue, an interruption, a new title and the archive", async () => {
-    verifies("THR-90", "THR-92", "THR-93");
     await using served = await serve();
     const one = await served.connect();
     const two = await served.connect();
@@ -121,7 +119,6 @@ describe("over a socket", () => {
   });
 
   it("forks and searches, and the fork goes on by itself", async () => {
-    verifies("THR-94", "THR-96");
     await using served = await serve();
     const client = await served.connect();
     const { threadId } = await client.createThread({ title: "Parser" });
@@ -166,7 +163,6 @@ const calls: readonly [string, (client: ThreadClient) => Promise<unknown>][] = [
 
 describe("with a server that does not announce an extension", () => {
   it.each(calls)("%s is refused before anything is sent", async (extension, call) => {
-    verifies("THR-89");
     for (const value of [undefined, false, {}, { version: 0 }, { version: "1" }, "yes"]) {
       const announced = {
         ...capabilities,
@@ -185,7 +181,6 @@ describe("with a server that does not announce an extension", () => {
   });
 
   it("a turn is started and cancelled as before", async () => {
-    verifies("THR-89");
     await using scripted = await setUp({ "turn.cancel": () => ({ ok: true }) });
     const turn = await scripted.client.startTurn({ threadId: "ses_1", input: "x" });
     await turn.cancel();

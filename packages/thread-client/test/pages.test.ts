@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createThreadServer, type ThreadServerLimits } from "@harnesskit/thread-server";
 import { type HarnessError, ProtocolError } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -46,7 +45,6 @@ const setUp = async (
 
 describe("a message over the message limit", () => {
   it("keeps its beginning and names a file with all of it; whoever hears the thread goes on", async () => {
-    verifies("THR-76");
     const { client, talk, errors } = await setUp(1_500_000, {});
     const threadId = await talk(2);
     const { events, lastSeq } = await client.getThread(threadId);
@@ -84,7 +82,6 @@ describe("a message over the message limit", () => {
 
 describe("a history over the message limit", () => {
   it("is read in pages, each event once, by `getThread` and by a subscription", async () => {
-    verifies("THR-86");
     // Four turns of more than 3 MB each, as UTF-8.
     const { client, talk } = await setUp(500_000, {});
     const threadId = await talk(4);
@@ -118,7 +115,6 @@ describe("a history over the message limit", () => {
   });
 
   it("leaves out an event that exceeds the limit alone, names it, and goes on behind it", async () => {
-    verifies("THR-87");
     const { client, talk, errors } = await setUp(1000, { maxPageBytes: 2000 });
     const threadId = await talk(1);
     const { events, lastSeq } = await client.getThread(threadId);
@@ -139,7 +135,6 @@ describe("a history over the message limit", () => {
 
 describe("a list over the message limit", () => {
   it("is read in pages, each thread once", async () => {
-    verifies("THR-88");
     const { client } = await setUp(1, { maxPageBytes: 1000 }, { maxPages: 3 });
     const created: string[] = [];
     for (let index = 0; index < 20; index++) {

@@ -12,16 +12,19 @@ const setUp = () => {
   const seen: [EventBody, string | undefined][] = [];
   const answers: ReturnType<typeof createDeferred<{ turnId: string }>>[] = [];
   const turns = new Turns({
-    session: { error: undefined, whenSettled: async () => {} },
-    limits: clientLimits.defaults,
-    follow: async () => undefined,
-    release: () => {},
-    send() {
-      const answer = createDeferred<{ turnId: string }>();
-      answers.push(answer);
-      return answer.promise;
+    session: {
+      error: undefined,
+      has: () => false,
+      whenSettled: async () => {},
+      call: async () => ({}) as never,
+      callNamed() {
+        const answer = createDeferred<{ turnId: string }>();
+        answers.push(answer);
+        return answer.promise as Promise<never>;
+      },
     },
-    cancel: async () => {},
+    follows: { follow: () => expect.fail("the server has no subscriptions"), release: () => {} },
+    limits: clientLimits.defaults,
     onEvent: (event, owner) => seen.push([event, owner?.turnId]),
     onError: () => {},
   });

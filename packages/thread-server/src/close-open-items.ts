@@ -1,16 +1,28 @@
-import type { EventBody, Item, Turn } from "@harnesskit/protocol/threads";
+import type { ApprovalDecision, EventBody, Item, Turn } from "@harnesskit/protocol/threads";
 import { approvalResolved } from "./approval-flow.ts";
 import type { OpenItem, ThreadState } from "./thread-state.ts";
 
+/** What was answered about calls, by the ids of their items. */
+type Answers = ReadonlyMap<string, ApprovalDecision>;
+
 /** The item as it ends when it will not be completed. `why` goes into its reason, if it has one. */
-const ended = ({ item, streamed }: OpenItem, why: string, answered: ReadonlySet<string>): Item => {
+const ended = ({ item, streamed }: OpenItem, why: string, answers: Answers): Item => {
   switch (item.type) {
     case "assistant_message":
     case "tool_log":
       return item.data ? ({ ...item, data: { ...item.data, text: streamed.join("") } } as Item) : item;
     case "tool_exec": {
       if (!item.data) return item;
-      const mayHaveRun = item.data.status === "running" || answered.has(item.itemId);
+      const answer = answers.get(item.itemId);
+      if (answer === "reject") {
+        const rejected = {
+          status: "rejected",
+          code: "tool.rejected",
+          error: "This call was rejected.",
+        } as const;
+        return { ...item, data: { ...item.data, ...rejected } };
+      }
+      const mayHaveRun = item.data.status === "running" || (answer !== undefined && !item.data.deferred);
       const error = mayHaveRun ? "It may have run; its end was not recorded." : why;
       return { ...item, data: { ...item.data, status: mayHaveRun ? "unknown" : "cancelled", error } };
     }
@@ -32,14 +44,13 @@ export const closeOpenItems = (
   reason: string,
   completed: readonly Item[],
 ): EventBody[] => {
-  const answered = new Set<string>();
+  const answers = new Map<string, ApprovalDecision>();
   for (const item of completed) {
     const approval = item.type === "approval" ? item.data : undefined;
-    if (approval?.toolItemId && approval.decision && approval.decision !== "reject")
-      answered.add(approval.toolItemId);
+    if (approval?.toolItemId && approval.decision) answers.set(approval.toolItemId, approval.decision);
   }
   return open.flatMap((entry): EventBody[] => {
-    const item = ended(entry, why, answered);
+    const item = ended(entry, why, answers);
     const { threadId, turnId, itemId, type } = item;
     const completion: EventBody = { type: "item.completed", data: { threadId, turnId, itemId, type, item } };
     if (item.type !== "approval" || !item.data) return [completion];

@@ -18,12 +18,23 @@ export const unarchived = (thread: Thread): Thread => {
 export const isSameThread = (one: Thread, other: Thread): boolean =>
   one.title === other.title && one.time.archived === other.time.archived;
 
-/** The thread with the number of its prompts that wait. */
-export const withQueued = (thread: Thread, queued: number): Thread =>
-  queued === 0 ? thread : { ...thread, queued };
+/** What a later server must know of a thread before it reads its log. */
+export interface LeftWork {
+  /** How many prompts wait. */
+  readonly queued: number;
+  /** Whether a turn has begun that a later server goes on with. @default false */
+  readonly hasOpenTurn?: boolean;
+}
 
-/** The thread without that number. */
-export const withoutQueued = ({ queued: _, ...thread }: Thread): Thread => thread;
+/** The thread with what a later server must know. */
+export const withLeftWork = (thread: Thread, { queued, hasOpenTurn }: LeftWork): Thread => ({
+  ...thread,
+  ...(queued > 0 && { queued }),
+  ...(hasOpenTurn && { hasOpenTurn }),
+});
+
+/** The thread without that. */
+export const withoutLeftWork = ({ queued: _, hasOpenTurn: _open, ...thread }: Thread): Thread => thread;
 
 /** True where both say the same of a thread but when it was used. */
 export const isSameButUse = (one: Thread, other: Thread): boolean => toUnused(one) === toUnused(other);

@@ -93,9 +93,9 @@ export class GatedStep<Subject, Change, Requested> {
     this.#kind = kind;
   }
 
-  /** Asks the gate, again after each change that it makes. A gate that cannot answer blocks. */
-  judge(first: Subject): Promise<Judged<Subject, Requested>> {
-    return this.#judge({ subject: first });
+  /** Asks the gate, again after each change that it makes. A gate that cannot answer blocks. `modified` is what it changed before. */
+  judge(subject: Subject, modified?: Modification<Requested>): Promise<Judged<Subject, Requested>> {
+    return this.#judge({ subject, modified });
   }
 
   /** Asks the gate about a subject that it may have changed before: those changes count, and what was requested stays. */

@@ -57,6 +57,7 @@ export type {
   JudgedCall,
   MessageWriter,
   ProviderMetadata,
+  RecordedStep,
   ToolOutcome,
   ToolRequest,
   TurnContext,

@@ -19,6 +19,7 @@ export const checkThreadServerOptions = defineOptions<WithGates>("createThreadSe
   limits: false,
   whenBusy: { reject: true, queue: true, interrupt: true },
   resumeQueues: { connect: true, use: true },
+  interruptedTurns: { report: true, retry: true },
   flush: { boundaries: true, always: true, never: true },
   approvalTimeoutMs: false,
   unattended: false,
@@ -44,5 +45,7 @@ export const checkAiSdkRunnerOptions = defineOptions<AiSdkRunnerOptions>("create
   maxContextLength: false,
   maxRetries: false,
   attachments: false,
+  idleTimeoutMs: false,
+  clock: false,
   onRetry: false,
 });

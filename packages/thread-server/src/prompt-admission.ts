@@ -83,6 +83,17 @@ export class PromptAdmission {
     return this.#conclude(itemId, await this.#step.decide(judged));
   }
 
+  /** What the agent may have of a prompt of an earlier server that waits for nothing; one that was not judged to the end is judged again. */
+  async readmit(): Promise<TurnRequest> {
+    const { session, turnId } = this.#turn;
+    const open = session.state.openItems.find(
+      ({ item }) => item.turnId === turnId && item.type === "user_message",
+    );
+    if (!open) return this.#request;
+    this.#recorded = { itemId: open.item.itemId, stored: Promise.resolve() };
+    return this.admit();
+  }
+
   /** Goes on with a prompt of an earlier server that waits for its approval. */
   async resume({ itemId }: ItemOf<"user_message">, question: PendingQuestion): Promise<TurnRequest> {
     const { input } = this.#request;

@@ -1,3 +1,4 @@
+import type { Thread } from "@harnesskit/protocol/threads";
 import { type Backoff, backoffDelayMs } from "@harnesskit/wire";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
@@ -5,9 +6,13 @@ import type { ThreadSessions } from "./thread-sessions.ts";
 /** A thread that stays locked is tried less and less often, down to once in so many times the first delay. */
 const maxDelays = 12;
 
+/** True where something goes on by itself once the thread is opened. */
+const hasLeftWork = ({ queued, hasOpenTurn }: Thread): boolean =>
+  queued !== undefined || hasOpenTurn === true;
+
 /**
- * Opens the threads in which prompts wait, one after the other: each goes on by itself. Those that another server writes are
- * left to it, and tried again while prompts wait there: it may have died, and its leases last for a while.
+ * Opens the threads in which prompts wait or a turn was left, one after the other: each goes on by itself. Those that another server writes are
+ * left to it, and tried again while something is left there: it may have died, and its leases last for a while.
  */
 export class QueueResumption {
   readonly #sessions: ThreadSessions;
@@ -29,11 +34,7 @@ export class QueueResumption {
 
   /** Settles when each thread was tried once. Never rejects: what fails is reported, and costs no other thread. Idempotent. */
   start(): Promise<void> {
-    const { store, onError } = this.#settings;
-    this.#first ??= (async () => {
-      const threads = (await store.list()).filter(({ queued }) => queued !== undefined);
-      await this.#openAll(threads.map(({ threadId }) => threadId));
-    })().catch(onError);
+    this.#first ??= this.#left().then((threadIds) => this.#openAll(threadIds));
     return this.#first;
   }
 
@@ -45,15 +46,28 @@ export class QueueResumption {
     await this.#round;
   }
 
+  async #left(): Promise<string[]> {
+    const { store, onError } = this.#settings;
+    const threads = await store.list().catch((error: unknown) => {
+      onError(error);
+      return [];
+    });
+    return threads.filter(hasLeftWork).map(({ threadId }) => threadId);
+  }
+
   async #openAll(threadIds: readonly string[], attempt = 1): Promise<void> {
+    const { clock, interruptedTurns } = this.#settings;
     const locked: string[] = [];
     for (const threadId of threadIds) {
       if (this.#isClosed) return;
       if (!(await this.#open(threadId))) locked.push(threadId);
     }
-    if (locked.length === 0 || this.#isClosed) return;
-    this.#stopTimer = this.#settings.clock.after(backoffDelayMs(attempt, this.#backoff), () => {
-      this.#round = this.#openAll(locked, attempt + 1);
+    // Where turns go on, another server may leave one at any time.
+    const looksOn = interruptedTurns === "retry";
+    if ((locked.length === 0 && !looksOn) || this.#isClosed) return;
+    this.#stopTimer = clock.after(backoffDelayMs(attempt, this.#backoff), () => {
+      const next = looksOn ? this.#left() : Promise.resolve(locked);
+      this.#round = next.then((left) => this.#openAll(left, attempt + 1));
     });
   }
 
@@ -62,7 +76,8 @@ export class QueueResumption {
     const { store, onError } = this.#settings;
     try {
       if (await this.#sessions.takeOver(threadId)) return true;
-      return (await store.get(threadId))?.queued === undefined;
+      const thread = await store.get(threadId);
+      return thread === undefined || !hasLeftWork(thread);
     } catch (error) {
       onError(error);
       return true;

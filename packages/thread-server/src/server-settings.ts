@@ -40,6 +40,8 @@ export const threadServerLimits = defineLimits({
   maxQueuedTurns: 32,
   /** Characters of their input together, as JSON. */
   maxQueuedLength: 1_048_576,
+  /** How often in a row an interrupted turn goes on without getting further, before it ends with `interrupted`. */
+  maxTurnAttempts: 5,
   /** Threads that one `thread.search` looks into. */
   maxSearchThreads: 500,
   /** Characters of messages that one `thread.search` reads; the rest comes with its `nextCursor`. */
@@ -99,6 +101,13 @@ export interface ThreadServerOptions {
    * each when its thread is used. @default "connect"
    */
   readonly resumeQueues?: "connect" | "use" | undefined;
+  /**
+   * What becomes of a turn whose server died, was closed, or lost the thread in the middle of it. `report`: it ends with `turn.error`
+   * `interrupted`. `retry`: it goes on from its last recorded step, in this process or another one that opens the thread (see
+   * `ThreadServer.resume`). Calls whose outcome is recorded do not run again; one that may have run is `unknown` to the agent, unless its
+   * tool only reads or is `idempotent`. A turn that does not get further in `maxTurnAttempts` ends as with `report`. @default "report"
+   */
+  readonly interruptedTurns?: "report" | "retry" | undefined;
   /** When the log is flushed to disk. @default "boundaries" */
   readonly flush?: FlushPolicy | undefined;
   /** How long an approval can be given; it goes on over a restart. @default no limit */
@@ -158,6 +167,7 @@ export const resolveSettings = (options: ThreadServerOptions): ServerSettings =>
     limits: threadServerLimits.resolve(options.limits),
     whenBusy: options.whenBusy ?? "reject",
     resumeQueues: options.resumeQueues ?? "connect",
+    interruptedTurns: options.interruptedTurns ?? "report",
     flush: options.flush ?? "boundaries",
     approvalTimeoutMs:
       options.approvalTimeoutMs === undefined

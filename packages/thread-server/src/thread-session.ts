@@ -2,7 +2,7 @@ import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
 import { invalidParams, ProtocolError } from "@harnesskit/wire";
 import { Approvals } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
-import { archived, isSameThread, withoutQueued, withQueued } from "./edit-thread.ts";
+import { archived, isSameThread, withLeftWork, withoutLeftWork } from "./edit-thread.ts";
 import { isLocked, logChanged, type ThreadStoreError, turnActive } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import { completeFork, isFork } from "./fork-thread.ts";
@@ -55,7 +55,7 @@ export class ThreadSession {
     this.settings = settings;
     this.connections = connections;
     this.state = state;
-    this.#thread = withoutQueued(thread);
+    this.#thread = withoutLeftWork(thread);
     this.#lease = lease;
     this.#options = options;
     this.approvals = new Approvals(state);
@@ -139,7 +139,7 @@ export class ThreadSession {
 
   /** The thread, with the number of its prompts that wait. */
   get thread(): Thread {
-    return withQueued(this.#thread, this.turns.prompts.size);
+    return withLeftWork(this.#thread, { queued: this.turns.prompts.size });
   }
 
   /** The thread without that number. */
@@ -265,7 +265,7 @@ export class ThreadSession {
         this.#nextSave = undefined;
         if (this.#isLost) return;
         // A later server looks into the log for as many.
-        await this.settings.store.update(withQueued(this.#thread, this.turns.prompts.stored));
+        await this.settings.store.update(withLeftWork(this.#thread, this.turns.leftWork));
       });
     this.#saving = this.#nextSave;
     return this.#nextSave;

@@ -59,6 +59,8 @@ export class ThreadState {
   #lastTime = 0;
   #turn: Turn | undefined;
   #thread: Thread | undefined;
+  #steps: EventOf<"turn.step">["data"][] = [];
+  #attempts = 0;
 
   /** @param maxHistoryLength characters of completed items kept; the oldest turns go first */
   constructor(readonly maxHistoryLength: number) {}
@@ -80,6 +82,16 @@ export class ThreadState {
   /** The turn that has started and not ended. */
   get turn(): Turn | undefined {
     return this.#turn;
+  }
+
+  /** What the requests to the model of the last turn brought, as far as that is recorded. */
+  get steps(): readonly EventOf<"turn.step">["data"][] {
+    return this.#steps;
+  }
+
+  /** How often in a row the last turn has gone on after its server ended, without getting further. */
+  get attempts(): number {
+    return this.#attempts;
   }
 
   /** Items without their end, in the order of their start. */
@@ -155,6 +167,14 @@ export class ThreadState {
       case "turn.started":
         this.#begin(event.data.turn);
         break;
+      case "turn.step":
+        this.#steps.push(event.data);
+        this.#attempts = 0;
+        break;
+      case "turn.resumed":
+        if (event.data.reason === "interrupted") this.#attempts = event.data.attempt;
+        this.#forget(event.data);
+        break;
       case "turn.completed":
       case "turn.error":
         this.#turn = undefined;
@@ -190,6 +210,8 @@ export class ThreadState {
 
   #begin(turn: Turn): void {
     this.#turn = turn;
+    this.#steps = [];
+    this.#attempts = 0;
     this.#turns.push({ turnId: turn.turnId, items: [], size: 0 });
     this.#remember(turn);
   }
@@ -200,7 +222,17 @@ export class ThreadState {
     }
   }
 
+  /** What the model said in a step that is made again is not part of the history. */
+  #forget({ turnId, step }: EventOf<"turn.resumed">["data"]): void {
+    const turn = this.#turns.findLast((each) => each.turnId === turnId);
+    if (!turn) return;
+    const isForgotten = ({ type, data }: Item) =>
+      type === "assistant_message" && data?.step !== undefined && data.step >= step;
+    turn.items.splice(0, turn.items.length, ...turn.items.filter((item) => !isForgotten(item)));
+  }
+
   #keep(item: Item): void {
+    if (item.type === "tool_exec" && item.data?.status !== "unknown") this.#attempts = 0;
     if (item.type === "approval" && item.data) {
       const { requestId, decision, resolvedBy = "server", scope, clientRequestId } = item.data;
       this.#resolved.set(requestId, defined({ resolvedBy, decision, scope, clientRequestId }));

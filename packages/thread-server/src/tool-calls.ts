@@ -1,43 +1,22 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { Item, ItemData, ItemOf } from "@harnesskit/protocol/threads";
+import type { ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { describeDifference, digest, jsonDifference } from "@harnesskit/wire";
-import { copyJson, defined } from "@harnesskit/wire/json";
-import {
-  type PreparedCall,
-  prepareCall,
-  type Tool,
-  type ToolContext,
-  ToolError,
-} from "@harnesskit/wire/tool";
-import { traced } from "@harnesskit/wire/trace";
+import { defined } from "@harnesskit/wire/json";
+import { prepareCall, type Tool, ToolError } from "@harnesskit/wire/tool";
 import type { PendingQuestion } from "./approval-flow.ts";
-import { GatedStep, type Judged, type LateDecision } from "./gated-step.ts";
+import { type Decision, GatedStep, type Judged, type LateDecision } from "./gated-step.ts";
+import { closeInterruptedCalls } from "./interrupted-calls.ts";
+import type { PendingWork } from "./pending-questions.ts";
 import { RecordedCalls, toJsonObject } from "./recorded-calls.ts";
-import { ToolOutput } from "./tool-output.ts";
+import { type Asked, judgedOf, type Prepared, type Shown, shownOf } from "./shown-call.ts";
+import { cancelledCall, ToolRuns } from "./tool-runs.ts";
 import type { Turn } from "./turn.ts";
 import type { JudgedCall, ToolOutcome, ToolRequest } from "./turn-runner.ts";
-
-interface Prepared {
-  readonly call: JudgedCall;
-  readonly run: NonNullable<PreparedCall["run"]>;
-}
-
-/** What was asked for, without its input. */
-type Asked = Pick<Shown, "tool" | "callId" | "step" | "providerMetadata">;
-
-/** What a call's item says from its start to its end. */
-type Shown = Omit<ItemData<"tool_exec">, "status">;
 
 const texts = {
   notJudged: "The call could not be judged, so it does not run.",
   tooManyChanges: "It was to be changed again and again, so it does not run.",
   changed: "What would run is no longer what was shown.",
-};
-
-const cancelled: ToolOutcome = {
-  status: "cancelled",
-  error: "The call was cancelled.",
-  code: "tool.cancelled",
 };
 
 /**
@@ -48,10 +27,12 @@ export class ToolCalls {
   readonly #turn: Turn;
   #tools: Promise<readonly Tool[]> | undefined;
   readonly #recorded = new RecordedCalls();
+  readonly #runs: ToolRuns;
   readonly #step: GatedStep<Prepared, { readonly input: JsonObject }, JsonObject>;
 
   constructor(turn: Turn) {
     this.#turn = turn;
+    this.#runs = new ToolRuns(turn);
     this.#step = new GatedStep(turn, {
       noun: "call",
       prefix: "tool",
@@ -69,6 +50,11 @@ export class ToolCalls {
     });
   }
 
+  /** True while a tool runs. */
+  get isRunning(): boolean {
+    return this.#runs.isRunning;
+  }
+
   /** The tools of the turn's agent, always the same: asked for when the first is needed. Rejects as their source does. */
   tools(): Promise<readonly Tool[]> {
     this.#tools ??= this.#findTools();
@@ -82,9 +68,15 @@ export class ToolCalls {
     return names === undefined ? all : all.filter(({ name }) => names.includes(name));
   }
 
-  /** The turn is resumed: what ended in it answers the calls that its runner makes again. */
-  recall(history: readonly Item[]): void {
-    this.#recorded.recall(this.#turn.turnId, history);
+  /** The turn's tools, before its runner begins. What ended in a turn that is resumed answers the calls that are made again. */
+  async begin(): Promise<readonly Tool[]> {
+    const turn = this.#turn;
+    const tools = await this.tools();
+    if (turn.isResumed) {
+      this.#recorded.repeat(await closeInterruptedCalls(turn, tools));
+      this.#recorded.recall(turn.turnId, turn.session.state.history);
+    }
+    return tools;
   }
 
   call(request: ToolRequest): Promise<ToolOutcome> {
@@ -95,7 +87,7 @@ export class ToolCalls {
 
   async #call(request: ToolRequest): Promise<ToolOutcome> {
     const turn = this.#turn;
-    const itemId = turn.newId("item");
+    const itemId = this.#recorded.takeItem(request) ?? turn.newId("item");
     let prepared: Prepared;
     try {
       if (request.problem !== undefined) throw new ToolError("tool.invalid_input", request.problem);
@@ -103,29 +95,41 @@ export class ToolCalls {
     } catch (error) {
       const shown = shownOf(request, toJsonObject(request.input));
       await turn.log.start("tool_exec", itemId, { ...shown, status: "pending" });
-      return this.#finish(itemId, shown, this.#failure(error));
+      return this.#runs.finish(itemId, shown, this.#runs.failure(error));
     }
     let isStarted = false;
-    const decision = await this.#step.decide(await this.#step.judge(prepared), (judged) => {
+    const { after } = request;
+    const ask = (judged: Judged<Prepared, JsonObject>) => {
       isStarted = true;
-      return this.#ask(itemId, request, judged);
-    });
+      return this.#ask(itemId, request, judged, after);
+    };
+    const first = await this.#step.decide(await this.#step.judge(prepared), ask);
+    const decision = after === undefined ? first : await this.#afterOthers(after, first, ask);
     const { judged, refused, approvedBy } = decision;
     const shown = { ...judgedOf(request, judged), ...(approvedBy !== undefined && { approvedBy }) };
-    if (!isStarted)
+    if (!isStarted || (after !== undefined && !refused))
       await turn.log.start("tool_exec", itemId, { ...shown, status: refused ? "pending" : "running" });
     return this.#conclude(itemId, shown, decision);
+  }
+
+  /** Goes on with the calls that wait for their approvals, each by itself; one that comes behind others runs behind them. */
+  async resume(calls: PendingWork["calls"]): Promise<void> {
+    const resumed: Promise<void>[] = [];
+    for (const { question, call } of calls)
+      resumed.push(this.#resume(call, question, Promise.allSettled([...resumed])));
+    await Promise.all(resumed);
   }
 
   /**
    * Goes on with a call of an earlier server that waits for its approval. It is prepared anew when the answer comes, and
    * runs only if it is still what was shown.
    */
-  async resume(
+  async #resume(
     { itemId, data }: ItemOf<"tool_exec"> & { data: ItemData<"tool_exec"> },
     question: PendingQuestion,
+    after: Promise<unknown>,
   ): Promise<void> {
-    const { status: _pending, ...waiting } = data;
+    const { status: _pending, deferred, ...waiting } = data;
     const { metadata } = question.data;
     const modified = data.judgement?.modified && defined(data.judgement.modified);
     let prepared: Prepared | undefined;
@@ -139,20 +143,54 @@ export class ToolCalls {
         return false;
       }
     };
-    const decision = await this.#step.decideAgain(
+    const ask = (next: Judged<Prepared, JsonObject>) => this.#ask(itemId, data, next);
+    const first = await this.#step.decideAgain(
       question,
       verify,
       async () => ({ subject: await prepare(), modified }),
-      (judged) => this.#ask(itemId, data, judged),
+      ask,
     );
-    const { judged, approvedBy } = decision;
-    const shown = judged ? judgedOf(data, judged) : waiting;
-    await this.#conclude(itemId, approvedBy === undefined ? shown : { ...shown, approvedBy }, decision);
+    const decision = first.judged && deferred ? await this.#afterOthers(after, first, ask) : first;
+    const { judged, approvedBy, refused } = decision;
+    const asked = judged ? judgedOf(data, judged) : waiting;
+    const shown = approvedBy === undefined ? asked : { ...asked, approvedBy };
+    if (deferred && !refused)
+      await this.#turn.log.start("tool_exec", itemId, { ...shown, status: "running" });
+    await this.#conclude(itemId, shown, decision);
+  }
+
+  /** What was decided of a call, once others have ended that it comes after: they may have changed what it would do. */
+  async #afterOthers(
+    after: Promise<unknown>,
+    decision: Decision<Prepared, JsonObject>,
+    onAsk: (judged: Judged<Prepared, JsonObject>) => Promise<void>,
+  ): Promise<Decision<Prepared, JsonObject>> {
+    if (decision.refused) return decision;
+    await after;
+    this.#turn.signal.throwIfAborted();
+    const { judged } = decision;
+    const { itemId, tool, input, digest: shown, preview } = judged.subject.call;
+    try {
+      const subject = await this.#prepare(itemId, tool.name, input);
+      const { call } = subject;
+      if (call.digest === shown && call.preview === preview)
+        return { ...decision, judged: { ...judged, subject } };
+      return await this.#step.decide(await this.#step.judge(subject, judged.modified), onAsk);
+    } catch (error) {
+      if (!ToolError.isInstance(error)) throw error;
+      const { code, message } = error;
+      return { judged, refused: { status: "failed", code, error: message } };
+    }
   }
 
   /** The item of a call that a human is asked about; again where the gate has changed the call since. */
-  #ask(itemId: string, asked: Asked, judged: Judged<Prepared, JsonObject>): Promise<void> {
-    const shown = judgedOf(asked, judged);
+  #ask(
+    itemId: string,
+    asked: Asked,
+    judged: Judged<Prepared, JsonObject>,
+    after?: Promise<unknown>,
+  ): Promise<void> {
+    const shown = { ...judgedOf(asked, judged), ...(after !== undefined && { deferred: true as const }) };
     return this.#turn.log.start("tool_exec", itemId, { ...shown, status: "pending" });
   }
 
@@ -162,8 +200,8 @@ export class ToolCalls {
     { judged, refused, approvedBy: id, approver: by }: LateDecision<Prepared, JsonObject>,
   ): Promise<ToolOutcome> {
     const outcome = refused
-      ? await this.#finish(itemId, shown, this.#unlessCancelled(refused))
-      : await this.#run(
+      ? await this.#runs.finish(itemId, shown, this.#unlessCancelled(refused))
+      : await this.#runs.run(
           itemId,
           shown,
           judged.subject,
@@ -198,89 +236,13 @@ export class ToolCalls {
       const difference = jsonDifference(input, next.call.input);
       return difference ? unfit(describeDifference(difference)) : next;
     } catch (error) {
-      return unfit(this.#failure(error).error ?? "it cannot be prepared");
+      return unfit(this.#runs.failure(error).error ?? "it cannot be prepared");
     }
-  }
-
-  #run(
-    itemId: string,
-    shown: Shown,
-    prepared: Prepared,
-    approval: ToolContext["approval"],
-  ): Promise<ToolOutcome> {
-    const { tool, threadId: conversationId, input } = prepared.call;
-    const { name, description } = tool;
-    const details = () => ({
-      tool: name,
-      description,
-      callId: shown.callId ?? itemId,
-      conversationId,
-      input,
-    });
-    return traced("tool", details, async (operation) => {
-      const outcome = await this.#runPrepared(itemId, shown, prepared, approval);
-      const { status, code, output } = outcome;
-      operation?.set({ status, code, output });
-      return outcome;
-    });
-  }
-
-  async #runPrepared(
-    itemId: string,
-    shown: Shown,
-    { call, run }: Prepared,
-    approval: ToolContext["approval"],
-  ): Promise<ToolOutcome> {
-    const turn = this.#turn;
-    turn.settings.observe("callStarted", call);
-    const log = new ToolOutput(turn, itemId);
-    let outcome: ToolOutcome;
-    try {
-      const output = await run({
-        callId: itemId,
-        signal: turn.signal,
-        stdout: (text) => log.write("stdout", text),
-        stderr: (text) => log.write("stderr", text),
-        log: (text) => log.write("log", `${text}\n`),
-        status: (text) => log.write("status", `${text}\n`),
-        partialResult: (json) => log.write("partial_result", `${JSON.stringify(json)}\n`),
-        approval,
-      });
-      outcome = { status: "succeeded", output: output === undefined ? undefined : copyJson(output) };
-    } catch (error) {
-      outcome = this.#failure(error);
-    }
-    await log.completeLogs();
-    return this.#finish(itemId, shown, outcome);
-  }
-
-  async #finish(itemId: string, shown: Shown, outcome: ToolOutcome): Promise<ToolOutcome> {
-    const turn = this.#turn;
-    const { output } = outcome;
-    if (output === undefined) {
-      await turn.log.complete("tool_exec", itemId, { ...shown, ...outcome });
-      return outcome;
-    }
-    const kept = await new ToolOutput(turn, itemId).keep(output);
-    await turn.log.complete("tool_exec", itemId, { ...shown, ...outcome, output: kept.output });
-    return { ...outcome, ...kept };
   }
 
   /** A refusal by the gate while the turn is being cancelled is a cancellation. */
   #unlessCancelled(refused: ToolOutcome): ToolOutcome {
-    return refused.status === "blocked" && this.#turn.signal.aborted ? cancelled : refused;
-  }
-
-  #failure(error: unknown): ToolOutcome {
-    const { signal, settings } = this.#turn;
-    if (!ToolError.isInstance(error)) {
-      if (signal.aborted) return cancelled;
-      settings.onError(error);
-      return { status: "failed", error: "The tool failed.", code: "tool.failed" };
-    }
-    const { code, message, output, mayHaveRun } = error;
-    const status = mayHaveRun ? "unknown" : code === "tool.cancelled" ? "cancelled" : "failed";
-    return { status, error: message, code, output };
+    return refused.status === "blocked" && this.#turn.signal.aborted ? cancelledCall : refused;
   }
 
   async #notifyGate(call: JudgedCall, outcome: ToolOutcome): Promise<void> {
@@ -288,11 +250,3 @@ export class ToolCalls {
     await (async () => gate.after?.(call, outcome))().catch(onError);
   }
 }
-
-const shownOf = ({ tool, callId, step, providerMetadata }: Asked, input: JsonObject): Shown =>
-  defined({ tool, input, callId, step, providerMetadata });
-
-const judgedOf = (asked: Asked, { subject, said }: Judged<Prepared, JsonObject>): Shown => ({
-  ...shownOf(asked, subject.call.input),
-  ...said,
-});

@@ -1,15 +1,16 @@
 import type { Item } from "@harnesskit/protocol/threads";
+import { defined } from "@harnesskit/wire/json";
 import type { Tool } from "@harnesskit/wire/tool";
 import { KeptText } from "./kept-text.ts";
 import { PromptAdmission } from "./prompt-admission.ts";
+import type { ThreadState } from "./thread-state.ts";
 import type { Turn } from "./turn.ts";
-import type { MessageWriter, TurnContext, TurnRequest } from "./turn-runner.ts";
+import type { MessageWriter, RecordedStep, TurnContext, TurnRequest } from "./turn-runner.ts";
 
 /** What the runner may have and do in a turn. `request` is what the gate and the user allowed of the prompt. */
 export const toTurnContext = (turn: Turn, request: TurnRequest, tools: readonly Tool[]): TurnContext => {
   const { session, data, turnId, isResumed, signal, calls, log } = turn;
-  const { history } = session.state;
-  if (isResumed) calls.recall(history);
+  const { history, steps } = session.state;
   const prompt = new PromptAdmission(turn, request);
   const asked = history.findLast((item) => item.type === "user_message" && item.turnId === turnId);
   return {
@@ -20,6 +21,9 @@ export const toTurnContext = (turn: Turn, request: TurnRequest, tools: readonly 
     signal,
     tools,
     history: history.filter(isGiven),
+    steps: isResumed ? steps.map(toRecordedStep) : [],
+    recordStep: (step) => log.recordStep(step),
+    repeatStep: (step) => log.repeatStep(step),
     message: (options = {}) => writeMessage(turn, options),
     judgeRequest: (further) => prompt.judgeRequest(asked?.itemId ?? turnId, further),
     callTool: (call) => calls.call(call),
@@ -29,6 +33,12 @@ export const toTurnContext = (turn: Turn, request: TurnRequest, tools: readonly 
     addUsage: (usage) => turn.addUsage(usage),
   };
 };
+
+const toRecordedStep = ({ step, calls, usage }: ThreadState["steps"][number]): RecordedStep => ({
+  step,
+  calls: calls.map((call) => defined({ ...call, step })),
+  usage,
+});
 
 /** A prompt that was not allowed stays in the log, and out of the history of later turns. */
 const isGiven = (item: Item): boolean => item.type !== "user_message" || !item.data?.withheld;

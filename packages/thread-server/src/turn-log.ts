@@ -2,7 +2,9 @@ import type { EventBody, ItemData, ItemType, Turn, Usage } from "@harnesskit/pro
 import { defined } from "@harnesskit/wire/json";
 import { type Ending, endTurn } from "./close-open-items.ts";
 import { turnEnded } from "./errors.ts";
+import { toRecordedCall } from "./recorded-calls.ts";
 import type { ThreadSession } from "./thread-session.ts";
+import type { RecordedStep } from "./turn-runner.ts";
 
 const nothingOpen = { openItems: [], history: [] };
 
@@ -81,6 +83,23 @@ export class TurnLog {
       },
     );
     return completed;
+  }
+
+  /** Writes what a request to the model brought, where a later server would go on with the turn. */
+  recordStep({ step, calls, usage }: RecordedStep): Promise<void> {
+    if (this.#session.settings.interruptedTurns !== "retry") return Promise.resolve();
+    const { threadId, turnId } = this.#turn;
+    const data = defined({ threadId, turnId, step, calls: calls.map(toRecordedCall), usage });
+    const recorded = this.append({ type: "turn.step", data });
+    recorded.catch(() => {});
+    return recorded;
+  }
+
+  /** Writes that a request to the model is made again. */
+  repeatStep(step: number): Promise<void> {
+    const { threadId, turnId } = this.#turn;
+    const data = { threadId, turnId, step, reason: "model_stream" as const, attempt: 1 };
+    return this.append({ type: "turn.resumed", data });
   }
 
   /** Records something that the turn made. Gives the id of its item. */

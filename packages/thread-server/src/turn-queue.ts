@@ -1,6 +1,8 @@
 import type { QueuedTurn, WhenBusy } from "@harnesskit/protocol/threads";
-import { createDeferred, invalidParams, ProtocolError } from "@harnesskit/wire";
+import { createDeferred } from "@harnesskit/wire";
 import { readTraceContext } from "@harnesskit/wire/trace";
+import { checkQueued } from "./check-queued.ts";
+import type { LeftWork } from "./edit-thread.ts";
 import {
   requestConflict,
   type ThreadStoreError,
@@ -69,6 +71,13 @@ export class TurnQueue {
     return this.#isOpen && this.has(turnId) && this.#active?.isWaiting === false;
   }
 
+  /** What a later server must know: also of a turn that is about to begin. */
+  get leftWork(): LeftWork {
+    const { settings, state } = this.#session;
+    const isOpen = settings.interruptedTurns === "retry" && (this.#active ?? state.turn) !== undefined;
+    return { queued: this.prompts.stored, hasOpenTurn: isOpen };
+  }
+
   /** Settles when the active turn begins to wait for a human or ends, another one begins, or a prompt is removed. */
   whenChanged(): Promise<void> {
     return this.#change.promise;
@@ -135,13 +144,14 @@ export class TurnQueue {
     const session = this.#session;
     const { turn: begun } = session.state;
     if (begun) {
-      const { endings, waiting } = await planRecovery(session);
+      const { endings, goesOn } = await planRecovery(session);
       await Promise.all(endings.map((body) => session.log.append(body)));
-      if (waiting) {
-        const turn = new Turn({ session, turnId: begun.turnId, request: waiting.request, begun });
+      if (goesOn) {
+        const { request, pending, attempt } = goesOn;
+        const turn = new Turn({ session, turnId: begun.turnId, request, begun });
         this.#active = turn;
         // The questions can be answered before any client can use the thread.
-        this.#running = this.#run(turn, turn.resume(waiting.pending));
+        this.#running = this.#run(turn, pending ? turn.resume(pending) : turn.goOn(attempt));
         // The server ended between the two steps of an interruption.
         if (this.prompts.list.some(({ interrupts }) => interrupts === turn.turnId)) turn.cancel();
       }
@@ -202,6 +212,8 @@ export class TurnQueue {
       await session.checkDirectory();
       await settings.runner.accept?.(request);
       await this.#unstoredEnd.store();
+      // First what tells a later server to look into the log, then the log.
+      if (this.leftWork.hasOpenTurn) await session.save();
       await turn.begin();
     } catch (error) {
       this.#discard(turn, error);
@@ -236,7 +248,7 @@ export class TurnQueue {
     this.changed();
     await this.#run(
       turn,
-      turn.run(() => this.#checkQueued(queued, request)),
+      turn.run(() => checkQueued(session, queued, request)),
     );
   }
 
@@ -249,19 +261,6 @@ export class TurnQueue {
     if (!this.#isOpen) throw new TurnError("server_closed", "The server is closing.");
     const behind = [...state.queued.values()].find(({ queued }) => queued.turnId !== turn.turnId);
     await turn.log.begin(behind?.seq);
-  }
-
-  /** What was accepted when the prompt came may have changed since. */
-  async #checkQueued({ agent }: QueuedTurn, request: TurnRequest): Promise<void> {
-    try {
-      if (agent !== undefined && request.agent.name !== agent) throw invalidParams("Unknown agent");
-      await this.#session.checkDirectory();
-      await this.#session.settings.runner.accept?.(request);
-    } catch (cause) {
-      if (!ProtocolError.isInstance(cause)) throw cause;
-      const message = `The prompt was queued and can no longer be served: ${cause.message}`;
-      throw new TurnError("queue.refused", message, { cause });
-    }
   }
 
   /** Notes the end of a turn, and begins the next one. */

@@ -37,6 +37,10 @@ export interface ToolRequest {
   readonly input: unknown;
   /** Which of the turn's model calls made it, counted from 0. */
   readonly step?: number;
+  /** Its place among several calls of its step, from 0. */
+  readonly index?: number | undefined;
+  /** The call is judged, and asked about, at once, and runs when this has settled: calls that it comes after. @default nothing */
+  readonly after?: Promise<unknown> | undefined;
   /** Why `input` is not what the model wrote: the call then fails with it (`tool.invalid_input`), and nobody is asked. */
   readonly problem?: string;
   /** What the model's provider put beside the call; kept with its item. */
@@ -45,6 +49,15 @@ export interface ToolRequest {
 
 /** What a provider put beside what its model said, such as a signature, by the provider's name. It is replayed to that one. */
 export type ProviderMetadata = Record<string, JsonObject>;
+
+/** What a request to the model brought. */
+export interface RecordedStep {
+  /** Which of the turn's requests, counted from 0. */
+  readonly step: number;
+  /** The calls that it asked for, each with an id that no other one of the step has; none where the turn is done. */
+  readonly calls: readonly ToolRequest[];
+  readonly usage?: Usage | undefined;
+}
 
 /** How a call ended. The message to the model depends on `status`. */
 export interface ToolOutcome {
@@ -79,7 +92,7 @@ export interface TurnContext extends TurnRequest {
   readonly thread: Thread;
   readonly turn: Turn;
   /**
-   * True when the turn waited for an approval, and goes on after its server ended. What it did before is in `history`. A
+   * True when the turn goes on after its server ended. What it did before is in `history` and `steps`. A
    * runner that starts over makes the same calls again: `callTool` gives what is recorded of each. One that goes on behind
    * its `history` leaves the `callId` of a new call out where the model repeats one.
    */
@@ -90,6 +103,15 @@ export interface TurnContext extends TurnRequest {
   readonly tools: readonly Tool[];
   /** The completed items of the thread, oldest first, this turn's user message last. Bounded: the oldest turns may be missing. */
   readonly history: readonly Item[];
+  /** The requests to the model that were recorded in a turn that is resumed, in their order. */
+  readonly steps: readonly RecordedStep[];
+  /**
+   * Records what a request to the model brought, before its calls are made, so that a resumed turn does not make it again. Does nothing
+   * unless the server's `interruptedTurns` is "retry". Rejects as the store does.
+   */
+  recordStep(step: RecordedStep): Promise<void>;
+  /** Notes that a request to the model is made again: what was said in this step so far is no longer part of the conversation. */
+  repeatStep(step: number): Promise<void>;
   /** Begins an `assistant_message`. Throws `turn_ended`. */
   message(options?: { reasoning?: true | undefined; step?: number }): MessageWriter;
   /**
@@ -100,7 +122,7 @@ export interface TurnContext extends TurnRequest {
   /**
    * Runs a tool as the gate and the user allow. What the tool, the gate or the user did is the outcome. In a resumed turn
    * each outcome that is recorded answers one call with the same id, tool and input, in their order, and nothing runs
-   * again. Rejects when the turn is stopped while the user is asked, or has ended (`turn_ended`), and for an id whose call
+   * again; one whose end is not recorded is `unknown`, or runs again where its tool only reads or is `idempotent`. Rejects when the turn is stopped while the user is asked, or has ended (`turn_ended`), and for an id whose call
    * still runs (`call_running`).
    */
   callTool(request: ToolRequest): Promise<ToolOutcome>;

@@ -1,5 +1,5 @@
 import type { Turn as TurnData, Usage } from "@harnesskit/protocol/threads";
-import { createDeferred, HarnessError } from "@harnesskit/wire";
+import { backoffDelayMs, createDeferred, HarnessError, wait } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import {
   currentTracer,
@@ -8,6 +8,7 @@ import {
   type TraceContext,
   type TracedOperation,
 } from "@harnesskit/wire/trace";
+import { addUsage } from "./add-usage.ts";
 import { ApprovalFlow } from "./approval-flow.ts";
 import type { Ending } from "./close-open-items.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
@@ -21,6 +22,10 @@ import { toTurnContext } from "./turn-context.ts";
 import { TurnLog } from "./turn-log.ts";
 import type { ObservedTurn } from "./turn-observer.ts";
 import type { TurnRequest } from "./turn-runner.ts";
+import { watchStop } from "./watch-stop.ts";
+
+/** How long an interrupted turn that did not get further waits before it goes on again. */
+const retryBackoff = { initialDelayMs: 2000, maxDelayMs: 60_000 };
 
 export interface TurnOptions {
   readonly session: ThreadSession;
@@ -56,6 +61,7 @@ export class Turn {
   readonly #ended = createDeferred<void>();
   #usage: Usage | undefined;
   #isCancelled = false;
+  #isLeft = false;
   #waiting = 0;
 
   constructor({ session, turnId, request, name, parent, begun }: TurnOptions) {
@@ -88,6 +94,8 @@ export class Turn {
     this.flow = new ApprovalFlow(this);
     this.calls = new ToolCalls(this);
     this.#prompt = new PromptAdmission(this, request);
+    const { state } = session;
+    if (begun) this.#usage = state.steps.reduce((sum, { usage }) => addUsage(sum, usage), this.#usage);
   }
 
   get turnId(): string {
@@ -114,7 +122,7 @@ export class Turn {
 
   /** True while everything that the turn does is waiting for a human. */
   get isWaiting(): boolean {
-    return this.#waiting > 0;
+    return this.#waiting > 0 && !this.calls.isRunning;
   }
 
   /** Writes `turn.started` and the prompt together. Settles when they are stored. */
@@ -142,7 +150,7 @@ export class Turn {
   /** Makes the questions of an earlier server answerable at once, and goes on from their answers to the end. Rejects never. */
   resume({ calls, prompt }: PendingWork): Promise<void> {
     return inOperation(this.#operation, () => {
-      const answered = Promise.all(calls.map(({ question, call }) => this.calls.resume(call, question)));
+      const answered = this.calls.resume(calls);
       const admitted = prompt && this.#prompt.resume(prompt.message, prompt.question);
       answered.catch(() => {});
       admitted?.catch(() => {});
@@ -152,6 +160,16 @@ export class Turn {
         this.signal.throwIfAborted();
         await this.#runAgent(final);
       });
+    });
+  }
+
+  /** Goes on from where an earlier server left it, the sooner the fewer times it has. Rejects never. */
+  goOn(attempt = 1): Promise<void> {
+    const { clock } = this.settings;
+    return this.#run(async () => {
+      if (attempt > 1) await wait(backoffDelayMs(attempt - 1, retryBackoff), clock, this.signal);
+      this.signal.throwIfAborted();
+      await this.#runAgent(await this.#prompt.readmit());
     });
   }
 
@@ -173,9 +191,10 @@ export class Turn {
     this.#abort.abort(error);
   }
 
-  /** Ends the turn because the server closes. What waits for a human is left as it is in the log. */
+  /** Stops the turn because the server closes. What waits for a human is left as it is in the log, and what a later server goes on with. */
   async shutDown(): Promise<void> {
     const isLeft = this.isWaiting;
+    this.#isLeft = this.settings.interruptedTurns === "retry";
     if (isLeft) this.log.close();
     this.#abort.abort(new TurnError("server_closed", "The server was closed while the turn was running."));
     if (isLeft) this.#ended.resolve();
@@ -194,12 +213,7 @@ export class Turn {
   }
 
   addUsage(usage: Usage): void {
-    const sum: Usage = { ...this.#usage };
-    for (const key of ["inputTokens", "outputTokens", "totalTokens"] as const) {
-      const value = usage[key];
-      if (value !== undefined) sum[key] = (sum[key] ?? 0) + value;
-    }
-    this.#usage = sum;
+    this.#usage = addUsage(this.#usage, usage);
   }
 
   newId(prefix: string): string {
@@ -207,7 +221,7 @@ export class Turn {
   }
 
   async #runAgent(request: TurnRequest): Promise<void> {
-    const tools = await this.calls.tools();
+    const tools = await this.calls.begin();
     this.signal.throwIfAborted();
     this.settings.observe("agentStarted", this.observed);
     await this.settings.runner.run(toTurnContext(this, request, tools));
@@ -232,32 +246,20 @@ export class Turn {
       (error: unknown) => this.#toEnding(error),
     );
     const left = this.ended.then((): Ending => ({ status: "completed" }));
-    const watch = this.#watchStop();
-    const ending = await Promise.race([done, watch.overdue, left]);
+    const { clock, limits } = this.settings;
+    const watch = watchStop(this.signal, limits.cancelTimeoutMs, clock);
+    const overdue = watch.overdue.then(() => this.#toEnding(this.signal.reason));
+    const ending = await Promise.race([done, overdue, left]);
     watch.end();
     if (this.log.isClosed) return undefined;
+    if (this.#isLeft && !this.#isCancelled) {
+      this.log.close();
+      this.#ended.resolve();
+      return undefined;
+    }
     // A runner that was told to stop may do so without a word: its turn is not completed.
     const isCut = this.signal.aborted && ending.status !== "error";
     return this.#end(isCut ? this.#toEnding(this.signal.reason) : ending);
-  }
-
-  /** `overdue` resolves some time after the turn's signal aborts, whether its runner listens or not, until `end`. */
-  #watchStop(): { readonly overdue: Promise<Ending>; end(): void } {
-    const { clock, limits } = this.settings;
-    const overdue = createDeferred<Ending>();
-    let stopTimer = () => {};
-    const onAbort = () => {
-      stopTimer = clock.after(limits.cancelTimeoutMs, () =>
-        overdue.resolve(this.#toEnding(this.signal.reason)),
-      );
-    };
-    if (this.signal.aborted) onAbort();
-    else this.signal.addEventListener("abort", onAbort, { once: true });
-    const end = () => {
-      this.signal.removeEventListener("abort", onAbort);
-      stopTimer();
-    };
-    return { overdue: overdue.promise, end };
   }
 
   #toEnding(error: unknown): Ending {

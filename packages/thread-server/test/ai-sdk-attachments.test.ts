@@ -1,5 +1,4 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { InputPart } from "@harnesskit/protocol/threads";
 import { AttachmentError, InvalidArgumentError } from "@harnesskit/wire";
 import { UnsupportedFunctionalityError } from "ai";
@@ -71,7 +70,6 @@ const file = (path: string, mimeType?: string): InputPart => ({
 
 describe("files of a turn's input", () => {
   it("reach the model in their order: images and PDFs as files of the type of their bytes, text as text", async () => {
-    verifies("THR-35", "THR-85");
     const { send, users, asked } = await serve({
       "img/a.png": png,
       "b.pdf": pdf,
@@ -142,7 +140,6 @@ describe("files of a turn's input", () => {
   ] as const)(
     "one that %s ends the turn before the model is asked",
     async (_what, files, limits, code, reason) => {
-      verifies("THR-85");
       const { send, calls, client } = await serve(files, limits);
       const end = await send("look", file("a.bin"));
       expect(end).toMatchObject({ method: "turn.error", params: { code } });

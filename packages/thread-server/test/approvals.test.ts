@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { ApprovalMetadataSchema } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
@@ -30,7 +29,6 @@ const asked = async (client: RawClient, index = 0) => {
 
 describe("approvals", () => {
   it("asks for what executes with exactly what will run", async () => {
-    verifies("THR-23", "THR-24", "THR-33");
     const { client, bash, threadId } = await setUp();
     const { result } = await client.startTurn(threadId);
     const request = await asked(client);
@@ -78,7 +76,6 @@ describe("approvals", () => {
   });
 
   it("once: replies first, runs once, and asks again for the next equal call", async () => {
-    verifies("THR-11", "THR-12", "THR-25", "THR-31");
     const { client, bash, threadId } = await setUp({
       runner: callingRunner({ tool: "bash", input }, { tool: "bash", input }),
     });
@@ -118,7 +115,6 @@ describe("approvals", () => {
   });
 
   it("always: holds for exactly this call, in later turns too", async () => {
-    verifies("THR-13");
     const other = { ...input, command: "ls; rm -rf /" };
     const { client, bash, threadId } = await setUp({
       runner: callingRunner(
@@ -145,7 +141,6 @@ describe("approvals", () => {
   });
 
   it("reject: the tool does not run, its item says so, and the turn goes on", async () => {
-    verifies("THR-14");
     const { client, bash, threadId } = await setUp();
     const { result } = await client.startTurn(threadId);
     const { requestId } = await asked(client);
@@ -158,7 +153,6 @@ describe("approvals", () => {
   });
 
   it("a hundred answers at once have one effect, and the others are told who was first", async () => {
-    verifies("THR-53");
     const { server, client, bash, threadId } = await setUp();
     await client.call("initialize", { clientInfo: { name: "first" } });
     const { result } = await client.startTurn(threadId);

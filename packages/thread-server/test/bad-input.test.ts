@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { HarnessError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -38,7 +37,6 @@ describe("what is no request", () => {
     ["a line over the limit", `"${"x".repeat(5 * 1024 * 1024)}"\n`, -32600],
     ["a value nested too deeply", `${"[".repeat(5000)}${"]".repeat(5000)}\n`, -32600],
   ])("%s is answered with the id null, and the next request as usual", async (_name, bytes, code) => {
-    verifies("THR-44", "THR-45");
     const { client } = start();
     client.wire.writeRaw(bytes);
     const answer = await client.until(({ error }) => error !== undefined);
@@ -61,7 +59,6 @@ describe("what is no request", () => {
 
 describe("requests that cannot be served", () => {
   it.each(["thread.create ", "x".repeat(10_000)])("method %j is -32601", async (method) => {
-    verifies("THR-46");
     const { client } = start();
     const { error } = await client.call(method, {});
     expect(error?.code).toBe(-32601);
@@ -88,7 +85,6 @@ describe("requests that cannot be served", () => {
     ["approval.respond", { requestId: null, decision: "once" }],
     ["turn.cancel", { threadId: {} }],
   ])("%s with %j is -32602, without the value", async (method, params) => {
-    verifies("THR-47", "THR-54");
     const { client } = start();
     const { error } = await client.call(method, params);
     expect(error).toMatchObject({ code: -32602, data: { issues: expect.any(Array) } });
@@ -105,7 +101,6 @@ describe("requests that cannot be served", () => {
   });
 
   it("an unknown agent is -32602 and names those there are", async () => {
-    verifies("THR-54");
     const { client } = start();
     const threadId = await client.createThread();
     const { error } = await client.startTurn(threadId, "x", { agent: "__proto__" });
@@ -125,7 +120,6 @@ describe("requests that cannot be served", () => {
   ];
 
   it.each(hostile)("thread id %j is -32001", async (threadId) => {
-    verifies("THR-49");
     const { client } = start();
     const answers = [
       await client.call("thread.get", { threadId }),
@@ -137,7 +131,6 @@ describe("requests that cannot be served", () => {
   });
 
   it.each(hostile)("approval id %j is -32004", async (requestId) => {
-    verifies("THR-52");
     const { client } = start();
     const { error } = await client.call("approval.respond", { requestId, decision: "once" });
     expect(error).toMatchObject({ code: -32004, data: { reason: "unknown" } });
@@ -177,7 +170,6 @@ describe("what a client does to the others", () => {
 
 describe("a history over the message limit", () => {
   it("is an error that names limit, and in pages it is whole", async () => {
-    verifies("THR-43", "THR-86");
     const server = createThreadServer({
       runner: sayingRunner("x".repeat(1_500_000)),
       limits: { maxHistoryLength: 1000, maxMessageLength: 1_500_000 },
@@ -241,7 +233,6 @@ describe("a store that fails", () => {
   });
 
   it("is -32603 with its reason, and of the refused turn nothing is left", async () => {
-    verifies("THR-48");
     const { control, store } = failing();
     const { client } = start(store);
     const threadId = await client.createThread();
@@ -284,7 +275,6 @@ describe("a store that fails", () => {
   });
 
   it("says nothing of a failure that is not the store's own", async () => {
-    verifies("THR-48");
     const store = overriding(createMemoryThreadStore(), {
       list: () => Promise.reject(new TypeError("secret /home")),
     });

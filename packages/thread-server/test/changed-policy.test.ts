@@ -1,6 +1,5 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServerOptions, type ToolVerdict } from "../src/index.ts";
@@ -63,7 +62,6 @@ describe("a policy that changes while an approval waits", () => {
   it.each(["once", "always"] as const)(
     "blocks a call that a human allows %s, with its reason",
     async (word) => {
-      verifies("THR-81");
       const { client, policy, tool, ended, end } = await waiting();
       await client.notification("approval.requested");
       policy.now = blocks;
@@ -87,7 +85,6 @@ describe("a policy that changes while an approval waits", () => {
     ["still asks", escalates],
     ["allows", () => ({ verdict: "allow", judgement: { by: "v1" } })],
   ])("is judged once more, and the call runs once where it %s", async (_name, then) => {
-    verifies("THR-81");
     const { client, policy, tool, judged, ended, end } = await waiting();
     await client.notification("approval.requested");
     policy.now = then;
@@ -104,7 +101,6 @@ describe("a policy that changes while an approval waits", () => {
     ["allows", () => ({ verdict: "allow" })],
     ["asks about", escalates],
   ])("asks again where it changes the call and %s the change", async (_name, then) => {
-    verifies("THR-82");
     const { client, policy, tool, end } = await waiting();
     await client.notification("approval.requested");
     policy.now = rewrites(then);
@@ -176,7 +172,6 @@ describe("a policy that changes while an approval waits", () => {
   });
 
   it("keeps the question about its change over a restart", async () => {
-    verifies("THR-69");
     await using dir = await temporaryDirectory();
     const store = createFileThreadStore({ root: join(dir.path, "first") });
     const first = await waiting({ store });

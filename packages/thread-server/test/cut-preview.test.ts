@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
@@ -35,7 +34,6 @@ const setUp = async (preview: string) => {
 
 describe("a preview that was cut", () => {
   it("cannot be allowed for always; the question still stands, and once is taken", async () => {
-    verifies("THR-13");
     const { client, ask, runs } = await setUp(cut);
     const { turnId, requestId } = await ask();
     for (const scope of ["thread", "directory", undefined]) {

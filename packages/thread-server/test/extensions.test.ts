@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { createMemoryThreadStore, createThreadServer, type ThreadServerOptions } from "../src/index.ts";
@@ -15,7 +14,6 @@ const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
 
 describe("thread.subscribe", () => {
   it("joins without a gap: the past from the log, then what comes, each once", async () => {
-    verifies("THR-61", "THR-65");
     const { server, client, threadId } = await setUp({ runner: sayingRunner("a", "b") });
     const first = await client.startTurn(threadId);
     await client.turnEnd(first.result.turnId);
@@ -42,7 +40,6 @@ describe("thread.subscribe", () => {
   });
 
   it("ends the hearing of all other threads", async () => {
-    verifies("THR-65");
     const { server, client, threadId } = await setUp({ runner: sayingRunner("x") });
     const other = RawClient.connect(server);
     await other.call("thread.subscribe", { threadId });
@@ -61,7 +58,6 @@ describe("thread.subscribe", () => {
   });
 
   it("tells again what waits for an answer", async () => {
-    verifies("THR-66", "THR-67");
     const { server, client, threadId, tool } = await setUp();
     const { result } = await client.startTurn(threadId);
     const { params } = await client.notification("approval.requested");
@@ -86,7 +82,6 @@ describe("thread.subscribe", () => {
 
 describe("clientRequestId", () => {
   it("thread.create: the same id and payload give the same thread, another payload a conflict", async () => {
-    verifies("THR-68");
     const store = createMemoryThreadStore();
     const { client } = await setUp({ store });
     const params = { title: "t", clientRequestId: "r1" };
@@ -101,7 +96,6 @@ describe("clientRequestId", () => {
   });
 
   it("turn.start: starts once, however often and from wherever it is sent", async () => {
-    verifies("THR-68");
     const store = createMemoryThreadStore();
     const { server, client, threadId } = await setUp({ store, runner: sayingRunner("x") });
     const params = { threadId, input: [{ type: "text", text: "a" }], clientRequestId: "r1" };
@@ -123,7 +117,6 @@ describe("clientRequestId", () => {
   });
 
   it("approval.respond: the same answer again is ok, another one a conflict", async () => {
-    verifies("THR-68");
     const { client, threadId, tool } = await setUp();
     const { result } = await client.startTurn(threadId);
     const { requestId } = (await client.notification("approval.requested")).params;
@@ -146,7 +139,6 @@ describe("clientRequestId", () => {
 
 describe("an answer bound to a digest", () => {
   it("is refused for another digest, and the question still stands", async () => {
-    verifies("THR-72");
     const { client, threadId, tool } = await setUp();
     const { result } = await client.startTurn(threadId);
     const { requestId, metadata } = (await client.notification("approval.requested")).params;
@@ -180,7 +172,6 @@ describe("grants", () => {
   };
 
   it("of a directory hold in its other threads, are listed, and can be taken back", async () => {
-    verifies("THR-73");
     const resolveDirectory = (directory: string | undefined) => directory ?? "/a";
     const { client, threadId, tool } = await setUp({ resolveDirectory });
     const asked = await answer(client, threadId, { decision: "always", scope: "directory" });
@@ -212,7 +203,6 @@ describe("grants", () => {
   });
 
   it("of a thread hold there alone, and go with it", async () => {
-    verifies("THR-73");
     const { client, threadId, tool } = await setUp();
     await answer(client, threadId, { decision: "always" });
     const sibling = await client.createThread();
@@ -240,7 +230,6 @@ describe("nobody there", () => {
   });
 
   it("deny: the call is refused as soon as the last one leaves", async () => {
-    verifies("THR-74");
     const { server, client, threadId } = await setUp({ unattended: "deny" });
     const { result } = await client.startTurn(threadId);
     await client.notification("approval.requested");
@@ -254,7 +243,6 @@ describe("nobody there", () => {
   });
 
   it("a client rejects without having asked a user: the call ends as unattended, and no user has refused it", async () => {
-    verifies("THR-74", "THR-80");
     const { client, threadId, tool } = await setUp();
     const { result } = await client.startTurn(threadId);
     const { requestId } = (await client.notification("approval.requested")).params;
@@ -300,7 +288,6 @@ describe("nobody there", () => {
 
 describe("thread.list", () => {
   it("gives pages that never overlap, and filters", async () => {
-    verifies("THR-64");
     const clock = createManualClock();
     const { client } = await setUp({ clock, resolveDirectory: (directory) => directory ?? "/a" });
     for (let index = 0; index < 7; index++) {
@@ -333,7 +320,6 @@ describe("thread.list", () => {
 
 describe("thread.delete", () => {
   it("removes a thread for everybody, but none with an active turn", async () => {
-    verifies("THR-75");
     const { server, client, threadId } = await setUp();
     const other = RawClient.connect(server);
     const { result } = await client.startTurn(threadId);
@@ -351,7 +337,6 @@ describe("thread.delete", () => {
 
 describe("large outputs", () => {
   it("are bounded in their items and kept whole in artifacts", async () => {
-    verifies("THR-76");
     const text = "0123456789".repeat(50);
     const tool = recordingTool("bash", "read", async (_input, { stdout }) => {
       for (const part of text.match(/.{1,7}/g) ?? []) void stdout(part);

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { Event } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
@@ -33,7 +32,6 @@ const inThread = (events: readonly Event[], from: string, to: string): unknown =
 
 describe("thread.fork", () => {
   it("begins a thread with the history up to an event, and leaves the source alone", async () => {
-    verifies("THR-96");
     const { server, client, threadId, turn, fork } = await setUp();
     const other = RawClient.connect(server);
     await turn("one", threadId, { clientRequestId: "r1" });
@@ -66,7 +64,6 @@ describe("thread.fork", () => {
   });
 
   it("goes on from there: its next turn has the history, and the request ids of the source are free", async () => {
-    verifies("THR-96");
     const histories: string[][] = [];
     const { client, threadId, turn, fork } = await setUp({
       runner: {
@@ -91,7 +88,6 @@ describe("thread.fork", () => {
   });
 
   it("closes in the fork what was open there: the turn ends as forked, its question and its queue with it", async () => {
-    verifies("THR-97");
     const tool = recordingTool("bash", "execute");
     const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
     const { client, threadId, fork } = await setUp({ runner, tools: [tool] });
@@ -127,7 +123,6 @@ describe("thread.fork", () => {
   });
 
   it("is made once under one clientRequestId, also at another server after a restart", async () => {
-    verifies("THR-68", "THR-96");
     const store = createMemoryThreadStore();
     const { server, client, threadId, turn, fork } = await setUp({ store });
     await turn("one");
@@ -148,7 +143,6 @@ describe("thread.fork", () => {
     ["that is no whole number", 1.5],
     ["that is a string", "1"],
   ])("refuses a seq %s with -32602", async (_what, seq) => {
-    verifies("THR-96");
     const { client, threadId, fork } = await setUp();
     expect((await fork({ seq })).error?.code).toBe(-32602);
     expect((await fork({ seq: 2 })).error?.data).toMatchObject({ reason: "seq_out_of_range", lastSeq: 1 });
@@ -174,7 +168,6 @@ const inFiles = async () => {
 
 describe("a fork whose server ended while it copied", () => {
   it("is completed when it is used next, with the same events", async () => {
-    verifies("THR-96");
     await using files = await inFiles();
     const inner = files.open();
     let writes = 0;
@@ -239,7 +232,6 @@ describe("a fork whose server ended while it copied", () => {
 
 describe("a fork whose copy was cut off, without a server", () => {
   it.each(["renamed", "forked"])("is completed before it is %s", async (what) => {
-    verifies("THR-96");
     const store = createMemoryThreadStore();
     const { client, threadId } = await setUp({
       store,

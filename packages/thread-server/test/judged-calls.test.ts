@@ -1,6 +1,5 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
@@ -159,7 +158,6 @@ describe("what a gate says of itself", () => {
 
 describe("a call that waited when its server was killed", () => {
   it("is asked about again where the gate changes it since: the answer was not about that", async () => {
-    verifies("THR-82");
     await using dir = await temporaryDirectory();
     const first = serve(() => ({ verdict: "ask" }), {
       store: createFileThreadStore({ root: join(dir.path, "first") }),

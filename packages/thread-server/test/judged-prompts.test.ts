@@ -1,6 +1,5 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import {
@@ -180,7 +179,6 @@ describe("the gate of prompts", () => {
 
 describe("a gate that changes while the approval of a prompt waits", () => {
   it("has its block, although a human allowed the prompt", async () => {
-    verifies("THR-81");
     let verdict: PromptVerdict = { verdict: "ask" };
     const { server, runner, client } = serve({ promptGate: gate(() => verdict) });
     const { result } = await client.startTurn(await client.createThread(), "odd");
@@ -240,7 +238,6 @@ describe("a prompt that waited when its server was killed", () => {
   });
 
   it("asks about the gate's change, which the answer was not about", async () => {
-    verifies("THR-82");
     await using dir = await temporaryDirectory();
     const { turnId, requestId } = await killed(dir.path);
     const { server, runner, client } = serveAgain(dir.path, (said) =>

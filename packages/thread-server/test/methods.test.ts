@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { type Event, EventSchema, ThreadSchema, TurnSchema } from "@harnesskit/protocol/threads";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
@@ -15,7 +14,6 @@ const start = (options: Partial<Parameters<typeof createThreadServer>[0]> = {}) 
 
 describe("initialize", () => {
   it("returns the version and the capabilities, with or without params, again and again", async () => {
-    verifies("THR-3", "THR-4", "THR-55", "THR-62");
     const { client } = start();
     const expected = {
       version: "1.0.0",
@@ -46,7 +44,6 @@ describe("initialize", () => {
   });
 
   it("tells of persistence what the store keeps", async () => {
-    verifies("THR-111");
     await using dir = await temporaryDirectory();
     const { client } = start({ store: createFileThreadStore({ root: dir.path }) });
     expect((await client.call("initialize")).result.capabilities.persistence).toBe(true);
@@ -55,7 +52,6 @@ describe("initialize", () => {
 
 describe("an optional parameter that is null", () => {
   it("is as one that is left out", async () => {
-    verifies("THR-112");
     const { client } = start();
     const nothing = {
       limit: null,
@@ -91,7 +87,6 @@ describe("an optional parameter that is null", () => {
 
 describe("threads", () => {
   it("creates a thread with title and directory and tells of it behind the reply", async () => {
-    verifies("THR-5", "THR-16", "THR-25", "THR-36");
     const clock = createManualClock(1_700_000_000_123);
     const { client } = start({ clock, resolveDirectory: (directory) => `/root/${directory ?? ""}` });
     const { result } = await client.call("thread.create", { title: "T", directory: "sub" });
@@ -116,7 +111,6 @@ describe("threads", () => {
   });
 
   it("refuses an empty title wherever one is given", async () => {
-    verifies("THR-113");
     const { client } = start();
     const threadId = await client.createThread();
     for (const method of ["thread.create", "thread.rename", "thread.fork"])
@@ -124,7 +118,6 @@ describe("threads", () => {
   });
 
   it("are listed all, or refused with the way to list them", async () => {
-    verifies("THR-88");
     const { client } = start({ limits: { maxPageBytes: 1000 } });
     for (let index = 0; index < 9; index++) await client.createThread();
     expect((await client.call("thread.list")).error).toMatchObject({
@@ -139,7 +132,6 @@ describe("threads", () => {
   });
 
   it("lists all threads, the one used last first", async () => {
-    verifies("THR-6");
     const clock = createManualClock();
     const { client } = start({ clock });
     const first = await client.createThread();
@@ -158,7 +150,6 @@ describe("threads", () => {
   });
 
   it("gives the history: every notification as it was sent, numbered without a gap", async () => {
-    verifies("THR-7", "THR-39", "THR-63");
     const { client } = start({ runner: sayingRunner("a", "b") });
     await client.call("thread.create", { title: "another" });
     const { thread } = (await client.call("thread.create", { title: "Build" })).result;
@@ -187,18 +178,6 @@ describe("threads", () => {
 
 describe("turns", () => {
   it("answers at once, then streams items whose completion is what the deltas add up to", async () => {
-    verifies(
-      "THR-8",
-      "THR-17",
-      "THR-18",
-      "THR-20",
-      "THR-21",
-      "THR-22",
-      "THR-29",
-      "THR-30",
-      "THR-37",
-      "THR-38",
-    );
     const { client } = start({
       runner: {
         async run(turn) {
@@ -248,7 +227,6 @@ describe("turns", () => {
   });
 
   it("hands model, agent and input to the runner", async () => {
-    verifies("THR-9", "THR-10", "THR-35");
     const seen: TurnRequest[] = [];
     const { client } = start({
       agents: [
@@ -292,7 +270,6 @@ describe("turns", () => {
   });
 
   it("tells every client on every connection", async () => {
-    verifies("THR-28");
     const { server, client } = start();
     const other = RawClient.connect(server);
     const threadId = await client.createThread();
@@ -304,7 +281,6 @@ describe("turns", () => {
   });
 
   it("records artifacts", async () => {
-    verifies("THR-34");
     const artifact = { kind: "report", path: "out.txt", mimeType: "text/plain", sizeBytes: 3 };
     const { client } = start({ runner: { run: (turn) => turn.artifact(artifact) } });
     const { result } = await client.startTurn(await client.createThread());

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
@@ -26,7 +25,6 @@ const listed = async (client: RawClient, params: object = {}): Promise<string[]>
 
 describe("initialize", () => {
   it("announces each extension with its version", async () => {
-    verifies("THR-62", "THR-89");
     const { client } = await setUp();
     const { extensions } = (await client.call("initialize")).result.capabilities;
     for (const name of ["rename", "archive", "fork", "queue", "search"])
@@ -38,7 +36,6 @@ describe("initialize", () => {
 
 describe("thread.rename", () => {
   it("changes the title for all clients, in the log, the list and after a restart", async () => {
-    verifies("THR-90");
     const { server, store, client, threadId } = await setUp();
     const other = RawClient.connect(server);
     await other.call("thread.subscribe", { threadId });
@@ -101,7 +98,6 @@ describe("thread.rename", () => {
     ["4 MB", "x".repeat(4_000_000)],
     ["a number", 5],
   ])("refuses %s with -32602", async (_what, title) => {
-    verifies("THR-90");
     const { client, threadId } = await setUp();
     expect((await client.call("thread.rename", { threadId, title })).error?.code).toBe(-32602);
     expect((await client.call("thread.get", { threadId })).result.thread.title).toBe("New thread");
@@ -111,7 +107,6 @@ describe("thread.rename", () => {
 
 describe("thread.archive", () => {
   it("leaves the thread out of lists unless asked, refuses turns with -32006, and is undone by thread.unarchive", async () => {
-    verifies("THR-91");
     const { server, store, client, threadId } = await setUp();
     const other = await client.createThread();
     const { result } = await client.call("thread.archive", { threadId });
@@ -136,7 +131,6 @@ describe("thread.archive", () => {
   });
 
   it("is -32002 turn_active while a turn runs or waits for an approval", async () => {
-    verifies("THR-91");
     const { client, threadId } = await setUp(asking());
     await client.startTurn(threadId);
     await client.notification("approval.requested");
@@ -148,7 +142,6 @@ describe("thread.archive", () => {
   it.each(["thread.archive", "thread.unarchive", "thread.rename", "thread.fork", "queue.list"])(
     "%s is -32001 for ids that name no thread",
     async (method) => {
-      verifies("THR-98");
       const { client } = await setUp();
       for (const threadId of ["", "nope", "../ses_1", "ses_1\0", "__proto__", "x".repeat(100_000)])
         expect((await client.call(method, { threadId, title: "x" })).error?.code).toBe(-32001);
@@ -161,7 +154,6 @@ describe("thread.search", () => {
     client.turnEnd((await client.startTurn(threadId, text)).result.turnId);
 
   it("finds titles, prompts and answers by all their words in any case, with what is around them", async () => {
-    verifies("THR-94");
     const { client, threadId } = await setUp({ runner: sayingRunner("The Parser ", "is slow") });
     const other = (await client.call("thread.create", { title: "Parser notes" })).result.thread.threadId;
     const long = `${"lorem ".repeat(100)}the  SLOW\nparser${" ipsum".repeat(100)}`;
@@ -192,7 +184,6 @@ describe("thread.search", () => {
   });
 
   it("gives each hit once over its pages, however little one request may read", async () => {
-    verifies("THR-94");
     const clock = createManualClock();
     const limits = { maxSearchThreads: 1, maxSearchLength: 1, searchTimeoutMs: 1 };
     const { client } = await setUp({ limits, runner: sayingRunner("needle one"), clock });
@@ -217,7 +208,6 @@ describe("thread.search", () => {
   });
 
   it("finds over its pages what was used meanwhile", async () => {
-    verifies("THR-94");
     const clock = createManualClock();
     const { client } = await setUp({ clock });
     const ids: string[] = [];
@@ -276,7 +266,6 @@ describe("thread.search", () => {
     ["a forged cursor", { query: "x", cursor: "1/2" }],
     ["a cursor that is no place", { query: "x", cursor: "-1/x/ses_1" }],
   ])("refuses %s with -32602", async (_what, params) => {
-    verifies("THR-94");
     const { client } = await setUp();
     expect((await client.call("thread.search", params)).error?.code).toBe(-32602);
   });

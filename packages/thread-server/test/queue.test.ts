@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, invalidParams } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
@@ -43,7 +42,6 @@ const texts = (queued: { input: { text: string }[] }[]): string[] =>
 
 describe("turn.start while a turn is active", () => {
   it("rejects by default, as without the extension", async () => {
-    verifies("THR-92");
     const { client, threadId, first } = await setUp();
     for (const more of [{}, { whenBusy: "reject" }]) {
       const { error } = await client.startTurn(threadId, "second", more);
@@ -54,7 +52,6 @@ describe("turn.start while a turn is active", () => {
   });
 
   it("queues in order, tells the place, and each turn starts by itself when the one before ends", async () => {
-    verifies("THR-92");
     const { server, client, threadId, first, queue, listed, finish, runs, isRunning } = await setUp();
     const other = RawClient.connect(server);
     const second = await queue("second");
@@ -95,7 +92,6 @@ describe("turn.start while a turn is active", () => {
   });
 
   it("queues for every client where the server says so", async () => {
-    verifies("THR-92");
     const { client, threadId, first, finish } = await setUp({ whenBusy: "queue" });
     const { result } = await client.startTurn(threadId, "second");
     expect(result.queued).toEqual({ position: 1 });
@@ -161,7 +157,6 @@ describe("turn.start while a turn is active", () => {
   it.each(["reject", "queue", "interrupt"])(
     "runs a request once whose copies wait for the same thread to be opened (%s)",
     async (whenBusy) => {
-      verifies("THR-68");
       const inner = createMemoryThreadStore();
       const first = serve({ store: inner });
       const threadId = await first.client.createThread();
@@ -186,7 +181,6 @@ describe("turn.start while a turn is active", () => {
   );
 
   it("interrupts: the active turn ends as cancelled, then this one runs, then what waited", async () => {
-    verifies("THR-93");
     const { client, first, queue, isRunning, finish, runs } = await setUp();
     const waiting = await queue("waiting");
     await until(() => isRunning(first));
@@ -204,7 +198,6 @@ describe("turn.start while a turn is active", () => {
   });
 
   it("interrupts a turn that waits for an approval: the question is resolved, and nothing of it runs", async () => {
-    verifies("THR-93");
     const tool = recordingTool("bash", "execute");
     const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
     const { client, threadId, first, queue } = await setUp({ runner, tools: [tool] });
@@ -237,7 +230,6 @@ describe("turn.start while a turn is active", () => {
 
 describe("a queued prompt", () => {
   it("is cancelled by its turnId, for all clients; the active turn is not, and no other", async () => {
-    verifies("THR-93");
     const { client, threadId, first, queue, listed, finish, runs, isRunning } = await setUp();
     const second = await queue("second");
     const third = await queue("third");
@@ -263,7 +255,6 @@ describe("a queued prompt", () => {
   });
 
   it("has its place once, however often the request is sent", async () => {
-    verifies("THR-68", "THR-92");
     const { server, store, threadId, client, first, queue, listed, finish } = await setUp();
     const more = { clientRequestId: "r1" };
     const answers = await Promise.all([1, 2, 3].map(() => queue("second", more)));
@@ -284,7 +275,6 @@ describe("a queued prompt", () => {
   });
 
   it("is refused with queue_full beyond the limits, also when many come at once", async () => {
-    verifies("THR-92");
     const { server, client, threadId, listed } = await setUp({
       limits: { maxQueuedTurns: 3, maxQueuedLength: 1000 },
     });
@@ -326,7 +316,6 @@ describe("a queued prompt", () => {
   });
 
   it("is refused with -32006 where its thread is archived while it is accepted", async () => {
-    verifies("THR-91");
     const accepted = createDeferred<void>();
     const { runner, ...held } = heldRunner();
     const accept = ({ input: [part] }: { input: readonly unknown[] }) =>
@@ -345,7 +334,6 @@ describe("a queued prompt", () => {
   });
 
   it("keeps its thread from being archived or deleted", async () => {
-    verifies("THR-91");
     const { client, threadId, queue } = await setUp();
     await queue("second");
     for (const method of ["thread.archive", "thread.delete"]) {
@@ -371,7 +359,6 @@ const left = async (store: ThreadStore): Promise<ThreadStore> => {
 
 describe("what waits when a server ends", () => {
   it("goes on by itself when the first client of the next server connects, each prompt once", async () => {
-    verifies("THR-95");
     const { store, server, threadId, first, queue } = await setUp();
     const second = await queue("second");
     const third = await queue("third");
@@ -407,7 +394,6 @@ describe("what waits when a server ends", () => {
   });
 
   it("goes on once the lease of the server that ended is over", async () => {
-    verifies("THR-95");
     const { store, queue } = await setUp();
     const { turnId } = await queue("second");
     const copy = await left(store);
@@ -431,7 +417,6 @@ describe("what waits when a server ends", () => {
   });
 
   it("is known beside the log until its start is stored", async () => {
-    verifies("THR-95");
     const inner = createMemoryThreadStore();
     let isHeld = false;
     let updates = 0;
@@ -460,7 +445,6 @@ describe("what waits when a server ends", () => {
   it.each(["thread.create", "thread.fork"])(
     "an approval waits on, and a prompt, also where the next server sees %s again first",
     async (method) => {
-      verifies("THR-68");
       const tool = recordingTool("bash", "execute");
       const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
       const { client, store, threadId: source } = await setUp({ runner, tools: [tool] });
@@ -484,7 +468,6 @@ describe("what waits when a server ends", () => {
   );
 
   it("is found however long the turns were before it", async () => {
-    verifies("THR-95");
     const text = "x".repeat(2000);
     const { store, client, threadId, first, queue, finish, isRunning } = await setUp({
       limits: { maxOpenBytes: 1000 },
@@ -503,7 +486,6 @@ describe("what waits when a server ends", () => {
   });
 
   it("an interruption whose server ended in between is completed", async () => {
-    verifies("THR-95");
     const tool = recordingTool("bash", "execute");
     const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
     const inner = createMemoryThreadStore();

@@ -1,6 +1,5 @@
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
@@ -27,7 +26,6 @@ describe("thread.create with a known clientRequestId", () => {
   it.each(["memory", "files"])(
     "is -32001 once its thread was deleted, also after a restart (%s)",
     async (kind) => {
-      verifies("THR-68");
       await using dir = await temporaryDirectory();
       const memory = createMemoryThreadStore();
       const open = () => (kind === "memory" ? memory : createFileThreadStore({ root: dir.path }));

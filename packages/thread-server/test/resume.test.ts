@@ -1,7 +1,6 @@
 import { cp, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
@@ -56,7 +55,6 @@ const killedWhileWaiting = async (root: string, options: Partial<ThreadServerOpt
 
 describe("a turn that waited when its server was killed", () => {
   it("still waits: another client answers, the action runs once, and the turn goes on to its end", async () => {
-    verifies("THR-69");
     await using dir = await temporaryDirectory();
     const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir.path);
     const { server, client, tool } = serve(left);
@@ -129,7 +127,6 @@ describe("a turn that waited when its server was killed", () => {
   });
 
   it("does not run what is no longer what was shown", async () => {
-    verifies("THR-72");
     await using dir = await temporaryDirectory();
     const { turnId, requestId, left } = await killedWhileWaiting(dir.path);
     const tool = recordingTool("bash", "execute");
@@ -153,7 +150,6 @@ describe("a turn that waited when its server was killed", () => {
   });
 
   it("expires on the day that was shown", async () => {
-    verifies("THR-74");
     await using dir = await temporaryDirectory();
     const clock = createManualClock();
     const options = { clock, approvalTimeoutMs: 60_000 };
@@ -195,7 +191,6 @@ describe("a runner that starts over in a resumed turn", () => {
   };
 
   it("gets each recorded outcome once, in order; what is recorded does not run again", async () => {
-    verifies("THR-107");
     await using dir = await temporaryDirectory();
     const [pay, ship] = [{ command: "pay" }, { command: "ship" }];
     // The model repeats its id: the second payment is another one, and so is the shipment.
@@ -255,7 +250,6 @@ describe("a runner that starts over in a resumed turn", () => {
 
 describe("an id whose call still runs", () => {
   it("is refused for another call", async () => {
-    verifies("THR-108");
     const ends = createDeferred<{ ok: true }>();
     const tool = recordingTool("bash", "read", () => ends.promise);
     let refused: unknown;
@@ -286,7 +280,6 @@ const onlyThread = async (client: RawClient): Promise<string> =>
 
 describe("an action that may have run", () => {
   it("is not run again and is reported as unknown, whatever the answer was", async () => {
-    verifies("THR-70", "THR-71");
     await using dir = await temporaryDirectory();
     const runs = createDeferred<void>();
     const hanging = recordingTool("bash", "execute", () => {

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { Event } from "@harnesskit/protocol/threads";
 import { createDeferred } from "@harnesskit/wire";
 import { createPeer } from "@harnesskit/wire/rpc";
@@ -136,7 +135,6 @@ describe("the outbox", () => {
 
 describe("a client that does not read", () => {
   it("costs itself: the others hear everything at once, and it hears the rest when it reads again", async () => {
-    verifies("THR-77");
     const runner = {
       async run(turn: Parameters<NonNullable<Parameters<typeof createThreadServer>[0]["runner"]>["run"]>[0]) {
         for (let index = 0; index < 40; index++) {
@@ -196,7 +194,6 @@ describe("a client that does not read", () => {
     ["waits", 10_000_000],
     ["is parked", 10_000],
   ])("loses nothing that %s when it subscribes from here on", async (_how, maxOutboxLength) => {
-    verifies("THR-65", "THR-77");
     const runner: TurnRunner = {
       async run(turn) {
         for (let index = 0; index < 40; index++) {

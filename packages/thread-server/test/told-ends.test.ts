@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
@@ -55,7 +54,6 @@ const storeFull = { code: "store_full", error: "The disk is full" };
 
 describe("the end of a turn that cannot be stored", () => {
   it("is told when it is stored, and not before", async () => {
-    verifies("THR-109");
     const { disk, clock, server, client, threadId, turnId } = await failed();
     const refused = { code: -32603, data: { reason: "store_full" } };
     expect((await client.call("turn.cancel", { threadId })).error).toMatchObject(refused);

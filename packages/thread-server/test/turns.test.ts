@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
@@ -22,7 +21,6 @@ const terminals = (client: RawClient) => [...client.all("turn.completed"), ...cl
 
 describe("one turn at a time", () => {
   it("refuses a second turn with -32002, however close, and takes the next after the end", async () => {
-    verifies("THR-50");
     const { server, client, threadId } = await setUp({
       runner: { run: ({ signal }) => untilAborted(signal) },
     });
@@ -44,7 +42,6 @@ describe("one turn at a time", () => {
 
 describe("turn.cancel", () => {
   it("answers ok before the turn ends as cancelled, once", async () => {
-    verifies("THR-15", "THR-18", "THR-26");
     const { client, threadId } = await setUp({
       runner: {
         async run(turn) {
@@ -68,7 +65,6 @@ describe("turn.cancel", () => {
   });
 
   it("ends a turn whose runner ignores it, at the deadline, and refuses what the runner still writes", async () => {
-    verifies("THR-27");
     const clock = createManualClock();
     const late: unknown[] = [];
     const released = createDeferred<void>();
@@ -113,7 +109,6 @@ describe("turn.cancel", () => {
   });
 
   it("wins over a runner that ends well after it", async () => {
-    verifies("THR-26");
     const { client, threadId } = await setUp({
       runner: { run: ({ signal }) => untilAborted(signal).catch(() => {}) },
     });
@@ -125,7 +120,6 @@ describe("turn.cancel", () => {
 
 describe("turn.error", () => {
   it("carries a TurnError's sentence and code", async () => {
-    verifies("THR-19", "THR-27");
     const { client, threadId } = await setUp({
       runner: { run: () => Promise.reject(new TurnError("model_unavailable", "The model is away.")) },
     });
@@ -151,7 +145,6 @@ describe("turn.error", () => {
     ],
     ["undefined", () => Promise.reject()],
   ])("says nothing of %s that is not meant for people", async (_name, run) => {
-    verifies("THR-19");
     const errors: unknown[] = [];
     const { client, threadId } = await setUp({ runner: { run }, onError: (error) => errors.push(error) });
     const { result } = await client.startTurn(threadId);
@@ -171,7 +164,6 @@ describe("tools", () => {
   };
 
   it("streams what a tool prints as tool_log items, bounded", async () => {
-    verifies("THR-32");
     const tool = recordingTool("t", "read", async (_input, { stdout, stderr }) => {
       void stdout("one ");
       void stderr("bad");
@@ -201,7 +193,6 @@ describe("tools", () => {
       { status: "failed", error: "The tool failed.", code: "tool.failed" },
     ],
   ])("records %s", async (_name, thrown, expected) => {
-    verifies("THR-31");
     const client = await oneCall({ tools: [recordingTool("t", "read", () => Promise.reject(thrown))] });
     expect(client.items("tool_exec")).toMatchObject([expected]);
     expect(JSON.stringify(client.received)).not.toContain("secret");

@@ -12,7 +12,6 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, ThreadStoreError } from "../src/index.ts";
@@ -123,7 +122,6 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
   });
 
   it("as events.jsonl ends the requests of this thread with an error, and no other one's", async () => {
-    verifies("THR-114");
     await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     const { good, bad } = await twoThreads(root);
@@ -143,7 +141,6 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
   });
 
   it("as both leaves the thread out of the list, which is reported", async () => {
-    verifies("THR-78");
     await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     const { good, bad } = await twoThreads(root);

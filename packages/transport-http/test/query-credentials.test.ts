@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { inspect } from "node:util";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
@@ -65,7 +64,6 @@ const servers: [string, () => Promise<string>, string][] = [
 
 describe("credentials in the query of a WebSocket's URL", () => {
   it.each(servers)("are in no error where the server %s", async (_what, start, code) => {
-    verifies("AHP-222");
     for (const credentials of kinds) {
       const url = await start();
       const options = { url, credentials, credentialsIn: "query" } as const;
@@ -81,7 +79,6 @@ describe("credentials in the query of a WebSocket's URL", () => {
   });
 
   it("are in no error where the server is silent or the caller gives up", async () => {
-    verifies("AHP-222");
     const url = await listen(() => {});
     const clock = createManualClock();
     const options = { url, credentials: { bearer: secret }, credentialsIn: "query", clock } as const;
@@ -101,7 +98,6 @@ describe("credentials in the query of a WebSocket's URL", () => {
   });
 
   it("are in no error about the options", () => {
-    verifies("AHP-222");
     for (const url of [
       `ws://u:${secret}@h/`,
       `http://h/?token=${secret}`,
@@ -118,7 +114,6 @@ describe("credentials in the query of a WebSocket's URL", () => {
   });
 
   it("are in nothing that either side knows or reports of the connection", async () => {
-    verifies("AHP-222");
     for (const credentials of [{ bearer: token }, { apiKey: token }]) {
       const errors: unknown[] = [];
       await using server = await startSocketServer(

@@ -32,6 +32,12 @@ export const addRun = (program: Command, context: CommandContext): void => {
       ).choices(approvals),
     )
     .option("--thread <id>", "continue this thread; its pending approvals come first")
+    .addOption(
+      new Option(
+        "--continue",
+        "with --thread: if its last turn was interrupted, go on with it from its last step, instead of ending it",
+      ).conflicts("attach"),
+    )
     .option(
       "--file <path>",
       "give the model this file of the workspace: an image, a PDF or text; can be given several times",

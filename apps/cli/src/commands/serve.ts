@@ -37,6 +37,12 @@ export const addServe = (program: Command, context: CommandContext): void => {
         "what happens to a prompt while a turn runs, if it does not say so itself (default: reject)",
       ).choices(whenBusy),
     )
+    .addOption(
+      new Option(
+        "--interrupted-turns <how>",
+        "what becomes of a turn whose server ended in the middle of it: report ends it, retry goes on from its last step (default: report)",
+      ).choices(["report", "retry"]),
+    )
     .addOption(storeOption("where threads are kept (default: files in .harness of --cwd)"))
     .option(
       "--audit <file>",

@@ -98,7 +98,7 @@ const checkThread = async (harness: string, root: string, name: string): Promise
     const fix =
       state === "waits"
         ? `Answer it: harness run --thread ${shown}`
-        : `No process holds it. Continue it: harness run --thread ${shown} "PROMPT"`;
+        : `No process holds it. Go on with it: harness run --thread ${shown} --continue`;
     findings.push(problem("turn", `${shown}: its last turn has no end, it ${what}`, fix));
   }
   return findings;

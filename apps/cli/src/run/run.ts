@@ -27,6 +27,8 @@ export interface RunOptions extends PolicyOptions {
   readonly installedAgents?: boolean;
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
+  /** Go on with a turn of `thread` that was interrupted. @default it ends as interrupted */
+  readonly continue?: true;
   /** Files that the model is given, by paths from the current directory. @default none */
   readonly file?: readonly string[];
   /** The endpoint of a server that runs. @default one is started */
@@ -101,6 +103,8 @@ export const run = async (
     throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
   }
   checkWhenBusy(prompt, options);
+  if (options.continue && threadId === undefined)
+    throw usageError("--continue needs --thread", "For example: harness run --thread ID --continue");
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const { version } = context;
@@ -121,6 +125,7 @@ export const run = async (
       ...options,
       cwd: workspace,
       model: options.model ?? "offline",
+      interruptedTurns: options.continue && ("retry" as const),
       // The server uses the hub that was found here.
       ...(choice.kind === "hub" && { hub: hub?.directory ?? (false as const) }),
       version,

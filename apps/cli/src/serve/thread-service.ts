@@ -31,6 +31,8 @@ export interface ThreadServiceOptions extends PolicyOptions {
   readonly audit?: string;
   /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
   readonly whenBusy?: WhenBusy;
+  /** What becomes of a turn whose server ended in the middle of it. @default "report" */
+  readonly interruptedTurns?: "report" | "retry" | undefined;
   /** Where threads are kept. @default files below the workspace */
   readonly store?: string;
   readonly version: string;
@@ -98,6 +100,7 @@ export const openThreadService = async (
     // A server that is there for one client does not begin what others left.
     resumeQueues: "use",
     whenBusy: options.whenBusy || undefined,
+    interruptedTurns: options.interruptedTurns,
     ...supervision?.seams,
     onError: reports.error,
   });

@@ -83,6 +83,13 @@ export class Timeline {
       case "thread.forked":
         this.#note(`forked from ${oneLine(event.data.from.threadId, 80)} at event ${event.data.from.seq}`);
         break;
+      case "turn.resumed":
+        this.#note(
+          event.data.reason === "interrupted"
+            ? "the server ended here; the turn goes on from its last step"
+            : "the model's answer broke off; it is asked again",
+        );
+        break;
       case "turn.dequeued":
         this.#note(`a prompt that waited was taken back (${event.data.reason})`);
         break;

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
 
+/** The agent in Python of the conformance suite: `echo`, `act`, and `extra`, which changes things. */
+export const pythonAgent = fileURLToPath(new URL("../../../../conformance/peers", import.meta.url));
 const example = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url));
 export const helloAgent = example("hello-agent");
-export const pythonAgent = example("python-agent");
 const sdk = pathToFileURL(
   fileURLToPath(new URL("../../../../packages/agent-sdk/dist/index.js", import.meta.url)),
 ).href;

@@ -1,5 +1,4 @@
 import type { AhpHandlers } from "@harnesskit/ahp-server";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { APICallError, generateText, streamText } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
@@ -29,7 +28,6 @@ const start = async (rateLimit: AhpHandlers["rate_limit"], options: SupervisionO
 
 describe("a model whose provider limits the rate", () => {
   it("is tried again when the harness says so, after the time that it says, judged anew", async () => {
-    verifies("AHP-152", "AHP-153");
     const { model, clock, calls, types, of, settled } = await start(
       () => ({ decision: "retry", retry_after_ms: 2000 }),
       {},

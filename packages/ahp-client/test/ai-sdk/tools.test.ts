@@ -1,5 +1,4 @@
 import type { AhpHandlers } from "@harnesskit/ahp-server";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { dynamicTool, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { describe, expect, it } from "vitest";
@@ -43,7 +42,6 @@ const modifyTo = (modified: unknown) => () => ({
 
 describe("supervised tools with generateText and streamText", () => {
   it("are judged before they run, with their name and arguments, and reported after", async () => {
-    verifies("AHP-159");
     const { client, settled, seen } = await startHarness();
     const { tool: own, runs } = bash();
     const { model } = scripted({ calls: [["bash", { command: "ls" }]] }, { text: "done" });
@@ -177,7 +175,6 @@ describe("the decision about a tool call", () => {
   });
 
   it("allow with a modified payload is a modification", async () => {
-    verifies("AHP-47");
     const { run, runs, of } = await start({
       pre_action: () => ({
         decision: "allow",

@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type dynamicTool, generateText, tool } from "ai";
 import fc from "fast-check";
@@ -99,7 +98,6 @@ describe("a change of a tool call is applied whole or not at all", () => {
     ["a nested one", { arguments: { command: "pwd", times: 1, env: { PATH: " /b" } } }, "arguments.env.PATH"],
     ["no arguments at all", { tool_name: "bash" }, "arguments"],
   ])("refuses %s, and names it", async (_name, modified, path) => {
-    verifies("AHP-230");
     const { runs, error } = await callWith(modified);
     expect(runs).toEqual([]);
     expect(SupervisionError.isInstance(error) && error.code).toBe("invalid_modification");
@@ -118,7 +116,6 @@ describe("a change of a tool call is applied whole or not at all", () => {
   });
 
   it("whatever it is", async () => {
-    verifies("AHP-230");
     await fc.assert(
       fc.asyncProperty(anyChange, async (modified) => {
         const { runs, error, first } = await callWith(modified);
@@ -187,7 +184,6 @@ describe("a change of a prompt is applied whole or not at all", () => {
       "prompt.0.content.0.data",
     ],
   ])("refuses %s, and names it", async (_name, modified, path) => {
-    verifies("AHP-230");
     const { calls, run } = await promptWith(modified);
     const error = await rejection(run());
     expect([error.code, calls]).toEqual(["invalid_modification", []]);

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -41,7 +40,6 @@ const verification = {
 
 describe("the state of a harness that is started again", () => {
   it("has the runs, their tasks, their verifications with risks and artifacts, and goes on with them", async () => {
-    verifies("AHP-231");
     const path = join(await makeDirectory(), "runs.jsonl");
     const first = await start(openFileStateStore({ path }));
     await first.tell("run_lifecycle", run("executing", 1, { prompt: "fix it" }));
@@ -67,7 +65,6 @@ describe("the state of a harness that is started again", () => {
   });
 
   it("is what it was, whatever was told, and each step of it can be replayed", async () => {
-    verifies("AHP-231");
     const told = fc.record({
       type: fc.constantFrom("run_lifecycle", "task_list", "verification" as const),
       status: fc.nat(),
@@ -161,7 +158,6 @@ describe("the state of a harness that is started again", () => {
   });
 
   it("has no event that could not be kept: that one is refused, alone or in a batch, and changes nothing", async () => {
-    verifies("AHP-232");
     const memory = createMemoryStateStore();
     let isFull = false;
     const append: StateStore["append"] = (record) => {
@@ -216,7 +212,6 @@ describe("a harness that is killed", () => {
   afterAll(() => bundle?.remove());
 
   it("has lost nothing of what it answered", async () => {
-    verifies("AHP-231");
     const path = join(await makeDirectory(), "runs.jsonl");
     const script = fileURLToPath(new URL("../fixtures/state-harness.mjs", import.meta.url));
     let sent = 0;

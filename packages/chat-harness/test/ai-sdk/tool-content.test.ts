@@ -1,5 +1,4 @@
 import { toModelMessages } from "@harnesskit/chat-harness/ai-sdk";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { type Tool, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -34,7 +33,6 @@ const mcpTool = tool({ inputSchema: z.object({}), execute: async () => shown });
 
 describe("images in the result of a tool", () => {
   it("are media parts in their turn for a provider that takes them, and notes later", async () => {
-    verifies("CHAT-230");
     const { prompts } = await turnsWith("anthropic.messages", mcpTool);
     expect(prompts[1]?.at(-1)?.content).toMatchObject([
       {

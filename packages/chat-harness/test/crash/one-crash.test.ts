@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { type GraphStore, type StoreBatch, StoreError } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
 import type { CastOptions } from "./cast.ts";
@@ -7,7 +6,6 @@ import { checkNow, type Ledger, type Reading, takeApart } from "./shared.ts";
 import { send, signal, story } from "./story.ts";
 
 it("kill -9 at any moment of a conversation over a file loses, doubles and reorders nothing", async () => {
-  verifies("CHAT-205");
   const { broken, looked, torn, points } = await record(story);
   expect(broken).toEqual([]);
   const verdict = await judge(points, story);

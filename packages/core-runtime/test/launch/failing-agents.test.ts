@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../../../scripts/lib/test-kit.ts";
 import { processesWith, stateOf, untilNothingOf, zombiesOf } from "./support/processes.ts";
@@ -65,7 +64,6 @@ describe("an agent that does not come to serve", () => {
   });
 
   it("because it has a wrong token gets no tool in", async () => {
-    verifies("RUN-115");
     const agent = await cores.agents.make(["--wrong-token", "--stay"], { restart: { policy: "never" } });
     const audit = new KeptAudit();
     const core = await cores.start({ agents: [agent.directory], audit, connectTimeoutMs: 5000 });
@@ -95,7 +93,6 @@ describe("an agent that does not come to serve", () => {
   });
 
   it("is given up after a burst of restarts, and can be started by hand", async () => {
-    verifies("RUN-107");
     const audit = new KeptAudit();
     const agent = await cores.agents.make(["--exit-at-start"], { restart: { max_burst: 2 } });
     const core = await cores.start({ agents: [agent.directory], audit });
@@ -124,7 +121,6 @@ describe("an agent that fails while it serves", () => {
       { signal: "SIGTERM" },
     ],
   ])("because it %s loses its calls at once and is started again", async (_, hurt, exit) => {
-    verifies("RUN-107", "RUN-110");
     const agent = await cores.agents.make();
     const core = await cores.start({ agents: [agent.directory] });
     await core.ready();
@@ -166,7 +162,6 @@ describe("an agent that fails while it serves", () => {
   it.each(["busy", "stop"])(
     "because of a tool that makes it %s is killed and started again",
     async (tool) => {
-      verifies("RUN-105", "RUN-106", "RUN-107");
       const agent = await cores.agents.make();
       const times = { heartbeatIntervalMs: 150, missedHeartbeats: 6, unhealthyTimeoutMs: 50 };
       const core = await cores.start({ agents: [agent.directory], ...times });
@@ -219,7 +214,6 @@ describe("an agent that fails while it serves", () => {
   });
 
   it("rests after its policy: never again, or not after a good end", async () => {
-    verifies("RUN-107");
     const once = await cores.agents.make([], { restart: { policy: "never" } });
     const usual = await cores.agents.make();
     const core = await cores.start({ agents: [once.directory, usual.directory] });

@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startCore, type ToolInfo } from "../../src/index.ts";
 import { createAgentHost, createAgentTools, type KnownToolsStore } from "../../src/thread-tools/index.ts";
@@ -70,7 +69,6 @@ const learn = async (tools: string): Promise<readonly unknown[]> => {
 
 describe("an agent whose tools are known", () => {
   it("is not waited for until its tool is called", async () => {
-    verifies("RUN-158");
     const directory = await makeAgent(greet);
     const { store, written } = makeStore(await learn(greet));
     const { list, notes } = hostOf(directory, store);
@@ -86,7 +84,6 @@ describe("an agent whose tools are known", () => {
   });
 
   it("is not called by what it declared before: the call is refused, and the next turn has what it declares now", async () => {
-    verifies("RUN-157");
     const directory = await makeAgent(`of("greet", { effects: "execute" }), of("more", { effects: "read" })`);
     const { store, written } = makeStore(await learn(greet));
     const { list, notes } = hostOf(directory, store);
@@ -105,7 +102,6 @@ describe("an agent whose tools are known", () => {
   });
 
   it("is refused a call of a tool that it no longer has", async () => {
-    verifies("RUN-157");
     const directory = await makeAgent(`of("more", { effects: "read" })`);
     const { list } = hostOf(directory, makeStore(await learn(greet)).store);
     await go(directory);
@@ -131,7 +127,6 @@ describe("an agent whose tools are known", () => {
   });
 
   it("is bound to digests that are computed, not read", async () => {
-    verifies("RUN-157");
     const [known] = (await learn(`of("greet", { effects: "execute" })`)) as [ToolInfo];
     const directory = await makeAgent(`of("greet", { effects: "execute" })`);
     await go(directory);
@@ -158,7 +153,6 @@ describe("an agent whose tools are not known", () => {
   });
 
   it("may have none: it is ready, is not restarted, and the turn says so", async () => {
-    verifies("RUN-161");
     const directory = await makeAgent("");
     await go(directory);
     const { list, notes } = hostOf(directory, makeStore().store);
@@ -168,7 +162,6 @@ describe("an agent whose tools are not known", () => {
   });
 
   it("has the time to start that its manifest names, in place of the core's", async () => {
-    verifies("RUN-162");
     const directory = await makeAgent(greet, { start_timeout_ms: 20_000 });
     await go(directory);
     const core = await startCore({ connectTimeoutMs: 1, registerTimeoutMs: 1 });

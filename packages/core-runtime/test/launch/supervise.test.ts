@@ -1,4 +1,3 @@
-import { verifies } from "@harnesskit/conformance/verifies";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { backoffMs, type RestartSettings, restartSettings } from "../../src/launch/restart-policy.ts";
@@ -131,7 +130,6 @@ describe("the supervision of an agent", () => {
   });
 
   it("kills an agent that stays unhealthy, and not one that recovers", () => {
-    verifies("RUN-107");
     const subject = new Subject().tell({ type: "restart" }).serve();
     subject.tell({ type: "health", status: "unhealthy", message: "3 heartbeats are missing" });
     expect(subject.state).toMatchObject({
@@ -178,13 +176,11 @@ describe("the supervision of an agent", () => {
     { policy: "always", code: 1, phase: "backoff" },
     { policy: "always", code: 0, phase: "backoff" },
   ] as const)("after exit $code by the policy $policy: $phase", ({ policy, code, phase }) => {
-    verifies("RUN-107");
     const subject = new Subject({ policy }).tell({ type: "restart" }).serve().die(code);
     expect(subject.state).toMatchObject({ phase, reason: { code: "exited" } });
   });
 
   it("doubles the wait, gives up after a burst, and starts again by hand", () => {
-    verifies("RUN-107");
     const subject = new Subject().tell({ type: "restart" });
     const waits: number[] = [];
     for (let restart = 0; restart < 5; restart++) {

@@ -25,7 +25,7 @@ import {
   type SessionState,
 } from "@harnesskit/wire/rpc";
 import { checkHubClientOptions } from "../option-names.ts";
-import { HubConnection } from "./hub-connection.ts";
+import { callHub, HubConnection } from "./hub-connection.ts";
 import { follow } from "./watch.ts";
 
 export interface HubClientOptions {
@@ -95,7 +95,7 @@ const majorOf = (version: string): string | undefined => version.split(".", 1)[0
 /** Makes a client. Nothing is opened before `connect`. Throws `invalid_argument` for options that are not valid. */
 export const createHubClient = (options: HubClientOptions): HubClient => {
   checkHubClientOptions(options);
-  const { transport, clock = systemClock, requestTimeoutMs } = options;
+  const { transport, clock = systemClock, requestTimeoutMs = 60_000 } = options;
   const onError = (error: HarnessErrorType): void => callSafely(() => options.onError?.(error));
   const session: ClientSession<HubConnection, HubIntroduction> = new ClientSession({
     async open(signal, onOver) {
@@ -103,27 +103,20 @@ export const createHubClient = (options: HubClientOptions): HubClient => {
       return new HubConnection(channel, { requestTimeoutMs, clock, onOver, onError });
     },
     async introduce(connection, { timeoutMs, signal }) {
-      const hello = await connection.call("hub.hello", { client: options.client }, { timeoutMs, signal });
+      const hello = await callHub(connection, "hub.hello", { client: options.client }, { timeoutMs, signal });
       if (majorOf(hello.version) === majorOf(HUB_API_VERSION)) return hello;
       const text = `the hub speaks version ${hello.version} of its API, and this client ${HUB_API_VERSION}`;
       throw new HarnessError("version_mismatch", text);
     },
     reconnect: resolveReconnect(options.reconnect),
-    timeoutMs: () => requestTimeoutMs ?? 60_000,
+    timeoutMs: () => requestTimeoutMs,
     isFinal: (error) => HarnessError.isInstance(error) && error.code === "version_mismatch",
     onState: (state) => callSafely(() => options.onState?.(state)),
     onAttemptFailed: onError,
     clock,
   });
-  const call: HubClient["call"] = async (method, ...[params, request]) => {
-    const { connection } = await session.whenReady({
-      signal: request?.signal,
-      timeoutMs: request?.timeoutMs ?? requestTimeoutMs ?? 60_000,
-    });
-    const result = await connection.call(method, params as never, request);
-    session.confirm(connection);
-    return result;
-  };
+  const call: HubClient["call"] = (method, ...[params, { signal, timeoutMs = requestTimeoutMs } = {}]) =>
+    callHub(session, method, params as never, { signal, timeoutMs });
   return {
     connect: async (connecting) => (await session.connect(connecting)).introduction,
     call,
@@ -134,13 +127,13 @@ export const createHubClient = (options: HubClientOptions): HubClient => {
     },
     watchInbox: (watching = {}) =>
       follow(session, watching, {
-        start: (connection, after) => connection.call("inbox.watch", after),
+        start: (connection, after) => callHub(connection, "inbox.watch", after),
         read: ({ name, params }) =>
           name === "inbox.changed" ? { item: params.record, seq: params.record.seq } : undefined,
       }),
     watchTimeline: ({ filter, ...watching } = {}) =>
       follow(session, watching, {
-        start: (connection, after) => connection.call("timeline.watch", { filter, ...after }),
+        start: (connection, after) => callHub(connection, "timeline.watch", { filter, ...after }),
         read: ({ name, params }) =>
           name === "timeline.changed" ? { item: params.rows, seq: params.seq } : undefined,
       }),

@@ -8,9 +8,26 @@ import {
   hubNotifications,
 } from "@harnesskit/protocol/hub";
 import { type Channel, type Clock, type HarnessError, InvalidMessageError } from "@harnesskit/wire";
-import { createPeer, type Peer, type RequestOptions } from "@harnesskit/wire/rpc";
+import { createPeer, type Peer, type RequestOptions, type RpcConnection } from "@harnesskit/wire/rpc";
 import { withTraceMeta } from "@harnesskit/wire/trace";
 import { toHubError } from "./hub-error.ts";
+
+/** Calls a method over a connection or a session, and checks its result. Rejects with a `HubError`. */
+export const callHub = async <M extends HubMethodName>(
+  hub: Pick<RpcConnection, "request">,
+  method: M,
+  params?: HubMethodParams<M>,
+  options?: RequestOptions,
+): Promise<HubMethodResult<M>> => {
+  const result = await hub
+    .request(method, params && withTraceMeta(params), options)
+    .catch((error: unknown) => {
+      throw toHubError(error);
+    });
+  const parsed = hubMethods[method].result.safeParse(result);
+  if (parsed.success) return parsed.data as HubMethodResult<M>;
+  throw new InvalidMessageError("not_json_rpc", `the hub's answer to ${method} is not valid`);
+};
 
 /** A notification of one watch. */
 export type WatchEvent = {
@@ -53,19 +70,8 @@ export class HubConnection {
     );
   }
 
-  async call<M extends HubMethodName>(
-    method: M,
-    params: HubMethodParams<M>,
-    options: RequestOptions = {},
-  ): Promise<HubMethodResult<M>> {
-    const result = await this.#peer
-      .request(method, params && withTraceMeta(params), options)
-      .catch((error: unknown) => {
-        throw toHubError(error);
-      });
-    const parsed = hubMethods[method].result.safeParse(result);
-    if (parsed.success) return parsed.data as HubMethodResult<M>;
-    throw new InvalidMessageError("not_json_rpc", `the hub's answer to ${method} is not valid`);
+  request(method: string, params?: unknown, options?: RequestOptions): Promise<unknown> {
+    return this.#peer.request(method, params, options);
   }
 
   /** Passes the events of a watch to a function, until the returned one is called. `ended` is called when the connection is over. */

@@ -1,6 +1,6 @@
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import type { ClientSession } from "@harnesskit/wire/rpc";
-import type { HubConnection, WatchEvent } from "./hub-connection.ts";
+import { callHub, type HubConnection, type WatchEvent } from "./hub-connection.ts";
 import { HubError } from "./hub-error.ts";
 
 export interface WatchPlan<Item> {
@@ -57,7 +57,7 @@ export async function* follow<Item, I>(
       stop = () => {
         unlisten();
         signal?.removeEventListener("abort", end);
-        used.call("watch.cancel", { watchId: started.watchId }).catch(() => {});
+        callHub(used, "watch.cancel", { watchId: started.watchId }).catch(() => {});
       };
       for (;;) {
         for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {

@@ -87,9 +87,13 @@ export const ItemDataSchemas = {
     callId: z.string().optional(),
     /** Which of the turn's model calls asked for it, counted from 0. */
     step: z.int().nonnegative().optional(),
+    /** Its place among several calls of its step, from 0: they end in any order. */
+    index: z.int().nonnegative().optional(),
     providerMetadata: ProviderMetadataSchema.optional(),
     /** The `requestId` of the approval that allowed it. */
     approvedBy: z.string().optional(),
+    /** It was asked about together with calls before it, and runs behind them: until it is `running`, it has not begun. */
+    deferred: z.literal(true).optional(),
     /** What a policy said of it. A block and a question say their reasons in `error` and in the approval, too. */
     judgement: ToolJudgementSchema.optional(),
   }),

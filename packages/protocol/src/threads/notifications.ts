@@ -1,13 +1,16 @@
 import * as z from "zod";
+import { JsonObjectSchema } from "../envelope/json.ts";
 import type { NotificationTable } from "../envelope/method-table.ts";
 import { tolerantObject } from "../null-as-absent.ts";
 import { ApprovalDecisionSchema, ApprovalMetadataSchema, ItemSchema, ItemTypeSchema } from "./item.ts";
-import { QueuedTurnSchema, ThreadSchema, TimestampSchema, TurnSchema } from "./thread.ts";
+import { QueuedTurnSchema, ThreadSchema, TimestampSchema, TurnSchema, UsageSchema } from "./thread.ts";
 
 /** Where the notification stands in its thread's log: what `afterSeq` continues from. Not part of an event's `data`. */
 const numbered = { seq: z.int().positive().optional(), time: TimestampSchema.optional() };
 const inThread = { threadId: z.string(), ...numbered };
 const inTurn = { ...inThread, turnId: z.string() };
+/** A step of a turn: one request to the model, counted from 0. */
+const ofStep = { ...inTurn, step: z.int().nonnegative() };
 const ofItem = { ...inTurn, itemId: z.string() };
 
 /** The notifications from server to client (section "Notifications"), with their parameters. */
@@ -33,6 +36,30 @@ export const threadNotifications = {
     turn: TurnSchema,
     /** The number of the oldest `turn.queued` whose prompt still waits; absent for an empty queue. */
     queuedSince: z.int().positive().optional(),
+  }),
+  /** What a request to the model brought, on a server that goes on with interrupted turns: from here on it is not made again. */
+  "turn.step": tolerantObject({
+    ...ofStep,
+    calls: z.array(
+      tolerantObject({
+        callId: z.string().optional(),
+        index: z.int().nonnegative().optional(),
+        tool: z.string(),
+        input: JsonObjectSchema,
+        /** Why the input is not what the model wrote. */
+        problem: z.string().optional(),
+        providerMetadata: z.record(z.string(), JsonObjectSchema).optional(),
+      }),
+    ),
+    usage: UsageSchema.optional(),
+  }),
+  /** The turn goes on with this step: what the model said in it before is not part of the conversation. */
+  "turn.resumed": tolerantObject({
+    ...ofStep,
+    /** Its server ended, or the model's stream broke off or fell silent. */
+    reason: z.enum(["interrupted", "model_stream"]),
+    /** With `interrupted`: how often in a row the turn has gone on without getting further, from 1. */
+    attempt: z.int().positive(),
   }),
   "turn.completed": tolerantObject({
     ...inTurn,

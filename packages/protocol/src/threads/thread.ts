@@ -20,6 +20,8 @@ export const ThreadSchema = tolerantObject({
   forkedFrom: tolerantObject({ threadId: z.string(), seq: z.int().positive() }).optional(),
   /** How many prompts wait for the end of the active turn; absent for none (extension `queue`). */
   queued: z.int().positive().optional(),
+  /** A turn has begun and not ended, on a server that goes on with interrupted turns. */
+  hasOpenTurn: z.literal(true).optional(),
 });
 export type Thread = z.infer<typeof ThreadSchema>;
 

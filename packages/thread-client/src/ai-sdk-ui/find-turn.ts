@@ -1,7 +1,7 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { HarnessError } from "@harnesskit/wire";
 import type { ThreadClient } from "../client-options.ts";
-import { readPast } from "../read-past.ts";
+import { readPast } from "../read-pages.ts";
 
 /** A turn, and where it begins in its thread's log. */
 export interface FoundTurn {

@@ -1,15 +1,22 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { ModelRef } from "@harnesskit/protocol/threads";
-import { invalidParams, resolveAttachmentLimits } from "@harnesskit/wire";
-import { type MediaPlace, mediaPlaceAt, toModelOutput } from "@harnesskit/wire/model";
+import {
+  type Clock,
+  checkNumber,
+  invalidParams,
+  resolveAttachmentLimits,
+  systemClock,
+} from "@harnesskit/wire";
+import { type MediaPlace, mediaPlaceAt } from "@harnesskit/wire/model";
 import { createReplay } from "@harnesskit/wire/replay";
-import type { FilePart, LanguageModel, ModelMessage, ToolResultPart } from "ai";
+import type { LanguageModel } from "ai";
 import { TurnError } from "../errors.ts";
 import { checkAiSdkRunnerOptions } from "../option-names.ts";
-import type { ToolRequest, TurnContext, TurnRunner } from "../turn-runner.ts";
+import type { TurnRunner } from "../turn-runner.ts";
+import { askModel } from "./ask-model.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
-import { toModelMessages, toToolResult } from "./model-messages.ts";
-import { streamStep } from "./stream-step.ts";
+import { toModelMessages } from "./model-messages.ts";
+import { finishedHistory, firstStep, runCalls, withOwnIds } from "./run-calls.ts";
 
 export interface AiSdkRunnerOptions {
   /**
@@ -29,6 +36,13 @@ export interface AiSdkRunnerOptions {
   readonly attachments?: AttachmentOptions | undefined;
   /** How often a call of the model is tried again when its provider fails. @default 2 */
   readonly maxRetries?: number | undefined;
+  /**
+   * How long the model's stream may be silent, before its first part too. One that is silent for longer, or breaks off after it has begun,
+   * is asked for once more; what it had said is left out. @default 300000
+   */
+  readonly idleTimeoutMs?: number | undefined;
+  /** @default the real time */
+  readonly clock?: Clock | undefined;
   /** Receives a safe sentence for each attempt that failed and is repeated, with what the provider said. @default ignored */
   readonly onRetry?: ((reason: string) => void) | undefined;
 }
@@ -37,12 +51,20 @@ export interface AiSdkRunnerOptions {
  * An agent on the Vercel AI SDK: calls the model, runs the tools it asks for through the server's gate and approvals,
  * and goes on until it asks for none. Text and reasoning are streamed as `assistant_message` items, usage is reported
  * with the turn's end. Ends with a `TurnError` `step_limit` after the profile's `maxSteps`, `model_…` for a model
- * that fails, or `attachment_…` for a file that does not reach it. What the model is sent is valid
+ * that fails (`model_stream_broken` and `model_silent` for a stream that does so twice), or `attachment_…` for a file that does not reach it. What the model is sent is valid
  * for any provider, whatever is in the log (`createReplay` of `@harnesskit/wire/replay`). Throws `invalid_argument` for a limit that cannot be used.
  */
 export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
   checkAiSdkRunnerOptions(options);
-  const { model, maxContextLength = 400_000, maxRetries = 2, attachments, onRetry } = options;
+  const {
+    model,
+    maxContextLength = 400_000,
+    maxRetries = 2,
+    attachments,
+    onRetry,
+    clock = systemClock,
+  } = options;
+  const idleTimeoutMs = checkNumber("idleTimeoutMs", options.idleTimeoutMs ?? 300_000);
   resolveAttachmentLimits(attachments);
   const replay = createReplay({ maxContextLength });
   const choose = (ref: ModelRef | undefined) => (typeof model === "function" ? model(ref) : model);
@@ -57,49 +79,31 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
     },
     async run(turn) {
       const chosen = await choose(turn.model);
-      const { history } = turn;
+      const place = mediaPlaceOf(chosen);
+      // What was recorded as the last word needs no other.
+      if (turn.steps.at(-1)?.calls.length === 0) return;
+      const history = await finishedHistory(turn);
       const messages = toModelMessages(history, attachments && (await readFiles(turn, history, attachments)));
       const maxSteps = turn.agent.maxSteps ?? 50;
-      let sent = messages.length;
-      for (let step = 0; step < maxSteps; step++) {
+      const first = firstStep(turn);
+      let sent = first === 0 ? messages.length : messages.findLastIndex(({ role }) => role === "assistant");
+      for (let step = first; step < maxSteps; step++) {
         if (step > 0) await turn.judgeRequest({ step, added: messages.slice(sent) as JsonValue[] });
         sent = messages.length;
         const result = await replay(messages, chosen, (shown) =>
-          streamStep(turn, { model: chosen, messages: shown, step, maxRetries, onRetry }),
+          askModel(turn, { model: chosen, messages: shown, step, maxRetries, onRetry, idleTimeoutMs, clock }),
         );
-        turn.addUsage(result.usage);
-        if (result.calls.length === 0) return;
-        messages.push(...result.messages, ...(await runCalls(turn, result.calls, mediaPlaceOf(chosen))));
+        const { calls, usage } = result;
+        turn.addUsage(usage);
+        const own = withOwnIds(calls);
+        const recorded = turn.recordStep({ step, calls: own, usage });
+        if (calls.length === 0) return recorded;
+        messages.push(...result.messages, ...(await runCalls(turn, calls, own, place)));
       }
       throw new TurnError("step_limit", `The turn reached its limit of ${maxSteps} model calls.`);
     },
   };
 };
-
-/** Runs the calls one after the other: the next may depend on what the one before did, and a human is asked one thing at a time. */
-const runCalls = async (
-  turn: TurnContext,
-  calls: readonly ToolRequest[],
-  place: MediaPlace | undefined,
-): Promise<ModelMessage[]> => {
-  const results: ToolResultPart[] = [];
-  const media: FilePart[] = [];
-  for (const call of calls) {
-    turn.signal.throwIfAborted();
-    // Models repeat their ids: one that is in the history of the turn already is not that call.
-    const callId = isInHistory(turn, call.callId) ? undefined : call.callId;
-    const outcome = await turn.callTool({ ...call, callId });
-    results.push(toToolResult(call.callId ?? "", call.tool, outcome, place));
-    media.push(...(toModelOutput(outcome.modelOutput, place)?.message ?? []));
-  }
-  const shown: ModelMessage[] = media.length === 0 ? [] : [{ role: "user", content: media }];
-  return [{ role: "tool", content: results }, ...shown];
-};
-
-const isInHistory = ({ turn, history }: TurnContext, callId: string | undefined): boolean =>
-  history.some(
-    (item) => item.turnId === turn.turnId && item.type === "tool_exec" && item.data?.callId === callId,
-  );
 
 const mediaPlaceOf = (model: LanguageModel): MediaPlace | undefined =>
   mediaPlaceAt(typeof model === "string" ? (model.split("/")[0] ?? "") : model.provider);

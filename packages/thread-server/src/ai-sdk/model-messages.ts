@@ -2,7 +2,7 @@ import type { Item, ItemData } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { type MediaPlace, toModelOutput } from "@harnesskit/wire/model";
-import type { ModelMessage, ProviderMetadata as ProviderOptions, ToolResultPart } from "ai";
+import type { ModelMessage, ProviderMetadata as ProviderOptions, ToolCallPart, ToolResultPart } from "ai";
 import type { ToolOutcome } from "../turn-runner.ts";
 import type { FileParts } from "./attached-files.ts";
 
@@ -12,7 +12,7 @@ type AssistantParts = Exclude<Extract<ModelMessage, { role: "assistant" }>["cont
 interface Step {
   readonly key: string;
   readonly content: AssistantParts;
-  readonly results: ToolResultPart[];
+  readonly calls: { readonly index: number; readonly call: ToolCallPart; readonly result: ToolResultPart }[];
 }
 
 /**
@@ -93,14 +93,18 @@ export const toModelMessages = (items: readonly Item[], files?: FileParts): Mode
   const messages: ModelMessage[] = [];
   let step: Step | undefined;
   const flush = () => {
-    if (step && step.content.length > 0) messages.push({ role: "assistant", content: step.content });
-    if (step && step.results.length > 0) messages.push({ role: "tool", content: step.results });
+    const { content = [], calls = [] } = step ?? {};
+    // As the model made them, whichever ended first.
+    calls.sort((one, other) => one.index - other.index);
+    const parts = [...content, ...calls.map(({ call }) => call)];
+    if (parts.length > 0) messages.push({ role: "assistant", content: parts });
+    if (calls.length > 0) messages.push({ role: "tool", content: calls.map(({ result }) => result) });
     step = undefined;
   };
   const stepFor = (turnId: string, number: number | undefined, isText: boolean): Step => {
     const key = `${turnId}/${number}`;
-    if (step && (step.key !== key || (isText && step.results.length > 0))) flush();
-    step ??= { key, content: [], results: [] };
+    if (step && (step.key !== key || (isText && step.calls.length > 0))) flush();
+    step ??= { key, content: [], calls: [] };
     return step;
   };
   for (const { type, turnId, itemId, data } of items) {
@@ -120,9 +124,11 @@ export const toModelMessages = (items: readonly Item[], files?: FileParts): Mode
     } else if (type === "tool_exec") {
       const current = stepFor(turnId, data.step, false);
       const { callId: toolCallId = itemId, tool: toolName, input, output, error, code } = data;
+      const { index = current.calls.length } = data;
       const status = data.status === "pending" || data.status === "running" ? "unknown" : data.status;
-      current.content.push({ type: "tool-call", toolCallId, toolName, input, ...optionsOf(data) });
-      current.results.push(toToolResult(toolCallId, toolName, defined({ status, output, error, code })));
+      const call = { type: "tool-call" as const, toolCallId, toolName, input, ...optionsOf(data) };
+      const result = toToolResult(toolCallId, toolName, defined({ status, output, error, code }));
+      current.calls.push({ index, call, result });
     }
   }
   flush();

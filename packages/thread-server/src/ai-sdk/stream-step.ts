@@ -1,5 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Usage } from "@harnesskit/protocol/threads";
+import type { Clock } from "@harnesskit/wire";
 import { copyJson, defined, isObject } from "@harnesskit/wire/json";
 import { noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wire/model";
 import { wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
@@ -17,6 +18,7 @@ import {
 import { TurnError } from "../errors.ts";
 import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
+import { BrokenStream, contentParts, toStreamFailure, watchIdle } from "./broken-stream.ts";
 import { toModelFailure } from "./model-failure.ts";
 
 /** What one call of the model brought. */
@@ -33,6 +35,8 @@ export interface StepOptions {
   readonly step: number;
   readonly maxRetries: number;
   readonly onRetry?: ((reason: string) => void) | undefined;
+  readonly idleTimeoutMs: number;
+  readonly clock: Clock;
 }
 
 /** Each tool as the model sees it, made when it is first shown. */
@@ -103,19 +107,23 @@ const runStep = async (
   const inputs = new Map<string, string>();
   let hasText = false;
   const steps: ModelStep<ToolSet>[] = [];
+  const idle = new AbortController();
+  let hasBegun = false;
   const stream = streamText({
     model: watched(options),
     ...defined({ system: wellFormed(turn.agent.systemPrompt) || undefined }),
     messages: options.messages,
     tools: toToolSet(turn.tools),
-    abortSignal: turn.signal,
+    abortSignal: AbortSignal.any([turn.signal, idle.signal]),
     maxRetries: options.maxRetries,
     onError: () => {},
     // Each promise of the stream would read it once more.
     onStepFinish: (finished) => void steps.push(finished),
   });
   try {
-    for await (const part of stream.fullStream) {
+    const silent = (ms: number) => new BrokenStream("model_silent", `sent nothing for ${ms / 1000} s`);
+    for await (const part of watchIdle(stream.fullStream, options, (ms) => idle.abort(silent(ms)))) {
+      hasBegun ||= contentParts.has(part.type);
       if ("id" in part && "providerMetadata" in part && part.providerMetadata) {
         beside.set(part.id, copyJson(part.providerMetadata));
       }
@@ -154,10 +162,14 @@ const runStep = async (
         }
         case "error":
           throw part.error;
+        case "abort":
+          idle.signal.throwIfAborted();
+          break;
         default:
           break;
       }
     }
+    idle.signal.throwIfAborted();
     for (const id of [...open.keys()]) end(id);
     turn.signal.throwIfAborted();
     const finished = steps.at(-1) ?? ((await stream.steps).at(-1) as ModelStep<ToolSet>);
@@ -193,6 +205,8 @@ const runStep = async (
     return { messages, calls, usage: defined({ inputTokens, outputTokens, totalTokens }) };
   } catch (error) {
     turn.signal.throwIfAborted();
-    throw toModelFailure(error);
+    const broken = idle.signal.aborted ? idle.signal.reason : error;
+    if (hasBegun || idle.signal.aborted) for (const id of [...open.keys()]) end(id);
+    throw toStreamFailure(broken, hasBegun);
   }
 };

@@ -1,6 +1,11 @@
 import type { HarnessError } from "../errors.ts";
 import { type Backoff, resolveBackoff } from "../time/backoff.ts";
 import type { Clock } from "../time/clock.ts";
+import type { RequestOptions } from "./peer-options.ts";
+import type { RpcConnection } from "./rpc-connection.ts";
+
+/** What a session needs of a connection. */
+export type SessionConnection = Pick<RpcConnection, "request" | "close">;
 
 /**
  * `new` until a first `connect` has succeeded; `connecting` while a first `connect` with `retry` is tried; `ready`;
@@ -34,13 +39,7 @@ export const resolveReconnect = (options: false | ReconnectOptions = {}): Reconn
   return { ...resolveBackoff(options, defaults), waitMs: options.waitMs ?? Number.POSITIVE_INFINITY };
 };
 
-/** What a session needs of a connection. */
-export interface SessionConnection {
-  /** Ends it; calls in progress are settled. Idempotent. */
-  close(): unknown;
-}
-
-/** A connection over which the client has introduced itself. Each introduction makes another object. */
+/** A connection over which the client has introduced itself. */
 export interface ReadyConnection<C, I> {
   readonly connection: C;
   /** What the other side answered. */
@@ -58,6 +57,14 @@ export interface ConnectOptions extends SessionWait {
   readonly retry?: boolean | undefined;
 }
 
+export interface SessionCallOptions extends RequestOptions {
+  /** How often the call may be sent, where its connection is lost before the answer. @default 1 */
+  readonly maxAttempts?: number | undefined;
+  /** Called each time before it is sent; what it throws refuses the call. */
+  readonly beforeSend?: (() => void) | undefined;
+}
+
+/** @typeParam C the connection @typeParam I what the other side answers to the introduction */
 export interface ClientSessionOptions<C extends SessionConnection, I> {
   /** Opens a connection. `onOver` is to be called once when it ends by itself. One is opened after the other. */
   open(signal: AbortSignal, onOver: (error?: HarnessError) => void): Promise<C>;
@@ -69,15 +76,26 @@ export interface ClientSessionOptions<C extends SessionConnection, I> {
   timeoutMs(): number;
   /** Whether a lost session closes, instead of waiting for another `connect`. @default false */
   readonly closesWhenLost?: boolean | undefined;
-  /** Calls that may wait for a connection. @default 1024 */
-  readonly maxWaitingCalls?: number | undefined;
+  /** Calls that wait for a connection or an answer; one more rejects with `buffer_full`. @default 1024 */
+  readonly maxInFlight?: number | undefined;
   /** Errors that another attempt cannot mend. @default none */
   isFinal?(error: unknown): boolean;
+  /**
+   * Mends what a call was refused for, such as an introduction that the other side has forgotten: true sends it once more.
+   * What it rejects with fails the call. @default mends nothing
+   */
+  recover?(error: unknown, connection: C, params: unknown, wait: SessionWait): Promise<boolean>;
   /** Converts the error of an attempt for its caller. `connection` is the one that was being introduced. */
   toError?(error: unknown, connection: C | undefined): unknown;
-  /** Reports each change of the state, after it. Must not throw. */
+  /** Converts what ends a wait for a connection. */
+  toWaitError?(error: unknown): unknown;
+  /** Converts what a call rejects with. */
+  toCallError?(error: unknown, options: SessionCallOptions): unknown;
+  /** Reports each change of the state, after it, before the listeners. Must not throw. */
   onState?(state: SessionState): void;
   /** Reports each failed attempt that no caller asked for. Must not throw. */
   onAttemptFailed?(error: HarnessError): void;
+  /** Reports what a listener threw. Must not throw. */
+  onListenerFailed?(error: HarnessError): void;
   readonly clock: Clock;
 }

@@ -22,7 +22,6 @@ export const checkPeerOptions = defineOptions<PeerOptions>("createPeer", {
   maxQueuedCalls: false,
   maxBatchSize: false,
   stringIds: false,
-  attributesErrors: false,
   cancellation: false,
   clock: false,
 });

@@ -56,11 +56,6 @@ export interface PeerOptions {
   readonly maxBatchSize?: number | undefined;
   /** Send request ids as strings, for protocols that want them. @default false */
   readonly stringIds?: boolean | undefined;
-  /**
-   * Takes an error without an id as the answer to the one request that waits: for protocols whose other side cannot say
-   * which message it could not read. @default false: it goes to `onError`
-   */
-  readonly attributesErrors?: boolean | undefined;
   /** @default cancelling is local: the caller no longer waits, and the other side is not notified */
   readonly cancellation?: CancellationProtocol | undefined;
   /** @default the real time */
@@ -94,7 +89,6 @@ export const resolvePeerOptions = (options: PeerOptions) => ({
   maxQueuedCalls: atLeastOne("maxQueuedCalls", options.maxQueuedCalls ?? 1024),
   maxBatchSize: atLeastOne("maxBatchSize", options.maxBatchSize ?? 100),
   stringIds: options.stringIds ?? false,
-  attributesErrors: options.attributesErrors ?? false,
   cancellation: options.cancellation,
   clock: options.clock ?? systemClock,
 });

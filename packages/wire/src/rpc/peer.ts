@@ -1,8 +1,7 @@
-import type { ErrorObject, Params } from "@harnesskit/protocol/envelope";
+import type { Params } from "@harnesskit/protocol/envelope";
 import { callSafely } from "../call-safely.ts";
 import type { Channel, CloseReason } from "../channel.ts";
 import { ConnectionClosedError, HarnessError, InvalidMessageError } from "../errors.ts";
-import { ProtocolError } from "../protocol-error.ts";
 import { ChannelServer } from "./channel-server.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { type MessageKind, type ResponseMessage, type RpcReply, readableId } from "./message.ts";
@@ -15,23 +14,16 @@ import {
   resolvePeerOptions,
 } from "./peer-options.ts";
 import { PendingRequests } from "./pending-requests.ts";
-import { exceedsFrame } from "./rpc-errors.ts";
+import type { RpcConnection } from "./rpc-connection.ts";
+import { exceedsFrame, toReceivedError } from "./rpc-errors.ts";
 import { findMethod, type RpcMethod } from "./rpc-method.ts";
 import type { RpcOrigin } from "./rpc-origin.ts";
-
-/** One call of an outgoing batch. */
-export interface BatchCall {
-  readonly method: string;
-  readonly params?: unknown;
-  /** Expects no answer. @default false */
-  readonly notification?: boolean;
-}
 
 /**
  * One end of a JSON-RPC 2.0 connection: both ends may call, notify and answer. Knows no method. When the channel
  * closes, every pending request is settled with `connection_closed` and every running handler is aborted.
  */
-export class Peer<Context = unknown> {
+export class Peer<Context = unknown> implements RpcConnection {
   readonly #channel: Channel<Context>;
   readonly #handlers: Pick<PeerHandlers, "end" | "close" | "onError">;
   readonly #options: ReturnType<typeof resolvePeerOptions>;
@@ -106,39 +98,6 @@ export class Peer<Context = unknown> {
     );
   }
 
-  /**
-   * Sends several calls as one message; one promise for each that is a request, in order, which settles as that of
-   * {@link Peer.request} does. When one of them is refused, none is sent. Without calls nothing is sent.
-   */
-  batch(calls: readonly BatchCall[], options: RequestOptions = {}): Promise<unknown>[] {
-    const ids: (number | string)[] = [];
-    const answers: Promise<unknown>[] = [];
-    const messages: unknown[] = [];
-    let refusal: Promise<never> | undefined;
-    for (const { method, params, notification = false } of calls) {
-      const fields = params === undefined ? { method } : { method, params };
-      if (notification) {
-        messages.push({ jsonrpc: "2.0", ...fields });
-        continue;
-      }
-      try {
-        const { id, answer } = this.#expect(method, options);
-        ids.push(id);
-        answers.push(answer);
-        messages.push({ jsonrpc: "2.0", id, ...fields });
-      } catch (error) {
-        refusal = Promise.reject(error);
-        answers.push(refusal);
-      }
-    }
-    if (messages.length + answers.length === 0) return answers;
-    (refusal ?? this.#channel.send(messages)).catch((error: HarnessError) => {
-      for (const id of ids) this.#pending.fail(id, error);
-      if (answers.length === 0) this.#report(error);
-    });
-    return answers;
-  }
-
   /** Settles when every request of the other side so far is answered, and every notification is handled. */
   whenIdle(): Promise<void> {
     return this.#origin.whenIdle();
@@ -177,15 +136,11 @@ export class Peer<Context = unknown> {
       this.#server.note(true);
       return;
     }
-    const isWithoutId = id === null || id === "";
-    if (error && isWithoutId && this.#options.attributesErrors) {
-      if (this.#pending.failOnly(toReceivedError(error))) return;
-    }
     const what = error ? `an error answer (${error.code})` : "an answer";
     this.#fault(
       this.#pending.wasSent(id)
         ? new InvalidMessageError("late_answer", `${what} came late or twice`)
-        : new InvalidMessageError("not_json_rpc", `${what} ${this.#pending.describeUnknownId(id)}`),
+        : new InvalidMessageError("not_json_rpc", `${what} came to no request`),
     );
   }
 
@@ -274,9 +229,6 @@ export class Peer<Context = unknown> {
     callSafely(() => this.#handlers.onError?.(error));
   }
 }
-
-const toReceivedError = ({ code, message, data }: ErrorObject): ProtocolError =>
-  new ProtocolError(code, message, data === undefined ? {} : { data });
 
 /**
  * One end of a JSON-RPC 2.0 connection over an open channel, which it starts. Throws `invalid_argument` for an option that

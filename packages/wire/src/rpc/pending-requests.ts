@@ -1,4 +1,11 @@
-import { BufferFullError, type HarnessError, RequestCancelledError, RequestTimeoutError } from "../errors.ts";
+import { displayText } from "../display.ts";
+import {
+  BufferFullError,
+  type HarnessError,
+  InvalidMessageError,
+  RequestCancelledError,
+  RequestTimeoutError,
+} from "../errors.ts";
 import { sharedSignal } from "../shared-signal.ts";
 import type { Clock } from "../time/clock.ts";
 import { Deadlines } from "../time/deadline.ts";
@@ -9,6 +16,8 @@ interface Pending {
   readonly method: string;
   readonly timeoutMs: number;
   readonly dueMs: number;
+  /** The faults before it was sent. */
+  readonly faults: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: HarnessError) => void;
   readonly unlisten: (() => void) | undefined;
@@ -27,7 +36,7 @@ export interface PendingOptions {
   readonly maxPendingRequests: number;
   readonly stringIds: boolean;
   /** Called when a request is given up on this side, so that the other side can be notified. */
-  readonly onGivenUp: (id: number | string) => void;
+  readonly onGivenUp?: ((id: number | string) => void) | undefined;
 }
 
 /** The requests that wait for their answers, each until its deadline. */
@@ -35,18 +44,30 @@ export class PendingRequests {
   readonly #pending = new Map<number | string, Pending>();
   readonly #deadlines: Deadlines<Pending>;
   #lastId = 0;
+  #faults = 0;
+  #lastFault: HarnessError | undefined;
   #closed: HarnessError | undefined;
 
   constructor(readonly options: PendingOptions) {
     this.#deadlines = new Deadlines({
       clock: options.clock,
       entries: () => this.#pending.values(),
-      expired: ({ id, method, timeoutMs }) => this.giveUp(id, new RequestTimeoutError(method, timeoutMs)),
+      expired: (pending) => {
+        const { id, method, timeoutMs } = pending;
+        this.#giveUp(id, this.#explain(pending, new RequestTimeoutError(method, timeoutMs)));
+      },
     });
   }
 
-  get size(): number {
-    return this.#pending.size;
+  /** What was wrong with the last message that arrived and is of no use. */
+  get lastFault(): HarnessError | undefined {
+    return this.#lastFault;
+  }
+
+  /** Something arrived that is of no use: what waits and gets no answer rejects with `invalid_message`. */
+  fault(error: HarnessError): void {
+    this.#faults++;
+    this.#lastFault = error;
   }
 
   /**
@@ -72,6 +93,7 @@ export class PendingRequests {
         method,
         timeoutMs,
         dueMs: this.#deadlines.dueAfter(timeoutMs),
+        faults: this.#faults,
         resolve,
         reject,
         unlisten: signal && this.#listen(id, method, signal),
@@ -100,14 +122,6 @@ export class PendingRequests {
     return this.#pending.size === 1 && this.fail(id, error);
   }
 
-  /** Says what is wrong with the id of an answer that belongs to no request. */
-  describeUnknownId(id: unknown): string {
-    const expected = this.options.stringIds ? "string" : "number";
-    const shown = JSON.stringify(id).slice(0, 64);
-    if (id === null || typeof id === expected) return `came to no request: no request has the id ${shown}`;
-    return `has the ${typeof id} ${shown} as its id, and the ids of requests are ${expected}s here`;
-  }
-
   /** Whether a request had this id that waits no more. */
   wasSent(id: unknown): boolean {
     if (typeof id !== (this.options.stringIds ? "string" : "number")) return false;
@@ -119,12 +133,18 @@ export class PendingRequests {
   close(error: HarnessError): void {
     this.#closed = error;
     this.#deadlines.stop();
-    for (const id of [...this.#pending.keys()]) this.fail(id, error);
+    for (const pending of [...this.#pending.values()]) this.fail(pending.id, this.#explain(pending, error));
   }
 
-  /** Settles a request that is given up on this side, and reports that. */
-  giveUp(id: number | string, error: HarnessError): void {
-    if (this.fail(id, error)) this.options.onGivenUp(id);
+  #giveUp(id: number | string, error: HarnessError): void {
+    if (this.fail(id, error)) this.options.onGivenUp?.(id);
+  }
+
+  #explain({ faults }: Pending, error: HarnessError): HarnessError {
+    if (faults === this.#faults) return error;
+    const fault = displayText(this.#lastFault?.message ?? "", { maxLength: 300 });
+    const text = `what the other side sent does not answer the call (${fault}): ${error.message}`;
+    return new InvalidMessageError("not_json_rpc", text, { cause: error });
   }
 
   #take(id: unknown): Pending | undefined {
@@ -136,7 +156,7 @@ export class PendingRequests {
   }
 
   #listen(id: number | string, method: string, signal: AbortSignal): () => void {
-    const onAbort = () => this.giveUp(id, new RequestCancelledError(method, { cause: signal.reason }));
+    const onAbort = () => this.#giveUp(id, new RequestCancelledError(method, { cause: signal.reason }));
     sharedSignal(signal).addEventListener("abort", onAbort, { once: true });
     return () => signal.removeEventListener("abort", onAbort);
   }

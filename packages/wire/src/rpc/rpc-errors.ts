@@ -1,4 +1,5 @@
 import { JsonRpcErrorCode } from "@harnesskit/protocol/base";
+import type { ErrorObject } from "@harnesskit/protocol/envelope";
 import type { FrameTooLargeError, HarnessError, InvalidMessageError } from "../errors.ts";
 import { methodNotFound, ProtocolError, toProtocolError } from "../protocol-error.ts";
 import type { Call } from "./rpc-method.ts";
@@ -78,3 +79,7 @@ export const defaultRpcErrors: RpcErrors = {
         })
       : undefined,
 };
+
+/** An error that the other side answered with. */
+export const toReceivedError = ({ code, message, data }: ErrorObject): ProtocolError =>
+  new ProtocolError(code, message, { data });

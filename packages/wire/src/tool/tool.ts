@@ -74,6 +74,11 @@ export interface Tool<Context extends ToolContext = ToolContext> {
   /** @default unknown, which hosts treat as `execute` */
   readonly effects?: ToolEffects | undefined;
   /**
+   * True: to run it again with the same input does no harm, although it may have run. A host that goes on after a crash then runs a
+   * call again whose end it does not know. @default false; a tool that only reads is repeated
+   */
+  readonly idempotent?: boolean | undefined;
+  /**
    * Does the work with a validated input. Throws `ToolError` for an expected failure; anything else is reported without
    * detail.
    */

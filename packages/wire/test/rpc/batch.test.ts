@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { ProtocolError } from "../../src/index.ts";
-import { error, gate, notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
+import { error, gate, notification, openRaw, outcomeOf, request, result } from "./support.ts";
 
 describe("a batch from the other side", () => {
   it("is answered in one message, when the last answer is there", async () => {
@@ -105,86 +105,5 @@ describe("a batch from the other side", () => {
     work.open();
     await nextTurn();
     expect(sent).toHaveLength(1);
-  });
-});
-
-describe("batch", () => {
-  it("sends one message and gives a promise for each request, in order", async () => {
-    const notified: string[] = [];
-    const { client } = openPeers({
-      server: {
-        request: (method, params) => {
-          if (method === "fails") throw new ProtocolError(-7, "own");
-          return [method, params ?? null];
-        },
-        notification: (method) => {
-          notified.push(method);
-        },
-      },
-    });
-    const answers = client.batch([
-      { method: "a", params: [1] },
-      { method: "n", notification: true },
-      { method: "fails" },
-      { method: "b" },
-    ]);
-    await expect(Promise.all(answers.map(outcomeOf))).resolves.toMatchObject([
-      { value: ["a", [1]] },
-      { error: { rpcCode: -7 } },
-      { value: ["b", null] },
-    ]);
-    expect(notified).toEqual(["n"]);
-  });
-
-  it("goes out as one message of JSON-RPC", async () => {
-    const { peer, sent } = openRaw();
-    for (const answer of peer.batch([{ method: "a" }, { method: "n", params: {}, notification: true }])) {
-      void outcomeOf(answer);
-    }
-    await nextTurn();
-    expect(sent).toEqual([[request(1, "a"), notification("n", {})]]);
-  });
-
-  it("of nothing sends nothing", async () => {
-    const { peer, sent } = openRaw();
-    expect(peer.batch([])).toEqual([]);
-    await nextTurn();
-    expect(sent).toEqual([]);
-  });
-
-  it("of which one is refused sends none and leaves no request behind", async () => {
-    const { peer, sent, clock, unexpected } = openRaw({}, { maxPendingRequests: 2 });
-    const answers = peer.batch([{ method: "a" }, { method: "b" }, { method: "c" }]);
-    expect(answers).toHaveLength(3);
-    for (const outcome of await Promise.all(answers.map(outcomeOf))) {
-      expect(outcome).toMatchObject({ error: { code: "buffer_full" } });
-    }
-    await nextTurn();
-    expect(sent).toEqual([]);
-    void outcomeOf(peer.request("fits"));
-    void outcomeOf(peer.request("fits"));
-    await nextTurn();
-    expect(sent).toHaveLength(2);
-    clock.advance(60_000);
-    expect(unexpected).toEqual([]);
-  });
-
-  it("of notifications that cannot be sent is reported", async () => {
-    const { peer, unexpected } = openRaw();
-    expect(peer.batch([{ method: "n", params: [1n], notification: true }])).toEqual([]);
-    await nextTurn();
-    expect(unexpected).toMatchObject([{ code: "invalid_argument" }]);
-  });
-
-  it("is cancelled and timed out request by request", async () => {
-    const { peer, give, clock } = openRaw();
-    const answers = peer.batch([{ method: "a" }, { method: "b" }], { timeoutMs: 10 }).map(outcomeOf);
-    await nextTurn();
-    await give([result(1, "in time")]);
-    clock.advance(10);
-    await expect(Promise.all(answers)).resolves.toMatchObject([
-      { value: "in time" },
-      { error: { code: "request_timeout" } },
-    ]);
   });
 });

@@ -1,17 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { ConnectionClosedError, type HarnessError, TransportError } from "../../src/index.ts";
+import { ConnectionClosedError, type HarnessError, ProtocolError, TransportError } from "../../src/index.ts";
 import {
   ClientSession,
+  type ClientSessionOptions,
   type ReconnectOptions,
+  type RpcConnection,
   resolveReconnect,
   type SessionState,
 } from "../../src/rpc/index.ts";
 import { createManualClock } from "../../src/testing/index.ts";
 
-interface FakeConnection {
+interface FakeConnection extends RpcConnection {
   readonly number: number;
   isClosed: boolean;
-  close(): void;
   /** Ends as a connection that is lost. */
   lose(error?: HarnessError): void;
 }
@@ -31,7 +32,13 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
 const sessionOf = (
   script: Step[] = ["ok"],
   reconnect: false | ReconnectOptions = { initialDelayMs: 100, maxDelayMs: 100, random: () => 1 },
-  more: { closesWhenLost?: boolean; maxWaitingCalls?: number } = {},
+  more: Partial<
+    Pick<
+      ClientSessionOptions<FakeConnection, string>,
+      "closesWhenLost" | "maxInFlight" | "recover" | "onListenerFailed"
+    >
+  > = {},
+  answer: (method: string, connection: FakeConnection) => unknown = (method) => `answer to ${method}`,
 ) => {
   const clock = createManualClock();
   const connections: FakeConnection[] = [];
@@ -50,6 +57,8 @@ const sessionOf = (
       const connection: FakeConnection = {
         number: connections.length + 1,
         isClosed: false,
+        request: async (method) => answer(method, connection),
+        notify: async () => {},
         close: () => {
           connection.isClosed = true;
         },
@@ -133,7 +142,7 @@ describe("a lost connection", () => {
     clock.advance(100);
     expect((await waiting).connection.number).toBe(2);
     expect(states).toEqual(["ready", "reconnecting", "ready"]);
-    expect(session.stats()).toEqual({ reconnects: 1, waitingCalls: 0 });
+    expect(session.stats()).toEqual({ reconnects: 1, inFlight: 0 });
     connections[0]?.lose();
     expect(session.state).toBe("ready");
   });
@@ -197,13 +206,13 @@ describe("a lost connection", () => {
     const { session, clock, connections } = sessionOf(
       ["ok", "hang"],
       { initialDelayMs: 100, maxDelayMs: 100, waitMs: 50 },
-      { maxWaitingCalls: 2 },
+      { maxInFlight: 1 },
     );
     await session.connect();
     connections[0]?.lose();
     const hasty = failureOf(session.whenReady({ timeoutMs: 20 }));
-    const patient = failureOf(session.whenReady({ timeoutMs: 1000 }));
-    expect(await failureOf(session.whenReady())).toMatchObject({ code: "buffer_full" });
+    const patient = failureOf(session.request("m", {}, { timeoutMs: 1000 }));
+    expect(await failureOf(session.request("m", {}))).toMatchObject({ code: "buffer_full" });
     clock.advance(20);
     expect(await hasty).toMatchObject({ code: "request_timeout" });
     clock.advance(30);
@@ -238,15 +247,83 @@ describe("a connection in use", () => {
     session.drop(connection, new ConnectionClosedError());
     expect(session.state).toBe("reconnecting");
   });
+});
 
-  it("can be introduced again, once for callers that saw the same introduction", async () => {
-    const { session, connections } = sessionOf();
-    const ready = await session.connect();
-    const [again, also] = await Promise.all([session.renew(ready), session.renew(ready)]);
-    expect(again).toBe(also);
-    expect(again).not.toBe(ready);
-    expect(await session.renew(ready)).toBe(again);
-    expect(connections).toHaveLength(1);
+describe("a call", () => {
+  const quick = { initialDelayMs: 0, maxDelayMs: 0, random: () => 1 };
+
+  it("goes over the connection in use", async () => {
+    const { session } = sessionOf();
+    await session.connect();
+    expect(await session.request("m", {})).toBe("answer to m");
+  });
+
+  it("that was sent and lost its connection is sent again only as often as it may be", async () => {
+    const sent: number[] = [];
+    const { session, clock } = sessionOf(["ok"], quick, {}, (_method, { number }) => {
+      sent.push(number);
+      throw new TransportError("reset");
+    });
+    await session.connect();
+    expect(await failureOf(session.request("once", {}))).toMatchObject({ code: "transport_failed" });
+    expect([sent, session.state]).toEqual([[1], "reconnecting"]);
+    const repeated = failureOf(session.request("twice", {}, { maxAttempts: 2 }));
+    for (let round = 0; round < 2; round++) {
+      clock.advance(0);
+      await settle();
+    }
+    expect(await repeated).toMatchObject({ code: "transport_failed" });
+    expect(sent).toEqual([1, 2, 3]);
+  });
+
+  it("that was refused for what can be mended is sent once more, and not for ever", async () => {
+    const sent: string[] = [];
+    const refusal = new ProtocolError(-32600, "who are you?");
+    const recovered: unknown[] = [];
+    const more = {
+      recover: async (error: unknown) => {
+        recovered.push(error);
+        return true;
+      },
+    };
+    const { session } = sessionOf(["ok"], quick, more, (method) => {
+      sent.push(method);
+      if (method === "always" || sent.length === 1) throw refusal;
+      return "done";
+    });
+    await session.connect();
+    expect(await session.request("first", {})).toBe("done");
+    expect(await failureOf(session.request("always", {}))).toBe(refusal);
+    expect(sent).toEqual(["first", "first", "always", "always"]);
+    expect(recovered).toEqual([refusal, refusal]);
+  });
+
+  it("that may not be sent is refused by its caller's own check, each time before it is sent", async () => {
+    const { session } = sessionOf();
+    await session.connect();
+    const refusal = new TransportError("too deep");
+    const beforeSend = () => {
+      throw refusal;
+    };
+    expect(await failureOf(session.request("m", {}, { beforeSend }))).toBe(refusal);
+    expect([session.state, session.stats().inFlight]).toEqual(["ready", 0]);
+  });
+});
+
+describe("a listener of the state", () => {
+  it("that throws is reported and disturbs no other; one that is removed is called no more", async () => {
+    const failures: HarnessError[] = [];
+    const states: SessionState[] = [];
+    const { session } = sessionOf(["ok"], false, { onListenerFailed: (error) => failures.push(error) });
+    session.onState(() => {
+      throw new RangeError("a bug");
+    });
+    const remove = session.onState((state) => states.push(state));
+    await session.connect();
+    remove();
+    await session.close();
+    expect(states).toEqual(["ready"]);
+    expect(failures.map(({ code }) => code)).toEqual(["handler_failed", "handler_failed"]);
   });
 });
 

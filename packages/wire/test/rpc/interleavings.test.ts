@@ -11,14 +11,6 @@ const step = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant("request" as const), work: fc.nat(5), by: fc.nat(1) }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("notify" as const), by: fc.nat(1) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant("batch" as const),
-      size: fc.integer({ min: 1, max: 4 }),
-      by: fc.nat(1),
-    }),
-  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("cancel" as const), which: fc.nat(50) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("pass" as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("advance" as const), ms: fc.nat(120) }) },
@@ -88,9 +80,6 @@ it("whatever happens in whatever order, every request settles exactly once, with
             if (each.kind === "close") void peer.close();
             else if (each.kind === "kill") wires[each.by === 0 ? 0 : 1].kill();
             else if (each.kind === "notify") void peer.notify("n").catch(() => {});
-            else if (each.kind === "batch")
-              for (const answer of peer.batch(Array(each.size).fill({ method: "w", params: [0] })))
-                watch(answer);
             else if (each.kind === "request") {
               const cancel = new AbortController();
               cancels.push(cancel);

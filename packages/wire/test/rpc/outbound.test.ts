@@ -39,11 +39,6 @@ describe("request", () => {
     await give(result(id, "twice"), result("req-0000002", "made up"), result("1", "made up"));
     const reasons = ["not_json_rpc", "late_answer", "not_json_rpc", "not_json_rpc"];
     expect(unexpected).toMatchObject(reasons.map((reason) => ({ code: "invalid_message", reason })));
-    const numbers = "an answer has the number 1 as its id, and the ids of requests are strings here";
-    const none = 'an answer came to no request: no request has the id "req-0000002"';
-    expect(unexpected.map(({ message }) => message)).toEqual(
-      expect.arrayContaining([expect.stringContaining(numbers), expect.stringContaining(none)]),
-    );
   });
 
   it("rejects with the other side's error", async () => {

@@ -1,0 +1,53 @@
+import { existsSync, readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { loadSuite, suiteNames } from "../src/index.ts";
+import { citedIds, idsOf } from "../src/scenario/cited-ids.ts";
+import { packageDirectory } from "../src/scenario/load-suite.ts";
+import { readRequirements } from "../src/scenario/read-requirements.ts";
+
+const suites = suiteNames().map((name) => loadSuite(name));
+const requirements = [...readRequirements(`${packageDirectory}requirements`).values()];
+
+describe("the requirements", () => {
+  it.each(suites.map((suite) => [suite.name, suite] as const))(
+    "of %s that must hold have a check, or a reason why they have none, and not both",
+    (_, suite) => {
+      const cited = citedIds(suite);
+      const reasons = Object.keys(suite.role.unchecked ?? {}).flatMap(idsOf);
+      const missing = [...suite.requirements.values()]
+        .filter(({ text }) => !suite.otherSubjects.some((subject) => text.startsWith(`${subject}:`)))
+        .filter(({ level }) => level === "MUST" || level === "SAFETY")
+        .filter(({ untestable, unobservable }) => (untestable ?? unobservable) === undefined)
+        .filter(({ id }) => !cited.has(id) && !reasons.includes(id));
+      expect(missing.map(({ id, text }) => `${id} ${text}`)).toEqual([]);
+      expect(reasons.filter((id) => cited.has(id) || !suite.requirements.has(id))).toEqual([]);
+    },
+  );
+
+  it.each(suites.map((suite) => [suite.name, suite] as const))(
+    "of %s have a core of twelve, each with a check",
+    (_, suite) => {
+      const core = suite.role.core?.split(" ") ?? [];
+      expect(core).toHaveLength(12);
+      expect(core.filter((id) => !citedIds(suite).has(id))).toEqual([]);
+    },
+  );
+
+  it("that say why no check can see them are cited by none", () => {
+    const explained = requirements.filter(
+      ({ untestable, unobservable }) => (untestable ?? unobservable) !== undefined,
+    );
+    const cited = new Set(suites.flatMap((suite) => [...citedIds(suite)]));
+    expect(explained.filter(({ id }) => cited.has(id)).map(({ id }) => id)).toEqual([]);
+  });
+
+  it("that are a choice of this project name its record, and those that no peer can see the test that does", () => {
+    const records = readdirSync(new URL("../../docs/adr", import.meta.url)).map((name) => name.slice(0, 4));
+    const wrong = requirements.filter(({ level, adr, test }) => {
+      const hasRecord = adr === undefined ? level !== "CHOICE" : level === "CHOICE" && records.includes(adr);
+      const hasTest = test === undefined || existsSync(new URL(`../../${test}`, import.meta.url));
+      return !hasRecord || !hasTest;
+    });
+    expect(wrong.map(({ id }) => id)).toEqual([]);
+  });
+});

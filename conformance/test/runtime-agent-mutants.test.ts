@@ -1,3 +1,0 @@
-import { describeMutants } from "./mutant-matrix.ts";
-
-describeMutants("runtime-agent");

@@ -1,0 +1,165 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of scenarios look like those of templates.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
+import {
+  judgeExpected,
+  loadSuite,
+  type RunOptions,
+  runSuite,
+  type StartModule,
+  textReport,
+} from "../src/index.ts";
+
+const requirements = `protocol: small
+requirements:
+  - { id: S-1, section: one, level: MUST, text: greet gives a name., source: { section: one, words: It gives a name. } }
+  - { id: S-2, section: one, level: MUST, text: use takes that name., source: { section: one, words: It takes a name. } }
+  - { id: S-3, section: two, level: MUST, text: slow is answered., source: { section: two, words: It is answered. } }
+  - { id: S-4, section: two, level: SAFETY, text: count counts. }
+  - { id: S-5, section: two, level: MUST, text: last is answered., source: { section: two, words: It is answered. } }
+`;
+const suite = `format: 1
+protocol: small
+version: "1"
+requirements: [small]
+roles: { server: { plays: server, transports: { unix: newline }, core: S-4 } }
+`;
+const scenarios = {
+  names: `scenario: names
+title: Names
+steps:
+  - { call: greet, as: greeting, checks: { S-1: { result: { name: $text } } } }
+  - { call: use, params: { name: "\${greeting.result.name}" }, checks: { S-2: { result: $any } } }
+`,
+  waits: `scenario: waits
+title: Waits
+steps:
+  - { call: first }
+  - { call: slow, checks: { S-3: { result: $any } } }
+  - { call: slow, checks: { S-3: { result: $any } } }
+  - { call: slow }
+  - { call: last, checks: { S-5: { result: $any } } }
+  - each: [1, 2]
+    as: number
+    steps:
+      - { call: count, params: { number: "\${number}" }, checks: { S-4: { result: "\${number}" } } }
+`,
+};
+
+type Answer = (method: string, params: { number?: number }) => object | undefined;
+const right: Answer = (method, { number }) =>
+  method === "count" ? { result: number } : { result: { name: "Ada" } };
+
+/** A server whose answers come from a function; one that is undefined does not come. */
+const startServer =
+  (answer: Answer): StartModule =>
+  async ({ endpoint }) => {
+    const server = createServer((socket) => {
+      createInterface({ input: socket }).on("line", (line) => {
+        const { id, method, params = {} } = JSON.parse(line);
+        const content = answer(method, params);
+        if (content !== undefined) socket.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...content })}\n`);
+      });
+      socket.on("error", () => {});
+    });
+    await new Promise<void>((resolve) => server.listen(endpoint.slice(5), resolve));
+    return { close: () => new Promise((resolve) => server.close(() => resolve())) };
+  };
+
+const judge = async (answer: Answer, options: Partial<RunOptions> = {}) => {
+  const folder = await temporaryDirectory();
+  onTestFinished(() => folder[Symbol.asyncDispose]());
+  const directory = join(folder.path, "scenarios/small/server");
+  mkdirSync(directory, { recursive: true });
+  mkdirSync(join(folder.path, "requirements"));
+  writeFileSync(join(folder.path, "requirements/small.yaml"), requirements);
+  writeFileSync(join(folder.path, "scenarios/small/suite.yaml"), suite);
+  for (const [name, text] of Object.entries(scenarios)) writeFileSync(join(directory, `${name}.yaml`), text);
+  const target = { kind: "module", start: startServer(answer), name: "small", transport: "unix" } as const;
+  const limits = { withinMs: 100, startTimeoutMs: 500, maxUnmetWaits: 2 };
+  const loaded = loadSuite("small-server", folder.path);
+  const report = await runSuite({ suite: loaded, target, limits, ...options });
+  const outcomes = Object.fromEntries(report.requirements.map(({ id, outcome }) => [id, outcome]));
+  return { report, outcomes, folder: folder.path };
+};
+
+const all = (outcome: string) => ({
+  "S-1": outcome,
+  "S-2": outcome,
+  "S-3": outcome,
+  "S-4": outcome,
+  "S-5": outcome,
+});
+
+describe("a verdict", () => {
+  it("is that a target conforms where all checks hold", async () => {
+    const { report, outcomes } = await judge(right);
+    expect(report.conforms).toBe(true);
+    expect(outcomes).toEqual(all("pass"));
+  });
+
+  it("is not judged where a step before it prevented the check, and names that step", async () => {
+    const { report, outcomes } = await judge((...call) =>
+      call[0] === "greet" ? { result: {} } : right(...call),
+    );
+    expect(outcomes).toMatchObject({ "S-1": "fail", "S-2": "unjudged" });
+    expect(report.conforms).toBe(false);
+    expect(textReport(report)).toContain("not judged  S-2 (MUST)");
+    expect(textReport(report)).toContain("${greeting.result.name} is missing after step 1 call greet");
+  });
+
+  it("is about what is behind missed waits too, and a missed wait names --within", async () => {
+    const { report, outcomes } = await judge((...call) => (call[0] === "slow" ? undefined : right(...call)));
+    expect(outcomes).toEqual({ ...all("pass"), "S-3": "fail" });
+    expect(textReport(report)).toContain(
+      "the answer to slow did not come within 100 ms (--within gives more)",
+    );
+    expect(report.scenarios.find(({ name }) => name === "waits")?.problems).toEqual([
+      "4 call slow: the answer to slow did not come within 100 ms (--within gives more)",
+    ]);
+  });
+
+  it("shows which value of a list was sent", async () => {
+    const wrong: Answer = (method, params) => (params.number === 2 ? { result: 3 } : right(method, params));
+    expect(textReport((await judge(wrong)).report)).toContain(
+      "waits, 6[2].1 call count, number 2: .result should be 2",
+    );
+  });
+
+  it("fails for SAFETY, but not at the level must; the level core has the statements that its suite names", async () => {
+    const wrong: Answer = (method, params) => (method === "count" ? { result: 0 } : right(method, params));
+    expect((await judge(wrong)).report).toMatchObject({ conforms: false });
+    const must = await judge(wrong, { level: "must" });
+    expect(must.report.conforms).toBe(true);
+    expect(Object.keys(must.outcomes)).not.toContain("S-4");
+    expect((await judge(wrong, { level: "core" })).outcomes).toEqual({ "S-4": "fail" });
+  });
+
+  it("is the same for a requirement alone as for all", async () => {
+    const wrong: Answer = (method, params) =>
+      method === "greet" || method === "slow" ? undefined : right(method, params);
+    const { outcomes } = await judge(wrong);
+    for (const id of Object.keys(outcomes))
+      expect((await judge(wrong, { only: [id] })).outcomes).toEqual({ [id]: outcomes[id] });
+  });
+
+  it("is as expected where a file names all that fails, steps included", async () => {
+    const { report, folder } = await judge((...call) => (call[0] === "slow" ? undefined : right(...call)));
+    const file = join(folder, "expected.yaml");
+    const expected = ["{ id: S-3, reason: slow }", "{ scenario: waits, reason: slow }"];
+    const verdictOf = (entries: readonly string[]) => {
+      writeFileSync(file, `expected: [${entries.join(", ")}]\n`);
+      return judgeExpected(report, file);
+    };
+    expect(verdictOf(expected)).toEqual({ conforms: true, expected: ["S-3", "waits"], stale: [] });
+    expect(verdictOf(expected.slice(0, 1))).toMatchObject({ conforms: false });
+    expect(verdictOf([...expected, "{ id: S-1, reason: soon }"])).toMatchObject({
+      conforms: false,
+      stale: ["S-1"],
+    });
+  });
+});

@@ -1,0 +1,58 @@
+import type { Clock } from "@harnesskit/wire";
+import { TurnError } from "../errors.ts";
+import { toModelFailure } from "./model-failure.ts";
+
+/** The model's stream broke off after it had begun, or fell silent: the request may be made once more. */
+export class BrokenStream extends TurnError {
+  constructor(code: "model_stream_broken" | "model_silent", what: string, options?: { cause: unknown }) {
+    super(code, `The model ${what}.`, options);
+  }
+}
+
+/** The parts of a stream that the model itself has said. */
+export const contentParts: ReadonlySet<string> = new Set([
+  "text-start",
+  "text-delta",
+  "reasoning-start",
+  "reasoning-delta",
+  "tool-input-start",
+  "tool-input-delta",
+  "tool-call",
+]);
+
+/** What a failed stream is: broken where the model had begun to speak, otherwise what its provider says. */
+export const toStreamFailure = (error: unknown, hasBegun: boolean): TurnError => {
+  const failure = toModelFailure(error);
+  if (TurnError.isInstance(error) || !hasBegun || failure.code !== "model_unavailable") return failure;
+  const said = failure.message.replace(/[.\s]+$/, "");
+  return new BrokenStream("model_stream_broken", `broke off its answer: ${said}`, { cause: error });
+};
+
+/** The parts of a stream. Calls `onIdle`, and throws nothing of its own, when there is none for as long as that; the stream then ends. */
+export async function* watchIdle<Part>(
+  parts: AsyncIterable<Part>,
+  { idleTimeoutMs, clock }: { readonly idleTimeoutMs: number; readonly clock: Clock },
+  onIdle: (idleMs: number) => void,
+): AsyncGenerator<Part> {
+  const iterator = parts[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      let stop = () => {};
+      const idle = new Promise<"idle">((resolve) => {
+        stop = clock.after(idleTimeoutMs, () => resolve("idle"));
+      });
+      const next = iterator.next();
+      const first = await Promise.race([next, idle]).finally(() => stop());
+      if (first === "idle") {
+        next.catch(() => {});
+        onIdle(idleTimeoutMs);
+        return;
+      }
+      if (first.done) return;
+      yield first.value;
+    }
+  } finally {
+    // A provider that does not listen to its signal is not waited for.
+    void iterator.return?.().catch(() => {});
+  }
+}

@@ -1,0 +1,45 @@
+import type { ItemData } from "@harnesskit/protocol/threads";
+import type { Tool } from "@harnesskit/wire/tool";
+import { closeOpenItems } from "./close-open-items.ts";
+import type { Turn } from "./turn.ts";
+
+/** A call that was made and has no recorded end. */
+export interface InterruptedCall {
+  readonly itemId: string;
+  readonly data: ItemData<"tool_exec">;
+}
+
+/** True for a tool that may run again with the same input. */
+const isRepeatable = (tool: Tool | undefined): boolean =>
+  tool?.effects === "read" || tool?.idempotent === true;
+
+/**
+ * Closes the calls that an earlier server left open: one that may have run ends as `unknown`. Gives those that may run again, because
+ * they have not begun, or because their tool only reads or is `idempotent`; they stay open.
+ */
+export const closeInterruptedCalls = async (
+  { session, turnId }: Turn,
+  tools: readonly Tool[],
+): Promise<readonly InterruptedCall[]> => {
+  const { openItems, history } = session.state;
+  const approvals = history.flatMap((item) => (item.type === "approval" ? (item.data ?? []) : []));
+  const answerTo = (itemId: string) =>
+    approvals.findLast(({ toolItemId }) => toolItemId === itemId)?.decision;
+  const open = openItems.filter(({ item }) => item.turnId === turnId && item.type === "tool_exec");
+  const repeatable: InterruptedCall[] = [];
+  const rest = open.filter(({ item }) => {
+    if (item.type !== "tool_exec" || !item.data) return true;
+    const { itemId, data } = item;
+    const answer = answerTo(itemId);
+    if (answer === "reject") return true;
+    const hasNotBegun = data.status === "pending" && (answer === undefined || data.deferred === true);
+    if (!hasNotBegun && !isRepeatable(tools.find(({ name }) => name === data.tool))) return true;
+    repeatable.push({ itemId, data });
+    return false;
+  });
+  const why = "The server stopped before this ended.";
+  await Promise.all(
+    closeOpenItems(rest, why, "interrupted", history).map((body) => session.log.append(body)),
+  );
+  return repeatable;
+};

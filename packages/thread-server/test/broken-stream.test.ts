@@ -1,0 +1,127 @@
+import type { LanguageModelV3StreamPart } from "@ai-sdk/provider";
+import { createDeferred } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { APICallError } from "ai";
+import { MockLanguageModelV3 } from "ai/test";
+import { describe, expect, it } from "vitest";
+import { type AiSdkRunnerOptions, createAiSdkRunner } from "../src/ai-sdk/index.ts";
+import { createThreadServer } from "../src/index.ts";
+import { ofType, RawClient } from "./support/raw-client.ts";
+
+type Part = LanguageModelV3StreamPart;
+
+const usage = {
+  inputTokens: { total: 1, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 1, text: undefined, reasoning: undefined },
+};
+
+const begun: Part[] = [
+  { type: "stream-start", warnings: [] },
+  { type: "text-start", id: "t" },
+  { type: "text-delta", id: "t", delta: "Half an ans" },
+];
+const whole: Part[] = [
+  ...begun.slice(0, 2),
+  { type: "text-delta", id: "t", delta: "Whole." },
+  { type: "text-end", id: "t" },
+  { type: "finish", finishReason: { unified: "stop", raw: undefined }, usage },
+];
+const cut = new APICallError({
+  message: "socket hang up",
+  url: "http://x/",
+  requestBodyValues: {},
+  isRetryable: true,
+});
+
+/** A model with one stream a request: parts, then an end, an error or silence. */
+const streaming = (...streams: { parts: Part[]; end?: "close" | "cut" | "silent" }[]) => {
+  const silent = createDeferred<void>();
+  const prompts: unknown[] = [];
+  const model = new MockLanguageModelV3({
+    async doStream({ prompt }) {
+      const { parts, end = "close" } = streams[prompts.length] ?? { parts: whole };
+      prompts.push(prompt);
+      let index = 0;
+      const stream = new ReadableStream<Part>({
+        pull(controller) {
+          const part = parts[index++];
+          if (part) controller.enqueue(part);
+          else if (end === "close") controller.close();
+          else if (end === "cut") controller.error(cut);
+          else {
+            silent.resolve();
+            return new Promise(() => {});
+          }
+          return undefined;
+        },
+      });
+      return { stream };
+    },
+  });
+  return { model, prompts, silent: silent.promise };
+};
+
+const start = async (model: AiSdkRunnerOptions["model"], more: Partial<AiSdkRunnerOptions> = {}) => {
+  const server = createThreadServer({ runner: createAiSdkRunner({ model, maxRetries: 0, ...more }) });
+  const client = RawClient.connect(server);
+  const threadId = await client.createThread();
+  const { result } = await client.startTurn(threadId);
+  return { server, client, threadId, turnId: result.turnId as string };
+};
+
+describe("a model's stream", () => {
+  it("that breaks off after it has begun is asked for once more, without what it had said", async () => {
+    const { model, prompts } = streaming({ parts: begun, end: "cut" });
+    const { server, client, threadId, turnId } = await start(model);
+    expect((await client.turnEnd(turnId)).params.status).toBe("completed");
+    expect(prompts[1]).toEqual(prompts[0]);
+    const events = await client.events(threadId);
+    expect(ofType(events, "turn.resumed")).toMatchObject([{ data: { step: 0, reason: "model_stream" } }]);
+    const next = await client.startTurn(threadId, "and now");
+    await client.turnEnd(next.result.turnId);
+    expect(JSON.stringify(prompts[2])).toContain("Whole.");
+    expect(JSON.stringify(prompts[2])).not.toContain("Half");
+    await server.close();
+  });
+
+  it("that breaks off twice ends the turn as model_stream_broken", async () => {
+    const broken = { parts: begun, end: "cut" } as const;
+    const { model, prompts } = streaming(broken, broken);
+    const { server, client, turnId } = await start(model);
+    const { method, params } = await client.turnEnd(turnId);
+    expect(method).toBe("turn.error");
+    expect(params).toMatchObject({
+      code: "model_stream_broken",
+      error: expect.stringContaining("socket hang up"),
+    });
+    expect(prompts).toHaveLength(2);
+    await server.close();
+  });
+
+  it.each([
+    ["after it has begun", begun],
+    ["before its first word", begun.slice(0, 1)],
+  ])("that falls silent %s is asked for once more", async (_when, parts) => {
+    const { model, silent } = streaming({ parts, end: "silent" });
+    const clock = createManualClock();
+    const { server, client, turnId } = await start(model, { clock, idleTimeoutMs: 1000 });
+    await silent;
+    if (parts === begun) await client.notification("item.delta");
+    clock.advance(1000);
+    expect((await client.turnEnd(turnId)).params.status).toBe("completed");
+    await server.close();
+  });
+
+  it("that falls silent twice ends the turn as model_silent", async () => {
+    const quiet = { parts: begun, end: "silent" } as const;
+    const { model } = streaming(quiet, quiet);
+    const clock = createManualClock();
+    const { server, client, turnId } = await start(model, { clock, idleTimeoutMs: 1000 });
+    for (const deltas of [1, 2]) {
+      await client.until(() => client.all("item.delta").length === deltas);
+      clock.advance(1000);
+    }
+    expect((await client.turnEnd(turnId)).params).toMatchObject({ code: "model_silent" });
+    await server.close();
+  });
+});

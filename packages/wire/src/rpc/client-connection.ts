@@ -1,0 +1,123 @@
+import type { Channel } from "../channel.ts";
+import { FaultRun } from "../codec/fault-run.ts";
+import { ConnectionClosedError, type HarnessError, InvalidMessageError } from "../errors.ts";
+import type { Clock } from "../time/clock.ts";
+import { messageKind, type ResponseMessage, readableId } from "./message.ts";
+import { checkTimeout, type RequestOptions } from "./peer-options.ts";
+import { PendingRequests } from "./pending-requests.ts";
+import type { RpcConnection } from "./rpc-connection.ts";
+import { toReceivedError } from "./rpc-errors.ts";
+
+export interface ClientConnectionOptions {
+  readonly maxPendingRequests: number;
+  readonly clock: Clock;
+  /** Reports what was dropped: an answer that came late or to no request, or an invalid message. Must not throw. */
+  readonly onDropped: (error: HarnessError) => void;
+  /** The channel is closed, with an error unless in good order. Called once. */
+  readonly onClose: (error?: HarnessError) => void;
+}
+
+const noResponse = () => new InvalidMessageError("not_json_rpc", "an answer is not a JSON-RPC 2.0 response");
+
+/**
+ * The client's end of a channel to another side that only answers. What is not an answer is dropped and not answered;
+ * after a long run of it the channel is closed. A request that gets no answer while something else arrived rejects
+ * with `invalid_message`: the other side is there.
+ */
+export class ClientConnection implements RpcConnection {
+  readonly #channel: Channel;
+  readonly #options: ClientConnectionOptions;
+  readonly #pending: PendingRequests;
+  readonly #faults = new FaultRun();
+  #lastSent: Promise<void> | undefined;
+
+  /** Starts the channel. */
+  constructor(channel: Channel, options: ClientConnectionOptions) {
+    const { maxPendingRequests, clock, onClose } = options;
+    this.#channel = channel;
+    this.#options = options;
+    this.#pending = new PendingRequests({ maxPendingRequests, clock, stringIds: true });
+    channel.start({
+      message: (message) => this.#receive(message),
+      error: (error) => this.#drop(error),
+      close: ({ error }) => {
+        this.#pending.close(new ConnectionClosedError(undefined, error && { cause: error }));
+        onClose(error);
+      },
+    });
+  }
+
+  /** What was wrong with the last message that is no answer; undefined where there was none. */
+  get lastFault(): HarnessError | undefined {
+    return this.#pending.lastFault;
+  }
+
+  request(method: string, params: unknown, options: RequestOptions = {}): Promise<unknown> {
+    try {
+      const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options;
+      const { id, answer } = this.#pending.add(method, checkTimeout(timeoutMs), signal);
+      const sent = this.#channel.send({ jsonrpc: "2.0", id, method, params });
+      // Requests that leave together share a promise; when it rejects the channel closes, which settles the others.
+      if (sent !== this.#lastSent) sent.catch((error: HarnessError) => this.#pending.fail(id, error));
+      this.#lastSent = sent;
+      return answer;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  notify(method: string, params: unknown): Promise<void> {
+    return this.#channel.send({ jsonrpc: "2.0", method, params });
+  }
+
+  /** Settles what is pending at once; sends what is queued, then closes the channel. */
+  close(): Promise<void> {
+    this.#pending.close(new ConnectionClosedError());
+    return this.#channel.close();
+  }
+
+  #receive(message: unknown): void {
+    const kind = messageKind(message);
+    if (kind === "response") this.#answered(message as ResponseMessage);
+    else if (typeof message !== "object" || message === null || Array.isArray(message))
+      this.#drop(
+        new InvalidMessageError("not_json_rpc", "the other side sent something that is not an answer"),
+      );
+    else if ("method" in message && message.method != null)
+      this.#drop(new InvalidMessageError("not_json_rpc", "the other side only answers, and does not call"));
+    else if (this.#pending.fail(readableId(message), noResponse())) this.#faults.end();
+    else this.#drop(noResponse());
+  }
+
+  #answered({ id, result, error }: ResponseMessage): void {
+    const failure = error ? toReceivedError(error) : undefined;
+    const isKnown = failure ? this.#pending.fail(id, failure) : this.#pending.resolve(id, result);
+    if (isKnown) {
+      this.#faults.end();
+      return;
+    }
+    // The other side could not read the id of what it refuses.
+    if (failure && (id === null || id === "") && this.#pending.failOnly(failure)) return;
+    const what = error ? `an error answer (${error.code})` : "an answer";
+    this.#drop(
+      this.#pending.wasSent(id)
+        ? new InvalidMessageError("late_answer", `${what} came late or twice`)
+        : new InvalidMessageError("not_json_rpc", `${what} ${unknownId(id)}`),
+    );
+  }
+
+  /** Something arrived that is of no use. What came late, or was cut off by the end, is no fault of the other side. */
+  #drop(error: HarnessError): void {
+    const reason = "reason" in error ? error.reason : undefined;
+    if (reason !== "late_answer" && reason !== "incomplete") this.#pending.fault(error);
+    this.#options.onDropped(error);
+    const flood = this.#faults.add();
+    if (flood) void this.#channel.close(flood);
+  }
+}
+
+const unknownId = (id: unknown): string => {
+  const shown = JSON.stringify(id).slice(0, 64);
+  if (id === null || typeof id === "string") return `came to no request: no request has the id ${shown}`;
+  return `has the ${typeof id} ${shown} as its id, and the ids of requests are strings here`;
+};
