@@ -5,11 +5,19 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 const [, , command, subcommand, host] = process.argv;
+const isVersion = (command === "--version" || command === "-V") && subcommand === undefined;
 const isHelp = host === "--help" || host === "-h";
 
 if (command === "guard" && subcommand === "hook" && !isHelp) {
   const { hookProgram } = await import("./guard/hook-program.ts");
   await hookProgram(process.argv.slice(4));
+} else if (isVersion) {
+  const { createRequire } = module;
+  const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
+  process.stdout.on("error", () => {
+    process.exitCode = 1;
+  });
+  process.stdout.write(`${version}\n`);
 } else {
   const cache = process.env.XDG_CACHE_HOME ?? "";
   // Node.js 22 and newer keep what they compiled. Not in the directory for temporary files, which others can write, too.

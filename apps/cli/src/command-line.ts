@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { watchInterruption } from "./interruption.ts";
+import { processIo } from "./io.ts";
 import { main } from "./main.ts";
 import { startTelemetry } from "./telemetry.ts";
 import { assumeSize } from "./terminal/terminal.ts";
@@ -17,11 +18,8 @@ export const program = async (): Promise<void> => {
 
   const args = process.argv.slice(2);
   const telemetry = await startTelemetry(args[0]);
-  const exitCode = await main({
-    args,
-    binPath: fileURLToPath(new URL("bin.js", import.meta.url)),
-    version,
-  });
+  const binPath = fileURLToPath(new URL("bin.js", import.meta.url));
+  const exitCode = await main({ args, binPath, version }, processIo);
   await telemetry?.close();
   // That output could not be written is reported in the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));

@@ -28,7 +28,7 @@ const addDoctor = (program: Command, context: CommandContext): void => {
   program
     .command("doctor")
     .description("find what could keep the harness from working here, and how to fix it")
-    .addOption(cwdOption())
+    .addOption(cwdOption(context))
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness doctor --cwd ~/project")
     .action(loads(context, async () => (await import("./doctor/doctor.ts")).doctor));
@@ -66,8 +66,9 @@ export const createProgram = (context: CommandContext, only?: string): Command =
     .showHelpAfterError("--help shows how.")
     .exitOverride()
     .configureOutput({
+      writeErr: (text) => void context.io.stderr.write(text),
       writeOut: (text) => {
-        const terminal = createTerminal();
+        const terminal = createTerminal(context.io.stdout);
         terminal.write(wrapText(text, terminal.columns));
       },
       outputError: (text, write) =>

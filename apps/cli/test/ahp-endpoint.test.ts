@@ -7,6 +7,7 @@ import {
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
+import { AhpFailure } from "@harnesskit/ahp-client";
 import { createAhpServer } from "@harnesskit/ahp-server";
 import { createHttpServer } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -104,9 +105,11 @@ describe("the harness of --ahp", () => {
     ]);
     const wrong = join(cwd, "wrong");
     await writeFile(wrong, "another-key-for-the-tests");
-    const refused = await decide(`ws://127.0.0.1:${port}/ws`, { apiKeyFile: wrong, ...inQuery });
-    expect(refused).toMatchObject({ origin: "client", code: "unauthorized" });
-    expect(JSON.stringify(refused)).not.toContain("another-key");
+    const refused = await decide(`ws://127.0.0.1:${port}/ws`, { apiKeyFile: wrong, ...inQuery }).catch(
+      (error: unknown) => error,
+    );
+    expect(AhpFailure.isInstance(refused) && refused.code).toBe("unauthorized");
+    expect(String(refused)).not.toContain("another-key");
   });
 
   it("can be started as a child, and ends with its client", async () => {
@@ -116,8 +119,7 @@ describe("the harness of --ahp", () => {
     const command = `'${process.execPath}' "${binPath}" ahp serve --stdio --quiet --default allow --audit ${audit}`;
     const verdict = await decide(`stdio:${command}`).finally(() => vi.unstubAllEnvs());
     expect(verdict).toMatchObject({ origin: "harness", decision: { decision: "allow" } });
-    const absent = await decide("stdio:/does/not/exist");
-    expect(absent).toMatchObject({ origin: "client", code: "unreachable" });
+    await expect(decide("stdio:/does/not/exist")).rejects.toMatchObject({ code: "unreachable" });
   });
 
   it.each<[string, AccessOptions, string]>([

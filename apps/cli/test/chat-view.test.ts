@@ -42,7 +42,7 @@ describe("the view of a conversation", () => {
     view.progress({ type: "model_ended", reason: "length", inputTokens: 1, outputTokens: 1 });
     view.ended({ outcome: "completed", replies: [] });
     expect(terminal.text).toBe(
-      "I look.\n● read a.md, 1 line ✓\n● read a.md\n  ✗ failed: The tool failed: no\n● read\n  ✗ refused: The user rejected this call\nHm.\nDone.\n(the answer was cut at the model's limit)\n",
+      "I look.\n● read a.md, 1 line ✓\n● read a.md\n  ✗ failed: The tool failed: no\n● read\n  ✗ refused: The user rejected this call\nHm.\nDone.\n(the answer was cut at the model's limit)\n⊘ ended: 1 call did not run: refused\n",
     );
   });
 

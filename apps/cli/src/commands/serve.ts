@@ -13,10 +13,11 @@ import {
 import { storeOption } from "./store.ts";
 
 /** `harness serve`. */
-export const addServe = (program: Command, { version, onExit }: CommandContext): void => {
+export const addServe = (program: Command, context: CommandContext): void => {
+  const { version, onExit } = context;
   addPolicyOptions(program.command("serve"))
     .description("serve the thread protocol on standard input and output")
-    .addOption(cwdOption())
+    .addOption(cwdOption(context))
     .option("--model <spec>", `the model of a turn that names none: ${modelForms}`, "offline")
     .addOption(agentsOption())
     .addOption(installedAgentsOption())

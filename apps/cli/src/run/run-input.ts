@@ -11,7 +11,7 @@ const maxPromptBytes = 1024 * 1024;
 export const promptOf = async (
   argument: string | undefined,
   { thread }: { readonly thread?: string },
-  input: Readable & { readonly isTTY?: boolean } = process.stdin,
+  input: Readable & { readonly isTTY?: boolean },
 ): Promise<string | undefined> => {
   // With a thread and no prompt, what waits in that thread is answered.
   const isPiped = argument === "-" || (argument === undefined && thread === undefined && !input.isTTY);

@@ -3,6 +3,7 @@ import type { ExitCode } from "../cli-error.ts";
 import { usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { endWithStderr, Interrupts, interruptedExitCode } from "../interruption.ts";
+import type { Io } from "../io.ts";
 import { checkedModel } from "../serve/models.ts";
 import {
   noPolicyText,
@@ -46,6 +47,7 @@ const quitMs = 500;
 
 export interface RunContext {
   readonly version: string;
+  readonly io: Io;
 }
 
 const hubOf = async (choice: PolicyChoice): Promise<HubPlace | undefined> => {
@@ -90,7 +92,7 @@ export const run = async (
     for (const line of policyWarnings(await readNamedPolicy(choice.file, workspace)))
       note(`harness run: ${line}`);
   }
-  const prompt = await promptOf(argument, options);
+  const prompt = await promptOf(argument, options, context.io.stdin);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(
       "The prompt is empty",

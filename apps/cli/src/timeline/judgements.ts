@@ -115,6 +115,10 @@ const differences = (requested: unknown, actual: unknown): string => {
     .join("\n");
 };
 
+/** The text of a prompt. */
+export const promptText = (content: ItemData<"user_message">["content"] = []): string =>
+  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+
 /** Both versions, as they are to be shown, of what a judge has changed, and why, as safe lines; none where nothing was changed. */
 export const changeLines = (
   what: string,

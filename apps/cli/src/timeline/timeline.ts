@@ -6,7 +6,7 @@ import { type Spinner, WorkSigns } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatDuration, oneLine, toolName, wrapText } from "../terminal/text.ts";
 import { approvalText } from "./answerer.ts";
-import { blockedLines, changeLines, ranMark } from "./judgements.ts";
+import { blockedLines, changeLines, promptText, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
 import { callEnding, errorWord, RefusedCalls, resumedText } from "./outcomes.ts";
 import { toolSubject } from "./tool-title.ts";
@@ -30,9 +30,6 @@ interface Open {
   readonly view: ProseWriter | LogView | undefined;
   shown: string;
 }
-
-const promptText = (content: ItemData<"user_message">["content"] = []): string =>
-  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 
 /** Shows the events of a thread as people read them, live or from the log. Everything is shown as safe text. */
 export class Timeline {

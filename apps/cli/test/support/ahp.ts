@@ -105,7 +105,7 @@ export class LineAgent {
   }
 }
 
-/** Lets an agent of the session in `who` use the harness at an endpoint, as `--ahp` names it, and closes it. */
+/** Lets an agent of the session in `who` use the harness at an endpoint, as `--ahp` names it, and closes it. Rejects as the handshake does. */
 export const withHarness = async <T>(
   to: string,
   access: AccessOptions,
@@ -115,6 +115,7 @@ export const withHarness = async <T>(
   const agent = { framework: "test", version: "1", agentId: who.agent_id, sessionId: who.session_id };
   const client = createAhpClient({ ...endpoint, ...agent, reconnect: false });
   try {
+    await client.connect();
     return await use(client);
   } finally {
     await client.close();
