@@ -43,7 +43,8 @@ const bundlers = { esbuild: withEsbuild, Vite: withVite };
 /** Thousands of bytes that a page loads at most, gzipped, with zod and all siblings. */
 const limits: [entry: string, kilobytes: number][] = [
   ["thread-client/src/index.ts", 54],
-  ["ahp-client/src/index.ts", 54],
+  // The supervisor is a third of it; a page that only imports `createAhpClient` loads 45 kB.
+  ["ahp-client/src/index.ts", 67],
   ["shell-client/src/index.ts", 51],
   ["graph/src/index.ts", 31],
   ["protocol/src/threads/index.ts", 34],
