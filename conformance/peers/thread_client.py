@@ -77,7 +77,7 @@ class Turn:
 
     def __init__(self, approval: Optional[str]) -> None:
         self.approval = approval
-        self.text: Any = None
+        self.texts: list[Any] = []
         self.end: Future[Json] = Future()
 
 
@@ -89,6 +89,7 @@ class Client:
         self.last_id = 0
         self.pending: dict[int, tuple[Future[Any], Callable[[Any], None]]] = {}
         self.turns: dict[str, Turn] = {}
+        self.heard: dict[str, int] = {}
 
     def call(self, method: str, params: Json, on_result: Callable[[Any], None] = lambda _: None) -> Any:
         """The result of a request. `on_result` is called before anything that follows it is read."""
@@ -132,17 +133,24 @@ class Client:
             answer.set_result(message.get("result"))
 
     def told(self, method: str, params: Json) -> None:
-        """A notification. One that is not known, or of a turn of another client, changes nothing."""
+        """A notification. One that is not known, comes again, or is of a turn of another client changes nothing."""
+        thread, seq = params.get("threadId", ""), params.get("seq")
+        if isinstance(seq, int):
+            if seq <= self.heard.get(thread, 0):
+                return
+            self.heard[thread] = seq
         turn = self.turns.get(params.get("turnId", ""))
         if turn is None:
             return
         if method == "item.completed":
-            turn.text = params["item"].get("data", {}).get("text", turn.text)
+            data = params["item"].get("data", {})
+            if "text" in data:
+                turn.texts.append(data["text"])
         elif method == "approval.requested" and turn.approval is not None:
             answer = {"requestId": params["requestId"], "decision": turn.approval}
             threading.Thread(target=self.call, args=("approval.respond", answer), daemon=True).start()
         elif method == "turn.completed":
-            self.finish(params["turnId"], {"status": params["status"], "text": turn.text})
+            self.finish(params["turnId"], {"status": params["status"], "text": turn.texts[-1] if turn.texts else None, "texts": turn.texts})
         elif method == "turn.error":
             self.finish(params["turnId"], {"status": "error", "error": params["error"]})
 

@@ -13,13 +13,14 @@ const clientAt = (endpoint: string, token: string): ThreadClient => {
   return createThreadClient({ transport, reconnect: false, clientInfo: { name: "test" } } as never);
 };
 
-/** What came of a turn: its end, and the text of its last message. */
+/** What came of a turn: its end, the texts of its messages, and the last of them. */
 const follow = async (turn: TurnHandle): Promise<object> => {
-  let text: unknown;
+  const texts: unknown[] = [];
   for await (const { type, data } of turn) {
-    if (type === "item.completed") text = (data as { item: { data?: { text?: unknown } } }).item.data?.text;
+    const text = (data as { item?: { data?: { text?: unknown } } }).item?.data?.text;
+    if (type === "item.completed" && text !== undefined) texts.push(text);
   }
-  return { ...(await turn.result), text };
+  return { ...(await turn.result), text: texts.at(-1), texts };
 };
 
 /** The code of the protocol for an error of the client. */
