@@ -9,6 +9,7 @@ export {
   type ReconnectPolicy,
   resolveReconnect,
   type SessionCallOptions,
+  type SessionConnection,
   type SessionState,
   type SessionWait,
 } from "./client-session-options.ts";
@@ -17,6 +18,7 @@ export {
   causesOf,
   connectionEndOf,
   connectionFailureOf,
+  type FailureCause,
   isConnectionLoss,
 } from "./connection-failure.ts";
 export { createDispatcher, type Dispatcher } from "./dispatcher.ts";

@@ -75,7 +75,7 @@ export class Peer<Context = unknown> implements RpcConnection {
   }
 
   /**
-   * Calls the other side. Resolves with the result as it came, unvalidated. Rejects with a {@link ProtocolError} (the
+   * Calls the other side. Resolves with the result as it came, unvalidated. Rejects with a `ProtocolError` (the
    * other side's), or `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full`, `frame_too_large`,
    * `invalid_message` (the answer is not valid), `invalid_argument` (the parameters are not JSON).
    */
