@@ -63,6 +63,8 @@ const itemData = {
     code: "c",
     callId: "call_1",
     step: 2,
+    index: 1,
+    deferred: true,
     approvedBy: "apr_1",
   },
   tool_log: { toolItemId: "item_1", stream: "stdout", text: "…", truncated: true },
@@ -92,6 +94,30 @@ const [userMessage] = items;
 const notifications: Record<string, unknown[]> = {
   "thread.created": [{ threadId: "ses_1", thread }],
   "turn.started": [{ threadId: "ses_1", turnId: "turn_1", turn }],
+  "turn.step": [
+    { threadId: "ses_1", turnId: "turn_1", step: 0, calls: [] },
+    {
+      threadId: "ses_1",
+      turnId: "turn_1",
+      step: 1,
+      calls: [
+        { tool: "bash", input: { command: "ls" } },
+        {
+          callId: "call_2",
+          index: 1,
+          tool: "none",
+          input: {},
+          problem: "The input is not JSON",
+          providerMetadata: { google: { thoughtSignature: "s" } },
+        },
+      ],
+      usage: { inputTokens: 3, outputTokens: 1 },
+    },
+  ],
+  "turn.resumed": [
+    { threadId: "ses_1", turnId: "turn_1", step: 1, reason: "interrupted", attempt: 2 },
+    { threadId: "ses_1", turnId: "turn_1", step: 0, reason: "model_stream", attempt: 1 },
+  ],
   "turn.completed": [
     { threadId: "ses_1", turnId: "turn_1", status: "completed", turn: finished },
     { threadId: "ses_1", turnId: "turn_1", status: "cancelled", turn: { ...finished, status: "cancelled" } },

@@ -255,6 +255,8 @@ describe("the literals that others rely on", () => {
       "turn.queued",
       "turn.dequeued",
       "turn.started",
+      "turn.step",
+      "turn.resumed",
       "turn.completed",
       "turn.error",
       "item.started",
