@@ -39,6 +39,14 @@ describe("the answer of a turn", () => {
     expect(shown).toEqual([first, called, end]);
   });
 
+  it("stands where the step is recorded behind it, on a server that goes on with interrupted turns", () => {
+    const step = { type: "turn.step", data: { ...place, step: 0, calls: [] } } as EventBody;
+    const end = ended("completed");
+    const { answer, shown } = parted(said("It is a demo."), step, end);
+    expect(answer).toBe("It is a demo.\n");
+    expect(shown).toEqual([step, end]);
+  });
+
   it("holds no reasoning, and joins its messages as paragraphs", () => {
     const reasoning = said("Hm.", { reasoning: true });
     const { answer, shown } = parted(said("One."), reasoning, said("Two."), ended("completed"));

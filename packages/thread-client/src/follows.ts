@@ -78,10 +78,12 @@ export class Follows {
   accept(event: EventBody): boolean {
     const { threadId, seq, time } = event.data;
     if (!this.#narrow) {
-      if (seq !== undefined) {
-        this.#heard.set(threadId, { seq, time });
-        this.#heard.touch(threadId);
-      }
+      if (seq === undefined) return true;
+      const heard = this.#heard.get(threadId);
+      // One that came later is of another log, whose numbers begin anew.
+      if (heard && seq <= heard.seq && (time ?? 0) <= (heard.time ?? Infinity)) return false;
+      this.#heard.set(threadId, { seq, time });
+      this.#heard.touch(threadId);
       return true;
     }
     const follow = this.#all.get(threadId);
