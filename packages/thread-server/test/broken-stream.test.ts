@@ -4,6 +4,7 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import { APICallError } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
+import { watchIdle } from "../src/ai-sdk/broken-stream.ts";
 import { type AiSdkRunnerOptions, createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer } from "../src/index.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
@@ -123,5 +124,29 @@ describe("a model's stream", () => {
     }
     expect((await client.turnEnd(turnId)).params).toMatchObject({ code: "model_silent" });
     await server.close();
+  });
+
+  it("is not silent while the machine sleeps", async () => {
+    const manual = createManualClock();
+    let sleptMs = 0;
+    const clock = { ...manual, elapsedMs: () => manual.elapsedMs() + sleptMs };
+    const asked = createDeferred<void>();
+    const last = createDeferred<string>();
+    async function* parts() {
+      yield "first";
+      asked.resolve();
+      yield await last.promise;
+    }
+    const seen: string[] = [];
+    const onIdle = () => seen.push("idle");
+    const read = (async () => {
+      for await (const part of watchIdle(parts(), { idleTimeoutMs: 30_000, clock }, onIdle)) seen.push(part);
+    })();
+    await asked.promise;
+    sleptMs += 3_600_000;
+    manual.advance(30_000);
+    last.resolve("last");
+    await read;
+    expect(seen).toEqual(["first", "last"]);
   });
 });

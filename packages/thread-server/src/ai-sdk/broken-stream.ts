@@ -1,4 +1,4 @@
-import type { Clock } from "@harnesskit/wire";
+import { type Clock, Deadlines } from "@harnesskit/wire/time";
 import { TurnError } from "../errors.ts";
 import { toModelFailure } from "./model-failure.ts";
 
@@ -28,30 +28,44 @@ export const toStreamFailure = (error: unknown, hasBegun: boolean): TurnError =>
   return new BrokenStream("model_stream_broken", `broke off its answer: ${said}`, { cause: error });
 };
 
-/** The parts of a stream. Calls `onIdle`, and throws nothing of its own, when there is none for as long as that; the stream then ends. */
+/**
+ * The parts of a stream. Calls `onIdle`, and throws nothing of its own, when there is none for as long as that; the stream then ends. Time
+ * that the machine slept counts as in `Deadlines`.
+ */
 export async function* watchIdle<Part>(
   parts: AsyncIterable<Part>,
   { idleTimeoutMs, clock }: { readonly idleTimeoutMs: number; readonly clock: Clock },
   onIdle: (idleMs: number) => void,
 ): AsyncGenerator<Part> {
   const iterator = parts[Symbol.asyncIterator]();
+  /** The part that is waited for. */
+  let waits: { readonly dueMs: number; readonly giveUp: () => void } | undefined;
+  const deadlines = new Deadlines<NonNullable<typeof waits>>({
+    clock,
+    entries: () => (waits ? [waits] : []),
+    expired({ giveUp }) {
+      waits = undefined;
+      giveUp();
+    },
+  });
+  const next = () =>
+    new Promise<IteratorResult<Part> | "idle">((resolve, reject) => {
+      waits = { dueMs: deadlines.dueAfter(idleTimeoutMs), giveUp: () => resolve("idle") };
+      iterator.next().then(resolve, reject);
+    });
   try {
     for (;;) {
-      let stop = () => {};
-      const idle = new Promise<"idle">((resolve) => {
-        stop = clock.after(idleTimeoutMs, () => resolve("idle"));
-      });
-      const next = iterator.next();
-      const first = await Promise.race([next, idle]).finally(() => stop());
-      if (first === "idle") {
-        next.catch(() => {});
+      const part = await next();
+      waits = undefined;
+      if (part === "idle") {
         onIdle(idleTimeoutMs);
         return;
       }
-      if (first.done) return;
-      yield first.value;
+      if (part.done) return;
+      yield part.value;
     }
   } finally {
+    deadlines.stop();
     // A provider that does not listen to its signal is not waited for.
     void iterator.return?.().catch(() => {});
   }
