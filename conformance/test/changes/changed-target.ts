@@ -167,9 +167,6 @@ export const changedTarget = (
     if (isServer) await listen();
     return {
       ...module,
-      ...(module.do === undefined
-        ? {}
-        : { do: (operation, params) => (module.do as NonNullable<RunningModule["do"]>)(operation, params) }),
       async close() {
         await module.close();
         for (const socket of sockets) socket.destroy();

@@ -18,6 +18,14 @@ export interface HeardEvent {
   readonly time: number | undefined;
 }
 
+/** True for an event that took the number of one that was heard: it is of another log, which the server has begun to write. */
+export const isOfAnotherLog = ({ seq, time }: EventBody["data"], heard: HeardEvent): boolean =>
+  seq !== undefined &&
+  time !== undefined &&
+  seq <= heard.seq &&
+  heard.time !== undefined &&
+  time > heard.time;
+
 /** Approvals whose repetition is noticed. */
 const maxAskedIds = 4096;
 
@@ -65,10 +73,8 @@ export class Follow {
   }
 
   /** True for an event that took the number of one that was heard: the server has begun to write another log. */
-  contradicts({ data: { seq, time } }: EventBody): boolean {
-    const heard = this.heard;
-    if (!this.listening || !heard || seq === undefined || time === undefined) return false;
-    return seq <= heard.seq && heard.time !== undefined && time > heard.time;
+  contradicts({ data }: EventBody): boolean {
+    return this.listening && this.heard !== undefined && isOfAnotherLog(data, this.heard);
   }
 
   /** False for an event that was delivered before. */

@@ -3,7 +3,7 @@ import { BoundedMap, ConnectionClosedError, HarnessError } from "@harnesskit/wir
 import { isConnectionLoss, type RpcConnection } from "@harnesskit/wire/rpc";
 import { callThreadServer } from "./call-thread-server.ts";
 import { isWentBackRefusal, LogWentBackError, ThreadError } from "./errors.ts";
-import { Follow, type HeardEvent } from "./follow.ts";
+import { Follow, type HeardEvent, isOfAnotherLog } from "./follow.ts";
 
 /** The connection in use, with what was said on it about subscriptions. */
 interface Wire {
@@ -80,8 +80,7 @@ export class Follows {
     if (!this.#narrow) {
       if (seq === undefined) return true;
       const heard = this.#heard.get(threadId);
-      // One that came later is of another log, whose numbers begin anew.
-      if (heard && seq <= heard.seq && (time ?? 0) <= (heard.time ?? Infinity)) return false;
+      if (heard && seq <= heard.seq && !isOfAnotherLog(event.data, heard)) return false;
       this.#heard.set(threadId, { seq, time });
       this.#heard.touch(threadId);
       return true;

@@ -2,8 +2,21 @@ import type { ApprovalDecision, EventBody, Item, Turn } from "@harnesskit/protoc
 import { approvalResolved } from "./approval-flow.ts";
 import type { OpenItem, ThreadState } from "./thread-state.ts";
 
+/** Why what an earlier server left open has no end of its own. */
+export const serverStopped = "The server stopped before this ended.";
+
 /** What was answered about calls, by the ids of their items. */
-type Answers = ReadonlyMap<string, ApprovalDecision>;
+export type Answers = ReadonlyMap<string, ApprovalDecision>;
+
+/** The answers among completed items. */
+export const answersIn = (completed: readonly Item[]): Answers => {
+  const answers = new Map<string, ApprovalDecision>();
+  for (const item of completed) {
+    const approval = item.type === "approval" ? item.data : undefined;
+    if (approval?.toolItemId && approval.decision) answers.set(approval.toolItemId, approval.decision);
+  }
+  return answers;
+};
 
 /** The item as it ends when it will not be completed. `why` goes into its reason, if it has one. */
 const ended = ({ item, streamed }: OpenItem, why: string, answers: Answers): Item => {
@@ -44,11 +57,7 @@ export const closeOpenItems = (
   reason: string,
   completed: readonly Item[],
 ): EventBody[] => {
-  const answers = new Map<string, ApprovalDecision>();
-  for (const item of completed) {
-    const approval = item.type === "approval" ? item.data : undefined;
-    if (approval?.toolItemId && approval.decision) answers.set(approval.toolItemId, approval.decision);
-  }
+  const answers = answersIn(completed);
   return open.flatMap((entry): EventBody[] => {
     const item = ended(entry, why, answers);
     const { threadId, turnId, itemId, type } = item;

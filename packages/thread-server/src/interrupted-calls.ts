@@ -1,6 +1,6 @@
 import type { ItemData } from "@harnesskit/protocol/threads";
 import type { Tool } from "@harnesskit/wire/tool";
-import { closeOpenItems } from "./close-open-items.ts";
+import { answersIn, closeOpenItems, serverStopped } from "./close-open-items.ts";
 import type { Turn } from "./turn.ts";
 
 /** A call that was made and has no recorded end. */
@@ -22,24 +22,21 @@ export const closeInterruptedCalls = async (
   tools: readonly Tool[],
 ): Promise<readonly InterruptedCall[]> => {
   const { openItems, history } = session.state;
-  const approvals = history.flatMap((item) => (item.type === "approval" ? (item.data ?? []) : []));
-  const answerTo = (itemId: string) =>
-    approvals.findLast(({ toolItemId }) => toolItemId === itemId)?.decision;
+  const answers = answersIn(history);
   const open = openItems.filter(({ item }) => item.turnId === turnId && item.type === "tool_exec");
   const repeatable: InterruptedCall[] = [];
   const rest = open.filter(({ item }) => {
     if (item.type !== "tool_exec" || !item.data) return true;
     const { itemId, data } = item;
-    const answer = answerTo(itemId);
+    const answer = answers.get(itemId);
     if (answer === "reject") return true;
     const hasNotBegun = data.status === "pending" && (answer === undefined || data.deferred === true);
     if (!hasNotBegun && !isRepeatable(tools.find(({ name }) => name === data.tool))) return true;
     repeatable.push({ itemId, data });
     return false;
   });
-  const why = "The server stopped before this ended.";
   await Promise.all(
-    closeOpenItems(rest, why, "interrupted", history).map((body) => session.log.append(body)),
+    closeOpenItems(rest, serverStopped, "interrupted", history).map((body) => session.log.append(body)),
   );
   return repeatable;
 };

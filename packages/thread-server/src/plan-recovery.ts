@@ -5,6 +5,7 @@ import {
   endUnfinishedTurn,
   interrupted,
   questionChanged,
+  serverStopped,
 } from "./close-open-items.ts";
 import {
   isPendingIntact,
@@ -33,8 +34,6 @@ interface GoesOn {
   readonly attempt?: number;
 }
 
-const reason = "The server stopped before this ended.";
-
 /**
  * Plans how the open turn of a stored thread goes on: it waits on if all that its questions need is there and unchanged. One that waits
  * for nothing ends with one `turn.error`, or goes on from its last step, as `interruptedTurns` says. It ends, too, where the thread's directory
@@ -58,7 +57,7 @@ export const planRecovery = async (session: ThreadSession): Promise<RecoveryPlan
   const isKept = ({ itemId, type }: Item) =>
     waits.has(itemId) || (isRetried && (type === "tool_exec" || type === "user_message"));
   const rest = state.openItems.filter(({ item }) => !isKept(item));
-  const endings = closeOpenItems(rest, reason, "interrupted", state.history);
+  const endings = closeOpenItems(rest, serverStopped, "interrupted", state.history);
   if (pending) return { endings, goesOn: { pending, request } };
   const attempt = state.attempts + 1;
   if (attempt > limits.maxTurnAttempts || isWithheld(state)) return end(interrupted);

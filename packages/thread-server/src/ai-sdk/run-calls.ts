@@ -1,8 +1,8 @@
 import type { Item } from "@harnesskit/protocol/threads";
-import { defined } from "@harnesskit/wire/json";
 import { type MediaPlace, toModelOutput } from "@harnesskit/wire/model";
 import type { FilePart, ModelMessage, ToolResultPart } from "ai";
 import { toJsonObject } from "../recorded-calls.ts";
+import { shownOf } from "../shown-call.ts";
 import type { ToolOutcome, ToolRequest, TurnContext } from "../turn-runner.ts";
 import { toToolResult } from "./model-messages.ts";
 
@@ -85,19 +85,11 @@ export const finishedHistory = async (turn: TurnContext): Promise<readonly Item[
   );
   const rest = last.calls.filter(({ callId }) => callId === undefined || !known.has(callId));
   const outcomes = await makeCalls(turn, rest);
-  const items = rest.map(({ callId, tool, input, providerMetadata, index: place }, index): Item => {
+  const items = rest.map((call, index): Item => {
     const { modelOutput: _shown, ...outcome } = outcomes[index] as ToolOutcome;
-    const asked = {
-      tool,
-      input: toJsonObject(input),
-      callId,
-      step: last.step,
-      index: place,
-      providerMetadata,
-    };
-    const data = defined(asked);
-    const itemId = callId ?? `${turnId}_${index}`;
-    return { itemId, threadId: thread.threadId, turnId, type: "tool_exec", data: { ...data, ...outcome } };
+    const shown = shownOf({ ...call, step: last.step }, toJsonObject(call.input));
+    const itemId = call.callId ?? `${turnId}_${index}`;
+    return { itemId, threadId: thread.threadId, turnId, type: "tool_exec", data: { ...shown, ...outcome } };
   });
   return [...history, ...items];
 };
