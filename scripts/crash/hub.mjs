@@ -105,7 +105,8 @@ try {
     // What is pressed while the hub is away is kept by the page, also over the end of the browser.
     if (kind === "hub" && browser !== undefined && random.chance(0.3)) {
       await sleep(random.next() * 2000);
-      if (random.chance(0.5)) {
+      // As many die as were asked for.
+      if (random.chance(0.5) && round + 1 < kills) {
         await killBrowser();
         round++;
       }
