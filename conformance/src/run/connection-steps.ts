@@ -107,7 +107,9 @@ export const file: DoStep = async ({ step, within }: ReadyStep, context: StepCon
     try {
       return await fileContent(join(context.folder, String(step.file)));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT" || performance.now() > dueAt)
+      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+      if (isMissing && step.optional === true) return { text: "", lines: [] };
+      if (!isMissing || performance.now() > dueAt)
         throw new Unmet(`the file ${String(step.file)} is not in the folder of the target`);
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
