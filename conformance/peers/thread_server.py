@@ -228,6 +228,9 @@ class Server:
         if running is None:
             data = {"reason": "already_resolved", "by": "client"} if request_id in self.resolved else None
             raise Refused(-32004, "there is no such approval", data)
+        # Answered: what answers it again, before the turn goes on, is too late.
+        running.request_id = None
+        self.resolved.add(request_id)
 
         def after() -> None:
             with running.changed:
