@@ -87,10 +87,13 @@ const judge = (
   requirement: Requirement,
   scenarios: readonly ScenarioResult[],
 ): RequirementResult | undefined => {
-  const checks = scenarios.flatMap(({ name, checks: all }) =>
-    all.filter(({ ids }) => ids.includes(requirement.id)).map((check) => ({ scenario: name, ...check })),
+  const all = scenarios.flatMap(({ name, checks: each }) =>
+    each.filter(({ ids }) => ids.includes(requirement.id)).map((check) => ({ scenario: name, ...check })),
   );
-  if (checks.length === 0) return undefined;
+  if (all.length === 0) return undefined;
+  // What cannot be seen of this kind of target does not count where something else was seen.
+  const seen = all.filter(({ isUnseen }) => isUnseen !== true);
+  const checks = seen.length > 0 ? seen : all;
   const unmet = checks.filter(({ verdict }) => verdict === "unmet");
   const unjudged = checks.filter(({ verdict }) => verdict === "unjudged");
   const broken = unmet.length > 0 ? brokenNeed(requirement, scenarios) : undefined;
