@@ -86,6 +86,7 @@ export const openThreadService = async (
   const runner = createLazyRunner({
     model: createModelChooser({ defaultModel, env: process.env }),
     onWorking: () => void core.start(),
+    notes: ({ thread }) => core.endedCommands(thread.threadId),
     onRetry: (reason) => note(`the model is asked again: ${oneLine(reason, 1000)}`),
     ...contextOf(process.env),
   });
