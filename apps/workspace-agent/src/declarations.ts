@@ -7,6 +7,9 @@ import { maxCommandTimeoutMs, maxGlobLength, maxPatternLength } from "./limits.t
 /** The id of the agent, as in its manifest: the part of its tools' ids before the slash. */
 export const workspaceAgentId = "harnesskit.workspace";
 
+/** The variable that carries the further variables of commands to the agent's process: a JSON object of names and values. */
+export const passedVariablesName = "HARNESS_PASSED_VARIABLES";
+
 /** What running a tool may do. */
 export type ToolEffects = "read" | "write" | "execute";
 

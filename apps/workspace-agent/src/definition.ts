@@ -46,7 +46,7 @@ export interface WorkspaceToolDefinition<Input extends JsonObject, Output extend
   /** The canonical spelling of an input: equal for all inputs that mean the same, and for itself. Without any effect. */
   normalise(input: Input, context: CallContext): Promise<Input>;
   /** What a normalised input would change. Without any effect. */
-  preview?(input: Input, context: CallContext): Promise<Preview>;
+  preview?(input: Input, context: CallContext): Promise<Preview | undefined>;
   /** Does it. Takes a normalised input. Throws `ToolError` for every failure that is expected. */
   run(input: Input, context: RunContext): Promise<Output>;
 }

@@ -30,6 +30,8 @@ export interface AgentCoreOptions {
   readonly agents?: readonly string[] | undefined;
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean | undefined;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[] | undefined;
   /** The log that the user named, which the core closes. @default one of the user's state directory */
   readonly audit?: AuditSink | undefined;
   /** Where notes and failures go. @default standard error, in the name of the command */
@@ -68,6 +70,9 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     noted.add(line);
     note(line);
   };
+  for (const variable of options.passEnv ?? [])
+    if (process.env[variable] === undefined)
+      note(`--pass-env: ${variable} is not set, so no command sees it`);
   const own = workspaceAgent();
   const installed = options.installedAgents === false ? [] : await readEnabledAgents(note);
   const [sockets, others] = splitSpecs(specs);
@@ -87,7 +92,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const host = createAgentHost({
     agents: [own, ...agents],
     limits: workspaceCoreLimits,
-    environment: agentEnvironment(process.env),
+    environment: agentEnvironment(process.env, options.passEnv),
     version,
     knownTools: agents.length > 0 ? createKnownTools() : undefined,
     operatorCommand: "harness core",

@@ -25,6 +25,8 @@ export interface RunOptions extends PolicyOptions {
   readonly agents?: readonly string[];
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[];
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
   /** Go on with a turn of `thread` that was interrupted. @default it ends as interrupted */

@@ -37,7 +37,13 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
       : { command, timeoutMs };
   },
 
-  async run(input, { workspace, limits, env, signal, log, partialResult, commands, owner }) {
+  async preview(_, { env }) {
+    return env.length === 0 ? undefined : { text: passedOn(env), shownState: env.join(",") };
+  },
+
+  async run(input, { workspace, limits, env, signal, log, partialResult, commands, owner, shownState }) {
+    if (shownState !== undefined && shownState !== env.join(","))
+      throw new ToolError("tool.changed", "the command would see other variables than were shown");
     const timeoutMs = input.timeoutMs ?? (input.background ? undefined : limits.commandTimeoutMs);
     const request = {
       command: input.command,
@@ -66,6 +72,10 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
     throw failed;
   },
 };
+
+/** What a human judges beside the command. */
+const passedOn = (env: readonly string[]): string =>
+  `Beside the usual variables, the command sees ${env.join(", ")} of your environment.`;
 
 function commandFailure(
   { ended, signal, exitCode }: CommandResult,
