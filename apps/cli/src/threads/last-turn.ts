@@ -30,7 +30,7 @@ const readLastTurn = async (harness: string, threadId: string): Promise<readonly
 const isHeld = async (harness: string, threadId: string): Promise<boolean> => {
   try {
     const owner = await readFileLock(join(harness, "threads", threadId, "lock.json"));
-    return owner !== undefined && !isLockOwnerDead(owner);
+    return owner === "unreadable" || (owner !== undefined && !isLockOwnerDead(owner));
   } catch {
     return true;
   }
