@@ -11,14 +11,17 @@ import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judg
 import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
+import { askUser } from "../terminal/asker.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
+import { useInHub } from "../timeline/judgements.ts";
+import { View } from "../timeline/view.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
+import { ChatEvents } from "./chat-events.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-parts.ts";
-import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
@@ -75,7 +78,7 @@ export const chat = async (
   const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
   const judge = await openHubJudge({
     ...{ command: "chat", hub, workspace, version, note },
-    onBlocked: (call, id) => view.blocks(call, id),
+    onBlocked: (call, id) => events.blocks(call, id),
   });
   const core = await openAgentCore({
     command: "chat",
@@ -90,7 +93,9 @@ export const chat = async (
   const { graph: store } = opened;
   const terminal = createTerminal();
   const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
-  const view = new ChatView(terminal, spinner, await proseFor(terminal));
+  const openProse = await proseFor(terminal);
+  const view = new View({ terminal, spinner, openProse, showDone: false, policyUse: useInHub });
+  const events = new ChatEvents((event) => view.show(event));
   const waiting = new WaitingCalls(workspace, terminal.style);
   const graph = createChatGraph({
     model,
@@ -113,13 +118,21 @@ export const chat = async (
   });
   const history = () => storedHistory(store, sessionId);
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const ask = async (signal: AbortSignal, shown: readonly string[]) => {
+  const ask = (signal: AbortSignal, shown: readonly string[]) => {
     lines.releaseKeyboard();
-    const { askAnswer } = await import("../terminal/ask-answer.ts");
-    return askAnswer(signal, true, () => {}, { lines: shown, show: (part) => view.lines(part) });
+    const question = { lines: shown, takesReason: true, canWait: true };
+    return askUser(question, signal, { show: (part) => view.lines(part) });
   };
   const conversation = new Conversation({
-    ...{ sessionId, harness: judge?.conversations(harness) ?? harness, view, waiting, history },
+    ...{
+      sessionId,
+      harness: judge?.conversations(harness) ?? harness,
+      view,
+      events,
+      spinner,
+      waiting,
+      history,
+    },
     isNamed: options.session !== undefined,
     ask: isTerminal ? ask : undefined,
   });
@@ -129,7 +142,6 @@ export const chat = async (
     command: "harness chat",
     version,
     view,
-    style: terminal.style,
     spinner,
     asks: () => isTerminal && !lines.isReading,
     beforeAsk: () => lines.releaseKeyboard(),
@@ -157,7 +169,7 @@ export const chat = async (
   }
 };
 
-const reportPending = async (conversation: Conversation, view: ChatView, again: string): Promise<boolean> => {
+const reportPending = async (conversation: Conversation, view: View, again: string): Promise<boolean> => {
   const { own, others } = await conversation.pendingCounts();
   if (own > 0)
     view.warn(own === 1 ? "1 call waits for your approval." : `${own} calls wait for your approval.`);

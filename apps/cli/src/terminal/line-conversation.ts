@@ -1,5 +1,5 @@
 import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
-import type { ConversationView } from "./conversation-view.ts";
+import type { View } from "../timeline/view.ts";
 import { type ChatCommand, chatHelp, LineReader, parseChatLine } from "./line-reader.ts";
 import { oneLine } from "./text.ts";
 
@@ -21,7 +21,7 @@ export interface LineActions {
  */
 export class LineConversation {
   readonly isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  readonly #view: ConversationView;
+  readonly #view: View;
   readonly #actions: LineActions;
   readonly #isOneMessage: boolean;
   #reader: LineReader | undefined;
@@ -30,7 +30,7 @@ export class LineConversation {
   #isReading = false;
 
   /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
-  constructor(view: ConversationView, actions: LineActions, isOneMessage = false) {
+  constructor(view: View, actions: LineActions, isOneMessage = false) {
     this.#view = view;
     this.#actions = actions;
     this.#isOneMessage = isOneMessage;
