@@ -2,7 +2,7 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { LossReport } from "../src/index.ts";
+import type { LossReport } from "../src/loss-report.ts";
 import { clientOf, connected, poll } from "./support/client.ts";
 import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
 import { handshakeResult } from "./support/samples.ts";

@@ -5,13 +5,9 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import {
-  type CallOptions,
-  type CoreOptions,
-  createMemoryDirectives,
-  type Directive,
-  type DirectiveRequest,
-} from "../src/index.ts";
+import type { DirectiveRequest } from "../src/directives/directive-request.ts";
+import { createMemoryDirectives } from "../src/directives/directives.ts";
+import type { CallOptions, CoreOptions, Directive } from "../src/index.ts";
 import { connected, echoTool, openCore } from "./support/scripted-agent.ts";
 
 const tools = [

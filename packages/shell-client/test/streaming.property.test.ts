@@ -4,7 +4,8 @@ import { createFaultyTransport, createMemoryTransport, type Fault } from "@harne
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { EngineCall, EngineEndpoint, ShellStreamEvent } from "../src/index.ts";
+import type { EngineCall } from "../src/engine.ts";
+import type { EngineEndpoint, ShellStreamEvent } from "../src/index.ts";
 import { createShellClient } from "../src/index.ts";
 import { streamingEngine } from "./streaming-support.ts";
 import { say } from "./support.ts";
