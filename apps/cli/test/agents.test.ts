@@ -6,7 +6,8 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { readEnabledAgents } from "../src/agents/enabled-agents.ts";
 import { resolveMcpAgent } from "../src/agents/mcp-run.ts";
 import { callingProvider } from "./support/calling-provider.ts";
-import { type HarnessEnd, harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { type HarnessEnd, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 const require = createRequire(import.meta.url);

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 /** A thread whose run was killed with kill -9 while its command was running. */
 const killedRun = async () => {

@@ -5,7 +5,8 @@ import { JudgedCounts } from "../src/timeline/judgements.ts";
 import { errorWord, RefusedCalls } from "../src/timeline/outcomes.ts";
 import { Timeline } from "../src/timeline/timeline.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
-import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const command =
   'ANTHROPIC_API_KEY=KEY harness run --model anthropic:claude-sonnet-4-5 "describe this repository"';

@@ -7,7 +7,8 @@ import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness } from "@harnesskit/policy";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPolicy } from "../src/ahp/policy-file.ts";
-import { type HarnessEnd, harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { type HarnessEnd, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const policy = `version: 1
 name: table

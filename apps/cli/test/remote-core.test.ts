@@ -4,7 +4,8 @@ import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeAgent, makeDirectory, signingTool } from "./support/agents.ts";
-import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
 const agentId = "com.example.far";

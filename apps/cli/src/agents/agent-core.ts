@@ -11,6 +11,7 @@ import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-age
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { isDebugging, logFailure } from "../cli-error.ts";
 import { thisUser } from "../core/core-files.ts";
+import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationGrants } from "./conversation-grants.ts";
 import { readEnabledAgents } from "./enabled-agents.ts";
@@ -56,7 +57,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const { command, version, agents: specs = [], audit } = options;
   const origin = { callerId: `harness.${command}`, actor: { type: "human", id: thisUser() } as const };
   const { note, error: onError } = options.reports ?? {
-    note: (line: string) => void process.stderr.write(`harness ${command}: ${line}\n`),
+    note: (line: string) => void io().stderr.write(`harness ${command}: ${line}\n`),
     error: (error: unknown) => logFailure(`harness ${command}`, error),
   };
   const noted = new Set<string>();
@@ -84,7 +85,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const host = createAgentHost({
     agents: [own, ...agents],
     limits: workspaceCoreLimits,
-    environment: agentEnvironment(process.env),
+    environment: agentEnvironment(io().env),
     version,
     knownTools: agents.length > 0 ? createKnownTools() : undefined,
     operatorCommand: "harness core",
@@ -92,7 +93,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,
     onNote: note,
     onOutput(line, agentId) {
-      if (isDebugging()) process.stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
+      if (isDebugging()) io().stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
       const about = aboutMcpTool.exec(line)?.[1];
       if (about !== undefined) noteOnce(`the agent ${oneLine(agentId, 200)}: ${oneLine(about, 1000)}`);
     },

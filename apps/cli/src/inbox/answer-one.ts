@@ -1,5 +1,6 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
 import { type HubClient, HubError } from "@harnesskit/hub/client";
+import { io } from "../io.ts";
 import { askApproval, type ShownQuestion } from "../terminal/keyboard.ts";
 import { oneLine } from "../terminal/text.ts";
 import { shownWhole } from "../timeline/approval-lines.ts";
@@ -24,7 +25,7 @@ export const answerOne = async (
   record: ApprovalRecord,
   signal: AbortSignal,
   shown: ShownQuestion,
-  output: NodeJS.WriteStream = process.stdout,
+  output: NodeJS.WriteStream = io().stdout,
 ): Promise<string | undefined> => {
   const { isWhole } = presentApproval(record, shownWhole);
   const always: { value: Choice; label: string; hint: string }[] = isWhole

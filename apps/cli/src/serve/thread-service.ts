@@ -8,6 +8,7 @@ import {
 import { openAgentCore } from "../agents/agent-core.ts";
 import { openNamedAuditLog } from "../audit/audit-logs.ts";
 import { describeFailure, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { toLocation } from "../store/location.ts";
 import { type PolicyOptions, toPolicyChoice } from "../supervision/policy-choice.ts";
 import { openSupervision, type Supervision } from "../supervision/supervision.ts";
@@ -84,10 +85,10 @@ export const openThreadService = async (
   });
   defer(() => core.close());
   const runner = createLazyRunner({
-    model: createModelChooser({ defaultModel, env: process.env }),
+    model: createModelChooser({ defaultModel, env: io().env }),
     onWorking: () => void core.start(),
     onRetry: (reason) => note(`the model is asked again: ${oneLine(reason, 1000)}`),
-    ...contextOf(process.env),
+    ...contextOf(io().env),
   });
   const { store, close } = await openThreads(options.store, workspace, detail);
   defer(close);

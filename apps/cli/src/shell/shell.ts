@@ -8,6 +8,7 @@ import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.t
 import { findHub } from "../hub/find-hub.ts";
 import { followQuestions } from "../hub/follow-questions.ts";
 import { noteInterruption } from "../interruption.ts";
+import { io } from "../io.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
@@ -117,7 +118,7 @@ export const shell = async (
   if (timeout < 1 || timeout > maxTimeoutSeconds) {
     throw usageError(`--timeout: a number from 1 to ${maxTimeoutSeconds}`);
   }
-  const hasTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const hasTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
   const mode = modeOf(options.approve, hasTerminal);
   const timeoutMs = timeout * 1000;
   const running = await engineOf(options);
@@ -128,10 +129,10 @@ export const shell = async (
   const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
   const again = oneLine(resumeCommand(url, sessionId, tokenFile), 1_200);
   const terminal = createTerminal();
-  const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
+  const spinner = canSpin(io().stdout) ? new Spinner() : undefined;
   const view = new ShellView(terminal, await proseFor(terminal));
   // A program that reads the output gets answers alone.
-  if (canSpin(process.stdout)) view.preview = new StreamPreview(terminal, () => process.stdout.rows || 24);
+  if (canSpin(io().stdout)) view.preview = new StreamPreview(terminal, () => io().stdout.rows || 24);
   // The two need each other: a question takes the keyboard from the reader of lines.
   const beforeAsk = () => lines.releaseKeyboard();
   const approver = new ShellApprover({
@@ -145,7 +146,7 @@ export const shell = async (
   });
   const tell = (line: string) => {
     view.breakLine();
-    process.stderr.write(`harness shell: ${line}\n`);
+    io().stderr.write(`harness shell: ${line}\n`);
   };
   const conversation = new ShellConversation({
     engine: exchange,
