@@ -62,6 +62,9 @@ export const checkHarnessDirectory = async (workspace: string): Promise<void> =>
 /** Where the threads of a directory lie. */
 export const harnessDirectory = (workspace: string): string => join(workspace, ".harness");
 
+/** The user's key that seals `always` answers. */
+export const grantKeyPath = (): string => stateDirectory("grants.key");
+
 /** The event log of a thread. */
 export const logFile = (workspace: string, threadId: string): string =>
   join(harnessDirectory(workspace), "threads", threadId, "events.jsonl");

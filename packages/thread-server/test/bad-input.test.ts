@@ -1,6 +1,7 @@
 import { HarnessError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import {
   createMemoryThreadStore,
   createThreadServer,
@@ -52,7 +53,7 @@ describe("what is no request", () => {
         client.wire.writeRaw("\n");
         await expectAlive(client);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(20) },
     );
   });
 });

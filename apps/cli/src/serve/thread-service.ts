@@ -13,7 +13,7 @@ import { toLocation } from "../store/location.ts";
 import { type PolicyOptions, toPolicyChoice } from "../supervision/policy-choice.ts";
 import { openSupervision, type Supervision } from "../supervision/supervision.ts";
 import { oneLine } from "../terminal/text.ts";
-import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { agents, createLazyRunner } from "./agent-loop.ts";
 import { checkedModel, contextOf, createModelChooser } from "./models.ts";
 
@@ -116,7 +116,11 @@ const openThreads = async (
   note: (line: string) => void,
 ): Promise<{ readonly store: ThreadStore; readonly close: () => Promise<void> }> => {
   if (given === undefined) {
-    const store = createFileThreadStore({ root: harnessDirectory(workspace), onError: toldOnce(note) });
+    const store = createFileThreadStore({
+      root: harnessDirectory(workspace),
+      grantKeyPath: grantKeyPath(),
+      onError: toldOnce(note),
+    });
     return { store, close: () => store.close() };
   }
   const location = toLocation(given);

@@ -20,7 +20,7 @@ import { HarnessError, systemClock } from "@harnesskit/wire";
 import { io } from "../io.ts";
 import { threadNotFound } from "../run/failures.ts";
 import { oneLine } from "../terminal/text.ts";
-import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 
 const maxNamed = 5;
 
@@ -61,6 +61,7 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => 
   const unreadable = new Set<string>();
   const store: ThreadStore = createFileThreadStore({
     root: harnessDirectory(workspace),
+    grantKeyPath: grantKeyPath(),
     onError: (_, { threadId }) => unreadable.add(threadId),
   });
   return {
