@@ -7,6 +7,9 @@ import { maxCommandTimeoutMs, maxGlobLength, maxPatternLength } from "./limits.t
 /** The id of the agent, as in its manifest: the part of its tools' ids before the slash. */
 export const workspaceAgentId = "harnesskit.workspace";
 
+/** The variable that carries the further variables of commands to the agent's process: a JSON object of names and values. */
+export const passedVariablesName = "HARNESS_PASSED_VARIABLES";
+
 /** What running a tool may do. */
 export type ToolEffects = "read" | "write" | "execute";
 
@@ -72,8 +75,8 @@ export const bashDeclaration = declare(
   "execute",
   "Runs a shell command that starts in the workspace directory. There is NO sandbox: the command has the rights of " +
     "the user who runs this program, in the whole system and network. Standard input is empty, few environment " +
-    "variables are passed on, and processes that are left in the background are ended when the shell ends. Long output " +
-    "keeps its start and end.",
+    "variables are passed on, and processes that are left in the background are ended when the shell ends: start a " +
+    "server or a watcher with `background` instead. Long output keeps its start and end.",
   {
     command: WellFormedSchema.min(1)
       .refine((command) => !command.includes("\0"), { error: "contains a NUL character" })
@@ -87,11 +90,57 @@ export const bashDeclaration = declare(
       .max(maxCommandTimeoutMs)
       .exactOptional()
       .describe(
-        "Time after which the command is ended, in milliseconds; 120000 if left out and not set up otherwise",
+        "Time after which the command is ended, in milliseconds; 120000 if left out and not set up otherwise, none in the background",
+      ),
+    background: z
+      .boolean()
+      .exactOptional()
+      .describe(
+        "Start it and go on: it outlives this call and this turn. Returns an `id` for `commands`, `command_input` and `command_stop`",
       ),
   },
 );
 export type BashInput = z.infer<typeof bashDeclaration.input>;
+
+const CommandIdSchema = z.string().min(1).max(100).describe("The `id` that bash returned for it");
+
+export const commandsDeclaration = declare(
+  "commands",
+  "read",
+  "Shows the commands that this conversation started in the background, with their output so far and how they ended: " +
+    "one of them by its `id`, after waiting for its end where `waitMs` is given, or all. Long output keeps its start and end.",
+  {
+    id: CommandIdSchema.exactOptional(),
+    waitMs: z
+      .int()
+      .min(0)
+      .max(maxCommandTimeoutMs)
+      .exactOptional()
+      .describe("How long to wait for its end, in milliseconds; not at all if left out"),
+  },
+);
+export type CommandsInput = z.infer<typeof commandsDeclaration.input>;
+
+export const commandInputDeclaration = declare(
+  "command_input",
+  "execute",
+  "Writes to the standard input of a command in the background.",
+  {
+    id: CommandIdSchema,
+    text: WellFormedSchema.max(65_536).describe("What is written, as it is: end a line with a line feed"),
+    end: z.boolean().exactOptional().describe("Close its standard input after that"),
+  },
+);
+export type CommandInputInput = z.infer<typeof commandInputDeclaration.input>;
+
+// It ends only what a human has allowed this conversation to start, which no one needs to be asked about again.
+export const commandStopDeclaration = declare(
+  "command_stop",
+  "read",
+  "Ends a command in the background with all that it started.",
+  { id: CommandIdSchema },
+);
+export type CommandStopInput = z.infer<typeof commandStopDeclaration.input>;
 
 export const readDeclaration = declare(
   "read",
@@ -183,6 +232,9 @@ const declarations: readonly ToolDeclaration[] = [
   editDeclaration,
   globDeclaration,
   grepDeclaration,
+  commandsDeclaration,
+  commandInputDeclaration,
+  commandStopDeclaration,
 ];
 
 /** The tool that inspects a call of another tool before it is made. */
@@ -199,6 +251,22 @@ export const prepareDeclaration = {
     input: z.unknown().describe("Its input, as the model wrote it"),
   }),
 };
+
+/** The tool by which a host learns which commands in the background have ended since their conversation last heard of them. */
+export const endedCommandsToolName = "ended_commands";
+
+/** What `ended_commands` returns. */
+export const EndedCommandsSchema = z.object({
+  commands: z.array(
+    z.object({
+      id: z.string(),
+      command: z.string(),
+      exitCode: z.number().nullable(),
+      signal: z.string().exactOptional(),
+      stopped: z.literal(true).exactOptional(),
+    }),
+  ),
+});
 
 /** What `prepare` returns. */
 export const PreparedSchema = z.object({
@@ -229,7 +297,7 @@ export interface WorkspaceToolInfo {
   readonly effects: ToolEffects;
 }
 
-/** bash, read, write, edit, glob and grep, as a model sees them. */
+/** The tools as a model sees them. */
 export const workspaceTools: readonly WorkspaceToolInfo[] = declarations.map(
   ({ name, description, effects, input }) => ({
     name,

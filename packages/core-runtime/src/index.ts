@@ -15,7 +15,6 @@ export {
   launchTimes,
 } from "./core-limits.ts";
 export type { CoreOptions } from "./core-options.ts";
-export type { CoreStats } from "./core-stats.ts";
 export { type Directive, DirectiveSchema } from "./directives/directive.ts";
 export type { DirectiveRequest } from "./directives/directive-request.ts";
 export {
@@ -30,17 +29,15 @@ export type { DirectiveRefusal } from "./directives/judge-directive.ts";
 export type { ToolInfo } from "./judge-tool.ts";
 export type { OutputStream } from "./launch/agent-process.ts";
 export {
-  AgentExistsError,
   type AgentExit,
   type AgentReason,
   type AgentReasonCode,
   AgentStartError,
   type AgentStartErrorOptions,
   AgentsNotReadyError,
-  CoreStoppedError,
+  LaunchError,
   ManifestError,
   type ManifestErrorCode,
-  UnknownAgentError,
 } from "./launch/errors.ts";
 export type { AgentOutput, LaunchOptions, StartCoreOptions } from "./launch/launch-options.ts";
 export type { LaunchedAgent } from "./launch/launched-agent.ts";
