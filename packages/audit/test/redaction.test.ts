@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { createMemoryAuditSink, createRedactor } from "../src/index.ts";
 
@@ -84,7 +85,7 @@ describe("shapes of secrets", () => {
           expect(recorded).not.toContain(secret);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -226,7 +227,7 @@ describe("registered secrets", () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   });
 

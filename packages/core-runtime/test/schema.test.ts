@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { coreLimits } from "../src/core-limits.ts";
 import { toSafeSchema } from "../src/safe-schema.ts";
@@ -233,7 +234,7 @@ describe("a schema of unknown origin", () => {
         const problem = validators.check({ digest: `p${digests++}`, safe }, value);
         expect(problem === undefined || typeof problem.message === "string").toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60) },
     );
   });
 });

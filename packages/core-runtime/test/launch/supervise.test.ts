@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../../scripts/lib/nightly.ts";
 import { backoffMs, type RestartSettings, restartSettings } from "../../src/launch/restart-policy.ts";
 import { supervise } from "../../src/launch/supervise.ts";
 import {
@@ -325,7 +326,7 @@ describe("the supervision of an agent, in any order of events", () => {
           look(before);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60) },
     );
   });
 });
