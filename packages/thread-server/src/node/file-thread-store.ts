@@ -217,7 +217,6 @@ class FileThreadStore implements ThreadStore {
   async close(): Promise<void> {
     const all = [...this.#held].map(([threadId, held]) => this.#release(threadId, held));
     const ends = await Promise.allSettled(all);
-    this.#index.flush();
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 
