@@ -11,7 +11,6 @@ export { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 export type { UnattendedPolicy } from "./approval-flow.ts";
 export type { ThreadConnectOptions } from "./connections.ts";
 export { ThreadStoreError, type ThreadStoreErrorCode, TurnError, type TurnErrorCode } from "./errors.ts";
-export type { FlushPolicy } from "./event-log.ts";
 export {
   askGate,
   type FinalVerdict,
