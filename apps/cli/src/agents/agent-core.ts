@@ -14,6 +14,7 @@ import { thisUser } from "../core/core-files.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationGrants } from "./conversation-grants.ts";
 import { readEnabledAgents } from "./enabled-agents.ts";
+import { createEndedCommands, type EndedCommands } from "./ended-commands.ts";
 import { createKnownTools } from "./known-tools.ts";
 import { resolveAgents } from "./resolve-agents.ts";
 import { workspaceAgent } from "./workspace-agent.ts";
@@ -29,6 +30,8 @@ export interface AgentCoreOptions {
   readonly agents?: readonly string[] | undefined;
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean | undefined;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[] | undefined;
   /** The log that the user named, which the core closes. @default one of the user's state directory */
   readonly audit?: AuditSink | undefined;
   /** Where notes and failures go. @default standard error, in the name of the command */
@@ -39,6 +42,8 @@ export interface AgentCoreOptions {
 
 /** The tools of a conversation, and the core that runs their agents. */
 export interface AgentCore {
+  /** What the model is told of its commands in the background as a turn begins. */
+  readonly endedCommands: EndedCommands["note"];
   /** The workspace tools, and those of the agents. Waits, within a bound, for agents whose tools are not known from their last run. */
   tools(options?: { readonly signal?: AbortSignal }): Promise<readonly ThreadTool[]>;
   /** Starts the agents where they do not run yet. */
@@ -65,6 +70,9 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     noted.add(line);
     note(line);
   };
+  for (const variable of options.passEnv ?? [])
+    if (process.env[variable] === undefined)
+      note(`--pass-env: ${variable} is not set, so no command sees it`);
   const own = workspaceAgent();
   const installed = options.installedAgents === false ? [] : await readEnabledAgents(note);
   const [sockets, others] = splitSpecs(specs);
@@ -84,7 +92,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const host = createAgentHost({
     agents: [own, ...agents],
     limits: workspaceCoreLimits,
-    environment: agentEnvironment(process.env),
+    environment: agentEnvironment(process.env, options.passEnv),
     version,
     knownTools: agents.length > 0 ? createKnownTools() : undefined,
     operatorCommand: "harness core",
@@ -99,11 +107,13 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     onError,
   });
   const maxTools = maxToolsOf(options.models);
-  const workspaceTools = createWorkspaceTools(host, origin);
+  const ended = createEndedCommands(host);
+  const workspaceTools = createWorkspaceTools(ended.host, origin);
   const foreign = (from: ToolHost) =>
     createAgentTools({ ...origin, host: from, without: [workspaceAgentId], onNote: note });
   const sources = [...(agents.length === 0 ? [] : [foreign(host)]), ...cores.map(foreign)];
   return {
+    endedCommands: ended.note,
     async tools(listing) {
       const all = await Promise.all(sources.map((source) => source(listing)));
       return atMost(maxTools, withoutDoubles([...workspaceTools, ...all.flat()], noteOnce), noteOnce);

@@ -31,11 +31,17 @@ export interface ChatOptions extends HubOptions {
   readonly agents?: readonly string[];
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[];
 }
 
 const system =
   "You talk with a user in a terminal. Your tools work in the user's directory. What writes or executes is shown to the " +
   "user first and runs only when it is approved; a call that was rejected was not run.";
+
+/** Said where no hub judges: a conversation has no policy of its own. */
+const noPolicyNote =
+  "no hub judges, so no policy is in force: only you are asked, before what writes or executes (harness hub starts one)";
 
 const newSessionId = (): string => randomId("chat").slice(0, "chat_".length + 8);
 
@@ -46,14 +52,15 @@ const storedHistory = async (store: GraphStore, sessionId: string): Promise<read
 
 const resumeCommand = (
   sessionId: string,
-  { store, hub, agents = [], installedAgents = true }: ChatOptions,
+  { store, hub, agents = [], installedAgents = true, passEnv = [] }: ChatOptions,
   workspace: string,
 ): string => {
   const where = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
   const kept = store === undefined ? "" : ` --store ${shellWord(store)}`;
   const judge = hub === undefined ? "" : hub === false ? " --no-hub" : ` --hub ${shellWord(hub)}`;
   const used = agents.map((agent) => ` --agents ${shellWord(agent)}`).join("");
-  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${judge}${used}${installedAgents ? "" : " --no-installed-agents"}`;
+  const passed = passEnv.length === 0 ? "" : ` --pass-env ${passEnv.join(",")}`;
+  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${judge}${used}${passed}${installedAgents ? "" : " --no-installed-agents"}`;
 };
 
 /** `harness chat`: a conversation at the terminal, or with the lines of standard input. */
@@ -64,7 +71,7 @@ export const chat = async (
   const sessionId = options.session ?? newSessionId();
   const workspace = await workspaceDirectory(options.cwd);
   const model = await openModel(options.model);
-  const { agents, installedAgents, hub } = options;
+  const { agents, installedAgents, passEnv, hub } = options;
   const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
   const judge = await openHubJudge({
     ...{ command: "chat", hub, workspace, version, note },
@@ -76,6 +83,7 @@ export const chat = async (
     models: [options.model],
     agents,
     installedAgents,
+    passEnv,
   });
   const location = conversationsIn(options, workspace);
   const opened = await openConversations(location, "harness chat");
@@ -132,6 +140,7 @@ export const chat = async (
     view.note(
       `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
     );
+    if (judge === undefined) view.note(noPolicyNote);
     void core.start();
     await conversation.open();
     await lines.follow(() => questions?.answered());

@@ -7,6 +7,7 @@ import {
   installedAgentsOption,
   loads,
   modelForms,
+  passEnvOption,
   sessionOption,
 } from "./options.ts";
 import { storeOption } from "./store.ts";
@@ -20,6 +21,7 @@ export const addChat = (program: Command, context: CommandContext): void => {
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
+    .addOption(passEnvOption())
     .addOption(storeOption("where conversations are kept (default: .harness/chat.sqlite in --cwd)"))
     .addHelpText(
       "after",

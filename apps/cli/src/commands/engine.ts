@@ -7,6 +7,7 @@ import {
   installedAgentsOption,
   loads,
   modelForms,
+  passEnvOption,
   portNumber,
   severalTimes,
 } from "./options.ts";
@@ -35,6 +36,7 @@ export const addEngine = (program: Command, context: CommandContext): void => {
     )
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
+    .addOption(passEnvOption())
     .addOption(storeOption("where conversations are kept (default: .harness/chat.sqlite in --cwd)"))
     .option("--open", "serve a page that talks with this engine, and open it in your browser")
     .option("--quiet", "no line for each request")

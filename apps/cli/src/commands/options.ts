@@ -81,6 +81,19 @@ export const agentsOption = (): Option =>
 export const installedAgentsOption = (): Option =>
   new Option("--no-installed-agents", "without the agents that are installed and enabled (harness agents)");
 
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Variables of this environment that commands see. */
+export const passEnvOption = (): Option =>
+  new Option(
+    "--pass-env <names>",
+    "environment variables that commands see beside PATH, HOME and a few others, separated by commas, such as SSH_AUTH_SOCK,HTTPS_PROXY; each question about a command names them",
+  ).argParser((text) => {
+    const names = [...new Set(text.split(",").map((name) => name.trim()))];
+    if (names.every((name) => variableName.test(name))) return names;
+    throw invalidValue("--pass-env", text, "names of environment variables, separated by commas");
+  });
+
 export const maxSessionIdLength = 200;
 
 /** Continues a conversation. */

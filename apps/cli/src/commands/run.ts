@@ -8,6 +8,7 @@ import {
   installedAgentsOption,
   loads,
   modelForms,
+  passEnvOption,
   retryOption,
   severalTimes,
 } from "./options.ts";
@@ -25,6 +26,7 @@ export const addRun = (program: Command, context: CommandContext): void => {
     .option("--agent <name>", "code, which may change things, or ask, which only reads (default: code)")
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
+    .addOption(passEnvOption())
     .addOption(
       new Option(
         "--approve <how>",
@@ -51,6 +53,7 @@ export const addRun = (program: Command, context: CommandContext): void => {
         "cwd",
         "agents",
         "installedAgents",
+        "passEnv",
         "policy",
         "hub",
         "ahp",

@@ -7,6 +7,7 @@ import {
   cwdOption,
   installedAgentsOption,
   modelForms,
+  passEnvOption,
   severalTimes,
   whenBusy,
 } from "./options.ts";
@@ -21,6 +22,7 @@ export const addServe = (program: Command, context: CommandContext): void => {
     .option("--model <spec>", `the model of a turn that names none: ${modelForms}`, "offline")
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
+    .addOption(passEnvOption())
     .option(
       "--listen <endpoint>",
       "also serve on a Unix socket, unix:PATH; can be given several times",

@@ -99,6 +99,8 @@ export interface EngineOptions extends HubOptions {
   readonly agents?: readonly string[];
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[];
 }
 
 const name = "harness engine";
@@ -149,7 +151,7 @@ export const engine = (
     const tell = (what: string, cause: unknown) => log.say(describeFailure(what, cause));
     const stopped = createDeferred<void>();
     defer(onStopSignals(() => stopped.resolve()));
-    const { agents, installedAgents, hub } = options;
+    const { agents, installedAgents, passEnv, hub } = options;
     const note = (line: string) => log.say(line);
     const judge = await openHubJudge({
       ...{ command: "engine", hub, workspace, version, note },
@@ -164,6 +166,7 @@ export const engine = (
       models: [options.model],
       agents,
       installedAgents,
+      passEnv,
     });
     defer(() => core.close());
     const { graph: store, continuations, close } = await openConversations(location, name);

@@ -27,6 +27,8 @@ export interface ThreadServiceOptions extends PolicyOptions {
   readonly agents?: readonly string[] | undefined;
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean | undefined;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[] | undefined;
   /** The audit log of tool calls; without it the server does not start. @default one in the user's state directory */
   readonly audit?: string;
   /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
@@ -79,6 +81,7 @@ export const openThreadService = async (
     models: [defaultModel, ...allowed],
     agents: options.agents,
     installedAgents: options.installedAgents,
+    passEnv: options.passEnv,
     audit,
     reports,
   });
@@ -86,6 +89,7 @@ export const openThreadService = async (
   const runner = createLazyRunner({
     model: createModelChooser({ defaultModel, env: process.env }),
     onWorking: () => void core.start(),
+    notes: ({ thread }) => core.endedCommands(thread.threadId),
     onRetry: (reason) => note(`the model is asked again: ${oneLine(reason, 1000)}`),
     ...contextOf(process.env),
   });
