@@ -59,7 +59,7 @@ const project = ["releases", "architecture", "contributing", "security"];
 const searchWeight = (id) => {
   const weights = [
     [/\/api\//, 0.2],
-    [/\/(adr|sessions)\/|-session\b|\/(architecture|rehearsal|compatibility|sizes|benchmarks)\b/, 0.4],
+    [/\/(adr|sessions)\/|-session\b|\/(architecture|compatibility|benchmarks)\b/, 0.4],
     [/\/(packages|examples|protocols)\//, 0.6],
   ];
   return weights.find(([pattern]) => pattern.test(id))?.[1] ?? 1;
@@ -116,7 +116,6 @@ export default defineConfig({
             "conformance-shells",
             "real-hosts",
             "benchmarks",
-            "sizes",
           ),
         },
         { text: "Project", collapsed: true, items: [...items(...project), ...items("adr/index")] },
