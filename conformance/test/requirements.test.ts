@@ -4,7 +4,13 @@ import { loadSuite, type Suite, suiteNames } from "../src/index.ts";
 import { checksOf, citedIds, idsOf } from "../src/scenario/cited-ids.ts";
 import { packageDirectory } from "../src/scenario/load-suite.ts";
 import { readRequirements } from "../src/scenario/read-requirements.ts";
-import { type EachStep, type LeafStep, type Step, type UseStep, verbOf } from "../src/scenario/step-schema.ts";
+import {
+  type EachStep,
+  type LeafStep,
+  type Step,
+  type UseStep,
+  verbOf,
+} from "../src/scenario/step-schema.ts";
 
 const suites = suiteNames().map((name) => loadSuite(name));
 const requirements = [...readRequirements(`${packageDirectory}requirements`).values()];

@@ -103,7 +103,8 @@ const fileContent = async (path: string): Promise<{ text?: string; lines?: unkno
 
 /** Reads a file of the target's folder; what is not there yet may come within the time. */
 export const file: DoStep = async ({ step, within }: ReadyStep, context: StepContext) => {
-  if (!context.isStarted) throw new Unseen("the suite did not start the target, and does not know its folder");
+  if (!context.isStarted)
+    throw new Unseen("the suite did not start the target, and does not know its folder");
   const dueAt = performance.now() + within;
   for (;;) {
     try {
