@@ -24,7 +24,7 @@ export interface CheckResult {
   /** `unjudged` where the step was not reached: `detail` names the step that stopped it. */
   readonly verdict: "met" | "unmet" | "unjudged";
   /** Whether no such target can be judged by it: one that the suite did not start. */
-  readonly isUnseen?: boolean;
+  readonly isUnseen?: boolean | undefined;
   readonly detail?: string;
 }
 
@@ -69,7 +69,7 @@ interface Failure {
   readonly reason: string;
   readonly isReached: boolean;
   /** Whether the step cannot be done with this kind of target. */
-  readonly isUnseen?: boolean;
+  readonly isUnseen?: boolean | undefined;
 }
 
 /** Does the steps of one scenario and collects its checks. */
@@ -255,13 +255,7 @@ export class ScenarioRun {
       return;
     }
     const { reason: detail, isReached, isUnseen } = difference;
-    this.checks.push({
-      ids,
-      step,
-      verdict: isReached ? "unmet" : "unjudged",
-      detail,
-      ...(isUnseen === true && { isUnseen }),
-    });
+    this.checks.push({ ids, step, verdict: isReached ? "unmet" : "unjudged", detail, isUnseen });
     this.#context.note(`! ${ids.join(" ")}: ${detail}`);
   }
 
