@@ -64,6 +64,14 @@ const recordedText = (details: Record<string, string>, more: Record<string, stri
 };
 
 describe("shapes of secrets", () => {
+  it.each([
+    ["PWD=/home/ada/shop\nOLDPWD=/home/ada", "PWD=/home/ada/shop\nOLDPWD=/home/ada"],
+    ["MYSQL_PWD=/hunter2", "MYSQL_PWD=[redacted]"],
+    ["pwd=/hunter2 PWD=hunter2", "pwd=[redacted] PWD=[redacted]"],
+  ])("leaves the directories of an environment: %j", (text, shown) => {
+    expect(createRedactor().text(text)).toBe(shown);
+  });
+
   it("never reach the log, wherever they stand", async () => {
     fc.assert(
       fc.property(shaped, around, around, fc.nat(600), ({ secret, text }, before, after, length) => {

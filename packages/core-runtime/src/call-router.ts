@@ -162,11 +162,8 @@ export class CallRouter {
 
   /** A call that was not made. */
   #refused(toolId: string, options: CallOptions, result: CallResult): ToolCall {
-    const { audit, stats } = this.#context;
-    if (result.status === "canceled") stats.callsCanceled++;
-    else stats.callsFailed++;
     const call = endedCall(result);
-    auditRefusedCall(audit, toolId, call.callId, options, result);
+    auditRefusedCall(this.#context.audit, toolId, call.callId, options, result);
     return call;
   }
 }

@@ -6,7 +6,6 @@ import { AuditTrail } from "./audit-trail.ts";
 import type { Authorize } from "./authorize.ts";
 import { type CoreLimits, type CoreTimes, coreLimits, coreTimes, resolveTimes } from "./core-limits.ts";
 import type { CoreOptions } from "./core-options.ts";
-import { type CoreStats, createStats } from "./core-stats.ts";
 import { Backing } from "./directives/backing.ts";
 import { createMemoryDirectives, IssuedDirectives } from "./directives/directives.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
@@ -18,7 +17,6 @@ export interface CoreContext {
   readonly clock: Clock;
   readonly limits: CoreLimits;
   readonly times: CoreTimes;
-  readonly stats: CoreStats;
   readonly audit: AuditTrail;
   readonly validators: ToolValidators;
   readonly keys: IdempotencyKeys;
@@ -64,7 +62,6 @@ export const createContext = (options: CoreOptions): CoreContext => {
   return {
     clock,
     limits,
-    stats: createStats(),
     redactor,
     authorize: options.authorize,
     permissions: new GrantAuthorizer(grants, clock, options.operatorCommand),

@@ -17,16 +17,14 @@ export {
 } from "./directives/directives.ts";
 export type { ToolInfo } from "./judge-tool.ts";
 export {
-  AgentExistsError,
   type AgentExit,
   type AgentReason,
   AgentStartError,
   type AgentStartErrorOptions,
   AgentsNotReadyError,
-  CoreStoppedError,
+  LaunchError,
   ManifestError,
   type ManifestErrorCode,
-  UnknownAgentError,
 } from "./launch/errors.ts";
 export type { StartCoreOptions } from "./launch/launch-options.ts";
 export type { LaunchedAgent } from "./launch/launched-agent.ts";

@@ -158,7 +158,6 @@ describe("before the hello", () => {
     const [first, second, third] = [open(core), open(core), open(core)];
     await third.channel.closed;
     expect([first.closed, second.closed]).toEqual([false, false]);
-    expect(core.stats()).toMatchObject({ connections: 3, refusedConnections: 1 });
     expect(entries().at(-1)).toMatchObject({ action: "agent.refused", outcome: "limited" });
     await first.channel.close();
     await nextTurn(5);

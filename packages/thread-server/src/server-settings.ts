@@ -7,6 +7,7 @@ import {
   checkNumber,
   defaultWireLimits,
   defineLimits,
+  InvalidArgumentError,
   invalidParams,
   type LimitsOf,
   randomId,
@@ -149,14 +150,23 @@ const noDirectory = (directory = ""): string => {
 const toToolSource = (tools: readonly Tool[] | ToolSource): ToolSource =>
   typeof tools === "function" ? tools : async () => tools;
 
+/** Throws for a gate that could not judge: each call would be refused, and only then. */
+const checkGate = <Gate extends ToolGate | PromptGate>(
+  name: string,
+  gate: Gate | undefined,
+): Gate | undefined => {
+  if (gate === undefined || typeof gate.before === "function") return gate;
+  throw new InvalidArgumentError(`createThreadServer: ${name} must be an object with a function "before"`);
+};
+
 export const resolveSettings = (options: ThreadServerOptions): ServerSettings => {
   const onError = (error: unknown) => callSafely(() => options.onError?.(error));
   return {
     runner: options.runner,
     store: options.store ?? createMemoryThreadStore(),
     tools: toToolSource(options.tools ?? []),
-    gate: options.gate ?? askGate,
-    promptGate: options.promptGate,
+    gate: checkGate("gate", options.gate) ?? askGate,
+    promptGate: checkGate("promptGate", options.promptGate),
     observe: (event, ...args) =>
       callSafely(
         () => (options.observer?.[event] as ((...all: typeof args) => void) | undefined)?.(...args),

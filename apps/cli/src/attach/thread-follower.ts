@@ -15,6 +15,8 @@ export interface ThreadFollowerOptions {
   readonly after?: number | undefined;
   /** Of the past, show only the turn that has no end yet. @default false */
   readonly onlyOpenTurn?: boolean;
+  /** With `onlyOpenTurn`: this turn, too, where it has ended by now. @default none */
+  readonly turnId?: string | undefined;
   /** Why a turn that waits for an answer is not followed: nothing of it is answered. @default it is followed */
   readonly openTurnRefusal?: (() => CliError) | undefined;
   /** Go on when the turn has ended. @default false */
@@ -43,6 +45,7 @@ export class ThreadFollower {
   #isCurrent = false;
   #seen = 0;
   #openTurn: string | undefined;
+  #heldTurn: string | undefined;
   readonly #refused = new RefusedCalls();
   #last: FollowedTurn | undefined;
 
@@ -111,8 +114,14 @@ export class ThreadFollower {
   }
 
   #hold(event: EventBody): void {
-    if (event.type === "turn.started" || this.#openTurn === undefined) this.#held.length = 0;
-    if (this.#openTurn !== undefined) this.#held.push(event);
+    if (event.type === "turn.started") {
+      this.#held.length = 0;
+      this.#heldTurn = event.data.turnId;
+    }
+    const { turnId } = this.#options;
+    if (this.#openTurn === undefined && (turnId === undefined || this.#heldTurn !== turnId))
+      this.#held.length = 0;
+    else this.#held.push(event);
     if (this.#held.length > maxHeldEvents) this.#held.shift();
   }
 
@@ -137,7 +146,8 @@ export class ThreadFollower {
     const exitCode = exitCodeOf(result, this.#refused);
     const { turnId } = result.turn;
     // A turn that had ended before is not one of those to follow.
-    if (!this.#isPast || !this.#options.onlyOpenTurn) this.#last = { turnId, result, exitCode };
+    const { onlyOpenTurn, turnId: named } = this.#options;
+    if (!this.#isPast || !onlyOpenTurn || turnId === named) this.#last = { turnId, result, exitCode };
     this.#openTurn = undefined;
   }
 

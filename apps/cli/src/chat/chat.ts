@@ -39,6 +39,10 @@ const system =
   "You talk with a user in a terminal. Your tools work in the user's directory. What writes or executes is shown to the " +
   "user first and runs only when it is approved; a call that was rejected was not run.";
 
+/** Said where no hub judges: a conversation has no policy of its own. */
+const noPolicyNote =
+  "no hub judges, so no policy is in force: only you are asked, before what writes or executes (harness hub starts one)";
+
 const newSessionId = (): string => randomId("chat").slice(0, "chat_".length + 8);
 
 const storedHistory = async (store: GraphStore, sessionId: string): Promise<readonly ChatMessage[]> => {
@@ -136,6 +140,7 @@ export const chat = async (
     view.note(
       `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
     );
+    if (judge === undefined) view.note(noPolicyNote);
     void core.start();
     await conversation.open();
     await lines.follow(() => questions?.answered());

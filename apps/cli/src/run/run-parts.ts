@@ -159,14 +159,17 @@ const noteWatched = ({ requestId }: ApprovalRequest): void =>
  * Brings a turn of a thread to its end that was begun before: shows it, answers what waits, and follows it. The first
  * Ctrl-C cancels it. Returns the turn that ended last, undefined where the thread had none. Rejects with a `CliError`
  * `approval_waiting` if no user can be asked.
+ *
+ * @param turnId a turn that goes on by itself: it is shown although it may have ended by now. @default the one that has no end
  */
 export const settleTurn = async (
   threadId: string,
   { connecting, ready, output, approver, interrupts, mode, notes }: ThreadParts,
+  turnId?: string | undefined,
 ): Promise<FollowedTurn | undefined> => {
   const onError = notes.tellFollower;
   const follower = new ThreadFollower({
-    ...{ ready, output, approver, onlyOpenTurn: true, onError },
+    ...{ ready, output, approver, onlyOpenTurn: true, turnId, onError },
     // Without a terminal the question is left for another client, and not refused.
     openTurnRefusal: mode === "no-terminal" ? () => approvalWaiting(threadId) : undefined,
   });

@@ -5,7 +5,7 @@ import type { Thread, ThreadClient, TurnHandle } from "@harnesskit/thread-client
 import { ProtocolError } from "@harnesskit/wire";
 import { withServer } from "../attach/connection.ts";
 import type { FollowedTurn } from "../attach/thread-follower.ts";
-import { CliError, type ExitCode, logFailure, usageError } from "../cli-error.ts";
+import { CliError, ExitCode, logFailure, usageError } from "../cli-error.ts";
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import type { Interrupts } from "../interruption.ts";
 import { createTerminal, note } from "../terminal/terminal.ts";
@@ -29,6 +29,8 @@ export interface RunPlace {
   /** The hub that judges. @default none */
   readonly hub: HubPlace | undefined;
   readonly interrupts: Interrupts;
+  /** A turn that was interrupted and goes on as soon as the server has opened the thread. */
+  readonly continued: string | undefined;
 }
 
 /** Runs the turns of `harness run` on its server, which may be starting. */
@@ -57,7 +59,11 @@ export const runPrompt = async (
     attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   try {
     await place.server.opened();
-    return await runTurns(prompt, options, Object.assign(parts, { questions, placeOf }));
+    return await runTurns(
+      prompt,
+      options,
+      Object.assign(parts, { questions, placeOf, continued: place.continued }),
+    );
   } catch (error) {
     const failure = toCliFailure(error, {
       command: "run",
@@ -100,6 +106,7 @@ const openQuestions = async (
 type RunParts = ThreadParts & {
   readonly questions: HubQuestions | undefined;
   readonly placeOf: (threadId: string) => Pick<RunSummary, "log" | "again">;
+  readonly continued: string | undefined;
 };
 
 const runTurns = async (
@@ -108,7 +115,7 @@ const runTurns = async (
   parts: RunParts,
 ): Promise<ExitCode> => {
   const { thread: threadId } = options;
-  if (prompt !== undefined) {
+  if (prompt !== undefined && parts.continued === undefined) {
     const exitCode = await startTurn(prompt, options, parts);
     if (exitCode !== "busy") return exitCode;
   }
@@ -116,8 +123,10 @@ const runTurns = async (
   const settled = threadId === undefined ? undefined : await settleEarlier(threadId, prompt, parts);
   const isDone = prompt !== undefined && (!settled || settled.result.status === "completed");
   if (!isDone || prompt === undefined) return endWith(settled, parts);
+  // A call of it that may have run is not forgotten over the answer to the prompt.
+  const earlier = settled && parts.continued !== undefined ? settled.exitCode : ExitCode.done;
   const exitCode = await startTurn(prompt, options, parts);
-  if (exitCode !== "busy") return exitCode;
+  if (exitCode !== "busy") return exitCode === ExitCode.done ? earlier : exitCode;
   throw new CliError("turn_busy", "Another client has begun a turn in this thread", {
     hint: "Try again when it has ended",
   });
@@ -125,7 +134,11 @@ const runTurns = async (
 
 /** A turn before that of the prompt has no answer to it. */
 const settleEarlier = (threadId: string, prompt: string | undefined, parts: RunParts) =>
-  settleTurn(threadId, prompt === undefined ? parts : { ...parts, output: parts.timelineOutput });
+  settleTurn(
+    threadId,
+    prompt === undefined ? parts : { ...parts, output: parts.timelineOutput },
+    parts.continued,
+  );
 
 /** Shows how a turn ended. */
 const summarise = (

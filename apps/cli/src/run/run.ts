@@ -1,6 +1,6 @@
 import type { HubPlace } from "@harnesskit/hub/place";
 import type { ExitCode } from "../cli-error.ts";
-import { usageError } from "../cli-error.ts";
+import { unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { endWithStderr, Interrupts, interruptedExitCode } from "../interruption.ts";
 import type { Io } from "../io.ts";
@@ -13,7 +13,8 @@ import {
 } from "../supervision/policy-choice.ts";
 import { note } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { workspaceDirectory } from "../workspace-directory.ts";
+import { type LastTurn, lastTurnOf } from "../threads/last-turn.ts";
+import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { promptOf } from "./run-input.ts";
 import { RunServer } from "./run-server.ts";
 
@@ -72,6 +73,33 @@ const checkWhenBusy = (
 };
 
 /**
+ * The last turn of a thread of this directory, before a server opens the thread and ends what was interrupted. Throws a `CliError`
+ * `turn_interrupted` for one that the user did not say anything about: it stays as it is.
+ */
+const openTurnOf = async (
+  prompt: string | undefined,
+  { thread, attach, continue: goesOn }: RunOptions,
+  workspace: string,
+): Promise<LastTurn | undefined> => {
+  if (thread === undefined || attach !== undefined) return undefined;
+  // The server says why a thread cannot be read.
+  const last = await lastTurnOf(harnessDirectory(workspace), thread).catch(() => undefined);
+  if (last?.state !== "interrupted" || goesOn) return last;
+  const command = `harness run --thread ${oneLine(thread, 80)}`;
+  if (prompt === undefined) {
+    throw unavailableError(
+      "turn_interrupted",
+      "The last turn of this thread was interrupted: its server ended",
+      {
+        hint: `To go on with it: ${command} --continue\n  To end it and begin another: ${command} "PROMPT"`,
+      },
+    );
+  }
+  note(`harness run: the last turn was interrupted and ends here; --continue would have gone on with it`);
+  return last;
+};
+
+/**
  * `harness run`: one turn, shown as it happens; the prompt is `argument`, or standard input (see `promptOf`). Where the
  * thread's last turn has not ended, that one first. Without a prompt only that one.
  */
@@ -94,6 +122,8 @@ export const run = async (
     for (const line of policyWarnings(await readNamedPolicy(choice.file, workspace)))
       note(`harness run: ${line}`);
   }
+  if (options.continue && threadId === undefined)
+    throw usageError("--continue needs --thread", "For example: harness run --thread ID --continue");
   const prompt = await promptOf(argument, options, context.io.stdin);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(
@@ -105,8 +135,7 @@ export const run = async (
     throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
   }
   checkWhenBusy(prompt, options);
-  if (options.continue && threadId === undefined)
-    throw usageError("--continue needs --thread", "For example: harness run --thread ID --continue");
+  const lastTurn = await openTurnOf(prompt, options, workspace);
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const { version } = context;
@@ -141,5 +170,6 @@ export const run = async (
     noPolicy,
     hub,
     interrupts,
+    continued: options.continue && lastTurn?.state === "interrupted" ? lastTurn.turnId : undefined,
   });
 };

@@ -115,7 +115,8 @@ const choose = async <T>(
   if (process.env.TERM === "dumb") return chooseByNumber(message, options, initialValue, signal, output);
   const { isCancel, select, settings } = await import("@clack/prompts");
   // Only arrow keys move the choice: with h, j, k and l a line that was typed for something else could be a yes.
-  for (const key of ["h", "j", "k", "l"]) settings.aliases.delete(key);
+  // Esc answers nothing, in every command: Ctrl-C leaves a question.
+  for (const key of ["h", "j", "k", "l", "escape"]) settings.aliases.delete(key);
   const answer = await select<T>({ message, options, initialValue, showInstructions: false, signal, output });
   return isCancel(answer) ? undefined : answer;
 };
