@@ -12,7 +12,8 @@ import { digest } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { engineNoticeFile } from "../src/engine/engine-notice.ts";
 import { makeAgent, signingTool } from "./support/agents.ts";
-import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const able = { "openharness.ui.rich_cards": true, "openharness.ui.approval": true };
 

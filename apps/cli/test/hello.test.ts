@@ -5,7 +5,8 @@ import { JudgedCounts } from "../src/timeline/judgements.ts";
 import { errorWord, RefusedCalls } from "../src/timeline/outcomes.ts";
 import { View } from "../src/timeline/view.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
-import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const command =
   'ANTHROPIC_API_KEY=KEY harness run --model anthropic:claude-sonnet-4-5 "describe this repository"';
@@ -20,7 +21,6 @@ describe("the first contact", () => {
       "  harness chat",
       "  harness doctor",
     ]);
-    expect(end.stdout.split("\n").length).toBeLessThan(12);
     expect(await readdir(cwd)).toEqual(["README.md"]);
   });
 

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
-import { harness, makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { startShellEngine } from "./support/shell-engine.ts";
 
 /** What `harness shell` does with directives of somebody else's engine, which nothing here has checked. */

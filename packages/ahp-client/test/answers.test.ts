@@ -2,6 +2,7 @@ import { ahpEvents } from "@harnesskit/protocol/ahp";
 import { createManualClock } from "@harnesskit/wire/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { type AhpClient, AhpFailure } from "../src/index.ts";
 import { refusingDecision } from "../src/judge.ts";
 import { ahpFailureOf, connected, poll } from "./support/client.ts";
@@ -315,7 +316,7 @@ describe("whatever a harness answers", () => {
         if (expected.success) expect(verdict).toEqual({ origin: "harness", decision: expected.data });
         else expectRefused(verdict, type, "invalid_decision");
       }),
-      { numRuns: 400 },
+      { numRuns: runs(100) },
     );
   });
 

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { EnvironmentStateSchema, type PrivacyTier } from "@harnesskit/protocol/openharness";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import type { EnvironmentRule } from "../src/environment.ts";
 import { type EnvironmentPolicy, filterEnvironment, hashValue } from "../src/index.ts";
 import { diagnosed, rejection, respond, scripted } from "./support.ts";
@@ -123,7 +124,7 @@ describe("an environment_state", () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(40) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { HarnessError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
@@ -48,7 +49,7 @@ describe("what is no request", () => {
         client.wire.writeRaw("\n");
         await expectAlive(client);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(20) },
     );
   });
 });

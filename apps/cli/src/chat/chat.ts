@@ -8,6 +8,7 @@ import { ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
 import { followQuestions } from "../hub/follow-questions.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
+import { io } from "../io.ts";
 import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
@@ -58,7 +59,7 @@ const resumeCommand = (
   { store, hub, agents = [], installedAgents = true, passEnv = [] }: ChatOptions,
   workspace: string,
 ): string => {
-  const where = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
+  const where = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
   const kept = store === undefined ? "" : ` --store ${shellWord(store)}`;
   const judge = hub === undefined ? "" : hub === false ? " --no-hub" : ` --hub ${shellWord(hub)}`;
   const used = agents.map((agent) => ` --agents ${shellWord(agent)}`).join("");
@@ -75,7 +76,7 @@ export const chat = async (
   const workspace = await workspaceDirectory(options.cwd);
   const model = await openModel(options.model);
   const { agents, installedAgents, passEnv, hub } = options;
-  const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
+  const note = (line: string) => void io().stderr.write(`harness chat: ${line}\n`);
   const judge = await openHubJudge({
     ...{ command: "chat", hub, workspace, version, note },
     onBlocked: (call, id) => events.blocks(call, id),
@@ -92,7 +93,7 @@ export const chat = async (
   const opened = await openConversations(location, "harness chat");
   const { graph: store } = opened;
   const terminal = createTerminal();
-  const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
+  const spinner = canSpin(io().stdout) ? new Spinner() : undefined;
   const openProse = await proseFor(terminal);
   const view = new View({ terminal, spinner, openProse, showDone: false, policyUse: useInHub });
   const events = new ChatEvents((event) => view.show(event));
@@ -106,7 +107,7 @@ export const chat = async (
     },
     toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
-    limits: contextOf(process.env),
+    limits: contextOf(io().env),
   });
   const harness = createChatHarness({
     graph,
@@ -117,7 +118,7 @@ export const chat = async (
     onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
   });
   const history = () => storedHistory(store, sessionId);
-  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
   const ask = (signal: AbortSignal, shown: readonly string[]) => {
     lines.releaseKeyboard();
     const question = { lines: shown, takesReason: true, canWait: true };

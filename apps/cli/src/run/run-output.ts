@@ -1,6 +1,7 @@
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
 import { shellWord } from "@harnesskit/wire";
 import type { CliError, ExitCode } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { noPolicyText } from "../supervision/policy-choice.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
@@ -103,6 +104,6 @@ export const failureLine = ({ code, message, exitCode }: CliError, threadId: str
 
 /** Where a thread of a directory is found again, for {@link RunSummary}. */
 export const storedPlace = (workspace: string, threadId: string): { log: string; again: string } => {
-  const cwd = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
+  const cwd = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
   return { log: logFile(workspace, threadId), again: `harness threads show ${oneLine(threadId, 80)}${cwd}` };
 };

@@ -16,6 +16,7 @@ import {
 } from "@harnesskit/shell-client";
 import type { FormModel } from "@harnesskit/shell-client/cards";
 import { ExitCode } from "../cli-error.ts";
+import { io } from "../io.ts";
 import type { AskMode } from "../terminal/asker.ts";
 import { type AnswerCommand, findPending, type LineActions } from "../terminal/line-conversation.ts";
 import { engineLabel, type Spinner } from "../terminal/spinner.ts";
@@ -197,7 +198,7 @@ export class ShellConversation implements LineActions {
 
   async #fill(form: FormModel): Promise<void> {
     const { mode, view, beforeAsk } = this.#options;
-    if (mode === "no-terminal" || !process.stdin.isTTY || !process.stdout.isTTY) {
+    if (mode === "no-terminal" || !io().stdin.isTTY || !io().stdout.isTTY) {
       this.#showForm(form);
       return;
     }

@@ -8,6 +8,7 @@ import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.t
 import { findHub } from "../hub/find-hub.ts";
 import { followQuestions } from "../hub/follow-questions.ts";
 import { noteInterruption } from "../interruption.ts";
+import { io } from "../io.ts";
 import type { AskMode } from "../terminal/asker.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { proseFor } from "../terminal/prose.ts";
@@ -118,7 +119,7 @@ export const shell = async (
   if (timeout < 1 || timeout > maxTimeoutSeconds) {
     throw usageError(`--timeout: a number from 1 to ${maxTimeoutSeconds}`);
   }
-  const hasTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const hasTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
   const mode = modeOf(options.approve, hasTerminal);
   const timeoutMs = timeout * 1000;
   const running = await engineOf(options);
@@ -129,10 +130,10 @@ export const shell = async (
   const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
   const again = oneLine(resumeCommand(url, sessionId, tokenFile), 1_200);
   const terminal = createTerminal();
-  const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
+  const spinner = canSpin(io().stdout) ? new Spinner() : undefined;
   // A program that reads the output gets answers alone.
-  const preview = canSpin(process.stdout)
-    ? new StreamPreview(terminal, () => process.stdout.rows || 24)
+  const preview = canSpin(io().stdout)
+    ? new StreamPreview(terminal, () => io().stdout.rows || 24)
     : undefined;
   const view = new View({
     terminal,
@@ -152,7 +153,7 @@ export const shell = async (
   });
   const tell = (line: string) => {
     view.breakLine();
-    process.stderr.write(`harness shell: ${line}\n`);
+    io().stderr.write(`harness shell: ${line}\n`);
   };
   const conversation = new ShellConversation({
     engine: exchange,

@@ -71,5 +71,5 @@ const load = async <Name extends keyof Modules>(name: Name): Promise<Modules[Nam
 export const { createStoryGraph } = await load("story-graph");
 export const { namedStore } = await load("named-store");
 export const { ChatClient } = await load("client");
-export const { readSession, takeApart } = await load("reading");
+export const { readSession } = await load("reading");
 export const { checkNow, checkEnd } = await load("check");
