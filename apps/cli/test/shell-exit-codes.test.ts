@@ -36,7 +36,7 @@ describe("what another engine sends to harness shell", () => {
       card({ component: "text", data: { message: "More words." } }),
       { action_type: "com.example.map", payload: { text: "In Vienna." } },
     );
-    expect([code, stdout]).toEqual([0, "A chart.\nA card.\nWords.\nMore words.\nIn Vienna.\n"]);
+    expect([code, stdout]).toEqual([0, "A chart.\n\nA card.\n\nWords.\n\nMore words.\n\nIn Vienna.\n"]);
   });
 
   it.each([

@@ -266,7 +266,7 @@ describe("registered secrets", () => {
     expect(redactor.addSecret("abc")).toBe(false);
     expect(redactor.addSecret("x".repeat(16_385))).toBe(false);
     expect(redactor.addSecret(undefined as never)).toBe(false);
-    for (let index = 0; index < 10_000; index++) expect(redactor.addSecret(`secret-${index}`)).toBe(true);
+    for (let index = 0; index < 1000; index++) expect(redactor.addSecret(`secret-${index}`)).toBe(true);
     expect(redactor.addSecret("one-more")).toBe(false);
     expect(() => createRedactor({ secrets: ["abc"] })).toThrowError(
       expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),

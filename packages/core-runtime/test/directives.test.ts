@@ -6,13 +6,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import {
-  type CallOptions,
-  type CoreOptions,
-  createMemoryDirectives,
-  type Directive,
-  type DirectiveRequest,
-} from "../src/index.ts";
+import type { DirectiveRequest } from "../src/directives/directive-request.ts";
+import { createMemoryDirectives } from "../src/directives/directives.ts";
+import type { CallOptions, CoreOptions, Directive } from "../src/index.ts";
 import { connected, echoTool, openCore } from "./support/scripted-agent.ts";
 
 const tools = [

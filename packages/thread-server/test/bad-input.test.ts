@@ -2,12 +2,8 @@ import { HarnessError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
-import {
-  createMemoryThreadStore,
-  createThreadServer,
-  type ThreadStore,
-  ThreadStoreError,
-} from "../src/index.ts";
+import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createMemoryThreadStore, createThreadServer, type ThreadStore } from "../src/index.ts";
+import { createThreadServer, type ThreadStore } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { heldRunner } from "./support/held-runner.ts";
 import { RawClient } from "./support/raw-client.ts";
 

@@ -12,12 +12,8 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
-import {
-  createUnixListener,
-  createUnixTransport,
-  type Framing,
-  type SocketListenerOptions,
-} from "../src/index.ts";
+import { createUnixListener, createUnixTransport } from "../src/index.ts";
+import type { Framing, SocketListenerOptions } from "../src/socket-channel.ts";
 import {
   ask,
   closing,

@@ -99,15 +99,14 @@ const followThread = async (
   options: AttachOptions,
 ): Promise<ExitCode> => {
   const { json, after, follow } = options;
-  const { terminal, ready, output, approver, breakLine } = parts;
+  const { terminal, ready, output, questions, breakLine } = parts;
   const { signal } = parts.interrupts;
   const onError = parts.notes.tellFollower;
   const follower = new ThreadFollower({
     ready,
     output,
-    approver,
+    questions,
     signal,
-    onError,
     after,
     stay: follow ? true : undefined,
   });

@@ -12,14 +12,17 @@ import { io } from "../io.ts";
 import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
+import { askUser } from "../terminal/asker.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
+import { useInHub } from "../timeline/judgements.ts";
+import { View } from "../timeline/view.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
+import { ChatEvents } from "./chat-events.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-parts.ts";
-import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
@@ -76,7 +79,7 @@ export const chat = async (
   const note = (line: string) => void io().stderr.write(`harness chat: ${line}\n`);
   const judge = await openHubJudge({
     ...{ command: "chat", hub, workspace, version, note },
-    onBlocked: (call, id) => view.blocks(call, id),
+    onBlocked: (call, id) => events.blocks(call, id),
   });
   const core = await openAgentCore({
     command: "chat",
@@ -91,7 +94,9 @@ export const chat = async (
   const { graph: store } = opened;
   const terminal = createTerminal();
   const spinner = canSpin(io().stdout) ? new Spinner() : undefined;
-  const view = new ChatView(terminal, spinner, await proseFor(terminal));
+  const openProse = await proseFor(terminal);
+  const view = new View({ terminal, spinner, openProse, showDone: false, policyUse: useInHub });
+  const events = new ChatEvents((event) => view.show(event));
   const waiting = new WaitingCalls(workspace, terminal.style);
   const graph = createChatGraph({
     model,
@@ -114,13 +119,21 @@ export const chat = async (
   });
   const history = () => storedHistory(store, sessionId);
   const isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
-  const ask = async (signal: AbortSignal, shown: readonly string[]) => {
+  const ask = (signal: AbortSignal, shown: readonly string[]) => {
     lines.releaseKeyboard();
-    const { askAnswer } = await import("../terminal/ask-answer.ts");
-    return askAnswer(signal, true, () => {}, { lines: shown, show: (part) => view.lines(part) });
+    const question = { lines: shown, takesReason: true, canWait: true };
+    return askUser(question, signal, { show: (part) => view.lines(part) });
   };
   const conversation = new Conversation({
-    ...{ sessionId, harness: judge?.conversations(harness) ?? harness, view, waiting, history },
+    ...{
+      sessionId,
+      harness: judge?.conversations(harness) ?? harness,
+      view,
+      events,
+      spinner,
+      waiting,
+      history,
+    },
     isNamed: options.session !== undefined,
     ask: isTerminal ? ask : undefined,
   });
@@ -130,7 +143,6 @@ export const chat = async (
     command: "harness chat",
     version,
     view,
-    style: terminal.style,
     spinner,
     asks: () => isTerminal && !lines.isReading,
     beforeAsk: () => lines.releaseKeyboard(),
@@ -158,7 +170,7 @@ export const chat = async (
   }
 };
 
-const reportPending = async (conversation: Conversation, view: ChatView, again: string): Promise<boolean> => {
+const reportPending = async (conversation: Conversation, view: View, again: string): Promise<boolean> => {
   const { own, others } = await conversation.pendingCounts();
   if (own > 0)
     view.warn(own === 1 ? "1 call waits for your approval." : `${own} calls wait for your approval.`);

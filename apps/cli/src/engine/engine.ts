@@ -32,11 +32,11 @@ import { openEnginePage } from "./engine-page.ts";
 
 const effects = new Map(workspaceTools.map((tool) => [tool.name, tool.effects] as const));
 
-/** How a shell asks for a call of a workspace tool: with its directory, and as dangerous where it executes. */
+/** How a shell asks for a call of a workspace tool: with its directory, and with the risk that `harness run` shows. */
 const describeCall =
   (directory: string) =>
   ({ tool, input, problem, preview }: ApprovalRequest): ApprovalLook => {
-    const { reasons } = riskOfCall(tool, input, directory);
+    const { level, reasons } = riskOfCall(tool, input, directory);
     const why = reasons.length === 0 ? "" : ` What it does: ${reasons.join("; ")}.`;
     const isExecuting = effects.get(tool) !== "write";
     const again = problem === undefined ? "" : `It is asked again: ${problem}. `;
@@ -45,7 +45,7 @@ const describeCall =
     const about = effects.has(tool) || preview === undefined ? "" : `${preview}\n\n`;
     return {
       message: `${about}${again}It works in ${directory}, and ${what}.${why}`,
-      riskTier: isExecuting ? "dangerous" : "caution",
+      riskTier: level === "low" || level === "medium" ? "caution" : "dangerous",
     };
   };
 

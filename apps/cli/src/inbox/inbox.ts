@@ -192,9 +192,9 @@ const answerAll = async (
     }
     const settled = new AbortController();
     changed.set(record.id, (now) => settled.abort(now));
-    const outcome = await answerOne(client, record, AbortSignal.any([signal, settled.signal]), {
-      lines: recordLines(record, terminal, io().clock.now()),
-      show: (lines) => terminal.write(`${wrapText(lines.join("\n"), terminal.columns)}\n`),
+    const lines = recordLines(record, terminal, io().clock.now());
+    const outcome = await answerOne(client, record, lines, AbortSignal.any([signal, settled.signal]), {
+      show: (part) => terminal.write(`${wrapText(part.join("\n"), terminal.columns)}\n`),
     });
     changed.delete(record.id);
     waiting.delete(record.id);

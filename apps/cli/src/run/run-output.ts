@@ -6,7 +6,7 @@ import { noPolicyText } from "../supervision/policy-choice.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { type AskedAtHub, JudgedCounts, judgedText } from "../timeline/judgements.ts";
-import type { Timeline } from "../timeline/timeline.ts";
+import type { View } from "../timeline/view.ts";
 import { logFile } from "../workspace-directory.ts";
 
 /** What is shown when a turn has ended. */
@@ -67,14 +67,14 @@ const toResult = ({ threadId, turnId, log, result, exitCode }: RunSummary): obje
 
 export const createTimelineOutput = (
   terminal: Terminal,
-  timeline: Timeline,
+  view: View,
   { noPolicy }: RunOutputOptions = {},
 ): RunOutput => {
   const judged = new JudgedCounts();
   return {
     event(event) {
       judged.observe(event);
-      timeline.show(event);
+      view.show(event);
     },
     summary({ threadId, log, again, unasked, askedAtHub }) {
       const { style } = terminal;

@@ -1,6 +1,6 @@
 import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
 import { io } from "../io.ts";
-import type { ConversationView } from "./conversation-view.ts";
+import type { View } from "../timeline/view.ts";
 import { type ChatCommand, chatHelp, LineReader, parseChatLine } from "./line-reader.ts";
 import { oneLine } from "./text.ts";
 
@@ -22,7 +22,7 @@ export interface LineActions {
  */
 export class LineConversation {
   readonly isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
-  readonly #view: ConversationView;
+  readonly #view: View;
   readonly #actions: LineActions;
   readonly #isOneMessage: boolean;
   #reader: LineReader | undefined;
@@ -31,7 +31,7 @@ export class LineConversation {
   #isReading = false;
 
   /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
-  constructor(view: ConversationView, actions: LineActions, isOneMessage = false) {
+  constructor(view: View, actions: LineActions, isOneMessage = false) {
     this.#view = view;
     this.#actions = actions;
     this.#isOneMessage = isOneMessage;

@@ -149,7 +149,7 @@ export class Spinner {
 export const modelLabel = "waiting for the model";
 export const engineLabel = "waiting for the engine";
 export const hubLabel = "waiting for you, in the hub";
-export const toolLabel = (tool = "the tool"): string => `waiting for ${toolName(tool)}`;
+const toolLabel = (tool = "the tool"): string => `waiting for ${toolName(tool)}`;
 
 /** Tells a spinner from the events of a thread what is waited for: the model, a tool, or nothing while a user is asked. */
 export class WorkSigns {

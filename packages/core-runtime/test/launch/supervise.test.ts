@@ -216,6 +216,10 @@ describe("the supervision of an agent", () => {
     const later = new Subject().tell({ type: "restart" }).serve().die(1).untilDeadline();
     later.tell({ type: "start_failed", reason: failure });
     expect(later.state).toMatchObject({ phase: "backoff", reason: failure });
+    const gone = { type: "gone", exit: exit(127), reason: failure, hasRun: false } as const;
+    const notRun = new Subject({ policy: "always" }).tell({ type: "restart" });
+    notRun.tell({ type: "exited", exit: exit(127) }, gone);
+    expect(notRun.state).toMatchObject({ phase: "stopped", reason: failure });
   });
 
   it("runs again after a restart by hand, whatever the policy is", () => {

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { runs } from "../../../../scripts/lib/nightly.ts";
 import { ByteBuffer } from "../../src/codec/byte-buffer.ts";
+import type { CodecOptions } from "../../src/codec/codec.ts";
 import {
   type Codec,
-  type CodecOptions,
   FrameTooLargeError,
   HarnessError,
   type InvalidMessageError,
