@@ -20,7 +20,6 @@ export const checkThreadServerOptions = defineOptions<WithGates>("createThreadSe
   whenBusy: { reject: true, queue: true, interrupt: true },
   resumeQueues: { connect: true, use: true },
   interruptedTurns: { report: true, retry: true },
-  flush: { boundaries: true, always: true, never: true },
   approvalTimeoutMs: false,
   unattended: false,
   onError: false,
@@ -43,6 +42,7 @@ export const checkFileThreadStoreOptions = defineOptions<FileThreadStoreOptions>
 export const checkAiSdkRunnerOptions = defineOptions<AiSdkRunnerOptions>("createAiSdkRunner", {
   model: true,
   maxContextLength: false,
+  notes: false,
   maxRetries: false,
   attachments: false,
   idleTimeoutMs: false,

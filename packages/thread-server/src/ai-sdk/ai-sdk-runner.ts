@@ -9,10 +9,10 @@ import {
 } from "@harnesskit/wire";
 import { type MediaPlace, mediaPlaceAt } from "@harnesskit/wire/model";
 import { createReplay } from "@harnesskit/wire/replay";
-import type { LanguageModel } from "ai";
+import type { LanguageModel, ModelMessage } from "ai";
 import { TurnError } from "../errors.ts";
 import { checkAiSdkRunnerOptions } from "../option-names.ts";
-import type { TurnRunner } from "../turn-runner.ts";
+import type { TurnContext, TurnRunner } from "../turn-runner.ts";
 import { askModel } from "./ask-model.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
 import { toModelMessages } from "./model-messages.ts";
@@ -34,6 +34,11 @@ export interface AiSdkRunnerOptions {
    * @default a turn with a file is refused with -32602, `data.reason` `attachments_unsupported`
    */
   readonly attachments?: AttachmentOptions | undefined;
+  /**
+   * What the model is told beside the prompt as a turn begins, such as that a command in the background has ended: behind the prompt,
+   * in this turn only. It is not asked for a turn that goes on. @default nothing
+   */
+  readonly notes?: ((turn: TurnContext) => Promise<string | undefined>) | undefined;
   /** How often a call of the model is tried again when its provider fails. @default 2 */
   readonly maxRetries?: number | undefined;
   /**
@@ -88,6 +93,7 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
       const first = firstStep(turn);
       let sent = first === 0 ? messages.length : messages.findLastIndex(({ role }) => role === "assistant");
       for (let step = first; step < maxSteps; step++) {
+        if (step === 0) await addNotes(messages, turn, options.notes);
         if (step > 0) await turn.judgeRequest({ step, added: messages.slice(sent) as JsonValue[] });
         sent = messages.length;
         const result = await replay(messages, chosen, (shown) =>
@@ -103,6 +109,15 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
       throw new TurnError("step_limit", `The turn reached its limit of ${maxSteps} model calls.`);
     },
   };
+};
+
+const addNotes = async (
+  messages: ModelMessage[],
+  turn: TurnContext,
+  notes: AiSdkRunnerOptions["notes"],
+): Promise<void> => {
+  const text = await notes?.(turn);
+  if (text !== undefined) messages.push({ role: "user", content: [{ type: "text", text }] });
 };
 
 const mediaPlaceOf = (model: LanguageModel): MediaPlace | undefined =>
