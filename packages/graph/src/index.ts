@@ -20,7 +20,13 @@ export {
 } from "./errors.ts";
 export { defineGraph, type GraphBuilder } from "./graph-builder.ts";
 export type { GraphStream, StreamOptions } from "./graph-stream.ts";
-export type { InvokeOptions, Resolution, SignalPayload, StartOptions } from "./invoke-options.ts";
+export type {
+  InvokeOptions,
+  RecoverOptions,
+  Resolution,
+  SignalPayload,
+  StartOptions,
+} from "./invoke-options.ts";
 export { isList, toList } from "./list.ts";
 export type { MiddlewareOfAny } from "./middleware/final-errors.ts";
 export { type IsolateOptions, isolate } from "./middleware/isolate.ts";

@@ -11,6 +11,7 @@ export {
   openContinuationStore,
   type SqliteContinuationStore,
 } from "./continuation-store.ts";
+export type { SqliteStoreReason } from "./failures.ts";
 export { openSqliteStore } from "./open-sqlite-store.ts";
 export type { SqliteStoreLimits, SqliteStoreOptions } from "./store-options.ts";
 export {
