@@ -110,13 +110,7 @@ export default defineConfig({
         {
           text: "Measured",
           collapsed: true,
-          items: items(
-            "conformance",
-            "chat-adapter",
-            "conformance-shells",
-            "real-hosts",
-            "benchmarks",
-          ),
+          items: items("conformance", "chat-adapter", "conformance-shells", "real-hosts", "benchmarks"),
         },
         { text: "Project", collapsed: true, items: [...items(...project), ...items("adr/index")] },
       ],

@@ -26,6 +26,9 @@ export const stages = [
     vitest: [
       tool("vitest/vitest.mjs"),
       "run",
+      // The other projects are those of the nightly run.
+      "--project=all",
+      "--project=postgres",
       "--reporter=default",
       "--reporter=json",
       `--outputFile.json=${testReport}`,

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
-import { inProcess } from "./support/in-process.ts";
+import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 /** A thread whose run was killed with kill -9 while its command was running. */
 const killedRun = async () => {
@@ -68,7 +68,9 @@ describe("harness run of a thread whose last turn was interrupted", () => {
   });
 
   it("needs a thread", () => {
-    const texts = [["go"], []].map((words) => inProcess(["run", "--no-policy", "--continue", ...words], "/"));
+    const texts = [["go"], []].map((words) =>
+      harness(["run", "--no-policy", "--continue", ...words], { cwd: "/" }),
+    );
     return expect(Promise.all(texts)).resolves.toMatchObject(
       texts.map(() => ({ code: 2, stderr: expect.stringContaining("--continue needs --thread") })),
     );

@@ -8,7 +8,8 @@ import { createPolicyHarness } from "@harnesskit/policy";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPolicy } from "../src/ahp/policy-file.ts";
 import { conversationEnd, RefusedCalls } from "../src/timeline/outcomes.ts";
-import { type HarnessEnd, harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { type HarnessEnd, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const policy = `version: 1
 name: table

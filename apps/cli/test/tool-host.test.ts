@@ -296,16 +296,13 @@ describe("a tool of an agent as a tool of a thread server", () => {
     ]);
   });
 
-  it("goes on unwatched when the log fails", async () => {
+  it("goes on when the log fails", async () => {
     const chunks: StreamChunk[] = [1, 2].map((seq) => ({ seq, channel: "stdout", data: { text: "x" } }));
     const result: CallResult = { status: "succeeded", output: { ok: true } };
     const { bash } = bashOver({ prepare: prepared, bash: result }, chunks);
-    let written = 0;
     const stdout = () => {
-      written++;
       throw new TypeError("the turn is over");
     };
     expect(await (await bash.prepare({}, scope)).run({ ...execution, stdout })).toEqual({ ok: true });
-    expect(written).toBe(1);
   });
 });

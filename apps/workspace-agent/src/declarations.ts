@@ -1,6 +1,21 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import * as z from "zod";
+import {
+  commandInputDeclaration,
+  commandStopDeclaration,
+  commandsDeclaration,
+} from "./command-declarations.ts";
+import {
+  declare,
+  ExpectedSchema,
+  type ToolDeclaration,
+  type ToolEffects,
+  WellFormedSchema,
+} from "./declare.ts";
 import { maxCommandTimeoutMs, maxGlobLength, maxPatternLength } from "./limits.ts";
+
+export { EndedCommandsSchema, endedCommandsToolName } from "./command-declarations.ts";
+export type { Expected, ToolDeclaration, ToolEffects } from "./declare.ts";
 
 // For a program that offers the tools and calls them over a core: what it shows and checks, without the tools' code.
 
@@ -10,57 +25,12 @@ export const workspaceAgentId = "harnesskit.workspace";
 /** The variable that carries the further variables of commands to the agent's process: a JSON object of names and values. */
 export const passedVariablesName = "HARNESS_PASSED_VARIABLES";
 
-/** What running a tool may do. */
-export type ToolEffects = "read" | "write" | "execute";
-
-const ExpectedSchema = z
-  .strictObject({
-    root: z.string().describe("The real path of the workspace"),
-    state: z.string().exactOptional().describe("Identifies the content of the file that was shown"),
-  })
-  .describe(
-    "As `prepare` returned it, for an input that `prepare` returned. If the call would not do what was prepared, it " +
-      "fails with tool.changed or tool.outside_workspace and does nothing",
-  );
-
-/** What `prepare` found: a call that carries it does what was prepared, or nothing. */
-export type Expected = z.infer<typeof ExpectedSchema>;
-
-/** What is known of a tool without its code. */
-export interface ToolDeclaration<Input = unknown> {
-  readonly name: string;
-  readonly description: string;
-  readonly effects: ToolEffects;
-  /** What a model writes. */
-  readonly input: z.ZodType<Input>;
-  /** What a call takes: the same, and `expected`. */
-  readonly callInput: z.ZodType;
-}
-
-const declare = <const Shape extends z.ZodRawShape>(
-  name: string,
-  effects: ToolEffects,
-  description: string,
-  shape: Shape,
-) => ({
-  name,
-  effects,
-  description,
-  input: z.strictObject(shape),
-  callInput: z.strictObject({ ...shape, expected: ExpectedSchema.exactOptional() }),
-});
-
 /** A path as a model writes it. `Workspace.resolve` checks what it means. */
 const PathSchema = z
   .string()
   .min(1)
   .max(4096)
   .describe("Path relative to the workspace, or absolute inside it");
-
-/** A string that UTF-8 can express. */
-const WellFormedSchema = z
-  .string()
-  .refine((value) => !/\p{Cs}/u.test(value), { error: "is not well-formed Unicode" });
 
 const AllFilesSchema = z
   .boolean()
@@ -101,46 +71,6 @@ export const bashDeclaration = declare(
   },
 );
 export type BashInput = z.infer<typeof bashDeclaration.input>;
-
-const CommandIdSchema = z.string().min(1).max(100).describe("The `id` that bash returned for it");
-
-export const commandsDeclaration = declare(
-  "commands",
-  "read",
-  "Shows the commands that this conversation started in the background, with their output so far and how they ended: " +
-    "one of them by its `id`, after waiting for its end where `waitMs` is given, or all. Long output keeps its start and end.",
-  {
-    id: CommandIdSchema.exactOptional(),
-    waitMs: z
-      .int()
-      .min(0)
-      .max(maxCommandTimeoutMs)
-      .exactOptional()
-      .describe("How long to wait for its end, in milliseconds; not at all if left out"),
-  },
-);
-export type CommandsInput = z.infer<typeof commandsDeclaration.input>;
-
-export const commandInputDeclaration = declare(
-  "command_input",
-  "execute",
-  "Writes to the standard input of a command in the background.",
-  {
-    id: CommandIdSchema,
-    text: WellFormedSchema.max(65_536).describe("What is written, as it is: end a line with a line feed"),
-    end: z.boolean().exactOptional().describe("Close its standard input after that"),
-  },
-);
-export type CommandInputInput = z.infer<typeof commandInputDeclaration.input>;
-
-// It ends only what a human has allowed this conversation to start, which no one needs to be asked about again.
-export const commandStopDeclaration = declare(
-  "command_stop",
-  "read",
-  "Ends a command in the background with all that it started.",
-  { id: CommandIdSchema },
-);
-export type CommandStopInput = z.infer<typeof commandStopDeclaration.input>;
 
 export const readDeclaration = declare(
   "read",
@@ -251,22 +181,6 @@ export const prepareDeclaration = {
     input: z.unknown().describe("Its input, as the model wrote it"),
   }),
 };
-
-/** The tool by which a host learns which commands in the background have ended since their conversation last heard of them. */
-export const endedCommandsToolName = "ended_commands";
-
-/** What `ended_commands` returns. */
-export const EndedCommandsSchema = z.object({
-  commands: z.array(
-    z.object({
-      id: z.string(),
-      command: z.string(),
-      exitCode: z.number().nullable(),
-      signal: z.string().exactOptional(),
-      stopped: z.literal(true).exactOptional(),
-    }),
-  ),
-});
 
 /** What `prepare` returns. */
 export const PreparedSchema = z.object({

@@ -10,7 +10,6 @@ import { Backing } from "./directives/backing.ts";
 import { createMemoryDirectives, IssuedDirectives } from "./directives/directives.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { GrantAuthorizer } from "./permissions/authorize-by-grants.ts";
-import { ToolValidators } from "./tool-validators.ts";
 
 /** What the parts of one core share. */
 export interface CoreContext {
@@ -18,7 +17,6 @@ export interface CoreContext {
   readonly limits: CoreLimits;
   readonly times: CoreTimes;
   readonly audit: AuditTrail;
-  readonly validators: ToolValidators;
   readonly keys: IdempotencyKeys;
   readonly redactor: Redactor;
   /** In place of the grants. */
@@ -69,7 +67,6 @@ export const createContext = (options: CoreOptions): CoreContext => {
     audit,
     directives,
     backing: new Backing(directives, options.operatorCommand, report),
-    validators: new ToolValidators(limits),
     keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits),
     server: {
       core_version: options.coreVersion ?? "0.0.0",

@@ -4,7 +4,8 @@ import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { CoreOptions, LaunchObserver } from "../src/index.ts";
+import type { CoreOptions } from "../src/index.ts";
+import type { LaunchObserver } from "../src/launch-port.ts";
 import { connected, launchOf, open, openCore, silentObserver } from "./support/scripted-agent.ts";
 
 const setUp = (options: CoreOptions = {}) => {

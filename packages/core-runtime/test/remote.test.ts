@@ -7,7 +7,8 @@ import { createUnixListener, createUnixTransport } from "@harnesskit/transport-u
 import { ProtocolError } from "@harnesskit/wire";
 import { createPeer } from "@harnesskit/wire/rpc";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { type AuthorizationRequest, type StreamChunk, startCore, type ToolInfo } from "../src/index.ts";
+import type { AuthorizationRequest } from "../src/authorize.ts";
+import { type StreamChunk, startCore, type ToolInfo } from "../src/index.ts";
 import { type CoreServerLimits, createCoreClient, createCoreServer } from "../src/remote/index.ts";
 
 const hello = fileURLToPath(new URL("../../../apps/examples/hello-agent", import.meta.url));

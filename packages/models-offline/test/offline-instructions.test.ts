@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { maxInstructions, maxRequestChars } from "../src/limits.ts";
 import { type Instruction, parseRequest } from "../src/parse-request.ts";
@@ -122,7 +123,7 @@ describe("any text", () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60) },
     );
   }, 30_000);
 

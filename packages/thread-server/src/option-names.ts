@@ -20,7 +20,6 @@ export const checkThreadServerOptions = defineOptions<WithGates>("createThreadSe
   whenBusy: { reject: true, queue: true, interrupt: true },
   resumeQueues: { connect: true, use: true },
   interruptedTurns: { report: true, retry: true },
-  flush: { boundaries: true, always: true, never: true },
   approvalTimeoutMs: false,
   unattended: false,
   onError: false,

@@ -16,7 +16,6 @@ import {
 import type { Tool } from "@harnesskit/wire/tool";
 import { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 import type { UnattendedPolicy } from "./approval-flow.ts";
-import type { FlushPolicy } from "./event-log.ts";
 import { askGate, type PromptGate, type ToolGate } from "./gates.ts";
 import { createMemoryThreadStore } from "./memory-thread-store.ts";
 import type { ThreadStore } from "./thread-store.ts";
@@ -109,8 +108,6 @@ export interface ThreadServerOptions {
    * tool only reads or is `idempotent`. A turn that does not get further in `maxTurnAttempts` ends as with `report`. @default "report"
    */
   readonly interruptedTurns?: "report" | "retry" | undefined;
-  /** When the log is flushed to disk. @default "boundaries" */
-  readonly flush?: FlushPolicy | undefined;
   /** How long an approval can be given; it goes on over a restart. @default no limit */
   readonly approvalTimeoutMs?: number | undefined;
   /** What happens to a question while no client is connected. @default "wait" */
@@ -178,7 +175,6 @@ export const resolveSettings = (options: ThreadServerOptions): ServerSettings =>
     whenBusy: options.whenBusy ?? "reject",
     resumeQueues: options.resumeQueues ?? "connect",
     interruptedTurns: options.interruptedTurns ?? "report",
-    flush: options.flush ?? "boundaries",
     approvalTimeoutMs:
       options.approvalTimeoutMs === undefined
         ? undefined

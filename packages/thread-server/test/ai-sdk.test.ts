@@ -9,15 +9,15 @@ import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
+import type { PromptVerdict } from "../src/gates.ts";
 import {
-  createMemoryThreadStore,
   createThreadServer,
   type PromptGate,
-  type PromptVerdict,
   type ThreadServerOptions,
   ToolError,
   undecidedCodes,
 } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { recordingTool } from "./support/tools.ts";

@@ -11,6 +11,7 @@ import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-age
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { isDebugging, logFailure } from "../cli-error.ts";
 import { thisUser } from "../core/core-files.ts";
+import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationGrants } from "./conversation-grants.ts";
 import { readEnabledAgents } from "./enabled-agents.ts";
@@ -61,7 +62,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const { command, version, agents: specs = [], audit } = options;
   const origin = { callerId: `harness.${command}`, actor: { type: "human", id: thisUser() } as const };
   const { note, error: onError } = options.reports ?? {
-    note: (line: string) => void process.stderr.write(`harness ${command}: ${line}\n`),
+    note: (line: string) => void io().stderr.write(`harness ${command}: ${line}\n`),
     error: (error: unknown) => logFailure(`harness ${command}`, error),
   };
   const noted = new Set<string>();
@@ -71,8 +72,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     note(line);
   };
   for (const variable of options.passEnv ?? [])
-    if (process.env[variable] === undefined)
-      note(`--pass-env: ${variable} is not set, so no command sees it`);
+    if (io().env[variable] === undefined) note(`--pass-env: ${variable} is not set, so no command sees it`);
   const own = workspaceAgent();
   const installed = options.installedAgents === false ? [] : await readEnabledAgents(note);
   const [sockets, others] = splitSpecs(specs);
@@ -92,7 +92,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const host = createAgentHost({
     agents: [own, ...agents],
     limits: workspaceCoreLimits,
-    environment: agentEnvironment(process.env, options.passEnv),
+    environment: agentEnvironment(io().env, options.passEnv),
     version,
     knownTools: agents.length > 0 ? createKnownTools() : undefined,
     operatorCommand: "harness core",
@@ -100,7 +100,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,
     onNote: note,
     onOutput(line, agentId) {
-      if (isDebugging()) process.stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
+      if (isDebugging()) io().stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
       const about = aboutMcpTool.exec(line)?.[1];
       if (about !== undefined) noteOnce(`the agent ${oneLine(agentId, 200)}: ${oneLine(about, 1000)}`);
     },

@@ -8,17 +8,21 @@ import { ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
 import { followQuestions } from "../hub/follow-questions.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
+import { io } from "../io.ts";
 import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
+import { askUser } from "../terminal/asker.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
+import { useInHub } from "../timeline/judgements.ts";
+import { View } from "../timeline/view.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
+import { ChatEvents } from "./chat-events.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-parts.ts";
-import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
@@ -55,7 +59,7 @@ const resumeCommand = (
   { store, hub, agents = [], installedAgents = true, passEnv = [] }: ChatOptions,
   workspace: string,
 ): string => {
-  const where = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
+  const where = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
   const kept = store === undefined ? "" : ` --store ${shellWord(store)}`;
   const judge = hub === undefined ? "" : hub === false ? " --no-hub" : ` --hub ${shellWord(hub)}`;
   const used = agents.map((agent) => ` --agents ${shellWord(agent)}`).join("");
@@ -72,10 +76,10 @@ export const chat = async (
   const workspace = await workspaceDirectory(options.cwd);
   const model = await openModel(options.model);
   const { agents, installedAgents, passEnv, hub } = options;
-  const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
+  const note = (line: string) => void io().stderr.write(`harness chat: ${line}\n`);
   const judge = await openHubJudge({
     ...{ command: "chat", hub, workspace, version, note },
-    onBlocked: (call, id) => view.blocks(call, id),
+    onBlocked: (call, id) => events.blocks(call, id),
   });
   const core = await openAgentCore({
     command: "chat",
@@ -89,8 +93,10 @@ export const chat = async (
   const opened = await openConversations(location, "harness chat");
   const { graph: store } = opened;
   const terminal = createTerminal();
-  const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
-  const view = new ChatView(terminal, spinner, await proseFor(terminal));
+  const spinner = canSpin(io().stdout) ? new Spinner() : undefined;
+  const openProse = await proseFor(terminal);
+  const view = new View({ terminal, spinner, openProse, showDone: false, policyUse: useInHub });
+  const events = new ChatEvents((event) => view.show(event));
   const waiting = new WaitingCalls(workspace, terminal.style);
   const graph = createChatGraph({
     model,
@@ -101,7 +107,7 @@ export const chat = async (
     },
     toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
-    limits: contextOf(process.env),
+    limits: contextOf(io().env),
   });
   const harness = createChatHarness({
     graph,
@@ -112,14 +118,22 @@ export const chat = async (
     onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
   });
   const history = () => storedHistory(store, sessionId);
-  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const ask = async (signal: AbortSignal, shown: readonly string[]) => {
+  const isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
+  const ask = (signal: AbortSignal, shown: readonly string[]) => {
     lines.releaseKeyboard();
-    const { askAnswer } = await import("../terminal/ask-answer.ts");
-    return askAnswer(signal, true, () => {}, { lines: shown, show: (part) => view.lines(part) });
+    const question = { lines: shown, takesReason: true, canWait: true };
+    return askUser(question, signal, { show: (part) => view.lines(part) });
   };
   const conversation = new Conversation({
-    ...{ sessionId, harness: judge?.conversations(harness) ?? harness, view, waiting, history },
+    ...{
+      sessionId,
+      harness: judge?.conversations(harness) ?? harness,
+      view,
+      events,
+      spinner,
+      waiting,
+      history,
+    },
     isNamed: options.session !== undefined,
     ask: isTerminal ? ask : undefined,
   });
@@ -129,7 +143,6 @@ export const chat = async (
     command: "harness chat",
     version,
     view,
-    style: terminal.style,
     spinner,
     asks: () => isTerminal && !lines.isReading,
     beforeAsk: () => lines.releaseKeyboard(),
@@ -157,7 +170,7 @@ export const chat = async (
   }
 };
 
-const reportPending = async (conversation: Conversation, view: ChatView, again: string): Promise<boolean> => {
+const reportPending = async (conversation: Conversation, view: View, again: string): Promise<boolean> => {
   const { own, others } = await conversation.pendingCounts();
   if (own > 0)
     view.warn(own === 1 ? "1 call waits for your approval." : `${own} calls wait for your approval.`);

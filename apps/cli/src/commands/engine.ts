@@ -19,7 +19,7 @@ export const addEngine = (program: Command, context: CommandContext): void => {
     .description(
       "serve OpenHarness to shells on this machine: one conversation each, with tools and approvals",
     )
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .option("--port <n>", "the port of 127.0.0.1 (default: a free one)", portNumber("--port"))
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
     .addOption(

@@ -21,7 +21,7 @@ export const addRun = (program: Command, context: CommandContext): void => {
       "[prompt]",
       "what to do; - or no prompt: read from standard input; with --thread and no prompt: answer its pending approvals",
     )
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .option("--model <spec>", `${modelForms} (default: offline)`)
     .option("--agent <name>", "code, which may change things, or ask, which only reads (default: code)")
     .addOption(agentsOption())

@@ -18,7 +18,7 @@ export const addServe = (program: Command, context: CommandContext): void => {
   const { version, onExit } = context;
   addPolicyOptions(program.command("serve"))
     .description("serve the thread protocol on standard input and output")
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .option("--model <spec>", `the model of a turn that names none: ${modelForms}`, "offline")
     .addOption(agentsOption())
     .addOption(installedAgentsOption())

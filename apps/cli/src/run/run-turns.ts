@@ -2,7 +2,7 @@ import type { HubPlace } from "@harnesskit/hub/place";
 import { toModelReference } from "@harnesskit/models";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import type { Thread, ThreadClient, TurnHandle } from "@harnesskit/thread-client";
-import { ProtocolError } from "@harnesskit/wire";
+import { createDeferred, ProtocolError } from "@harnesskit/wire";
 import { withServer } from "../attach/connection.ts";
 import type { FollowedTurn } from "../attach/thread-follower.ts";
 import { CliError, ExitCode, logFailure, usageError } from "../cli-error.ts";
@@ -54,7 +54,7 @@ export const runPrompt = async (
     streams: runStreams(),
     showPrompt: false,
   });
-  const questions = await openQuestions(place, parts);
+  const hubQuestions = await openHubQuestions(place, parts);
   const placeOf = (id: string) =>
     attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   try {
@@ -62,7 +62,7 @@ export const runPrompt = async (
     return await runTurns(
       prompt,
       options,
-      Object.assign(parts, { questions, placeOf, continued: place.continued }),
+      Object.assign(parts, { hubQuestions, placeOf, continued: place.continued }),
     );
   } catch (error) {
     const failure = toCliFailure(error, {
@@ -74,7 +74,7 @@ export const runPrompt = async (
     if (json) createTerminal().write(failureLine(failure, threadId));
     throw failure;
   } finally {
-    await questions?.close();
+    await hubQuestions?.close();
     // Until the server is gone a signal does not end this process.
     await place.server.close();
     parts.end();
@@ -82,9 +82,9 @@ export const runPrompt = async (
 };
 
 /** What the thread asks at the hub is shown here, and may be answered here. */
-const openQuestions = async (
+const openHubQuestions = async (
   { hub, version }: RunPlace,
-  { terminal, mode, spinner, showLines, questionTerminal, interrupts }: ThreadParts,
+  { terminal, mode, spinner, showLines, askTerminal, interrupts }: ThreadParts,
 ): Promise<HubQuestions | undefined> => {
   if (hub === undefined) return undefined;
   const { HubQuestions } = await import("../hub/hub-questions.ts");
@@ -94,8 +94,7 @@ const openQuestions = async (
     version,
     style: terminal.style,
     asks: () => mode === "ask",
-    show: questionTerminal?.show ?? showLines,
-    output: questionTerminal?.output,
+    askTerminal: askTerminal ?? { show: showLines },
     spinner,
     onCancel: interrupts.interrupt,
     onError: (error) => logFailure("harness run: the hub's inbox", error),
@@ -104,7 +103,7 @@ const openQuestions = async (
 
 /** What shows the thread, what it asks at the hub, and where it is found again. */
 type RunParts = ThreadParts & {
-  readonly questions: HubQuestions | undefined;
+  readonly hubQuestions: HubQuestions | undefined;
   readonly placeOf: (threadId: string) => Pick<RunSummary, "log" | "again">;
   readonly continued: string | undefined;
 };
@@ -119,7 +118,7 @@ const runTurns = async (
     const exitCode = await startTurn(prompt, options, parts);
     if (exitCode !== "busy") return exitCode;
   }
-  if (threadId !== undefined) void parts.questions?.follow(threadId);
+  if (threadId !== undefined) void parts.hubQuestions?.follow(threadId);
   const settled = threadId === undefined ? undefined : await settleEarlier(threadId, prompt, parts);
   const isDone = prompt !== undefined && (!settled || settled.result.status === "completed");
   if (!isDone || prompt === undefined) return endWith(settled, parts);
@@ -142,12 +141,12 @@ const settleEarlier = (threadId: string, prompt: string | undefined, parts: RunP
 
 /** Shows how a turn ended. */
 const summarise = (
-  { output, questions, placeOf }: RunParts,
+  { output, hubQuestions, placeOf }: RunParts,
   { turnId, result, exitCode }: FollowedTurn,
   unasked = 0,
 ): ExitCode => {
   const { threadId } = result.turn;
-  const askedAtHub = questions?.counts;
+  const askedAtHub = hubQuestions?.counts;
   output.summary({ threadId, turnId, result, exitCode, unasked, askedAtHub, ...placeOf(threadId) });
   return exitCode;
 };
@@ -169,9 +168,10 @@ const startTurn = async (
     return await withServer({ ...parts.connecting, onError: parts.notes.tell }, async (client) => {
       const thread = await openThread(client, prompt, options, parts.interrupts);
       parts.threadId = thread.threadId;
-      parts.approver.directory = thread.directory;
-      if (options.thread === undefined) void parts.questions?.follow(thread.threadId);
-      return followTurn(await beginTurn(client, thread, prompt, options, parts), parts);
+      parts.questions.directory = thread.directory;
+      if (options.thread === undefined) void parts.hubQuestions?.follow(thread.threadId);
+      const turn = await beginTurn(client, thread, prompt, options, parts);
+      return followTurn(client, turn, parts);
     });
   } catch (error) {
     if (options.thread !== undefined && isTurnOpen(error)) return "busy";
@@ -184,7 +184,7 @@ const beginTurn = async (
   { threadId, directory }: Thread,
   prompt: string,
   { agent, model, queue, interrupt, file = [] }: RunOptions,
-  { approver, interrupts }: ThreadParts,
+  { interrupts }: ThreadParts,
 ): Promise<TurnHandle> =>
   client.startTurn({
     threadId,
@@ -193,28 +193,36 @@ const beginTurn = async (
       ...(await Promise.all(file.map((path) => toFileInput(path, directory)))),
     ],
     signal: interrupts.signal,
-    // Of this turn only: a shared server also reports the questions of other clients.
-    onApproval: approver.decide,
     whenBusy: queue ? ("queue" as const) : undefined,
     ...(interrupt && { whenBusy: "interrupt" as const }),
     agent,
     model: model === undefined ? undefined : toModelReference(model),
   });
 
-const followTurn = async (turn: TurnHandle, parts: RunParts): Promise<ExitCode> => {
-  const { ready, output, approver } = parts;
+const followTurn = async (client: ThreadClient, turn: TurnHandle, parts: RunParts): Promise<ExitCode> => {
+  const { ready, output, questions } = parts;
   const refused = new RefusedCalls();
+  const failed = createDeferred<never>();
+  failed.promise.catch(() => {});
+  questions.begin(client, failed.reject);
   if (turn.position !== undefined) noteQueued(turn);
-  for await (const event of turn) {
-    refused.observe(event);
-    output.event(event);
-    if (event.type === "approval.requested") approver.reached(event.data.requestId);
-    if (event.type === "approval.resolved") approver.resolved(event.data);
-    await ready();
+  const show = async () => {
+    for await (const event of turn) {
+      refused.observe(event);
+      output.event(event);
+      questions.observe(event);
+      questions.put();
+      await ready();
+    }
+    return turn.result;
+  };
+  try {
+    const result = await Promise.race([show(), failed.promise]);
+    const ended = { turnId: turn.turnId, result, exitCode: exitCodeOf(result, refused) };
+    return summarise(parts, ended, refused.count("unattended"));
+  } finally {
+    await questions.end();
   }
-  const result = await turn.result;
-  const ended = { turnId: turn.turnId, result, exitCode: exitCodeOf(result, refused) };
-  return summarise(parts, ended, refused.count("unattended"));
 };
 
 const noteQueued = ({ position, threadId, turnId }: TurnHandle): void =>

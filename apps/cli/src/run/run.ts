@@ -3,7 +3,7 @@ import type { ExitCode } from "../cli-error.ts";
 import { unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { endWithStderr, Interrupts, interruptedExitCode } from "../interruption.ts";
-import type { Io } from "../io.ts";
+import { io } from "../io.ts";
 import { checkedModel } from "../serve/models.ts";
 import {
   noPolicyText,
@@ -50,7 +50,6 @@ const quitMs = 500;
 
 export interface RunContext {
   readonly version: string;
-  readonly io: Io;
 }
 
 const hubOf = async (choice: PolicyChoice): Promise<HubPlace | undefined> => {
@@ -124,7 +123,7 @@ export const run = async (
   }
   if (options.continue && threadId === undefined)
     throw usageError("--continue needs --thread", "For example: harness run --thread ID --continue");
-  const prompt = await promptOf(argument, options, context.io.stdin);
+  const prompt = await promptOf(argument, options, io().stdin);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(
       "The prompt is empty",
@@ -144,7 +143,7 @@ export const run = async (
     note(`harness run: the hub judges, and asks you there and here (${oneLine(hub.directory, 500)})`);
   // The second Ctrl-C: the turn's end is written if that takes no longer than a moment.
   const interrupts = new Interrupts(() => {
-    const quit = () => process.exit(interruptedExitCode());
+    const quit = () => io().exit(interruptedExitCode());
     setTimeout(quit, quitMs);
     void server.close().then(quit);
   });

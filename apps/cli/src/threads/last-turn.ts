@@ -28,12 +28,9 @@ const readLastTurn = async (harness: string, threadId: string): Promise<readonly
 
 /** Whether a living process holds the thread; one whose lock cannot be read may live. */
 const isHeld = async (harness: string, threadId: string): Promise<boolean> => {
-  try {
-    const owner = await readFileLock(join(harness, "threads", threadId, "lock.json"));
-    return owner === "unreadable" || (owner !== undefined && !isLockOwnerDead(owner));
-  } catch {
-    return true;
-  }
+  const path = join(harness, "threads", threadId, "lock.json");
+  const owner = await readFileLock(path).catch(() => "unreadable" as const);
+  return owner === "unreadable" || (owner !== undefined && !isLockOwnerDead(owner));
 };
 
 /**

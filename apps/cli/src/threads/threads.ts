@@ -4,8 +4,8 @@ import { threadNotFound } from "../run/failures.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
-import { Timeline } from "../timeline/timeline.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
+import { View } from "../timeline/view.ts";
 import { harnessDirectory, logFile } from "../workspace-directory.ts";
 import { type LastTurn, lastTurnOf } from "./last-turn.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
@@ -88,12 +88,12 @@ export const showThread = async (threadId: string, { cwd }: PlaceOptions): Promi
   if (queued !== undefined)
     write(style.yellow(`${queued === 1 ? "1 prompt waits" : `${queued} prompts wait`}\n`));
   write("\n");
-  const timeline = new Timeline({ terminal, openProse: await proseFor(terminal) });
+  const view = new View({ terminal, openProse: await proseFor(terminal) });
   for await (const event of stored.events(threadId)) {
-    timeline.show(event);
+    view.show(event);
     await terminal.ready();
   }
-  timeline.breakLine();
+  view.breakLine();
   const open = openTurnText(await openTurnOf(stored, threadId), oneLine(threadId, 80));
   // The command is there to be copied: a line break would end it.
   if (open !== undefined) terminal.write(`\n${style.yellow(`… ${open.whole}`)}\n`);

@@ -1,10 +1,10 @@
 import type { CallFailure } from "@harnesskit/chat-harness";
-import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
+import type { EventBody, ItemData, Turn } from "@harnesskit/protocol/threads";
 import type { TurnResult } from "@harnesskit/thread-client";
 import { ExitCode } from "../cli-error.ts";
 import { interruptedExitCode } from "../interruption.ts";
 import type { Style } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
+import { formatDuration, oneLine } from "../terminal/text.ts";
 
 /** Why a call did not run, or did not surely run. */
 export type Refusal =
@@ -199,6 +199,34 @@ export const exitCodeOf = (result: TurnResult, calls: RefusedCalls): ExitCode =>
   if (result.status === "cancelled") return ExitCode.failed;
   if (result.status === "error") return errorExitCode(result.code);
   return calls.exitCode ?? ExitCode.done;
+};
+
+/** A turn that has ended, as its last line says it. */
+export interface EndedTurn {
+  readonly turn: Pick<Turn, "status" | "time" | "usage">;
+  /** Why it failed: safe text. @default "failed" */
+  readonly error?: string | undefined;
+  readonly refused: RefusedCalls;
+  /** Say how long it took, and that all is done; false: only what did not run. */
+  readonly showDone: boolean;
+}
+
+/** The line that stands over a turn that ended; undefined where there is nothing to say. */
+export const turnFooter = (
+  { turn: { status, time, usage = {} }, error = "failed", refused, showDone }: EndedTurn,
+  style: Style,
+): string | undefined => {
+  const completed = refused.line(style) ?? (showDone ? style.green("✓ done") : undefined);
+  const failed = status === "cancelled" ? style.yellow("○ cancelled") : `${style.red("✗")} ${error}`;
+  const head = status === "completed" ? completed : failed;
+  if (head === undefined || !showDone) return head;
+  const { inputTokens, outputTokens } = usage;
+  const facts = [
+    time.completed === undefined ? "" : formatDuration(Math.max(0, time.completed - time.started)),
+    inputTokens === undefined ? "" : `${inputTokens} tokens in`,
+    outputTokens === undefined ? "" : `${outputTokens} tokens out`,
+  ].filter((fact) => fact !== "");
+  return `${head}${facts.length === 0 ? "" : style.dim(` · ${facts.join(" · ")}`)}`;
 };
 
 /** Why a turn goes on with a step that it has begun before. */

@@ -6,7 +6,7 @@ import {
   commandInputDeclaration,
   commandStopDeclaration,
   commandsDeclaration,
-} from "../declarations.ts";
+} from "../command-declarations.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
 
 /** Shows one command of the conversation, or all. */

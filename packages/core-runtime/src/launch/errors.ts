@@ -114,15 +114,10 @@ export const agentExists = (agentId: string, directory: string): LaunchError => 
   );
 };
 
-export type SpawnErrorCode = Extract<
-  AgentReasonCode,
-  "command_not_found" | "command_not_executable" | "start_failed"
->;
-
-/** The agent's process was not made; no process remains. */
-export class SpawnError extends HarnessError<SpawnErrorCode> {
+/** The agent's process was not made (`start_failed`); no process remains. */
+export class SpawnError extends HarnessError<"start_failed"> {
   static override readonly brand = "SpawnError";
-  constructor(code: SpawnErrorCode, message: string) {
-    super(code, message);
+  constructor(message: string) {
+    super("start_failed", message);
   }
 }

@@ -8,20 +8,13 @@ export {
   GrantScopeSchema,
   type Item,
   type ItemData,
-  ItemDataSchemas,
   type ItemOf,
   ItemSchema,
   type ItemType,
   ItemTypeSchema,
-  type ToolStatus,
   ToolStatusSchema,
 } from "./item.ts";
-export {
-  type PromptJudgement,
-  PromptJudgementSchema,
-  type ToolJudgement,
-  ToolJudgementSchema,
-} from "./judgement.ts";
+export { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";
 export {
   type Grant,
   GrantSchema,
@@ -54,7 +47,6 @@ export {
   ModelRefSchema,
   type QueuedTurn,
   QueuedTurnSchema,
-  type TextInput,
   TextInputSchema,
   type Thread,
   ThreadSchema,

@@ -1,5 +1,6 @@
 import { ok, deepStrictEqual as same } from "node:assert";
-import { refuses, type StoreCases, sampleGrant, sampleThread } from "./store-case.ts";
+import { checkRejects } from "@harnesskit/wire/testing";
+import { type StoreCases, sampleGrant, sampleThread } from "./store-case.ts";
 
 const toHex = (bytes: ArrayBuffer): string =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -43,10 +44,10 @@ export const besideCases: StoreCases = {
       "n".repeat(5000),
     ]) {
       const opened = store.openArtifact("ses_1", name);
-      await refuses(opened, "store_failed", `an artifact named ${JSON.stringify(name.slice(0, 40))}`);
+      await checkRejects(opened, "store_failed", `an artifact named ${JSON.stringify(name.slice(0, 40))}`);
     }
     for (const id of ["ses_2", "../ses_1", ""]) {
-      await refuses(
+      await checkRejects(
         store.openArtifact(id, "a.txt"),
         "store_failed",
         `an artifact of thread ${JSON.stringify(id)}`,
@@ -54,7 +55,7 @@ export const besideCases: StoreCases = {
     }
     const taken = await store.openArtifact("ses_1", "a.txt");
     await taken.close();
-    await refuses(
+    await checkRejects(
       store.openArtifact("ses_1", "a.txt"),
       "store_failed",
       "an artifact under a name that is taken",

@@ -1,5 +1,6 @@
 import { ok, deepStrictEqual as same } from "node:assert";
-import { isError, readAll, refuses, type StoreCases, sampleEvent, sampleThread } from "./store-case.ts";
+import { checkRejects } from "@harnesskit/wire/testing";
+import { readAll, type StoreCases, sampleEvent, sampleThread } from "./store-case.ts";
 
 const claimOf = (threadId: string) => ({ threadId, requestDigest: `digest of ${threadId}` });
 
@@ -12,7 +13,7 @@ export const leaseCases: StoreCases = {
     await store.create(sampleThread("ses_1"));
     await store.create(sampleThread("ses_2"));
     const lease = await store.lease("ses_1");
-    await refuses(store.lease("ses_1"), "thread_locked", "a second lease");
+    await checkRejects(store.lease("ses_1"), "thread_locked", "a second lease");
     const other = await store.lease("ses_2");
     await store.append("ses_1", [sampleEvent("ses_1", 1)], { flush: false });
     same(await readAll(store, "ses_1"), [sampleEvent("ses_1", 1)], "the events of a thread that is held");
@@ -27,7 +28,7 @@ export const leaseCases: StoreCases = {
     await Promise.all([first.release(), first.release()]);
     const second = await store.lease("ses_1");
     await first.release();
-    await refuses(store.lease("ses_1"), "thread_locked", "a lease while the second one is held");
+    await checkRejects(store.lease("ses_1"), "thread_locked", "a lease while the second one is held");
     await store.append("ses_1", [sampleEvent("ses_1", 1)], { flush: false });
     await second.release();
     await second.release();
@@ -38,7 +39,8 @@ export const leaseCases: StoreCases = {
     const won = asked.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
     same(won.length, 1, `leases that ${contenders} got`);
     for (const outcome of asked) {
-      if (outcome.status === "rejected") isError(outcome.reason, "thread_locked", "a lease that was not got");
+      if (outcome.status === "rejected")
+        await checkRejects(Promise.reject(outcome.reason), "thread_locked", "a lease that was not got");
     }
     await store.append("ses_1", [sampleEvent("ses_1", 1)], { flush: false });
     await won[0]?.release();

@@ -1,8 +1,8 @@
 import { ok, deepStrictEqual as same } from "node:assert";
+import { checkRejects } from "@harnesskit/wire/testing";
 import {
   hostileIds,
   readAll,
-  refuses,
   type StoreCases,
   sampleEvent,
   sampleEvents,
@@ -55,11 +55,11 @@ export const threadCases: StoreCases = {
     for (const id of ["ses_2", ...hostileIds]) {
       const what = `the id ${JSON.stringify(id.slice(0, 40))}`;
       same(await store.get(id), undefined, what);
-      await refuses(store.lease(id), "store_failed", `a lease of ${what}`);
-      await refuses(store.update(sampleThread(id)), "store_failed", `an update of ${what}`);
-      await refuses(store.delete(id), "store_failed", `a deletion of ${what}`);
+      await checkRejects(store.lease(id), "store_failed", `a lease of ${what}`);
+      await checkRejects(store.update(sampleThread(id)), "store_failed", `an update of ${what}`);
+      await checkRejects(store.delete(id), "store_failed", `a deletion of ${what}`);
       const append = store.append(id, [sampleEvent(id, 1)], { flush: true });
-      await refuses(append, "store_failed", `an append to ${what}`);
+      await checkRejects(append, "store_failed", `an append to ${what}`);
       const read = await readAll(store, id).catch(() => []);
       same(read, [], `the events of ${what}`);
       same(await store.lastEvents(id, 10).catch(() => []), [], `the last events of ${what}`);
@@ -86,7 +86,7 @@ export const threadCases: StoreCases = {
       same(await at.list(), [sampleThread("ses_2")], "the list after a deletion");
       const left = (await at.grants()).map(({ grantId }) => grantId).sort();
       same(left, ["grant_2", "grant_3"], "the grants after a deletion");
-      await refuses(at.lease("ses_1"), "store_failed", "a lease of a deleted thread");
+      await checkRejects(at.lease("ses_1"), "store_failed", "a lease of a deleted thread");
     };
     await look(store);
     const later = await reopen();

@@ -40,6 +40,7 @@ export const threadStoreContract = (options: ThreadStoreContractOptions): Contra
       try {
         await run({ store, reopen, contenders });
       } catch (cause) {
+        if (cause instanceof ContractError) throw cause;
         const { message } = cause as Error;
         if (!(cause instanceof AssertionError))
           throw new ContractError(`the store failed: ${message}`, { cause });

@@ -1,3 +1,2 @@
-export { createReplay, type Replay, type ReplayOptions } from "./replay.ts";
-export type { ReplayMessage, ReplayModel } from "./replayed-message.ts";
+export { createReplay, type Replay } from "./replay.ts";
 export { firstCharacters, wellFormed, wellFormedJson } from "./well-formed.ts";
