@@ -43,6 +43,7 @@ export const checkFileThreadStoreOptions = defineOptions<FileThreadStoreOptions>
 export const checkAiSdkRunnerOptions = defineOptions<AiSdkRunnerOptions>("createAiSdkRunner", {
   model: true,
   maxContextLength: false,
+  contextWindows: false,
   maxRetries: false,
   attachments: false,
   idleTimeoutMs: false,

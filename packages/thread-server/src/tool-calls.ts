@@ -213,7 +213,8 @@ export class ToolCalls {
 
   async #prepare(itemId: string, name: string, rawInput: unknown): Promise<Prepared> {
     const { threadId, turnId, directory } = this.#turn.observed;
-    const tool = (await this.tools()).find((candidate) => candidate.name === name);
+    const tools = [...(await this.tools()), this.#turn.session.outputReader];
+    const tool = tools.find((candidate) => candidate.name === name);
     if (!tool)
       throw new ToolError("tool.unknown", `There is no tool named ${JSON.stringify(name.slice(0, 100))}.`);
     const { input, preview, run } = await prepareCall(tool, rawInput, {

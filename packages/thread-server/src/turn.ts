@@ -17,6 +17,7 @@ import { PromptAdmission } from "./prompt-admission.ts";
 import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSession } from "./thread-session.ts";
+import type { ThreadState } from "./thread-state.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { toTurnContext } from "./turn-context.ts";
 import { TurnLog } from "./turn-log.ts";
@@ -95,7 +96,7 @@ export class Turn {
     this.calls = new ToolCalls(this);
     this.#prompt = new PromptAdmission(this, request);
     const { state } = session;
-    if (begun) this.#usage = state.steps.reduce((sum, { usage }) => addUsage(sum, usage), this.#usage);
+    if (begun) this.#usage = recordedUsage(state, turnId);
   }
 
   get turnId(): string {
@@ -224,7 +225,11 @@ export class Turn {
     const tools = await this.calls.begin();
     this.signal.throwIfAborted();
     this.settings.observe("agentStarted", this.observed);
-    await this.settings.runner.run(toTurnContext(this, request, tools));
+    const { runner } = this.settings;
+    const context = toTurnContext(this, request, tools);
+    if (!request.compact) return runner.run(context);
+    if (!runner.compact) throw new TurnError("compact_unsupported", "This agent makes no summaries.");
+    await runner.compact(context);
   }
 
   #run(work: () => Promise<void>): Promise<void> {
@@ -288,6 +293,17 @@ export class Turn {
     return end;
   }
 }
+
+/** What a turn had used when its server ended, as far as that is recorded. */
+const recordedUsage = ({ steps, history }: ThreadState, turnId: string): Usage | undefined => {
+  const summaries = history.flatMap((item) =>
+    item.turnId === turnId && item.type === "assistant_message" ? (item.data?.summary ?? []) : [],
+  );
+  return [...steps, ...summaries].reduce<Usage | undefined>(
+    (sum, { usage }) => addUsage(sum, usage),
+    undefined,
+  );
+};
 
 /** How a turn ends of which an item could not be stored. */
 const toStoreEnding = (error: unknown): Ending => {

@@ -13,6 +13,7 @@ export {
   ItemSchema,
   type ItemType,
   ItemTypeSchema,
+  type Summary,
   type ToolStatus,
   ToolStatusSchema,
 } from "./item.ts";
