@@ -39,7 +39,14 @@ describe("the view of a conversation", () => {
     view.progress({ type: "result", call, content: JSON.stringify(refused) });
     view.progress({ type: "thinking", delta: "Hm." });
     view.progress({ type: "text", delta: "Done." });
-    view.progress({ type: "model_ended", reason: "length", inputTokens: 1, outputTokens: 1 });
+    view.progress({
+      type: "model_ended",
+      reason: "length",
+      inputTokens: 1,
+      outputTokens: 1,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+    });
     view.ended({ outcome: "completed", replies: [] });
     expect(terminal.text).toBe(
       "I look.\n● read a.md, 1 line ✓\n● read a.md\n  ✗ failed: The tool failed: no\n● read\n  ✗ refused: The user rejected this call\nHm.\nDone.\n(the answer was cut at the model's limit)\n⊘ ended: 1 call did not run: refused\n",

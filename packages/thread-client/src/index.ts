@@ -20,6 +20,7 @@ export type { ApprovalHandler, ApprovalRequest, ThreadApprovalAnswer } from "./a
 export type { Initialized } from "./call-thread-server.ts";
 export type {
   CancelTurnOptions,
+  CompactThreadOptions,
   EventStream,
   ListGrantsOptions,
   RespondApprovalOptions,

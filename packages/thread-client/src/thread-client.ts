@@ -6,6 +6,7 @@ import { ApprovalCalls } from "./approval-calls.ts";
 import type { Fields, Initialized } from "./call-thread-server.ts";
 import type {
   CancelTurnOptions,
+  CompactThreadOptions,
   EventStream,
   ListGrantsOptions,
   RespondApprovalOptions,
@@ -191,6 +192,11 @@ class Client implements ThreadClient {
     const { signal, whenBusy } = options;
     if (whenBusy !== undefined) this.#session.require("queue", "turn.start");
     return within(() => this.#turns.start(options), { name: "turn.start", signal });
+  }
+
+  async compactThread(options: CompactThreadOptions): Promise<TurnHandle> {
+    this.#session.require("compact", "thread.compact");
+    return within(() => this.#turns.compact(options), { name: "thread.compact", signal: options.signal });
   }
 
   async submitTurn(options: SubmitTurnOptions): Promise<string> {

@@ -1,4 +1,5 @@
 import type { Usage } from "@harnesskit/protocol/threads";
+import type { ThreadState } from "./thread-state.ts";
 
 const usageKeys = [
   "inputTokens",
@@ -17,4 +18,15 @@ export const addUsage = (sum: Usage | undefined, usage: Usage | undefined): Usag
     if (value !== undefined) next[key] = (next[key] ?? 0) + value;
   }
   return next;
+};
+
+/** What a turn had used when its server ended, as far as that is recorded. */
+export const recordedUsage = ({ steps, history }: ThreadState, turnId: string): Usage | undefined => {
+  const summaries = history.flatMap((item) =>
+    item.turnId === turnId && item.type === "assistant_message" ? (item.data?.summary ?? []) : [],
+  );
+  return [...steps, ...summaries].reduce<Usage | undefined>(
+    (sum, { usage }) => addUsage(sum, usage),
+    undefined,
+  );
 };

@@ -1,13 +1,11 @@
 import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
 import { invalidParams, ProtocolError } from "@harnesskit/wire";
-import type { Tool } from "@harnesskit/wire/tool";
 import { Approvals } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
 import { archived, isSameThread, withLeftWork, withoutLeftWork } from "./edit-thread.ts";
 import { isLocked, logChanged, type ThreadStoreError, turnActive } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import { completeFork, isFork } from "./fork-thread.ts";
-import { createOutputReader } from "./output-reader.ts";
 import { isAsAsked } from "./pending-questions.ts";
 import { discardThread } from "./read-log.ts";
 import { readState } from "./read-state.ts";
@@ -37,8 +35,6 @@ export class ThreadSession {
   readonly log: EventLog;
   readonly approvals: Approvals;
   readonly turns: TurnQueue;
-  /** The agent's tool for outputs that it was shown a part of. */
-  readonly outputReader: Tool = createOutputReader(this);
   readonly #options: ThreadSessionOptions;
   readonly #lease: ThreadLease;
   #thread: Thread;

@@ -32,7 +32,7 @@ export const toTurnContext = (turn: Turn, request: TurnRequest, tools: readonly 
     },
     addUsage: (usage) => turn.addUsage(usage),
     recordSummary: (text, summary) => log.summary(text, summary),
-    outputReader: session.outputReader,
+    outputReader: calls.outputReader,
     outputReference: ({ callId, step }) =>
       session.state.history.findLast(
         (item) =>

@@ -107,8 +107,9 @@ export class TurnLog {
   async summary(text: string, summary: Summary): Promise<void> {
     const itemId = this.#session.settings.createId("item");
     // Its start does not say what it is: one that is cut off stands for nothing.
-    const started = this.start("assistant_message", itemId, { text: "" });
-    await Promise.all([started, this.complete("assistant_message", itemId, { text, summary })]);
+    const started = this.start("assistant_message", itemId, { text: "", reasoning: true });
+    const completed = this.complete("assistant_message", itemId, { text, reasoning: true, summary });
+    await Promise.all([started, completed]);
   }
 
   /** Records something that the turn made. Gives the id of its item. */

@@ -120,7 +120,7 @@ export interface TurnContext extends TurnRequest {
   /** Notes that a request to the model is made again: what was said in this step so far is no longer part of the conversation. */
   repeatStep(step: number): Promise<void>;
   /**
-   * Records a summary in the place of what the agent need not be given again: an `assistant_message` with `summary`, which later turns find in their
+   * Records a summary in the place of what the agent need not be given again: an `assistant_message` with `reasoning` and `summary`, which later turns find in their
    * `history`. Settles when it is stored. Rejects with `turn_ended`, and as the store does.
    */
   recordSummary(text: string, summary: Summary): Promise<void>;

@@ -8,7 +8,7 @@ import {
   type TraceContext,
   type TracedOperation,
 } from "@harnesskit/wire/trace";
-import { addUsage } from "./add-usage.ts";
+import { addUsage, recordedUsage } from "./add-usage.ts";
 import { ApprovalFlow } from "./approval-flow.ts";
 import type { Ending } from "./close-open-items.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
@@ -17,7 +17,6 @@ import { PromptAdmission } from "./prompt-admission.ts";
 import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSession } from "./thread-session.ts";
-import type { ThreadState } from "./thread-state.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { toTurnContext } from "./turn-context.ts";
 import { TurnLog } from "./turn-log.ts";
@@ -227,9 +226,7 @@ export class Turn {
     this.settings.observe("agentStarted", this.observed);
     const { runner } = this.settings;
     const context = toTurnContext(this, request, tools);
-    if (!request.compact) return runner.run(context);
-    if (!runner.compact) throw new TurnError("compact_unsupported", "This agent makes no summaries.");
-    await runner.compact(context);
+    await (request.compact ? runner.compact?.(context) : runner.run(context));
   }
 
   #run(work: () => Promise<void>): Promise<void> {
@@ -293,17 +290,6 @@ export class Turn {
     return end;
   }
 }
-
-/** What a turn had used when its server ended, as far as that is recorded. */
-const recordedUsage = ({ steps, history }: ThreadState, turnId: string): Usage | undefined => {
-  const summaries = history.flatMap((item) =>
-    item.turnId === turnId && item.type === "assistant_message" ? (item.data?.summary ?? []) : [],
-  );
-  return [...steps, ...summaries].reduce<Usage | undefined>(
-    (sum, { usage }) => addUsage(sum, usage),
-    undefined,
-  );
-};
 
 /** How a turn ends of which an item could not be stored. */
 const toStoreEnding = (error: unknown): Ending => {

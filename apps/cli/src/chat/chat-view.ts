@@ -1,6 +1,7 @@
 import { summarizeResult } from "@harnesskit/approvals";
 import { type ChatProgress, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
+import { summarySize } from "@harnesskit/wire/replay";
 import { ConversationView } from "../terminal/conversation-view.ts";
 import type { OpenProse, ProseWriter } from "../terminal/prose.ts";
 import { modelLabel, type Spinner, toolLabel } from "../terminal/spinner.ts";
@@ -66,6 +67,9 @@ export class ChatView extends ConversationView {
         return;
       case "model_failed":
         if (progress.isRetried) this.warn(`${oneLine(progress.reason, 1_000)}; it is asked again`);
+        return;
+      case "summarised":
+        this.note(`${summarySize(progress)} before this are no longer given to the model, but their summary`);
         return;
       case "model_ended":
         this.breakLine();

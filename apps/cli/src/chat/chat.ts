@@ -93,7 +93,7 @@ export const chat = async (
     },
     toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
-    limits: contextOf(process.env),
+    ...contextOf(process.env),
   });
   const harness = createChatHarness({
     graph,

@@ -181,7 +181,7 @@ export const engine = (
           if (event.type === "model_failed") note(`the model failed: ${oneLine(event.reason, 1_000)}`);
           return streamTurn(event);
         },
-        limits: contextOf(process.env),
+        ...contextOf(process.env),
       }),
       store,
       session: { leaseTtlMs },

@@ -1,6 +1,7 @@
 import { summarizeResult } from "@harnesskit/approvals";
 import type { EventBody, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
+import { summarySize } from "@harnesskit/wire/replay";
 import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.ts";
 import { type Spinner, WorkSigns } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -219,6 +220,13 @@ export class Timeline {
     const { data } = item;
     const text = data?.text ?? "";
     if (text.trim() === "") return;
+    if (data?.summary) {
+      this.#begin("note");
+      const size = summarySize(data.summary);
+      this.#write([
+        this.#terminal.style.dim(`… ${size} before this are no longer given to the model, but this summary:`),
+      ]);
+    }
     // Where deltas were lost, the whole text is shown once more.
     const prose = text.startsWith(open.shown) ? open.view : this.#viewOf(open.item);
     if (prose === undefined || prose instanceof LogView) return;

@@ -77,10 +77,10 @@ describe("what is replayed to a model", () => {
   });
 
   it("is cut to maxContextLength", async () => {
-    await using provider = await strictProvider({ says: () => ({ text: "a".repeat(600) }), context: 1_500 });
+    await using provider = await strictProvider({ says: () => ({ text: "a".repeat(600) }), context: 3_000 });
     const chat = converse({ model: provider.models.openai, limits: { maxContextLength: 1_000 } });
     for (const prompt of ["one", "two", "three", "four"]) await chat.send(prompt);
     expect(provider.overflows()).toBe(0);
-    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain("Left out of this conversation");
+    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain("are left out, to fit the model's context");
   });
 });

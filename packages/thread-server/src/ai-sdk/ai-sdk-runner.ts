@@ -16,9 +16,9 @@ import { checkAiSdkRunnerOptions } from "../option-names.ts";
 import type { TurnContext, TurnRunner } from "../turn-runner.ts";
 import { askModel } from "./ask-model.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
-import { Conversation, givenHistory } from "./conversation.ts";
 import { finishedHistory, firstStep, runCalls, withOwnIds } from "./run-calls.ts";
 import { summarise } from "./summarise.ts";
+import { givenHistory, TurnConversation } from "./turn-conversation.ts";
 
 export interface AiSdkRunnerOptions {
   /**
@@ -75,10 +75,10 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
   const idleTimeoutMs = checkNumber("idleTimeoutMs", options.idleTimeoutMs ?? 300_000);
   resolveAttachmentLimits(attachments);
   const replay = createReplay({ maxContextLength, contextWindows });
-  const begin = async (turn: TurnContext, history: readonly Item[]): Promise<Conversation> => {
+  const begin = async (turn: TurnContext, history: readonly Item[]): Promise<TurnConversation> => {
     const given = givenHistory(history);
     const files = attachments && (await readFiles(turn, given.items, attachments));
-    return new Conversation(turn.turn.turnId, given, files);
+    return new TurnConversation(turn.turn.turnId, given, files);
   };
   const choose = (ref: ModelRef | undefined) => (typeof model === "function" ? model(ref) : model);
   return {

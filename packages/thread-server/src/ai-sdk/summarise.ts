@@ -5,9 +5,10 @@ import { boundedSummary, plainSummary, summaryCounts, summaryRequest } from "@ha
 import { type LanguageModel, streamText } from "ai";
 import type { TurnContext } from "../turn-runner.ts";
 import { BrokenStream, watchIdle } from "./broken-stream.ts";
-import type { Conversation } from "./conversation.ts";
+
 import { toModelFailure } from "./model-failure.ts";
 import { modelUsage } from "./model-usage.ts";
+import type { TurnConversation } from "./turn-conversation.ts";
 
 export interface SummariseOptions {
   readonly model: LanguageModel;
@@ -27,7 +28,7 @@ const lasting: ReadonlySet<string> = new Set(["model_refused", "model_no_answer"
  */
 export const summarise = async (
   turn: TurnContext,
-  conversation: Conversation,
+  conversation: TurnConversation,
   cut: number,
   options: SummariseOptions,
 ): Promise<void> => {
@@ -42,7 +43,7 @@ export const summarise = async (
 
 const askForSummary = async (
   turn: TurnContext,
-  messages: ReturnType<Conversation["before"]>["messages"],
+  messages: ReturnType<TurnConversation["before"]>["messages"],
   { model, room, maxRetries, idleTimeoutMs, clock }: SummariseOptions,
 ): Promise<{ readonly text: string; readonly usage?: Usage | undefined }> => {
   const idle = new AbortController();

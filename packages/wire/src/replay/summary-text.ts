@@ -25,7 +25,7 @@ const outputText = (output: unknown): string => {
   return parts.map((part) => (part.type === "text" ? jsonText(part.text) : `[${part.type}]`)).join("\n");
 };
 
-const partText = (part: Part): string => {
+const transcriptText = (part: Part): string => {
   switch (part.type) {
     case "text":
       return jsonText(part.text);
@@ -44,7 +44,7 @@ const names: Readonly<Record<string, string>> = { user: "User", assistant: "Assi
 
 const messageText = (message: ReplayMessage): string => {
   const said = partsOf(message)
-    .map(partText)
+    .map(transcriptText)
     .filter((text) => text.trim() !== "");
   return said.length === 0 ? "" : `${names[message.role] ?? message.role}:\n${said.join("\n")}`;
 };
@@ -80,7 +80,7 @@ export const boundedSummary = (text: string, room: number): string =>
 export const plainSummary = (messages: readonly ReplayMessage[], reason: string, room: number): string => {
   const asked = messages
     .filter(({ role }) => role === "user")
-    .map((message) => `- ${ends(partsOf(message).map(partText).join(" ").replace(/\s+/g, " "), 300)}`);
+    .map((message) => `- ${ends(partsOf(message).map(transcriptText).join(" ").replace(/\s+/g, " "), 300)}`);
   const said = ends(asked.join("\n"), Math.max(200, Math.floor(room * summaryShare)));
   return `No summary could be made (${reason}). What was said is left out but for what the user asked:\n${said}`;
 };

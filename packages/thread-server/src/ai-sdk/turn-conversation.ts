@@ -9,15 +9,15 @@ interface Said {
   readonly summary: Summary;
 }
 
-const summaryOf = (item: Item): Said | undefined =>
+const saidSummary = (item: Item): Said | undefined =>
   item.type === "assistant_message" && item.data?.summary
     ? { text: item.data.text, summary: item.data.summary }
     : undefined;
 
 /** What a history holds for the model: its last summary, and the items that this does not stand for. */
 export const givenHistory = (history: readonly Item[]): { readonly said?: Said; readonly items: Item[] } => {
-  const said = history.map(summaryOf).findLast((each) => each !== undefined);
-  const plain = history.filter((item) => summaryOf(item) === undefined);
+  const said = history.map(saidSummary).findLast((each) => each !== undefined);
+  const plain = history.filter((item) => saidSummary(item) === undefined);
   if (!said) return { items: plain };
   const { turnId, step } = said.summary;
   const begins = plain.findIndex((item) => item.turnId === turnId);
@@ -31,7 +31,7 @@ export const givenHistory = (history: readonly Item[]): { readonly said?: Said; 
 };
 
 /** What the model is given in a turn: a summary, where there is one, and what was said since. */
-export class Conversation {
+export class TurnConversation {
   readonly #turnId: string;
   #said: Said | undefined;
   #placed: PlacedMessage[];
