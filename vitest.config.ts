@@ -40,6 +40,13 @@ const onPostgres = ["packages/store-postgres/test/**/*.test.ts", "apps/cli/test/
 /** Tests that run coding agents of other vendors: these are installed with the first of them. */
 const withAgentHosts = ["{packages,apps}/*/test/agent-hosts/**/*.test.ts"];
 
+/** Tests that drive a page of ours in a browser. Each check tries one page of the hub and one of the shell beside these. */
+const pages = [
+  "apps/hub-web/test/{connection,inbox,timeline}.test.ts",
+  "apps/examples/use-chat/test/**/*.test.ts",
+  "apps/examples/web-shell/test/{approval,page}.test.ts",
+];
+
 export default defineConfig({
   resolve: { conditions: [source, ...defaultClientConditions] },
   ssr: {
@@ -64,7 +71,7 @@ export default defineConfig({
             "conformance/test/**/*.test.ts",
             "scripts/test/**/*.test.ts",
           ],
-          exclude: [...skipped, ...onPostgres, ...withAgentHosts],
+          exclude: [...skipped, ...onPostgres, ...withAgentHosts, ...pages],
         },
       },
       {
@@ -74,6 +81,11 @@ export default defineConfig({
           include: onPostgres,
           globalSetup: "./scripts/lib/postgres-setup.ts",
         },
+      },
+      // From here on: the nightly run, node scripts/nightly.mjs
+      {
+        extends: true,
+        test: { name: "pages", include: pages },
       },
       {
         extends: true,

@@ -1,18 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { HelperNames } from "./lib/helper-names.mjs";
 import { browserProblems, importProblems, manifestProblems, reachingProblems } from "./lib/layers.mjs";
 import { layers, maxSourceLines } from "./lib/layers-table.mjs";
 import { budgetProblems, lineBudgets, lowerBudgets } from "./lib/line-budgets.mjs";
 import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
-import { forbiddenIn } from "./lib/source-rules.mjs";
 import { filesBelow, workspacePackages } from "./lib/workspace.mjs";
 
 const root = resolve(option("root", repositoryRoot));
-const notBeside = ["node_modules", "dist", ".cache", "src", "test", "page"];
+const suppression = /@ts-(?:ignore|nocheck|expect-error)|biome-ignore/;
 const findings = [];
-const helpers = new HelperNames();
 const linesOf = {};
 let fileCount = 0;
 
@@ -23,26 +20,17 @@ for (const pkg of workspacePackages(root)) {
   }
   for (const problem of manifestProblems(pkg, rule)) findings.push(`${pkg.path}/package.json: ${problem}`);
   for (const problem of browserProblems(pkg, rule)) findings.push(`${pkg.path}/${problem}`);
-  // An application writes to its terminal; a private one (bench, conformance) is no library at all.
-  const except = pkg.kind === "library" ? [] : ["console"];
   for (const file of filesBelow(join(pkg.dir, "src"), [".ts", ".tsx", ".mts"])) {
     fileCount += 1;
     const place = relative(root, file).replaceAll("\\", "/");
     const text = readFileSync(file, "utf8");
-    helpers.add(pkg.path, place, text);
     const lines = text.split("\n").length - 1;
+    if (suppression.test(text)) findings.push(`${place}: suppresses a check`);
     linesOf[pkg.path] = (linesOf[pkg.path] ?? 0) + lines;
     if (lines > maxSourceLines)
       findings.push(`${place}: ${lines} lines; split it into files of at most ${maxSourceLines}`);
     for (const { line, text: problem } of importProblems(pkg, rule, file, text))
       findings.push(`${place}:${line}: ${problem}`);
-    for (const { line, text: problem } of forbiddenIn(file, text, except))
-      findings.push(`${place}:${line}: ${problem}`);
-  }
-  // Programs and examples, which stand beside `src` or have none.
-  const beside = pkg.kind === "other" ? [] : filesBelow(pkg.dir, [".ts", ".mjs", ".js"], { skip: notBeside });
-  for (const file of beside) {
-    helpers.add(pkg.path, relative(root, file).replaceAll("\\", "/"), readFileSync(file, "utf8"));
   }
   for (const file of filesBelow(join(pkg.dir, "test"), [".ts", ".tsx", ".mts"])) {
     const place = relative(root, file).replaceAll("\\", "/");
@@ -51,7 +39,6 @@ for (const pkg of workspacePackages(root)) {
     }
   }
 }
-findings.push(...helpers.problems());
 if (root === repositoryRoot) {
   if (process.argv.includes("--write")) lowerBudgets(lineBudgets(), linesOf);
   findings.push(...budgetProblems(lineBudgets(), linesOf));

@@ -1,20 +1,16 @@
-import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundleSizes, checkBundles } from "./lib/packages/bundles.mjs";
+import { checkBundles } from "./lib/packages/bundles.mjs";
 import { installConsumers, loadEntries, runFile } from "./lib/packages/consumers.mjs";
 import { checkEmbedder, embedderDependencies } from "./lib/packages/embedder.mjs";
-import { installedSize } from "./lib/packages/install-sizes.mjs";
-import { manifestProblems, sharedKeywords } from "./lib/packages/manifest-rules.mjs";
 import { checkMastra } from "./lib/packages/mastra.mjs";
 import { pack } from "./lib/packages/pack.mjs";
-import { pageProblems } from "./lib/packages/page-rules.mjs";
 import { planOf } from "./lib/packages/plan.mjs";
 import { publintProblems } from "./lib/packages/publint.mjs";
-import { compareTable, writeTable } from "./lib/packages/size-tables.mjs";
 import { checkSuites, suitesDependencies } from "./lib/packages/suites.mjs";
-import { mapProblems, tarballProblems } from "./lib/packages/tarball-rules.mjs";
-import { checkTypes, writeTypeProjects } from "./lib/packages/types.mjs";
+import { tarballProblems } from "./lib/packages/tarball-rules.mjs";
+import { typeProblems, writeTypeProjects } from "./lib/packages/types.mjs";
 import { directPnpm } from "./lib/pnpm.mjs";
 import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
@@ -23,22 +19,13 @@ import { withTempDir } from "./lib/temp.mjs";
 import { workspacePackages } from "./lib/workspace.mjs";
 
 const only = option("only", "").split(",").filter(Boolean);
-const writesSizes = process.argv.includes("--write-sizes");
 const isChosen = (name) => only.length === 0 || only.includes(name);
 const published = workspacePackages(repositoryRoot).filter(({ isPublic }) => isPublic);
 const chosen = published.filter(({ short }) => isChosen(short));
 
-/** The tarball itself, and what is installed of it. */
-async function checkTarball({ pkg, tarball, files }, dir) {
-  const installed = join(dir, pkg.short, "node_modules", pkg.name);
-  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
-  const findings = [
-    ...(await publintProblems(pkg, tarball)),
-    ...tarballProblems(files, manifest),
-    ...mapProblems(installed, files),
-    ...manifestProblems(pkg),
-    ...pageProblems(pkg.path, installed),
-  ];
+/** The tarball itself. */
+async function checkTarball({ pkg, tarball, files }) {
+  const findings = [...(await publintProblems(pkg, tarball)), ...tarballProblems(files)];
   return findings.map((text) => `${pkg.path}: ${text}`);
 }
 
@@ -52,37 +39,6 @@ async function runBin(dir, pkg, bin, argument) {
   const file = join(dir, pkg.short, "node_modules", pkg.name, pkg.manifest.bin[bin]);
   const problem = await runFile(join(dir, pkg.short), file, [argument]);
   return problem === undefined ? [] : [`${pkg.path}: ${bin} ${argument}: ${problem}`];
-}
-
-const kilobytes = (bytes) => Math.ceil(bytes / 1000);
-
-/** The figures of docs/sizes.md: compared, or written with --write-sizes. */
-async function checkSizes(dir, consumers) {
-  const alone = consumers.filter(({ isAlone }) => isAlone);
-  const installed = alone.map(({ name, pkg }) => {
-    const { bytes, packages } = installedSize(join(dir, name));
-    return [pkg.name, [kilobytes(bytes), packages]];
-  });
-  const bundles = await bundleSizes(
-    dir,
-    consumers.filter(({ name }) => !name.endsWith("-and-other")),
-  );
-  const tables = [
-    {
-      mark: "installed",
-      head: ["package", "installed, kB", "packages"],
-      rows: Object.fromEntries(installed),
-    },
-    {
-      mark: "bundles",
-      head: ["entry", "kB with esbuild"],
-      rows: Object.fromEntries(Object.entries(bundles).map(([name, bytes]) => [name, [kilobytes(bytes)]])),
-    },
-  ];
-  const command = "node scripts/check-packages.mjs --write-sizes";
-  if (!writesSizes) return tables.flatMap((table) => compareTable(table, "kB", command));
-  for (const table of tables) writeTable(table);
-  return [];
 }
 
 /** All that is looked at, as functions that return findings, the longest first. */
@@ -101,15 +57,13 @@ function tasksOf(dir, packed, consumers, mastra) {
   return [
     ...(isChosen("suites") ? [() => checkSuites(join(dir, "suites"))] : []),
     ...(isChosen("mastra") ? [mastra] : []),
-    () => checkTypes(dir, projects.alone, { judgesAll: true }),
-    () => checkTypes(dir, projects.beside, { judgesAll: false }),
+    ...[...projects.alone, ...projects.beside].map((config) => () => typeProblems(dir, config)),
     ...(isChosen("embedder") ? [() => checkEmbedder(join(dir, "embedder"))] : []),
     () => loadEntries(dir, loaded),
     ...programs.map((consumer) => () => runProgram(dir, consumer)),
     ...bins.map((bin) => () => runBin(dir, ...bin)),
     () => checkBundles(dir, consumers),
-    ...packed.map((one) => () => checkTarball(one, dir)),
-    ...(only.length === 0 ? [() => checkSizes(dir, consumers), () => sharedKeywords(published)] : []),
+    ...packed.map((one) => () => checkTarball(one)),
   ];
 }
 

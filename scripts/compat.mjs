@@ -1,14 +1,12 @@
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundlerSizes } from "./lib/compat/bundlers.mjs";
 import { tryNodeVersions } from "./lib/compat/node-versions.mjs";
 import { printCompatibility } from "./lib/compat/page.mjs";
 import { tryTypeScriptVersions } from "./lib/compat/typescript-versions.mjs";
 import { installConsumers } from "./lib/packages/consumers.mjs";
 import { pack } from "./lib/packages/pack.mjs";
 import { planOf } from "./lib/packages/plan.mjs";
-import { compareTable, writeTable } from "./lib/packages/size-tables.mjs";
 import { directPnpm } from "./lib/pnpm.mjs";
 import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
@@ -16,23 +14,11 @@ import { stopChildrenOnSignals } from "./lib/run.mjs";
 import { withTempDir } from "./lib/temp.mjs";
 import { workspacePackages } from "./lib/workspace.mjs";
 
-// npm run compat: the packed packages on every Node.js and TypeScript that we support, beside both majors of the AI SDK, and in every
-// bundler. Prints what was tried; with --write it writes the table of docs/sizes.md; --only node,typescript,bundlers chooses.
+// npm run compat: the packed packages on every Node.js and TypeScript that we support, beside both majors of the AI SDK. Prints what
+// was tried; --only node,typescript chooses.
 
-const writes = process.argv.includes("--write");
-const only = option("only", "node,typescript,bundlers").split(",");
+const only = option("only", "node,typescript").split(",");
 const published = workspacePackages(repositoryRoot).filter(({ isPublic }) => isPublic);
-
-function checkBundlers(sizes) {
-  const table = {
-    mark: "bundlers",
-    head: ["entry", "esbuild", "Vite", "in a worker", "webpack"],
-    rows: sizes,
-  };
-  if (!writes) return compareTable(table, "kB gzipped", "npm run compat -- --write");
-  writeTable(table);
-  return [];
-}
 
 stopChildrenOnSignals();
 const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-compat-"), async (dir) => {
@@ -50,8 +36,6 @@ const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-comp
   if (only.includes("typescript"))
     tables.typescript = await tryTypeScriptVersions(base, join(dir, "tools"), consumers, found);
   if (only.includes("node")) tables.node = await tryNodeVersions(base, join(dir, "tools"), consumers, found);
-  if (only.includes("bundlers"))
-    found.push(...checkBundlers(await bundlerSizes(base, join(dir, "tools"), consumers)));
   printCompatibility(tables);
   return found;
 });

@@ -1,6 +1,7 @@
 import { configureGlobal, readConfigureGlobal } from "fast-check";
+import { isNightly } from "./lib/nightly.ts";
 
-/** A check of a change tries the same cases each time; `npm run properties` tries new ones. */
+/** A check of a change tries the same cases each time; the nightly run tries new ones. */
 const seed = 20_261_125;
 
-if (process.env.HARNESS_PROPERTIES !== "random") configureGlobal({ ...readConfigureGlobal(), seed });
+if (!isNightly) configureGlobal({ ...readConfigureGlobal(), seed });

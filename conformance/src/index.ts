@@ -1,7 +1,12 @@
 export { type CommandIo, type ConformanceExitCode, runConformance } from "./cli/command.ts";
 export { ConformanceError, type ConformanceErrorCode } from "./errors.ts";
 export { type ConformanceLimits, conformanceLimits } from "./limits.ts";
-export { type ExpectedVerdict, judgeExpected } from "./report/expected-failures.ts";
+export {
+  type ExpectedFailure,
+  type ExpectedVerdict,
+  judgeExpected,
+  readExpected,
+} from "./report/expected-failures.ts";
 export { htmlReport } from "./report/html-report.ts";
 export { junitReport } from "./report/junit-report.ts";
 export { textReport } from "./report/text-report.ts";

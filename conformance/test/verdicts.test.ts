@@ -9,6 +9,7 @@ import {
   judgeExpected,
   loadSuite,
   type RunOptions,
+  readExpected,
   runSuite,
   type StartModule,
   textReport,
@@ -84,7 +85,7 @@ const judge = async (answer: Answer, options: Partial<RunOptions> = {}) => {
   const loaded = loadSuite("small-server", folder.path);
   const report = await runSuite({ suite: loaded, target, limits, ...options });
   const outcomes = Object.fromEntries(report.requirements.map(({ id, outcome }) => [id, outcome]));
-  return { report, outcomes, folder: folder.path };
+  return { report, outcomes, folder: folder.path, loaded };
 };
 
 const all = (outcome: string) => ({
@@ -148,18 +149,55 @@ describe("a verdict", () => {
   });
 
   it("is as expected where a file names all that fails, steps included", async () => {
-    const { report, folder } = await judge((...call) => (call[0] === "slow" ? undefined : right(...call)));
+    const { report, folder, loaded } = await judge((...call) =>
+      call[0] === "slow" ? undefined : right(...call),
+    );
     const file = join(folder, "expected.yaml");
     const expected = ["{ id: S-3, reason: slow }", "{ scenario: waits, reason: slow }"];
     const verdictOf = (entries: readonly string[]) => {
       writeFileSync(file, `expected: [${entries.join(", ")}]\n`);
-      return judgeExpected(report, file);
+      return judgeExpected(report, readExpected(file, loaded));
     };
-    expect(verdictOf(expected)).toEqual({ conforms: true, expected: ["S-3", "waits"], stale: [] });
+    expect(verdictOf(expected)).toEqual({ conforms: true, expected: ["S-3", "waits"], holds: [] });
     expect(verdictOf(expected.slice(0, 1))).toMatchObject({ conforms: false });
-    expect(verdictOf([...expected, "{ id: S-1, reason: soon }"])).toMatchObject({
-      conforms: false,
-      stale: ["S-1"],
+    expect(verdictOf([...expected, "{ id: S-1, reason: soon }"])).toEqual({
+      conforms: true,
+      expected: ["S-3", "waits"],
+      holds: ["S-1"],
     });
+    const elsewhere = [...expected, "{ id: S-1, reason: soon, suite: ahp-server }"];
+    expect(verdictOf(elsewhere)).toMatchObject({ conforms: true, holds: [] });
+    const unknown = [
+      "{ id: S-9, reason: r }",
+      "{ scenario: none, reason: r }",
+      "{ id: S-1, suite: x, reason: r }",
+    ];
+    for (const entry of unknown)
+      expect(() => verdictOf([entry])).toThrow(
+        expect.objectContaining({ name: "ConformanceError", code: "usage" }),
+      );
+  });
+
+  it("says nothing about expected failures that a run does not check", async () => {
+    const options = { only: ["S-1"] };
+    const { report } = await judge(right, options);
+    expect(judgeExpected(report, [{ id: "S-3", reason: "slow" }])).toEqual({
+      conforms: true,
+      expected: [],
+      holds: [],
+    });
+  });
+
+  it("comes soon for a target that says nothing, and names the limit", async () => {
+    const silent = judge(() => undefined, { limits: { withinMs: 100, startTimeoutMs: 400 } });
+    await expect(silent).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(/said nothing: .* did not come within 400 ms \(--within gives more\)/),
+    });
+  });
+
+  it("is about the rest of a scenario whose first waits were in vain, where the target answers in another one", async () => {
+    const late: Answer = (method) => (["greet", "last"].includes(method) ? { result: {} } : undefined);
+    expect((await judge(late, { only: ["S-5"] })).outcomes).toEqual({ "S-5": "pass" });
   });
 });

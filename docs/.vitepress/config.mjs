@@ -59,7 +59,7 @@ const project = ["releases", "architecture", "contributing", "security"];
 const searchWeight = (id) => {
   const weights = [
     [/\/api\//, 0.2],
-    [/\/(adr|sessions)\/|-session\b|\/(architecture|rehearsal|compatibility|sizes|benchmarks)\b/, 0.4],
+    [/\/(adr|sessions)\/|-session\b|\/(architecture|compatibility|benchmarks)\b/, 0.4],
     [/\/(packages|examples|protocols)\//, 0.6],
   ];
   return weights.find(([pattern]) => pattern.test(id))?.[1] ?? 1;
@@ -110,14 +110,7 @@ export default defineConfig({
         {
           text: "Measured",
           collapsed: true,
-          items: items(
-            "conformance",
-            "chat-adapter",
-            "conformance-shells",
-            "real-hosts",
-            "benchmarks",
-            "sizes",
-          ),
+          items: items("conformance", "chat-adapter", "conformance-shells", "real-hosts", "benchmarks"),
         },
         { text: "Project", collapsed: true, items: [...items(...project), ...items("adr/index")] },
       ],

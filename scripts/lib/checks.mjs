@@ -19,7 +19,6 @@ export const stages = [
     typedoc: [script("docs.mjs"), "--only", "sources"],
     lint: [tool("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", "--colors=off", "."],
     layers: [script("check-layers.mjs")],
-    lockfile: [script("check-lockfile.mjs")],
     knip: [tool("knip/bin/knip.js"), "--no-progress", "--no-config-hints"],
     snippets: [script("check-snippets.mjs")],
   },
@@ -27,6 +26,9 @@ export const stages = [
     vitest: [
       tool("vitest/vitest.mjs"),
       "run",
+      // The other projects are those of the nightly run.
+      "--project=all",
+      "--project=postgres",
       "--reporter=default",
       "--reporter=json",
       `--outputFile.json=${testReport}`,

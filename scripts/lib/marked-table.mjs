@@ -11,13 +11,10 @@ function partsOf(file, mark) {
   const to = text.indexOf(end);
   if (from < 0 || to < from) throw new Error(`${file} has no ${start} … ${end}`);
   const begin = from + start.length;
-  return { before: text.slice(0, begin), inside: text.slice(begin, to), after: text.slice(to) };
+  return { before: text.slice(0, begin), after: text.slice(to) };
 }
 
-/** What a Markdown file has between `<!-- MARK -->` and `<!-- end of MARK -->`. */
-export const readMarked = (file, mark) => partsOf(file, mark).inside;
-
-/** Writes `text` between these comments of a Markdown file, in place of what was there. */
+/** Writes `text` between `<!-- MARK -->` and `<!-- end of MARK -->` of a Markdown file, in place of what was there. */
 export function writeMarked(file, mark, text) {
   const { before, after } = partsOf(file, mark);
   writeFileSync(file, `${before}\n\n${text}\n\n${after}`);

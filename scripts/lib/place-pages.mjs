@@ -2,7 +2,7 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 /** Built pages, and the folder of the package that ships each of them. */
-export const pages = [
+const pages = [
   { built: "apps/hub-web/dist", shipped: "packages/hub/page" },
   { built: "apps/examples/web-shell/dist", shipped: "apps/cli/page" },
 ];

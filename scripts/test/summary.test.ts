@@ -72,10 +72,11 @@ describe("the summary of a test run", () => {
   });
 
   it("is the last line of the test command, which knows its checks by name", async () => {
-    const good = await node(["scripts/test.mjs", "--only", "lockfile"]);
-    expect(good.output.trimEnd().split("\n").at(-1)).toBe("1 passed, 0 failed, 0 skipped");
-    expect(good.code).toBe(0);
-    const bad = await node(["scripts/test.mjs", "--only", "lockfile,nothing"]);
+    const good = await node(["scripts/test.mjs", "--only", "layers"]);
+    expect(good.output.trimEnd().split("\n").at(-1)).toBe(
+      good.code === 0 ? "1 passed, 0 failed, 0 skipped" : "0 passed, 1 failed, 0 skipped",
+    );
+    const bad = await node(["scripts/test.mjs", "--only", "layers,nothing"]);
     expect(bad.output).toContain("No such check: nothing. There are: types, typedoc, lint,");
     expect(bad.code).toBe(2);
   });

@@ -1,4 +1,5 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
+import { io } from "./io.ts";
 import { oneLine } from "./terminal/text.ts";
 
 /** What a script learns from the end of a command. */
@@ -71,7 +72,7 @@ export const describeCauses = (error: unknown): string => {
 };
 
 /** True where HARNESS_DEBUG asks for causes and stacks on stderr. */
-export const isDebugging = (env: NodeJS.ProcessEnv = process.env): boolean =>
+export const isDebugging = (env: NodeJS.ProcessEnv = io().env): boolean =>
   !["", "0", undefined].includes(env.HARNESS_DEBUG);
 
 /** A failure that has no caller: one safe line, with its causes below where HARNESS_DEBUG is set. */
@@ -84,5 +85,5 @@ export const describeFailure = (where: string, error: unknown): string => {
 
 /** Writes a failure that has no caller to stderr. */
 export const logFailure = (where: string, error: unknown): void => {
-  process.stderr.write(`${describeFailure(where, error)}\n`);
+  io().stderr.write(`${describeFailure(where, error)}\n`);
 };

@@ -1,5 +1,6 @@
 import { isatty } from "node:tty";
 import { ExitCode } from "./cli-error.ts";
+import { type Io, io } from "./io.ts";
 import { isNullDevice } from "./serve/open-stdio.ts";
 
 const failures: Readonly<Record<string, string>> = {
@@ -9,27 +10,38 @@ const failures: Readonly<Record<string, string>> = {
   EIO: "the device reports an error",
 };
 
-let exitCode: ExitCode | undefined;
-let lostOutput = false;
-let closedTerminal = false;
+interface Interruption {
+  exitCode?: ExitCode | undefined;
+  lostOutput: boolean;
+  closedTerminal: boolean;
+}
+
+const interruptions = new WeakMap<Io, Interruption>();
+
+const interruption = (): Interruption => {
+  const found = interruptions.get(io()) ?? { lostOutput: false, closedTerminal: false };
+  interruptions.set(io(), found);
+  return found;
+};
 
 /** Notes that the command ends because of Ctrl-C: its exit code is 130, unless its output failed before. */
 export const noteInterruption = (): void => {
-  exitCode ??= ExitCode.interrupted;
+  interruption().exitCode ??= ExitCode.interrupted;
 };
 
 /** For a conversation that goes on after Ctrl-C has cancelled a turn. */
 export const forgetInterruption = (): void => {
-  if (!lostOutput) exitCode = undefined;
+  const state = interruption();
+  if (!state.lostOutput) state.exitCode = undefined;
 };
 
 /** The exit code of a command that was interrupted, or whose output cannot be written; undefined for any other. */
-export const interruptedExitCode = (): ExitCode | undefined => exitCode;
+export const interruptedExitCode = (): ExitCode | undefined => interruption().exitCode;
 
-const tolerateClosedTerminal = (): void => {
+const tolerateClosedTerminal = (state: Interruption): void => {
   const { stdin } = process;
   const setRawMode = stdin.setRawMode.bind(stdin);
-  stdin.setRawMode = (mode) => (closedTerminal || stdin.readableEnded ? stdin : setRawMode(mode));
+  stdin.setRawMode = (mode) => (state.closedTerminal || stdin.readableEnded ? stdin : setRawMode(mode));
 };
 
 /**
@@ -38,50 +50,54 @@ const tolerateClosedTerminal = (): void => {
  * gone is an interruption (130); a full disk is a failure (1) that is reported on stderr.
  */
 export const watchInterruption = (): void => {
-  if (isatty(0)) tolerateClosedTerminal();
-  process.on("SIGINT", () => {
-    if (process.listenerCount("SIGINT") > 1) return;
+  const { signals, stdout, stderr } = io();
+  const state = interruption();
+  if (isatty(0)) tolerateClosedTerminal(state);
+  signals.on("SIGINT", () => {
+    if (signals.listenerCount("SIGINT") > 1) return;
     noteInterruption();
-    process.exit(exitCode);
+    io().exit(state.exitCode);
   });
   for (const signal of ["SIGHUP", "SIGTERM"] as const) {
-    process.on(signal, () => {
+    signals.on(signal, () => {
       // A command that listens to it itself ends by it; one that has lost its output ends already.
-      if (process.listenerCount(signal) > 1 || lostOutput) return;
+      if (signals.listenerCount(signal) > 1 || state.lostOutput) return;
       if (signal === "SIGHUP") {
         // The end of the input and failed output of a closed terminal are not a second interruption.
-        lostOutput = true;
-        closedTerminal = true;
-        if (exitCode !== undefined) return;
+        state.lostOutput = true;
+        state.closedTerminal = true;
+        if (state.exitCode !== undefined) return;
       }
-      process.emit("SIGINT", "SIGINT");
+      signals.emit("SIGINT", "SIGINT");
     });
   }
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (lostOutput) return;
-    lostOutput = true;
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (state.lostOutput) return;
+    state.lostOutput = true;
     if (error.code !== "EPIPE") {
-      exitCode = ExitCode.failed;
+      state.exitCode = ExitCode.failed;
       const why = failures[error.code ?? ""] ?? error.code ?? "unknown error";
-      process.stderr.write(`harness: standard output cannot be written: ${why}\n`);
+      stderr.write(`harness: standard output cannot be written: ${why}\n`);
     }
-    process.emit("SIGINT", "SIGINT");
+    signals.emit("SIGINT", "SIGINT");
   });
   // There is no other place to report it.
-  process.stderr.on("error", () => {});
+  stderr.on("error", () => {});
 };
 
 /** Ends a command as Ctrl-C does where the reader of standard error is gone, for a command that shows there what it does. */
 export const endWithStderr = (): void => {
-  process.stderr.once("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE" || lostOutput) return;
-    lostOutput = true;
-    process.emit("SIGINT", "SIGINT");
+  const { signals, stderr } = io();
+  const state = interruption();
+  stderr.once("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE" || state.lostOutput) return;
+    state.lostOutput = true;
+    signals.emit("SIGINT", "SIGINT");
   });
 };
 
 const stopTimeoutMs = 10_000;
-const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /**
  * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. A second one, or an end that takes too long, ends the process at once;
@@ -90,7 +106,7 @@ const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
  */
 export const onStopSignals = (stop: () => void): (() => void) => {
   let deadline: NodeJS.Timeout | undefined;
-  const exit = () => process.exit(interruptedExitCode() ?? ExitCode.failed);
+  const exit = () => io().exit(interruptedExitCode() ?? ExitCode.failed);
   const onSignal = (signal: NodeJS.Signals) => {
     if (signal === "SIGHUP" && isNullDevice()) return;
     if (signal === "SIGINT") noteInterruption();
@@ -98,10 +114,10 @@ export const onStopSignals = (stop: () => void): (() => void) => {
     deadline = setTimeout(exit, stopTimeoutMs);
     stop();
   };
-  for (const signal of signals) process.on(signal, onSignal);
+  for (const signal of stopSignals) io().signals.on(signal, onSignal);
   return () => {
     clearTimeout(deadline);
-    for (const signal of signals) process.off(signal, onSignal);
+    for (const signal of stopSignals) io().signals.off(signal, onSignal);
   };
 };
 
@@ -119,7 +135,7 @@ export class Interrupts {
   }
 
   listen(): void {
-    process.on("SIGINT", this.interrupt);
+    io().signals.on("SIGINT", this.interrupt);
   }
 
   readonly interrupt = (): void => {
@@ -130,6 +146,6 @@ export class Interrupts {
   };
 
   dispose(): void {
-    process.off("SIGINT", this.interrupt);
+    io().signals.off("SIGINT", this.interrupt);
   }
 }

@@ -2,7 +2,7 @@ import { CommanderError } from "commander";
 import { describeCauses, ExitCode, isDebugging, toCliError, usageError } from "./cli-error.ts";
 import { firstScreen } from "./first-screen.ts";
 import { interruptedExitCode } from "./interruption.ts";
-import type { Io } from "./io.ts";
+import { type Io, io, withIo } from "./io.ts";
 import { createProgram } from "./program.ts";
 import { createTerminal } from "./terminal/terminal.ts";
 import { wrapText } from "./terminal/text.ts";
@@ -13,9 +13,9 @@ export interface MainOptions {
   readonly version: string;
 }
 
-const requireWorkingDirectory = ({ cwd }: Io): void => {
+const requireWorkingDirectory = (): void => {
   try {
-    cwd();
+    io().cwd();
   } catch {
     throw usageError(
       "The directory that this was started in does not exist any more",
@@ -24,28 +24,30 @@ const requireWorkingDirectory = ({ cwd }: Io): void => {
   }
 };
 
-/** Runs the command line and returns its exit code. Never rejects; failures are reported on stderr of `io`. */
-export const main = async ({ args, binPath, version }: MainOptions, io: Io): Promise<ExitCode> => {
+const run = async ({ args, binPath, version }: MainOptions): Promise<ExitCode> => {
   let exitCode: ExitCode = ExitCode.done;
   try {
-    requireWorkingDirectory(io);
+    requireWorkingDirectory();
     if (args.length === 0) {
-      const terminal = createTerminal(io.stdout);
+      const terminal = createTerminal();
       terminal.write(wrapText(firstScreen, terminal.columns));
       return exitCode;
     }
-    const program = createProgram({ io, binPath, version, onExit: (code) => (exitCode = code) }, args[0]);
+    const program = createProgram({ binPath, version, onExit: (code) => (exitCode = code) }, args[0]);
     await program.parseAsync([...args], { from: "user" });
     return interruptedExitCode() ?? exitCode;
   } catch (error) {
     // Commander has said what there was to say.
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
     const { message, hint, exitCode: failed } = toCliError(error);
-    const terminal = createTerminal(io.stderr);
+    const terminal = createTerminal(io().stderr);
     // A hint holds commands to copy: a line break in one would end it.
     const wrapped = wrapText(`harness: ${message}\n`, terminal.columns);
     terminal.write(hint === undefined ? wrapped : `${wrapped}  ${hint}\n`);
-    if (isDebugging()) io.stderr.write(`${describeCauses(error)}\n`);
+    if (isDebugging()) io().stderr.write(`${describeCauses(error)}\n`);
     return interruptedExitCode() ?? failed;
   }
 };
+
+/** Runs a command line in the world that it is given, and returns its exit code. Never rejects; failures are reported on stderr of `given`. */
+export const main = (options: MainOptions, given: Io): Promise<ExitCode> => withIo(given, () => run(options));

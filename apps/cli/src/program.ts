@@ -16,6 +16,7 @@ import { addServe } from "./commands/serve.ts";
 import { addShell } from "./commands/shell.ts";
 import { addStore } from "./commands/store.ts";
 import { addGrants, addThreads } from "./commands/threads.ts";
+import { io } from "./io.ts";
 import { createTerminal } from "./terminal/terminal.ts";
 import { wrapText } from "./terminal/text.ts";
 
@@ -28,7 +29,7 @@ const addDoctor = (program: Command, context: CommandContext): void => {
   program
     .command("doctor")
     .description("find what could keep the harness from working here, and how to fix it")
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness doctor --cwd ~/project")
     .action(loads(context, async () => (await import("./doctor/doctor.ts")).doctor));
@@ -66,9 +67,9 @@ export const createProgram = (context: CommandContext, only?: string): Command =
     .showHelpAfterError("--help shows how.")
     .exitOverride()
     .configureOutput({
-      writeErr: (text) => void context.io.stderr.write(text),
+      writeErr: (text) => void io().stderr.write(text),
       writeOut: (text) => {
-        const terminal = createTerminal(context.io.stdout);
+        const terminal = createTerminal(io().stdout);
         terminal.write(wrapText(text, terminal.columns));
       },
       outputError: (text, write) =>

@@ -1,3 +1,4 @@
+import { io } from "./io.ts";
 import { note } from "./terminal/terminal.ts";
 
 /** Where `@opentelemetry/api` keeps what an SDK registers. */
@@ -14,10 +15,10 @@ const missing =
  */
 export const startTelemetry = async (command = ""): Promise<{ close(): Promise<void> } | undefined> => {
   const hasSdk = (globalThis as { [globalApi]?: { trace?: unknown } })[globalApi]?.trace !== undefined;
-  if (!hasSdk && !process.env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
+  if (!hasSdk && !io().env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
   try {
     const { startNodeTelemetry } = await import("@harnesskit/otel/node");
-    const content = process.env.HARNESS_OTEL_CONTENT === "true";
+    const content = io().env.HARNESS_OTEL_CONTENT === "true";
     const telemetry = await startNodeTelemetry(`harness ${command}`.trim(), { content });
     if (telemetry.sdk === "missing") note(missing);
     return telemetry;

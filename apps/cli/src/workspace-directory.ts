@@ -1,15 +1,15 @@
 import { constants } from "node:fs";
 import { access, lstat, realpath, stat } from "node:fs/promises";
-import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { protectedNameIn } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { usageError } from "./cli-error.ts";
+import { fromHere, io } from "./io.ts";
 import { oneLine } from "./terminal/text.ts";
 
 /** The real path of `--cwd`. Throws a usage error for one that is not a directory, or that this user cannot read. */
 export const resolveWorkspace = async (cwd: string): Promise<string> => {
-  const path = resolve(cwd);
+  const path = fromHere(cwd);
   const found = await stat(path).catch(() => undefined);
   if (!found?.isDirectory()) {
     const what = found === undefined ? "does not exist" : "is not a directory";
@@ -62,12 +62,15 @@ export const checkHarnessDirectory = async (workspace: string): Promise<void> =>
 /** Where the threads of a directory lie. */
 export const harnessDirectory = (workspace: string): string => join(workspace, ".harness");
 
+/** The user's key that seals `always` answers. */
+export const grantKeyPath = (): string => stateDirectory("grants.key");
+
 /** The event log of a thread. */
 export const logFile = (workspace: string, threadId: string): string =>
   join(harnessDirectory(workspace), "threads", threadId, "events.jsonl");
 
 /** A place of this user's state: outside every workspace, because nothing in a workspace can be trusted. */
-export const stateDirectory = (name: string, env: NodeJS.ProcessEnv = process.env): string => {
+export const stateDirectory = (name: string, env: NodeJS.ProcessEnv = io().env): string => {
   const { XDG_STATE_HOME: state = "" } = env;
-  return join(isAbsolute(state) ? state : join(homedir(), ".local", "state"), "harnesskit", name);
+  return join(isAbsolute(state) ? state : join(io().home(), ".local", "state"), "harnesskit", name);
 };

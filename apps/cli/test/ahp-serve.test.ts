@@ -18,7 +18,8 @@ import {
   who,
   withHarness,
 } from "./support/ahp.ts";
-import { harness, makeWorkspace, type RunningProgram } from "./support/harness.ts";
+import { makeWorkspace, type RunningProgram } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const gone = { code: "ENOENT" };
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;

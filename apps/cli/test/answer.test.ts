@@ -4,7 +4,8 @@ import type { EventBody } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
 import { createAnswerOutput } from "../src/run/answer-output.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
-import { binPath, harness, makeWorkspace, startProgram } from "./support/harness.ts";
+import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 const place = { threadId: "t", turnId: "u", itemId: "i" };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createWorkspaceAgent, type Prepared } from "@harnesskit/workspace-agent";
 import { describe, expect, it } from "vitest";
 import { createStyle } from "../src/terminal/terminal.ts";
-import { type AskedCall, approvalChoices, askedCallLines } from "../src/timeline/asked-call.ts";
+import { type AskedCall, alwaysChoices, askedCallLines } from "../src/timeline/asked-call.ts";
 import { makeWorkspace } from "./support/harness.ts";
 
 const prepareWrite = async (directory: string, input: { path: string; content: string }) => {
@@ -19,19 +19,19 @@ const writeOf = async (lines: number) => {
 };
 
 const shown = async (asked: AskedCall) =>
-  (await askedCallLines(asked, "/work", createStyle(false))).join("\n");
+  (await askedCallLines(asked, { directory: "/work" }, createStyle(false))).join("\n");
 
 describe("the question about a write", () => {
   it("offers always where all of it is shown", async () => {
     const metadata = await writeOf(10);
-    expect(approvalChoices(metadata).map(({ value }) => value)).toEqual(["once", "always", "reject"]);
+    expect(alwaysChoices(metadata)).toMatchObject([{ reach: "always" }]);
     expect(await shown(metadata)).not.toContain("not shown");
   });
 
   it("offers no always where the diff is cut, and says so", async () => {
     const metadata = await writeOf(5000);
     expect(metadata.preview).toContain("[the diff is cut here");
-    expect(approvalChoices(metadata).map(({ value }) => value)).toEqual(["once", "reject"]);
+    expect(alwaysChoices(metadata)).toEqual([]);
     expect(await shown(metadata)).toContain(
       "Part of it is not shown: it can be allowed once, not for always.",
     );
@@ -45,7 +45,7 @@ describe("the question about a write", () => {
       content,
     });
     const metadata = { tool: "write", input, digest: "sha256:0", preview };
-    expect(approvalChoices(metadata).map(({ value }) => value)).toContain("always");
+    expect(alwaysChoices(metadata)).toHaveLength(1);
   });
 });
 
@@ -78,7 +78,7 @@ describe("the question of an approval", () => {
     expect(unknown).not.toMatch(/risk low|run this command/);
     const coloured = await askedCallLines(
       { tool: "bash", input: { command: "cat 'a b' > c" } },
-      "/",
+      { directory: "/" },
       createStyle(true),
     );
     expect(coloured[1]).toContain("\u001b[1mcat\u001b[22m \u001b[32m'a b'\u001b[39m \u001b[33m>\u001b[39m c");
@@ -91,7 +91,7 @@ describe("the question of an approval", () => {
     expect(text).toContain("  │ -old⟨U+001B⟩[0m\n  │ +new\n");
     expect(text).toContain("because policy");
     const asked = { tool: "edit", input: { path: "x" }, preview };
-    const coloured = await askedCallLines(asked, "/", createStyle(true));
+    const coloured = await askedCallLines(asked, { directory: "/" }, createStyle(true));
     expect(coloured).toContain("  \u001b[2m│\u001b[22m \u001b[32m+new\u001b[39m");
   });
 

@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import { digest, ProtocolError } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
-import { harness, jsonLines, startHarness } from "./support/harness.ts";
+import { jsonLines, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { strangeServer, strangeSocket, strangeThread, tellingServer } from "./support/strange-server.ts";
 
 const { threadId } = strangeThread;

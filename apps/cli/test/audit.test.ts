@@ -2,7 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { harness, makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const helloAgent = fileURLToPath(new URL("../../examples/hello-agent", import.meta.url));
 const secretName = "Ada-Lovelace-1815";

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { completionScripts } from "../src/completion/completion-scripts.ts";
 import { completionLines } from "../src/completion/completions.ts";
-import { processIo } from "../src/io.ts";
 import { createProgram } from "../src/program.ts";
-import { binPath, harness, makeWorkspace, startProgram } from "./support/harness.ts";
+import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
-const program = createProgram({ io: processIo, binPath: "harness", version: "0.0.0", onExit: () => {} });
+const program = createProgram({ binPath: "harness", version: "0.0.0", onExit: () => {} });
 
 /** The candidates for the last of the words. */
 const candidates = (...words: string[]): string[] =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { harness, makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 describe("harness conformance", () => {
   it("hands its arguments to the suite, help included", async () => {

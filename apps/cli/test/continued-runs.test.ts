@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 /** A thread whose run was killed with kill -9 while its command was running. */
 const killedRun = async () => {
@@ -25,16 +26,53 @@ describe("harness run of a thread whose last turn was interrupted", () => {
     const args = ["run", "--no-policy", "--json", "--thread", threadId, "--continue"];
     const { stdout } = await harness(args, { cwd });
     const lines = jsonLines(stdout);
-    expect(lines.at(-1)).toMatchObject({ type: "result", data: { status: "completed" } });
+    const result = { status: "completed", exitCode: 4 };
+    expect(lines.at(-1)).toMatchObject({ type: "result", data: result });
     expect(lines.filter(({ type }) => type === "turn.completed")).toHaveLength(1);
     expect(await ran()).toBe("ran\n");
     const shown = await harness(["threads", "show", threadId], { cwd });
     expect(shown.stdout).toContain("the server ended here; the turn goes on from its last step");
   });
 
-  it("needs a thread", async () => {
-    const cwd = await makeWorkspace();
-    const { code, stderr } = await harness(["run", "--no-policy", "--continue", "go"], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining("--continue needs --thread")]);
+  it("is left as it is without a prompt, and offers to go on; threads show and list say so, too", async () => {
+    const { cwd, threadId } = await killedRun();
+    const log = () => readFile(join(cwd, ".harness", "threads", threadId, "events.jsonl"), "utf8");
+    const before = await log();
+    const { code, stderr } = await harness(["run", "--no-policy", "--thread", threadId], { cwd });
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringContaining(`harness run --thread ${threadId} --continue`),
+    ]);
+    expect(await log()).toBe(before);
+    const shown = await harness(["threads", "show", threadId], { cwd });
+    expect(shown.stdout).toContain(
+      `… the last turn was interrupted. To go on with it: harness run --thread ${threadId} --continue`,
+    );
+    const listed = await harness(["threads", "list"], { cwd });
+    expect(listed.stdout).toMatch(/^ses_\w+ .* interrupted /m);
+    const begun = await harness(["run", "--no-policy", "--thread", threadId, "list files"], { cwd });
+    expect(begun.stderr).toContain("the last turn was interrupted and ends here");
+    expect(begun.code).toBe(0);
+  });
+
+  it("--continue PROMPT shows how it ended before the answer to the prompt, and forgets no call that may have run", async () => {
+    const { cwd, threadId } = await killedRun();
+    const args = ["run", "--no-policy", "--thread", threadId, "--continue", "list files"];
+    const { code, stdout, stderr } = await harness(args, { cwd });
+    expect(stderr).toContain("the turn goes on from its last step");
+    expect(stderr).toContain("⊘ ended: 1 call may have run: its end is not known");
+    expect(stderr).toContain("● glob");
+    expect(stdout).toContain("ran.txt");
+    expect(stdout).not.toContain("no result came back");
+    expect(code).toBe(4);
+  });
+
+  it("needs a thread", () => {
+    const texts = [["go"], []].map((words) =>
+      harness(["run", "--no-policy", "--continue", ...words], { cwd: "/" }),
+    );
+    return expect(Promise.all(texts)).resolves.toMatchObject(
+      texts.map(() => ({ code: 2, stderr: expect.stringContaining("--continue needs --thread") })),
+    );
   });
 });

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
-import { harness, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
+import { makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const helloAgent = fileURLToPath(new URL("../../examples/hello-agent", import.meta.url));
 const greet = "com.example.hello/greet";

@@ -12,7 +12,8 @@ import { digest } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { engineNoticeFile } from "../src/engine/engine-notice.ts";
 import { makeAgent, signingTool } from "./support/agents.ts";
-import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const able = { "openharness.ui.rich_cards": true, "openharness.ui.approval": true };
 
@@ -111,7 +112,9 @@ describe("harness engine", () => {
     expect(await isThere(join(cwd, "milk.txt"))).toBe(false);
     expect(textOf(await answer(question, "approved"))).toContain("I wrote `milk.txt`.");
     expect(await readFile(join(cwd, "milk.txt"), "utf8")).toBe("two litres");
-    expect(questionIn(await say("run `touch done`"))).toMatchObject({ risk_tier: "dangerous" });
+    // The risk is that of the command, as in harness run.
+    expect(questionIn(await say("run `touch done`"))).toMatchObject({ risk_tier: "caution" });
+    expect(questionIn(await say("run `sudo rm done`"))).toMatchObject({ risk_tier: "dangerous" });
     program.child.kill("SIGTERM");
     expect(await program.ended).toMatchObject({ code: 0, signal: null, stdout: "" });
     expect([await isThere(notice), await isThere(tokenFile)]).toEqual([false, false]);

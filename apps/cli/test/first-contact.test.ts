@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { killServer, serveSocket } from "./support/socket-server.ts";
 import { strangeServer } from "./support/strange-server.ts";
 

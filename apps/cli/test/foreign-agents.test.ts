@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { needPython } from "../../../scripts/lib/python.ts";
 import { helloAgent, makeAgent, makeDirectory, pythonAgent, signingTool } from "./support/agents.ts";
-import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
 /** Notes each run in the file \`runs\`. Its effects are not declared, and change when \`changed\` is there. */

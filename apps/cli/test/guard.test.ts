@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { agentIds } from "../src/commands/options.ts";
 import { editingTools } from "../src/guard/hook-edit.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { binPath, harness, startHarness, startProgram } from "./support/harness.ts";
+import { binPath, startHarness, startProgram } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 const input = JSON.stringify({

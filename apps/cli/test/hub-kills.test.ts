@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HubClient } from "@harnesskit/hub/client";
 import { describe, expect, it, vi } from "vitest";
-import { harness, makeWorkspace, type RunningProgram, startHarness } from "./support/harness.ts";
+import { makeWorkspace, type RunningProgram, startHarness } from "./support/harness.ts";
 import { answer, pendingOf, startHub } from "./support/hub.ts";
+import { harness } from "./support/in-process.ts";
 
 /** Prompts that say "ask me" and writes are asked about, all else passes. */
 const policy = `

@@ -14,8 +14,9 @@ import { tool } from "ai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { hasPython } from "../../../scripts/lib/python.ts";
-import { harness, makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
+import { makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
 import { answer, pendingOf, startHub } from "./support/hub.ts";
+import { harness } from "./support/in-process.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 const pythonAgent = fileURLToPath(new URL("../../../conformance/peers/ahp_agent.py", import.meta.url));

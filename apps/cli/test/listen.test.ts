@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import {
   binPath,
-  harness,
+  harnessProcess,
   jsonLines,
   makeWorkspace,
   noPolicyNotice,
@@ -13,6 +13,7 @@ import {
   startHarness,
   startProgram,
 } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 import { SocketClient, serveSocket } from "./support/socket-server.ts";
 
@@ -234,7 +235,9 @@ describe("harness serve --listen", () => {
     await mkdir(join(cwd, "open"));
     await chmod(join(cwd, "open"), 0o777);
     await writeFile(join(cwd, "open", "note"), "");
-    const end = await harness(["serve", "--listen", "unix:.harness/ok.sock", "--listen", endpoint], { cwd });
+    const end = await harnessProcess(["serve", "--listen", "unix:.harness/ok.sock", "--listen", endpoint], {
+      cwd,
+    });
     expect(end).toMatchObject({ code: 2, stdout: "" });
     expect(end.stderr).toContain(text);
     await expect(stat(join(cwd, ".harness/ok.sock"))).rejects.toMatchObject({ code: "ENOENT" });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { MarkdownProse } from "../src/terminal/markdown-prose.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 
@@ -96,7 +97,7 @@ describe("Markdown at a terminal", () => {
         const count = (given: string) => given.split("é").length;
         expect(count(text)).toBeGreaterThanOrEqual(count(pieces.join("")));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60) },
     );
   });
 

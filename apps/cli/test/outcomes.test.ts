@@ -7,7 +7,9 @@ import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness } from "@harnesskit/policy";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPolicy } from "../src/ahp/policy-file.ts";
-import { type HarnessEnd, harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { conversationEnd, RefusedCalls } from "../src/timeline/outcomes.ts";
+import { type HarnessEnd, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const policy = `version: 1
 name: table
@@ -80,6 +82,17 @@ const told = ({ code, stdout, stderr }: HarnessEnd) => {
 };
 
 describe("one table of outcomes", () => {
+  it.each([
+    ["agent.unavailable", "1 call did not run: the process of the tool is not there"],
+    ["agent.lost", "1 call may have run: its end is not known"],
+  ])("ends a thread's turn and a conversation with 4 over a call with %s", (code, text) => {
+    const isLost = code === "agent.lost";
+    const [thread, conversation] = [new RefusedCalls(), new RefusedCalls()];
+    thread.add({ status: isLost ? "unknown" : "failed", code });
+    conversation.add(conversationEnd({ status: "failed", code, message: "gone" }));
+    for (const calls of [thread, conversation]) expect([calls.text, calls.exitCode]).toEqual([text, 4]);
+  });
+
   const table = {
     "echo blocked": { call: "⊘ blocked", turn: "1 call did not run: blocked by the policy", code: 3 },
     "echo refused": { call: "✗ refused", turn: "1 call did not run: refused", code: 3 },

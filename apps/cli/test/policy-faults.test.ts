@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { isNightly } from "../../../scripts/lib/nightly.ts";
 import { type Fault, FaultyRuns, faults, type RunResult } from "./support/faulty-runs.ts";
 
 /** Why nothing may happen with each fault. */
@@ -84,14 +85,22 @@ describe("a harness that fails at any event of a run", () => {
     expect(events.filter((name) => name.startsWith("task_list")).length).toBeGreaterThan(0);
   });
 
+  /** The handshake (0), then the events at which the fault begins, counted from 1. Nightly: at each. */
+  const placesOf = (fault: Fault): number[] => {
+    const isFirst = (name: string, at: number) => events.indexOf(name) === at;
+    // A harness that is gone is missed at each kind of event; one that is there and answers wrongly, where it is asked.
+    const isWanted = (name: string, at: number) =>
+      isNightly || (isFirst(name, at) && (fault === "kill" || name.startsWith("pre_")));
+    return [0, ...events.flatMap((name, at) => (isWanted(name, at) ? [at + 1] : []))];
+  };
+
   // Each has a server of its own: most of the time they wait for a harness that does not answer.
   it.concurrent.each(faults)(
-    "lets nothing happen unjudged, and the run ends with the right reason: %s at each event",
+    "lets nothing happen unjudged, and the run ends with the right reason: %s",
     async (fault) => {
       const runs = await FaultyRuns.start();
-      let places = 0;
-      let stopped = 0;
-      for (let at = 0; at <= events.length; at++) {
+      const places = placesOf(fault);
+      for (const at of places) {
         const result = await runs.run(fault, at);
         const isStopped =
           result.end !== "completed" || result.items.some(({ status }) => status === "blocked");
@@ -117,13 +126,10 @@ describe("a harness that fails at any event of a run", () => {
         const prompts = (names: string[]) => names.filter((each) => each === "pre_prompt").length;
         const isPassed = at > 0 && prompts(before) === prompts(events);
         expect(isStopped, `${what}: it was stopped`).toBe(!isPassed);
-        if (isStopped) stopped++;
-        places++;
-        if (at < events.length) await runs.mend();
+        if (at !== places.at(-1)) await runs.mend();
       }
       await runs.close();
-      expect(places).toBe(events.length + 1);
-      process.stderr.write(`policy faults: ${fault} at ${places} places, ${stopped} runs were stopped\n`);
+      expect(places.length).toBeGreaterThanOrEqual(4);
     },
     240_000,
   );

@@ -1,7 +1,8 @@
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { harness, jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
+import { jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 import { ToolServer } from "./support/tool-server.ts";
 

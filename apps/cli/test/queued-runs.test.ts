@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { harness, jsonLines, startHarness } from "./support/harness.ts";
+import { jsonLines, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { killServer, serveSocket, waitingThread } from "./support/socket-server.ts";
 
 /** A thread whose turn waits for an answer, and a prompt that waits behind it. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
-import { harness, makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 
 const badly = {
   text: "half \ud83d",

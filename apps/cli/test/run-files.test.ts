@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { harness, jsonLines, makeWorkspace } from "./support/harness.ts";
+import { jsonLines, makeWorkspace } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { pngBase64, recordingProvider } from "./support/recording-provider.ts";
 
 describe("harness run --file", () => {

@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { harness, jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
+import { jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
 const command = "run the command: echo made > made.txt && echo out";
@@ -212,11 +213,11 @@ describe("harness run", () => {
       expect(end.stderr).toContain(text);
     });
 
-    it("0 when the process of the tools dies in the turn, which says that nobody knows what ran", async () => {
+    it("4 when the process of the tools dies in the turn, which says that the call may have run", async () => {
       const cwd = await makeWorkspace();
       const args = ["run", "--no-policy", "--approve", "once", "run the command: kill -9 $PPID; sleep 60"];
       const end = await startHarness(args, { cwd }).ended;
-      expect(end.code).toBe(0);
+      expect(end.code).toBe(4);
       expect(end.stderr).toContain("The process that ran the tool is gone");
     });
 

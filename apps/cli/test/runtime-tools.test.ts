@@ -3,7 +3,8 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
 import { describe, expect, it, vi } from "vitest";
-import { harness, makeWorkspace, nothingRunsWith } from "./support/harness.ts";
+import { makeWorkspace, nothingRunsWith } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
 const isRunning = (pid: number): boolean => {

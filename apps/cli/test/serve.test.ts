@@ -1,14 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  binPath,
-  harness,
-  makeWorkspace,
-  nothingRunsWith,
-  startHarness,
-  startProgram,
-} from "./support/harness.ts";
+import { binPath, makeWorkspace, nothingRunsWith, startHarness, startProgram } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
 const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n';

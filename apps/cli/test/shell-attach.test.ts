@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { pngBase64, recordingProvider } from "./support/recording-provider.ts";
 import { say, startShellEngine } from "./support/shell-engine.ts";
 

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
-import { harness, makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { startShellEngine } from "./support/shell-engine.ts";
 
 /** What `harness shell` does with directives of somebody else's engine, which nothing here has checked. */
@@ -35,7 +36,7 @@ describe("what another engine sends to harness shell", () => {
       card({ component: "text", data: { message: "More words." } }),
       { action_type: "com.example.map", payload: { text: "In Vienna." } },
     );
-    expect([code, stdout]).toEqual([0, "A chart.\nA card.\nWords.\nMore words.\nIn Vienna.\n"]);
+    expect([code, stdout]).toEqual([0, "A chart.\n\nA card.\n\nWords.\n\nMore words.\n\nIn Vienna.\n"]);
   });
 
   it.each([

@@ -5,7 +5,8 @@ import type { ShellStreamEvent } from "@harnesskit/shell-client";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { StreamPreview } from "../src/shell/stream-preview.ts";
-import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 import { ScreenTerminal } from "./support/screen-terminal.ts";
 import { type Answers, card, engineToken, say, startShellEngine } from "./support/shell-engine.ts";
@@ -123,8 +124,8 @@ describe("harness shell", () => {
     expect(stdout).toContain(
       "Rooms\nroom     degrees\n───────  ───────\nKitchen     21.5\nBäd            9\n",
     );
-    expect(stdout).toMatch(/\nin kWh\na {2}█{73} {3}4\nb {2}█{36}▌ +-2\n/);
-    expect(stdout).toContain("\ntwo\nlines\nIn Vienna.\n(a card that cannot be shown here: gauge)\n");
+    expect(stdout).toMatch(/\nin kWh\n─+ +─+\na +4\nb +-2\n/);
+    expect(stdout).toContain("\ntwo\nlines\n\nIn Vienna.\n\n(a card that cannot be shown here: gauge)\n");
     expect(stdout).toContain("Who?\n  who (needed): text\n");
   });
 
@@ -133,8 +134,8 @@ describe("harness shell", () => {
     const asked = await run(["delete"]);
     expect(asked.code).toBe(3);
     expect(asked.stdout).toBe(
-      '  ? delete: call it with this input\n  │ {\n  │   "path": "notes"\n  │ }\n  risk high\n' +
-        "  the engine says:\n  │ Delete it?\n  │ The notes.\n  it waits: there is no terminal to ask in\n",
+      '  ? delete: call it with this input\n  │ {\n  │   "path": "notes"\n  │ }\n  risk unknown, to be handled as high\n' +
+        "  What it does is up to the tool.\n  the engine says:\n  │ Delete it?\n  │ The notes.\n  it waits: there is no terminal to ask in\n",
     );
     expect(asked.stderr).toContain(
       "harness shell: 1 question waits for your approval: harness shell --engine ",
@@ -152,13 +153,13 @@ describe("harness shell", () => {
     const { run, engine } = await setUp();
     const first = await run([], "hello\n\ndelete\n/dance\n/approve zzz\n");
     expect(first.code).toBe(3);
-    expect(first.stdout).toContain("› hello\nYou said: hello\n› delete\n");
+    expect(first.stdout).toContain("› hello\n\nYou said: hello\n\n› delete\n");
     expect(first.stdout).toContain("There is no command /dance.");
     expect(first.stdout).toContain("Nothing waits under zzz.");
     const second = await run([], "/pending\n/reject\n/approve\n/quit\nnever\n");
     const [, id = ""] = /\/approve ([\w-]{8}) {3}\/reject \1 \[REASON\]/.exec(second.stdout) ?? [];
     expect(id).not.toBe("");
-    expect(second.stdout).toContain("› /reject\nKept.\n› /approve\nNothing waits for an approval.\n");
+    expect(second.stdout).toContain("› /reject\n\nKept.\n\n› /approve\n\nNothing waits for an approval.\n");
     expect(second.stdout).toContain("to continue: harness shell --engine ");
     expect(engine.heard).toEqual(["hello", "delete", "refused"]);
     await run(["delete"]);
@@ -223,7 +224,7 @@ describe("harness shell", () => {
     expect(await run([...mine, "--approve", "once", "first"])).toMatchObject({ code: 0 });
     const late = await harness([...args, ...mine, "--approve", "once", "second"], { cwd, env: other });
     expect(late.stderr).toContain("harness shell: it was answered before, perhaps elsewhere\n");
-    expect(late.stdout).toContain("You said:\nYou said: second\n");
+    expect(late.stdout).toContain("You said:\n\nYou said: second\n");
     expect(late.stdout).not.toContain("Deleted.");
     expect(engine.heard).toEqual(["delete", "approved", "first", "", "second"]);
   });

@@ -2,9 +2,9 @@ import { createThreadClient, type EventBody, type ThreadClientOptions } from "@h
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { Questions } from "../src/attach/questions.ts";
 import { ThreadFollower } from "../src/attach/thread-follower.ts";
-import { Approver } from "../src/run/approver.ts";
-import { Timeline } from "../src/timeline/timeline.ts";
+import { View } from "../src/timeline/view.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 import { SocketClient, serveSocket } from "./support/socket-server.ts";
 
@@ -28,21 +28,20 @@ const following = async (options: Partial<ThreadClientOptions> = {}) => {
   onTestFinished(() => client.close());
   const terminal = new StuckTerminal();
   const shown: EventBody[] = [];
-  const approver = new Approver({
+  const questions = new Questions({
     command: "test",
     mode: "watch",
-    terminal,
-    timeline: new Timeline({ terminal }),
+    view: new View({ terminal }),
     onCancel: () => {},
+    onError: () => {},
   });
   const leave = new AbortController();
   const follower = new ThreadFollower({
     ready: () => terminal.ready(),
-    approver,
+    questions,
     output: { event: (event) => shown.push(event), summary: () => {} },
     stay: true,
     signal: leave.signal,
-    onError: () => {},
   });
   const ended = follower.follow(client, threadId);
   await vi.waitFor(() => expect(shown).toMatchObject([{ type: "thread.created" }]));

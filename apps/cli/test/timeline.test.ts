@@ -6,8 +6,8 @@ import { Prose } from "../src/terminal/prose.ts";
 import { wantsColour } from "../src/terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine, safeJson } from "../src/terminal/text.ts";
 import { LogView } from "../src/timeline/log-view.ts";
-import { Timeline } from "../src/timeline/timeline.ts";
 import { toolSubject } from "../src/timeline/tool-title.ts";
+import { View } from "../src/timeline/view.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 
 const hidden = /[^\n\t\P{Cc}]|[\p{Cf}\p{Co}\p{Zl}\p{Zp}]/u;
@@ -129,7 +129,7 @@ const delta = (type: Item["type"], itemId: string, text: string): EventBody => (
 });
 const timelineOf = (events: readonly EventBody[], columns?: number): string => {
   const terminal = new FakeTerminal(columns);
-  const timeline = new Timeline({ terminal });
+  const timeline = new View({ terminal });
   for (const event of events) timeline.show(event);
   timeline.breakLine();
   return terminal.text;
@@ -202,7 +202,7 @@ describe("the timeline", () => {
     expect(shown).toContain("› look\n› [file a.png]\n");
     expect(shown).toContain("◆ report out.html (12 bytes)\n");
     expect(shown).toContain("? not answered: closed\n");
-    expect(shown).toContain("✗ failed: No model. · 1.5 s\n");
+    expect(shown).toContain("✗ failed: No model. (x) · 1.5 s\n");
   });
 
   it("lets nothing hide, whatever an event holds", () => {

@@ -3,7 +3,8 @@ import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
 const run = promisify(execFile);

@@ -1,13 +1,19 @@
 import { displayText } from "@harnesskit/wire";
-import { workspaceCoreLimits } from "./declarations.ts";
+import { passedVariablesName, workspaceCoreLimits } from "./declarations.ts";
 import { createWorkspaceAgent } from "./workspace-agent.ts";
 
 // The program of the manifest. The core may look it up on another path than the one that commands are to see.
 const commandPath = process.env.HARNESS_COMMAND_PATH;
 if (commandPath !== undefined) process.env.PATH = commandPath;
 
+const passed = Object(JSON.parse(process.env[passedVariablesName] ?? "{}")) as Record<string, string>;
+delete process.env[passedVariablesName];
+Object.assign(process.env, passed);
+
 try {
-  await createWorkspaceAgent().run({ maxFrameBytes: workspaceCoreLimits.maxFrameBytes });
+  await createWorkspaceAgent({ env: Object.keys(passed) }).run({
+    maxFrameBytes: workspaceCoreLimits.maxFrameBytes,
+  });
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`harnesskit-workspace-agent: ${displayText(message, { maxLength: 1000 })}\n`);

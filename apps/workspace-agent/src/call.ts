@@ -48,7 +48,7 @@ export async function runCall(
   definition: AnyDefinition,
   settings: ToolSettings,
   { given, expected, directory }: { given: JsonObject; expected: Expected | undefined; directory: string },
-  services: Pick<RunContext, "signal" | "log" | "partialResult">,
+  services: Pick<RunContext, "signal" | "log" | "partialResult" | "commands" | "owner">,
 ): Promise<JsonObject> {
   const workspace = await Workspace.open(directory);
   if (expected !== undefined && expected.root !== workspace.root) {

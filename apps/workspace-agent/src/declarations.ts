@@ -1,51 +1,29 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import * as z from "zod";
+import {
+  commandInputDeclaration,
+  commandStopDeclaration,
+  commandsDeclaration,
+} from "./command-declarations.ts";
+import {
+  declare,
+  ExpectedSchema,
+  type ToolDeclaration,
+  type ToolEffects,
+  WellFormedSchema,
+} from "./declare.ts";
 import { maxCommandTimeoutMs, maxGlobLength, maxPatternLength } from "./limits.ts";
+
+export { EndedCommandsSchema, endedCommandsToolName } from "./command-declarations.ts";
+export type { Expected, ToolDeclaration, ToolEffects } from "./declare.ts";
 
 // For a program that offers the tools and calls them over a core: what it shows and checks, without the tools' code.
 
 /** The id of the agent, as in its manifest: the part of its tools' ids before the slash. */
 export const workspaceAgentId = "harnesskit.workspace";
 
-/** What running a tool may do. */
-export type ToolEffects = "read" | "write" | "execute";
-
-const ExpectedSchema = z
-  .strictObject({
-    root: z.string().describe("The real path of the workspace"),
-    state: z.string().exactOptional().describe("Identifies the content of the file that was shown"),
-  })
-  .describe(
-    "As `prepare` returned it, for an input that `prepare` returned. If the call would not do what was prepared, it " +
-      "fails with tool.changed or tool.outside_workspace and does nothing",
-  );
-
-/** What `prepare` found: a call that carries it does what was prepared, or nothing. */
-export type Expected = z.infer<typeof ExpectedSchema>;
-
-/** What is known of a tool without its code. */
-export interface ToolDeclaration<Input = unknown> {
-  readonly name: string;
-  readonly description: string;
-  readonly effects: ToolEffects;
-  /** What a model writes. */
-  readonly input: z.ZodType<Input>;
-  /** What a call takes: the same, and `expected`. */
-  readonly callInput: z.ZodType;
-}
-
-const declare = <const Shape extends z.ZodRawShape>(
-  name: string,
-  effects: ToolEffects,
-  description: string,
-  shape: Shape,
-) => ({
-  name,
-  effects,
-  description,
-  input: z.strictObject(shape),
-  callInput: z.strictObject({ ...shape, expected: ExpectedSchema.exactOptional() }),
-});
+/** The variable that carries the further variables of commands to the agent's process: a JSON object of names and values. */
+export const passedVariablesName = "HARNESS_PASSED_VARIABLES";
 
 /** A path as a model writes it. `Workspace.resolve` checks what it means. */
 const PathSchema = z
@@ -53,11 +31,6 @@ const PathSchema = z
   .min(1)
   .max(4096)
   .describe("Path relative to the workspace, or absolute inside it");
-
-/** A string that UTF-8 can express. */
-const WellFormedSchema = z
-  .string()
-  .refine((value) => !/\p{Cs}/u.test(value), { error: "is not well-formed Unicode" });
 
 const AllFilesSchema = z
   .boolean()
@@ -72,8 +45,8 @@ export const bashDeclaration = declare(
   "execute",
   "Runs a shell command that starts in the workspace directory. There is NO sandbox: the command has the rights of " +
     "the user who runs this program, in the whole system and network. Standard input is empty, few environment " +
-    "variables are passed on, and processes that are left in the background are ended when the shell ends. Long output " +
-    "keeps its start and end.",
+    "variables are passed on, and processes that are left in the background are ended when the shell ends: start a " +
+    "server or a watcher with `background` instead. Long output keeps its start and end.",
   {
     command: WellFormedSchema.min(1)
       .refine((command) => !command.includes("\0"), { error: "contains a NUL character" })
@@ -87,7 +60,13 @@ export const bashDeclaration = declare(
       .max(maxCommandTimeoutMs)
       .exactOptional()
       .describe(
-        "Time after which the command is ended, in milliseconds; 120000 if left out and not set up otherwise",
+        "Time after which the command is ended, in milliseconds; 120000 if left out and not set up otherwise, none in the background",
+      ),
+    background: z
+      .boolean()
+      .exactOptional()
+      .describe(
+        "Start it and go on: it outlives this call and this turn. Returns an `id` for `commands`, `command_input` and `command_stop`",
       ),
   },
 );
@@ -183,6 +162,9 @@ const declarations: readonly ToolDeclaration[] = [
   editDeclaration,
   globDeclaration,
   grepDeclaration,
+  commandsDeclaration,
+  commandInputDeclaration,
+  commandStopDeclaration,
 ];
 
 /** The tool that inspects a call of another tool before it is made. */
@@ -229,7 +211,7 @@ export interface WorkspaceToolInfo {
   readonly effects: ToolEffects;
 }
 
-/** bash, read, write, edit, glob and grep, as a model sees them. */
+/** The tools as a model sees them. */
 export const workspaceTools: readonly WorkspaceToolInfo[] = declarations.map(
   ({ name, description, effects, input }) => ({
     name,

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { BackgroundCommands } from "./background-commands.ts";
 import type { ToolDeclaration } from "./declarations.ts";
 import type { WorkspaceToolsLimits } from "./limits.ts";
 import type { Workspace } from "./workspace.ts";
@@ -20,6 +21,9 @@ export interface CallContext extends ToolSettings {
 /** What a call may use while it runs. */
 export interface RunContext extends CallContext {
   readonly signal: AbortSignal;
+  /** The commands in the background, and the conversation that the call belongs to. */
+  readonly commands: BackgroundCommands;
+  readonly owner: string;
   /** Streams output. The reader bounds what comes faster than it reads. */
   log(stream: "stdout" | "stderr", text: string): void;
   /** Reports what a failing call has produced. */
@@ -42,7 +46,7 @@ export interface WorkspaceToolDefinition<Input extends JsonObject, Output extend
   /** The canonical spelling of an input: equal for all inputs that mean the same, and for itself. Without any effect. */
   normalise(input: Input, context: CallContext): Promise<Input>;
   /** What a normalised input would change. Without any effect. */
-  preview?(input: Input, context: CallContext): Promise<Preview>;
+  preview?(input: Input, context: CallContext): Promise<Preview | undefined>;
   /** Does it. Takes a normalised input. Throws `ToolError` for every failure that is expected. */
   run(input: Input, context: RunContext): Promise<Output>;
 }

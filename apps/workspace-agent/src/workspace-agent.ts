@@ -3,10 +3,14 @@ import { isAbsolute } from "node:path";
 import { type Agent, defineAgent, type Tool, type ToolContext, ToolError, tool } from "@harnesskit/agent-sdk";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
+import * as z from "zod";
+import { BackgroundCommands } from "./background-commands.ts";
 import { type AnyDefinition, prepareCall, runCall } from "./call.ts";
 import { neverPassedOn } from "./command-environment.ts";
 import {
   type Expected,
+  endedCommandsToolName,
   prepareDeclaration,
   type ToolEffects,
   workspaceAgentId,
@@ -15,7 +19,9 @@ import {
 import type { ToolSettings } from "./definition.ts";
 import { type WorkspaceToolsLimits, workspaceToolsLimits } from "./limits.ts";
 import { findRipgrep } from "./ripgrep.ts";
+import { cutText } from "./text.ts";
 import { bashTool } from "./tools/bash.ts";
+import { commandInputTool, commandStopTool, commandsTool } from "./tools/commands.ts";
 import { editTool } from "./tools/edit.ts";
 import { globTool } from "./tools/glob.ts";
 import { grepTool } from "./tools/grep.ts";
@@ -46,11 +52,15 @@ const definitions = [
   editTool,
   globTool,
   grepTool,
+  commandsTool,
+  commandInputTool,
+  commandStopTool,
 ] as readonly unknown[] as readonly AnyDefinition[];
 
 /**
- * The agent with the tools prepare, bash, read, write, edit, glob and grep, which work in `context.project_root` of each
- * call. It keeps nothing between calls. Throws `InvalidArgumentError` `invalid_argument` for an invalid option.
+ * The agent with the tools prepare, bash, read, write, edit, glob, grep, commands, command_input and command_stop, which work in
+ * `context.project_root` of each call. It keeps nothing between calls but the commands in the background, each for the
+ * conversation that started it (the call's `correlation_id`). Throws `InvalidArgumentError` `invalid_argument` for an invalid option.
  */
 export function createWorkspaceAgent(options: WorkspaceAgentOptions = {}): Agent {
   const { env = [], ripgrepPath } = options;
@@ -62,10 +72,15 @@ export function createWorkspaceAgent(options: WorkspaceAgentOptions = {}): Agent
     throw new InvalidArgumentError("ripgrepPath must be an absolute path");
   const limits = workspaceToolsLimits.resolve(options.limits);
   const settings = { limits, env, ripgrep: async () => ripgrepPath ?? findRipgrep() };
+  const commands = new BackgroundCommands();
   return defineAgent({
     id: workspaceAgentId,
     version: manifestVersion(),
-    tools: [prepareTool(settings), ...definitions.map((definition) => toTool(definition, settings))],
+    tools: [
+      prepareTool(settings),
+      endedCommandsTool(commands),
+      ...definitions.map((definition) => toTool(definition, settings, commands)),
+    ],
     cancelGraceMs: limits.killGraceMs + stopMs,
     limits: {
       maxToolInputBytes: workspaceCoreLimits.maxToolInputBytes,
@@ -116,7 +131,31 @@ function prepareTool(settings: ToolSettings): Tool {
   });
 }
 
-function toTool(definition: AnyDefinition, settings: ToolSettings): Tool {
+/** Of a host: what is shown of the end of a command, before the next turn of its conversation. */
+function endedCommandsTool(commands: BackgroundCommands): Tool {
+  return tool({
+    name: endedCommandsToolName,
+    description:
+      "The commands in the background that have ended since their conversation last heard of them.",
+    input: z.strictObject({}),
+    effects: "read",
+    permissions: permissionsFor.read,
+    tags: ["prepare"],
+    run: (_, context) =>
+      safely(async () => ({
+        commands: commands.takeEnded(ownerOf(context)).map(({ id, command, exitCode = null, ...rest }) => {
+          const { signal, stopped } = rest;
+          return defined({ id, command: cutText(command, 1000), exitCode, signal, stopped });
+        }),
+      })),
+  });
+}
+
+/** The conversation that a call belongs to. */
+const ownerOf = (context: ToolContext): string =>
+  JSON.stringify([projectRoot(context), context.correlationId ?? null]);
+
+function toTool(definition: AnyDefinition, settings: ToolSettings, commands: BackgroundCommands): Tool {
   const { name, description, effects, callInput } = definition;
   return tool({
     name,
@@ -132,6 +171,8 @@ function toTool(definition: AnyDefinition, settings: ToolSettings): Tool {
         const call = { given, expected, directory: projectRoot(context) };
         return runCall(definition, settings, call, {
           signal: context.signal,
+          commands,
+          owner: ownerOf(context),
           log: (stream, text) => void context[stream](text),
           partialResult: (output) => void context.partialResult(output),
         });

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
-import type { WorkspaceAgentOptions } from "../src/index.ts";
+import { createWorkspaceAgent, type WorkspaceAgentOptions } from "../src/index.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 import { isRunning } from "./support/processes.ts";
 
@@ -69,6 +69,18 @@ describe("bash", () => {
 
   it("has an empty standard input", async () => {
     expect(await fixture.call("bash", { command: "cat; echo done" })).toMatchObject({ stdout: "done\n" });
+  });
+
+  it("shows what it passes on of the environment, and runs with that or not at all", async () => {
+    vi.stubEnv("MY_EXTRA", "extra");
+    await use({ env: ["MY_EXTRA"] });
+    const prepared = await fixture.prepare("bash", { command: "echo $MY_EXTRA" });
+    expect(prepared.preview).toBe(
+      "Beside the usual variables, the command sees MY_EXTRA of your environment.",
+    );
+    expect(await run(prepared)).toMatchObject({ stdout: "extra\n" });
+    const other = createWorkspaceAgent({ env: ["MY_EXTRA", "OTHER"] });
+    expect(await failureCode(run({ ...prepared, agent: other }))).toBe("tool.changed");
   });
 
   it("passes on only the variables that are meant for commands", async () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ToolError } from "@harnesskit/agent-sdk";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { Workspace } from "../src/workspace.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 
@@ -213,7 +214,7 @@ describe("confinement", () => {
         }
         expect(await readFile(join(fixture.outside, "secret.txt"), "utf8")).toBe("secret\n");
       }),
-      { numRuns: 120 },
+      { numRuns: runs(40) },
     );
     expect(await fixture.listing(fixture.outside)).toEqual(outsideBefore);
     expect(await fixture.listing(`${fixture.directory}-twin`)).toEqual(twinBefore);
@@ -238,7 +239,7 @@ describe("confinement", () => {
         expect(await workspace.resolve(resolved)).toBe(resolved);
         expect(await workspace.verify(resolved)).toBe(workspace.absolute(resolved));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -57,6 +57,7 @@ describe("the workspace agent", () => {
       tools.map(({ name, side_effects, tags, capabilities }) => ({ name, side_effects, tags, capabilities })),
     ).toEqual([
       { name: "prepare", side_effects: false, tags: ["prepare"], capabilities: undefined },
+      { name: "ended_commands", side_effects: false, tags: ["prepare"], capabilities: undefined },
       {
         name: "bash",
         side_effects: true,
@@ -68,6 +69,14 @@ describe("the workspace agent", () => {
       { name: "edit", side_effects: true, tags: ["write"], capabilities: ["cancellation"] },
       { name: "glob", side_effects: false, tags: ["read"], capabilities: ["cancellation"] },
       { name: "grep", side_effects: false, tags: ["read"], capabilities: ["cancellation"] },
+      { name: "commands", side_effects: false, tags: ["read"], capabilities: ["cancellation"] },
+      {
+        name: "command_input",
+        side_effects: true,
+        tags: ["execute"],
+        capabilities: ["streaming", "cancellation"],
+      },
+      { name: "command_stop", side_effects: false, tags: ["read"], capabilities: ["cancellation"] },
     ]);
     expect(Object.fromEntries(tools.map(({ name, tags }) => [name, tags]))).toMatchObject(
       Object.fromEntries(workspaceTools.map(({ name, effects }) => [name, [effects]])),
@@ -75,7 +84,7 @@ describe("the workspace agent", () => {
   });
 
   it("shows a core the input of each tool as a model has it, and `expected` beside it", async () => {
-    for (const { name, input_schema: schema } of (await registeredTools()).slice(1)) {
+    for (const { name, input_schema: schema } of (await registeredTools()).slice(2)) {
       const input_schema = schema as JsonObject;
       const { expected, ...shown } = input_schema.properties as Record<string, unknown>;
       expect(expected).toMatchObject({ type: "object", required: ["root"], additionalProperties: false });

@@ -25,12 +25,15 @@ describe("the workspace tools", () => {
       return `${tool.name} [${tool.effects}] ${fields.join(", ")}`;
     });
     expect(surface).toEqual([
-      "bash [execute] command: string, timeoutMs?: integer",
+      "bash [execute] command: string, timeoutMs?: integer, background?: boolean",
       "read [read] path: string, offset?: integer, limit?: integer",
       "write [write] path: string, content: string",
       "edit [write] path: string, oldText: string, newText: string",
       "glob [read] pattern: string, path?: string, all?: boolean",
       "grep [read] pattern: string, path?: string, include?: string, all?: boolean",
+      "commands [read] id?: string, waitMs?: integer",
+      "command_input [execute] id: string, text: string, end?: boolean",
+      "command_stop [read] id: string",
     ]);
   });
 

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { ConformanceError, messageOf } from "../errors.ts";
+import { conformanceLimits } from "../limits.ts";
 import type { RunLevel } from "../run/run-suite.ts";
 import { TransportSchema } from "../scenario/step-schema.ts";
 import type { Credentials, StartModule, TargetSpec } from "../target/target-spec.ts";
@@ -111,6 +112,13 @@ const wholeNumber = (name: string, text: string): number => {
   throw usage(`--${name} must be a whole number, got ${JSON.stringify(text)}`);
 };
 
+/** How long a step waits, and what a target has to start: five times as long, at most the default, and never less than a step. */
+const waitsOf = (text: string) => {
+  const withinMs = wholeNumber("within", text);
+  const { startTimeoutMs } = conformanceLimits.resolve(undefined);
+  return { withinMs, startTimeoutMs: Math.max(withinMs, Math.min(startTimeoutMs, 5 * withinMs)) };
+};
+
 const runLevels = ["core", "must", "safety"] as const;
 
 const levelOf = (text: string): RunLevel => {
@@ -126,7 +134,7 @@ export const runOptionsOf = (values: Values) => ({
     : { only: values.only.flatMap((ids) => ids.split(",")).filter(Boolean) }),
   ...(values.level === undefined ? {} : { level: levelOf(values.level) }),
   ...(values.seed === undefined ? {} : { seed: wholeNumber("seed", values.seed) }),
-  ...(values.within === undefined ? {} : { limits: { withinMs: wholeNumber("within", values.within) } }),
+  ...(values.within === undefined ? {} : { limits: waitsOf(values.within) }),
   values: Object.fromEntries(
     (values.set ?? []).map((text) => {
       const at = text.indexOf("=");

@@ -67,7 +67,11 @@ const postTo = (
       });
     });
     const timer = setTimeout(() => {
-      settle(() => reject(new Unmet(`an answer to the POST did not come within ${limits.withinMs} ms`)));
+      settle(() =>
+        reject(
+          new Unmet(`an answer to the POST did not come within ${limits.withinMs} ms (--within gives more)`),
+        ),
+      );
       call.destroy();
     }, limits.withinMs);
     const settle = (act: () => void): void => {
@@ -114,6 +118,6 @@ export const createHttpLink = (
       inbox.close({ reason: "it was closed" });
       await Promise.all(running);
     },
-    post: (post) => postTo(target, post, bodyOf(post), limits),
+    post: (post, withinMs) => postTo(target, post, bodyOf(post), { ...limits, withinMs }),
   };
 };

@@ -33,7 +33,7 @@ export interface Link {
   pause?(): void;
   resume?(): void;
   ping?(withinMs: number): Promise<void>;
-  post?(post: Post): Promise<HttpReply>;
+  post?(post: Post, withinMs: number): Promise<HttpReply>;
 }
 
 /** A message as JSON text. What has no JSON form does not occur in scenarios. */

@@ -62,7 +62,7 @@ export const post: DoStep = async (ready, context) => {
   const link = await linkOf(ready, context);
   context.note(`> POST ${toText(ready.step.post)}`);
   if (link.post === undefined) throw new ConformanceError("invalid_scenario", "post is for HTTP");
-  return await link.post(ready.step.post as Post);
+  return await link.post(ready.step.post as Post, ready.within);
 };
 
 /** The connections that there were end; what came over them is still judged. */

@@ -12,7 +12,7 @@ export const linkOf = async (ready: ReadyStep, context: StepContext, name = read
   if (open !== undefined) return open;
   const link =
     context.server === undefined
-      ? (await context.client?.accept(Math.max(ready.within, context.limits.startTimeoutMs)))?.link
+      ? (await context.client?.accept(Math.max(ready.within, context.waitOf(name))))?.link
       : await context.server.open("valid");
   if (link === undefined) throw new ConformanceError("unavailable", "the target has no connection");
   context.links.set(name, link);

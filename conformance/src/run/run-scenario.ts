@@ -34,9 +34,10 @@ const attempt = async (
   options.signal?.addEventListener("abort", interrupt);
   try {
     const isServer = suite.role.plays === "server";
-    const server = isServer ? createServerTarget(parts) : undefined;
+    const isRun = options.leftOut === undefined;
+    const server = isServer && isRun ? createServerTarget(parts) : undefined;
     const onMessage = (message: unknown, fact: unknown) => void facts.set(message, fact);
-    const client = isServer ? undefined : await createClientTarget({ ...parts, onMessage });
+    const client = isServer || !isRun ? undefined : await createClientTarget({ ...parts, onMessage });
     target = server ?? client;
     let lastId = 0;
     const scope = createScope(
@@ -67,6 +68,7 @@ const attempt = async (
       client,
       outcomes: new Map(),
       driverSpoke: false,
+      voice: options.voice,
       hasWaited: false,
       facts,
       nextId: () => `c-${++lastId}`,
@@ -87,7 +89,8 @@ const attempt = async (
           transcript.push(line.slice(0, limits.maxShownLength * 2));
       },
     };
-    const run = new ScenarioRun({ suite, scenario, context, dueAt, signal: options.signal, missed });
+    const { signal, leftOut } = options;
+    const run = new ScenarioRun({ suite, scenario, context, dueAt, signal, missed, leftOut });
     await run.run();
     const all = [...context.endedLinks, ...links.values()];
     const received = all.reduce((sum, { inbox }) => sum + inbox.messages.length, Number(context.driverSpoke));
@@ -124,7 +127,7 @@ export const runScenario = async (scenario: ScenarioFile, options: OneRun): Prom
   for (let attempts = 1; ; attempts += 1) {
     const known = missed.size;
     const result = await attempt(scenario, options, missed, dueAt);
-    const isStuck = result.received === 0 || missed.size === known;
+    const isStuck = !options.voice.hasAnswered || missed.size === known;
     const isOver = isStuck || attempts >= options.resolved.maxAttempts || performance.now() > dueAt;
     if (result.stopped?.code === "incomplete" && !isOver) continue;
     return { ...result, durationMs: performance.now() - startedAt };

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { ConformanceError, messageOf } from "../errors.ts";
+import { ConformanceError } from "../errors.ts";
 import { type ConformanceLimits, conformanceLimits } from "../limits.ts";
 import { citedIds } from "../scenario/cited-ids.ts";
 import type { Suite } from "../scenario/load-suite.ts";
 import type { ScenarioFile } from "../scenario/suite-schema.ts";
 import { describeTarget, type TargetSpec } from "../target/target-spec.ts";
 import { createReport, type ScenarioResult, type SuiteReport } from "./report-model.ts";
-import { runScenario } from "./run-scenario.ts";
+import { runScenarios } from "./run-scenarios.ts";
 
 /** What a run judges: see {@link RunOptions.level}. */
 export type RunLevel = "core" | "must" | "safety";
@@ -34,19 +34,11 @@ export interface RunOptions {
 export interface OneRun extends RunOptions {
   readonly resolved: ConformanceLimits;
   readonly seed: number;
+  /** Whether the target has answered, in any scenario. */
+  readonly voice: { hasAnswered: boolean };
+  /** Why a scenario is not run: its checks are not judged. */
+  readonly leftOut?: ConformanceError | undefined;
 }
-
-/** Throws `unavailable`, with the standard error of a target that never said anything. */
-const throwSilence = (results: readonly ScenarioResult[]): void => {
-  const [first] = results;
-  if (first === undefined) return;
-  const stopped = results.map((result) => result.stopped).find((each) => each?.code === "unavailable");
-  if (stopped !== undefined) throw stopped;
-  const details = [...first.problems, ...first.checks.map(({ detail }) => detail ?? "")];
-  const why = details.find((detail) => detail !== "") ?? "it was not asked";
-  const log = first.log.trim() === "" ? "" : `\n${first.log.trim()}`;
-  throw new ConformanceError("unavailable", `the target said nothing: ${why}${log}`);
-};
 
 const scenariosOf = (suite: Suite, target: TargetSpec, only?: readonly string[]): readonly ScenarioFile[] =>
   suite.scenarios.filter((scenario) => {
@@ -62,7 +54,7 @@ const scenariosOf = (suite: Suite, target: TargetSpec, only?: readonly string[])
  * are gone when this settles.
  *
  * @throws {ConformanceError} `usage` for a transport that the role does not have and for an `only` that no check cites,
- *   `unavailable` when no scenario could reach the target, `interrupted` when the signal aborts
+ *   `unavailable` for a target that cannot be reached or says nothing, `interrupted` when the signal aborts
  */
 export const runSuite = async (options: RunOptions): Promise<SuiteReport> => {
   const { suite, target, level = "safety" } = options;
@@ -82,37 +74,11 @@ export const runSuite = async (options: RunOptions): Promise<SuiteReport> => {
   const seed = options.seed ?? randomBytes(4).readUInt32BE();
   const startedAt = new Date();
   const begun = performance.now();
-  const waiting = [...scenariosOf(suite, target, only)];
-  const total = waiting.length;
-  const results: ScenarioResult[] = [];
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const scenario = next;
-      // A target that says nothing in the first scenarios is not asked in all.
-      if (results.length >= resolved.maxParallel && results.every(({ received }) => received === 0)) return;
-      const result = await runScenario(scenario, { ...options, resolved, seed }).catch((error: unknown) => {
-        if (ConformanceError.isInstance(error)) throw error;
-        throw new ConformanceError("unavailable", `${scenario.scenario}: ${messageOf(error)}`, {
-          cause: error,
-        });
-      });
-      results.push(result);
-      options.onScenario?.(result, { done: results.length, total });
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(resolved.maxParallel, total) }, work));
-  if (options.signal?.aborted === true) throw new ConformanceError("interrupted", "the run was interrupted");
-  if (results.every(({ received }) => received === 0)) {
-    // Where only some scenarios are run, another one tells whether the target speaks at all.
-    const others = scenariosOf(suite, target).filter(
-      ({ scenario }) => !results.some(({ name }) => name === scenario),
-    );
-    const [other] = only === undefined ? [] : others;
-    const heard =
-      other === undefined ? 0 : (await runScenario(other, { ...options, resolved, seed })).received;
-    if (heard === 0) throwSilence(results);
-  }
-  results.sort((a, b) => a.name.localeCompare(b.name, "en"));
+  const chosen = scenariosOf(suite, target, only);
+  const other =
+    only === undefined ? undefined : scenariosOf(suite, target).find((each) => !chosen.includes(each));
+  const run = { ...options, resolved, seed, voice: { hasAnswered: false } };
+  const results = await runScenarios({ chosen, other }, run);
   return createReport({
     suite,
     target: describeTarget(target),
@@ -120,7 +86,7 @@ export const runSuite = async (options: RunOptions): Promise<SuiteReport> => {
     seed,
     startedAt: startedAt.toISOString(),
     durationMs: performance.now() - begun,
-    scenarios: results,
+    scenarios: results.toSorted((a, b) => a.name.localeCompare(b.name, "en")),
     only,
     level,
   });

@@ -36,6 +36,9 @@ const verbs: Readonly<Record<LeafVerb, DoStep>> = {
   do: doOperation,
 };
 
+/** What takes a message of the target: it has answered. */
+const takes: readonly Verb[] = ["call", "ask", "receive", "gather", "post", "ping"];
+
 const shownValue = (value: unknown, maxLength: number): string => {
   const text = value === undefined ? "absent" : JSON.stringify(value);
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
@@ -55,6 +58,8 @@ export interface ScenarioRunOptions {
   readonly signal: AbortSignal | undefined;
   /** Waits of an earlier attempt that were in vain, by the place of their step: they are not waited for again. */
   readonly missed: Map<string, string>;
+  /** Why no step is done. */
+  readonly leftOut: ConformanceError | undefined;
 }
 
 /** Why a step did not work, and whether that is its own fault. */
@@ -85,6 +90,7 @@ export class ScenarioRun {
   constructor(options: ScenarioRunOptions) {
     this.#options = options;
     this.#context = options.context;
+    this.stopped = options.leftOut;
   }
 
   async run(): Promise<void> {
@@ -147,7 +153,9 @@ export class ScenarioRun {
     this.#vainWaits += 1;
     this.#context.hasWaited = true;
     const { maxUnmetWaits } = this.#context.limits;
-    if (this.#vainWaits < (this.#context.hasSpoken() ? maxUnmetWaits : Math.min(3, maxUnmetWaits))) return;
+    // A target that has not answered at all is not asked everything: one that is silent once, one that only echoes three times.
+    const few = this.#context.hasSpoken() ? Math.min(3, maxUnmetWaits) : 1;
+    if (this.#vainWaits < (this.#context.voice.hasAnswered ? maxUnmetWaits : few)) return;
     const last = [...missed.keys()].at(-1);
     this.stopped ??= new ConformanceError("incomplete", `waits were in vain, the last one at step ${last}`);
   }
@@ -186,6 +194,7 @@ export class ScenarioRun {
           within > limits.withinMs && step.within === undefined ? limits.withinMs : undefined;
         const ready = { verb, step: resolved, within, afterFirst, link, as: step.as };
         value = await verbs[verb](ready, this.#context);
+        if (takes.includes(verb)) this.#context.voice.hasAnswered = true;
         if (step.as !== undefined && verb !== "do") scope.set(step.as, value);
         if (value !== true && verb !== "send") note(`< ${shownValue(value, limits.maxShownLength)}`);
       } catch (error) {

@@ -25,6 +25,8 @@ export interface StepContext {
   readonly outcomes: Map<string, Promise<Outcome>>;
   /** Whether the target's driver has answered. */
   driverSpoke: boolean;
+  /** Whether the target has answered, in any scenario of the run. An echo is no answer. */
+  readonly voice: { hasAnswered: boolean };
   /** Whether the target had its time to start, and something that was waited for did not come. */
   hasWaited: boolean;
   /** The request that carried a message over HTTP. */

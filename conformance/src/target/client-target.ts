@@ -61,17 +61,19 @@ export const createClientTarget = async (options: ClientTargetOptions): Promise<
           wake = () => {};
           resolve(next);
         };
+        const miss = (reason: string): void => {
+          clearTimeout(timer);
+          if (wake === look) wake = () => {};
+          reject(new Unmet(reason));
+        };
         const timer = setTimeout(
-          () =>
-            reject(
-              new Unmet(
-                `a connection of the client did not come within ${withinMs} ms (--within gives more)`,
-              ),
-            ),
+          () => miss(`a connection of the client did not come within ${withinMs} ms (--within gives more)`),
           withinMs,
         );
         wake = look;
         look();
+        // What it sent before its end may still be on its way to the host.
+        void client.exited?.then(({ reason }) => setImmediate(miss, `the client did not connect: ${reason}`));
       }),
     do: (operation, params) => (client.driver as Driver).do(operation, params),
     async restart(how) {

@@ -6,7 +6,7 @@ import type { Framing, Role } from "../scenario/suite-schema.ts";
 import { type CredentialKind, dial, RefusedConnection } from "./dial.ts";
 import { createLineDriver, createModuleDriver, type Driver, type Outcome } from "./driver.ts";
 import { createPlace } from "./place.ts";
-import { startProcess, type TargetProcess } from "./target-process.ts";
+import { type Exit, startProcess, type TargetProcess } from "./target-process.ts";
 import type { Credentials, RunningModule, TargetPlace, TargetSpec } from "./target-spec.ts";
 
 /** A server under test, for one scenario. */
@@ -54,7 +54,7 @@ const createStdioTarget = (command: string, options: ServerTargetOptions): Serve
 /** A target that the suite has started, or that ran already. */
 export interface RunningTarget {
   stop(how?: "kill" | "stop"): Promise<void>;
-  readonly exited?: Promise<unknown>;
+  readonly exited?: Promise<Exit>;
   log(): string;
   readonly driver?: Driver;
 }
@@ -97,7 +97,11 @@ const dialPatiently = async (
       if (RefusedConnection.isInstance(error)) throw error;
       if (isThere) throw unavailable("the target cannot be reached", error);
       if (hasEnded) throw unavailable("the target ended before it listened", running.log().trim() || error);
-      if (performance.now() > dueAt) throw unavailable("the target cannot be reached", error);
+      if (performance.now() > dueAt)
+        throw unavailable(
+          `the target did not listen within ${limits.startTimeoutMs} ms (--within gives more)`,
+          running.log().trim() || error,
+        );
       await waitMs(25);
     }
   }

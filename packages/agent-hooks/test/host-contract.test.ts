@@ -2,6 +2,7 @@ import { AhpEventSchema } from "@harnesskit/protocol/ahp";
 import { isObject } from "@harnesskit/wire/json";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { answerHook, failClosed, HookError, type Host, hosts, readHook } from "../src/index.ts";
 import { examplesOf, readExample } from "./support/examples.ts";
 
@@ -114,7 +115,7 @@ describe.each(hosts.map((host) => ({ id: host.id, host })))("$id", ({ host }) =>
           expect(error).toBeInstanceOf(HookError);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60) },
     );
   });
 });

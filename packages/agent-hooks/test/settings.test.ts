@@ -2,6 +2,7 @@ import { HarnessError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import {
   findHost,
   HookError,
@@ -62,7 +63,7 @@ describe.each(jsonHosts.map((host) => ({ id: host.id, host })))("settings of $id
         }
         expect(planned[event]).toHaveLength((given[event]?.length ?? 0) + 1);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -1,13 +1,6 @@
-export {
-  type JsonSchema,
-  ToolError,
-  type ToolErrorOptions,
-  type ToolInput,
-  type ToolSchema,
-} from "@harnesskit/wire/tool";
-export { type Agent, type AgentConnectOptions, type AgentSession, defineAgent } from "./agent.ts";
-export type { AgentHealth, AgentOptions } from "./agent-options.ts";
-export type { StreamPayload, TextChannel } from "./call-stream.ts";
+export { ToolError, type ToolErrorOptions, type ToolInput } from "@harnesskit/wire/tool";
+export { type Agent, defineAgent } from "./agent.ts";
+export type { AgentOptions } from "./agent-options.ts";
 export {
   AgentStoppingError,
   CoreRefusedError,
@@ -19,11 +12,8 @@ export {
   ToolFailedError,
   ToolsRejectedError,
 } from "./errors.ts";
-export { type AgentLimits, agentLimits } from "./limits.ts";
-export type { LocalCallOptions } from "./local-call.ts";
-export type { Registration } from "./registrar.ts";
+export type { AgentLimits } from "./limits.ts";
 export type { RunEnd, RunOptions } from "./run.ts";
 export type { SessionEnd } from "./session.ts";
-export { type Nothing, type Tool, type ToolDefinition, type ToolOutput, tool } from "./tool.ts";
-export type { CallPayload } from "./tool-call.ts";
-export type { CallOrigin, ToolContext } from "./tool-context.ts";
+export { type Nothing, type Tool, type ToolDefinition, tool } from "./tool.ts";
+export type { ToolContext } from "./tool-context.ts";

@@ -49,7 +49,7 @@ export class ToolCall {
   readonly #core: AgentCore;
   readonly #calls: SessionCalls;
   readonly #startedMs: number;
-  #controller: AbortController | undefined;
+  readonly #controller = new AbortController();
   #isSettled = false;
   #operation: TracedOperation<"agentCall"> | undefined;
   #hasReturned = false;
@@ -74,10 +74,6 @@ export class ToolCall {
   }
 
   get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
-    }
     return this.#controller.signal;
   }
 
@@ -140,7 +136,7 @@ export class ToolCall {
     if (!this.#aborted) {
       this.dueMs = Number.POSITIVE_INFINITY;
       this.#aborted = { reason, outcome };
-      this.#controller?.abort(reason);
+      this.#controller.abort(reason);
     }
     if (graceMs <= 0 || outcome === undefined) this.#settleAborted();
     else this.dueMs = Math.min(this.dueMs, this.#calls.deadlines.dueAfter(graceMs));
@@ -174,7 +170,7 @@ export class ToolCall {
       const message = "another part of the call failed";
       const reason = new ToolError(RuntimeErrorCode.Failed, message, { cause });
       this.#aborted = { reason, outcome: { status: "failed", error: thrownError(cause, this.#core) } };
-      this.#controller?.abort(reason);
+      this.#controller.abort(reason);
     }
     this.#settleAborted();
   }

@@ -50,7 +50,7 @@ export interface CallOrigin {
 }
 
 /**
- * What the tool of a call receives. The stream and the signal are made when the tool uses them. All properties are its
+ * What the tool of a call receives. The stream is made when the tool uses it. All properties are its
  * own, so that a tool may copy it and hand it on.
  */
 export class CallToolContext implements ToolContext {
@@ -59,6 +59,7 @@ export class CallToolContext implements ToolContext {
   readonly log = (text: string) => this.#call.stream.text("log", text);
   readonly status = (text: string) => this.#call.stream.text("status", text);
   readonly partialResult = (json: object) => this.#call.stream.partial(json);
+  readonly signal: AbortSignal;
   readonly callId: string;
   readonly requestId: string | undefined;
   readonly correlationId: string | undefined;
@@ -75,8 +76,8 @@ export class CallToolContext implements ToolContext {
   constructor(call: ToolCall) {
     const { payload, origin, startedAt, timeoutMs } = call;
     const { context } = payload;
-    Object.defineProperty(this, "signal", ownSignal);
     this.#call = call;
+    this.signal = call.signal;
     this.callId = payload.call_id;
     this.requestId = origin.request_id;
     this.correlationId = origin.correlation_id;
@@ -89,14 +90,4 @@ export class CallToolContext implements ToolContext {
     this.resourcePaths = context?.resource_paths ?? [];
     this.ui = context?.ui;
   }
-
-  get signal(): AbortSignal {
-    return this.#call.signal;
-  }
 }
-
-/** One getter for all contexts: with one each, the engine keeps a hidden class per call. */
-const ownSignal: PropertyDescriptor = {
-  ...Object.getOwnPropertyDescriptor(CallToolContext.prototype, "signal"),
-  enumerable: true,
-};

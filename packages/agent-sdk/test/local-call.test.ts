@@ -1,14 +1,8 @@
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import {
-  type AgentOptions,
-  defineAgent,
-  type StreamPayload,
-  type ToolContext,
-  ToolError,
-  tool,
-} from "../src/index.ts";
+import type { StreamPayload } from "../src/call-stream.ts";
+import { type AgentOptions, defineAgent, type ToolContext, ToolError, tool } from "../src/index.ts";
 import { agentId, rejection } from "./support.ts";
 
 const agentOf = (run: (context: ToolContext, input: any) => unknown, options: Partial<AgentOptions> = {}) =>

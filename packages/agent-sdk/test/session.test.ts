@@ -2,7 +2,8 @@ import { createTcpListener, createTcpTransport } from "@harnesskit/transport-uds
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { type AgentHealth, type AgentOptions, defineAgent, tool } from "../src/index.ts";
+import type { AgentHealth } from "../src/agent-options.ts";
+import { type AgentOptions, defineAgent, tool } from "../src/index.ts";
 import {
   agentId,
   connected,

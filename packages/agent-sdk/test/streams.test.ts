@@ -1,8 +1,8 @@
 import { createDeferred } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitText } from "../src/call-stream.ts";
-import { type AgentLimits, defineAgent, type StreamPayload, type ToolContext, tool } from "../src/index.ts";
+import { type StreamPayload, splitText } from "../src/call-stream.ts";
+import { type AgentLimits, defineAgent, type ToolContext, tool } from "../src/index.ts";
 import { agentId, connected, type ScriptedCore } from "./support.ts";
 
 const agentOf = (run: (context: ToolContext, input: any) => unknown, limits: Partial<AgentLimits> = {}) =>

@@ -2,7 +2,9 @@ import { ahpEvents } from "@harnesskit/protocol/ahp";
 import { createManualClock } from "@harnesskit/wire/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AhpClient, AhpFailure, refusingDecision } from "../src/index.ts";
+import { runs } from "../../../scripts/lib/nightly.ts";
+import { type AhpClient, AhpFailure } from "../src/index.ts";
+import { refusingDecision } from "../src/judge.ts";
 import { ahpFailureOf, connected, poll } from "./support/client.ts";
 import { afterHandshake, type Connection, type Message } from "./support/fake-harness.ts";
 import { agreements, blockingTypes, payloads, refusals } from "./support/samples.ts";
@@ -314,7 +316,7 @@ describe("whatever a harness answers", () => {
         if (expected.success) expect(verdict).toEqual({ origin: "harness", decision: expected.data });
         else expectRefused(verdict, type, "invalid_decision");
       }),
-      { numRuns: 400 },
+      { numRuns: runs(100) },
     );
   });
 

@@ -2,7 +2,8 @@ import { FrameTooLargeError, HarnessError, TransportError } from "@harnesskit/wi
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
-import { type AhpClientOptions, createAhpClient, type ExchangeCall, type LossReport } from "../src/index.ts";
+import { type AhpClientOptions, createAhpClient, type ExchangeCall } from "../src/index.ts";
+import type { LossReport } from "../src/loss-report.ts";
 import { ahpFailureOf, base, decideFull, notifyFull } from "./support/client.ts";
 import type { Message } from "./support/fake-harness.ts";
 import { agreements, blockingTypes, fullEvent, handshakeResult, payloads } from "./support/samples.ts";

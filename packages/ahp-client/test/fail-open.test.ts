@@ -1,6 +1,6 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import type { FailOpenDecisions, OnFailOpen } from "../src/index.ts";
+import type { FailOpenDecisions, OnFailOpen } from "../src/judge.ts";
 import { connected, poll } from "./support/client.ts";
 import { afterHandshake, type FakeHarness } from "./support/fake-harness.ts";
 import { agreements, blockingTypes, payloads } from "./support/samples.ts";

@@ -2,7 +2,7 @@ import { HeartbeatPayloadSchema } from "@harnesskit/protocol/ahp";
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import type { LossReport } from "../src/index.ts";
+import type { LossReport } from "../src/loss-report.ts";
 import { startHarness } from "./ai-sdk/in-process.ts";
 
 const start = async () => {

@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createAhpClient, type LossReport } from "../src/index.ts";
+import { createAhpClient } from "../src/index.ts";
+import type { LossReport } from "../src/loss-report.ts";
 import { base } from "./support/client.ts";
 import { handshakeResult } from "./support/samples.ts";
 

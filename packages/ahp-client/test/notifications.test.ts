@@ -1,8 +1,9 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { LossReport } from "../src/index.ts";
+import type { LossReport } from "../src/loss-report.ts";
 import { clientOf, connected, poll } from "./support/client.ts";
 import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
 import { handshakeResult } from "./support/samples.ts";
@@ -245,7 +246,7 @@ describe("whatever happens to the connection", () => {
           expect(seen.length).toBeLessThanOrEqual(sent + lost);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 });

@@ -1,7 +1,8 @@
 import type { RunStatus, TaskStatus, VerificationStatus } from "@harnesskit/protocol/ahp";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createRunReporter, ReporterError, type VerificationReporter } from "../src/index.ts";
+import { createRunReporter, ReporterError } from "../src/index.ts";
+import type { VerificationReporter } from "../src/reporters/verification-reporter.ts";
 import { startHarness } from "./ai-sdk/in-process.ts";
 
 /** What may follow what, written out by itself: `from>to`. */

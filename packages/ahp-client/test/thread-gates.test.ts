@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createThreadGates, type ThreadCall } from "../src/thread-gates/index.ts";
+import { createThreadGates } from "../src/thread-gates/index.ts";
+import type { ThreadCall } from "../src/thread-gates/thread-types.ts";
 
 const call: ThreadCall = {
   ...{ threadId: "t1", turnId: "u1", itemId: "i1", directory: "/work", tool: { name: "edit" } },

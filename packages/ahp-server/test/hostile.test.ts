@@ -1,6 +1,7 @@
 import { type AhpEventType, ahpEvents, ahpMethods } from "@harnesskit/protocol/ahp";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { type AhpHandlers, createAhpServer } from "../src/index.ts";
 import { RawAgent } from "./support/agent.ts";
 import { event, handshake, notification, request } from "./support/messages.ts";
@@ -138,7 +139,7 @@ describe("whatever comes", () => {
         expect(server.stats().pending).toBe(0);
         for (const { run_id } of server.state.runs()) expect(typeof run_id).toBe("string");
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -156,7 +157,7 @@ describe("whatever comes", () => {
         expect(agent.received).toHaveLength(expected + 2);
         await agent.channel.close();
       }),
-      { numRuns: 150 },
+      { numRuns: runs(40) },
     );
     await server.close();
   });
@@ -172,7 +173,7 @@ describe("whatever comes", () => {
         expect((await agent.answer("the last")).result.protocol_version).toBe("2.4");
         await agent.channel.close();
       }),
-      { numRuns: 150 },
+      { numRuns: runs(40) },
     );
     await server.close();
   });

@@ -2,7 +2,7 @@ import { newlineCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { HandlerCall } from "../src/index.ts";
+import type { HandlerCall } from "../src/handlers.ts";
 import { RawAgent } from "./support/agent.ts";
 import { event, notification, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";

@@ -1,16 +1,9 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { AlwaysSchema, InputPatternSchema } from "@harnesskit/protocol/hub";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
-import {
-  AlwaysSchema,
-  type FieldPattern,
-  findGrant,
-  type Grant,
-  grantCovers,
-  InputPatternSchema,
-  presentGrant,
-} from "../src/index.ts";
+import { type FieldPattern, findGrant, type Grant, grantCovers, presentGrant } from "../src/index.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
 const grantOf = (change: Partial<Grant>): Grant => ({

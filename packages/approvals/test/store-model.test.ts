@@ -2,6 +2,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { createManualClock, type ManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { type ApprovalEvent, type ApprovalStore, createMemoryApprovalStore } from "../src/index.ts";
 import { approveBy, sampleQuestion } from "../src/testing/index.ts";
 
@@ -190,6 +191,6 @@ it("does what a model without its rules expects, in any order of calls", async (
       );
       await store.close();
     }),
-    { numRuns: 200 },
+    { numRuns: runs(60) },
   );
 });

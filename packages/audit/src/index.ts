@@ -1,14 +1,8 @@
 export { redactedPlaceholder } from "@harnesskit/wire";
 export { AuditError, type AuditErrorCode } from "./audit-error.ts";
 export { type AuditHead, formatHead, parseHead } from "./audit-head.ts";
-export type { AuditActor, AuditDetails, AuditEntryInput, AuditOutcome } from "./entry.ts";
-export {
-  type AuditEntry,
-  AuditEntrySchema,
-  type AuditMark,
-  AuditMarkSchema,
-  AuditOutcomeSchema,
-} from "./entry.ts";
+export type { AuditEntryInput, AuditOutcome } from "./entry.ts";
+export { type AuditEntry, AuditEntrySchema } from "./entry.ts";
 export {
   type FoundSecret,
   findSecrets,
@@ -18,7 +12,7 @@ export {
   redactSecrets,
   type SecretKind,
 } from "./find-secrets.ts";
-export { type AuditEntryLimits, entryLimits, type MemoryAuditLimits, memoryLimits } from "./limits.ts";
+export type { AuditEntryLimits, MemoryAuditLimits } from "./limits.ts";
 export { createMemoryAuditSink, type MemoryAuditSink, type MemoryAuditSinkOptions } from "./memory-sink.ts";
 export { createRedactor, type Redactor, type RedactorOptions } from "./redactor.ts";
 export type { AuditSink } from "./sink.ts";

@@ -13,7 +13,7 @@ export interface RedactorOptions {
 /** Registered values that are longer are refused, so that a look for them stays cheap. */
 const maxSecretLength = 16_384;
 /** Registered values at one time. */
-const maxSecrets = 10_000;
+const maxSecrets = 1000;
 /** Characters of a token of any shape by which it is recognised. */
 const shapeReach = 1024;
 
@@ -62,7 +62,7 @@ export class Redactor {
 
   /**
    * Registers a value of 4 to 16384 characters; false for one that is not registered: too short to distinguish from other
-   * text, too long, or one more than 10,000.
+   * text, too long, or one more than 1000.
    */
   addSecret(value: string): boolean {
     if (typeof value !== "string" || value.length < SecretSet.minLength || value.length > maxSecretLength)

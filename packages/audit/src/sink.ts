@@ -15,7 +15,7 @@ export interface AuditSink {
   close(): Promise<void>;
   /**
    * A value that must never be written: a token that was just issued, a password that was just read. False where it is
-   * not registered, because it has fewer than 4 or more than 16384 characters, or is one more than 10,000.
+   * not registered, because it has fewer than 4 or more than 16384 characters, or is one more than 1000.
    */
   addSecret(value: string): boolean;
   /** Forgets a value of `addSecret`, once it opens nothing any more. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { journalFileSystem } from "@harnesskit/node-kit";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { AuditError } from "../src/index.ts";
 import { openSink } from "../src/node/file-sink.ts";
@@ -213,7 +214,7 @@ describe("any faults", () => {
         const numbers = calls.map((call) => Number(call?.slice(1)));
         expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 });

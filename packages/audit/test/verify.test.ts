@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { AuditEntrySchema, AuditError, type AuditHead, formatHead, parseHead } from "../src/index.ts";
 import { openFileAuditSink, type VerifyOptions, verifyAuditFile } from "../src/node/index.ts";
@@ -102,7 +103,7 @@ describe("a log that was changed", () => {
         expect(found.ok).toBe(false);
         expect(found.ok ? 0 : found.problem.line).toBe(line);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -118,7 +119,7 @@ describe("a log that was changed", () => {
           problem,
         });
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -139,7 +140,7 @@ describe("a log that was changed", () => {
           problem: { kind: "removed", line: first + 1 },
         });
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 

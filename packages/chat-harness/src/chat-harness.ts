@@ -1,7 +1,7 @@
 import { type CompiledGraph, type InitialOf, type StateOf, thrownMessage } from "@harnesskit/graph";
 import type { ChatMessage, ChatTurnOutcome, DispatchPath, ErroredTurn } from "@harnesskit/protocol/chat";
-import { type ChatFields, createChatTurns, demandMessages, messagesOf } from "./chat-turns.ts";
-import { Deliveries, type Delivery, type ResumedTurn, type TurnListener } from "./deliveries.ts";
+import { type ChatFields, ChatTurns, demandMessages, messagesOf } from "./chat-turns.ts";
+import type { Delivery, TurnListener } from "./deliveries.ts";
 import { createErroredTurn, type Failure, failureOf, type ReplyTexts } from "./errors.ts";
 import type { Signal } from "./find-pause.ts";
 import { HarnessCore, type PendingTurn, type RecoverySummary } from "./harness-core.ts";
@@ -53,7 +53,6 @@ export interface OpenTurns {
  */
 export class ChatHarness<F extends ChatFields = ChatFields> {
   readonly #core: HarnessCore<F>;
-  readonly #deliveries: Deliveries;
   readonly #errored: (failure: Failure) => ErroredTurn;
   readonly #isNextSend: boolean;
   readonly #limits: ChatHarnessLimits;
@@ -64,21 +63,9 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
     this.#limits = chatHarnessLimits.resolve(options.limits);
     this.#isNextSend = resumedTurns === "next-send";
     this.#errored = createErroredTurn(replies);
-    const turns = createChatTurns<F>({ errored: this.#errored, includeFinalState });
-    this.#core = new HarnessCore(
-      options,
-      this.#limits,
-      turns,
-      ({ invocationId: invocation_id, sessionId: session_id, turn }, isStored) => {
-        if (session_id === null) return;
-        const delivery = { session_id, invocation_id, turn: turn as ResumedTurn };
-        if (isStored) this.#deliveries.deliver(delivery);
-        else this.#deliveries.announce(delivery);
-      },
-    );
+    const turns = new ChatTurns<F>(this.#errored, includeFinalState);
+    this.#core = new HarnessCore(options, this.#limits, turns);
     demandMessages(this.#core.graph, options.session?.fields);
-    const { store, onError } = this.#core;
-    this.#deliveries = new Deliveries({ store, maxListeners: this.#limits.maxListeners, onError });
   }
 
   /** The compiled graph, for observers of every turn. */
@@ -119,17 +106,17 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
   async #withEarlierTurns(sessionId: string, turn: () => Promise<ChatTurnOutcome>): Promise<SendOutcome> {
     let earlier: readonly Delivery[];
     try {
-      earlier = await this.#deliveries.claim(sessionId);
+      earlier = await this.#core.deliveries.claim(sessionId);
     } catch (cause) {
       const message = `the store of suspensions failed: ${thrownMessage(cause)}`;
       return this.#errored(failureOf("session_load_failed", message, cause));
     }
     try {
       const outcome = await turn();
-      await this.#deliveries.take(earlier);
+      await this.#core.deliveries.take(earlier);
       return earlier.length === 0 ? outcome : { ...outcome, resumed_turns: earlier };
     } catch (error) {
-      this.#deliveries.giveBack(earlier);
+      this.#core.deliveries.giveBack(earlier);
       throw error;
     }
   }
@@ -151,14 +138,14 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * `too_many_listeners`.
    */
   subscribe(sessionId: string, listener: TurnListener): () => void {
-    return this.#deliveries.subscribe(sessionId, listener);
+    return this.#core.deliveries.subscribe(sessionId, listener);
   }
 
   /** What is open in a session, or in all, including what earlier processes have left. Rejects with a `StoreError`. */
   async pending(sessionId?: string): Promise<OpenTurns> {
     const [suspended, undelivered] = await Promise.all([
       this.#core.pending(sessionId === undefined ? {} : { sessionId }),
-      this.#deliveries.list(sessionId),
+      this.#core.deliveries.list(sessionId),
     ]);
     return { suspended, undelivered };
   }
@@ -168,7 +155,7 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * unknown or has not ended. Never rejects: a failure of the store goes to `onError`.
    */
   acknowledge(invocationId: string): Promise<void> {
-    return this.#deliveries.acknowledge(invocationId);
+    return this.#core.deliveries.acknowledge(invocationId);
   }
 
   /**
@@ -178,8 +165,8 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    */
   async recover(options: RecoverOptions = {}): Promise<RecoverySummary> {
     const recovered = await this.#core.recover(options);
-    const open = await this.#deliveries.list(options.sessionId);
-    const delivered = open.filter((delivery) => this.#deliveries.deliver(delivery) > 0);
+    const open = await this.#core.deliveries.list(options.sessionId);
+    const delivered = open.filter((delivery) => this.#core.deliveries.deliver(delivery) > 0);
     return { ...recovered, delivered_count: delivered.length };
   }
 

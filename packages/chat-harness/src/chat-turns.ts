@@ -77,43 +77,40 @@ const slices = (state: unknown, places: Added): ChatMessage[] => {
   return places.flatMap(([from, to]) => messages.slice(from, to));
 };
 
-/** Makes the turns of a conversation from the ends of invocations. A memo is what is kept with a pause; null before the first. */
-export interface ChatTurns<F extends ChatFields> {
-  completed(outcome: CompletedOutcome<StateOf<F>>, memo: JsonValue): ChatTurnOutcome;
-  suspended(outcome: SuspendedOutcome<StateOf<F>>): ChatTurnOutcome;
-  errored(failure: Failure): ErroredTurn;
-  /** What is kept with a pause, for the end of the turn. */
-  memo(outcome: SuspendedOutcome<StateOf<F>>, isResumed: boolean, before: JsonValue): JsonValue;
-  /** What is stored of the end of a resumed turn until it is delivered. */
-  stored(turn: ChatTurnOutcome): JsonValue;
-}
+/**
+ * Makes the turns of a conversation from the ends of invocations. New messages are found by index, behind the inbound message
+ * (section "Outbound assistant message → response wiring"). A memo is what is kept with a pause; null before the first.
+ */
+export class ChatTurns<F extends ChatFields> {
+  constructor(
+    readonly errored: (failure: Failure) => ErroredTurn,
+    readonly includeFinalState: boolean,
+  ) {}
 
-export interface ChatTurnsOptions {
-  readonly errored: (failure: Failure) => ErroredTurn;
-  readonly includeFinalState: boolean;
-}
-
-/** New messages are found by index, behind the inbound message (section "Outbound assistant message → response wiring"). */
-export const createChatTurns = <F extends ChatFields>({
-  errored,
-  includeFinalState,
-}: ChatTurnsOptions): ChatTurns<F> => ({
-  completed(outcome, memo) {
+  completed(outcome: CompletedOutcome<StateOf<F>>, memo: JsonValue): ChatTurnOutcome {
     const replies = slices(outcome.state, [...addedBefore(memo), addedNow(outcome)]);
     const state = outcome.state as unknown as JsonObject;
-    return { outcome: "completed", replies, final_state: includeFinalState ? state : undefined };
-  },
-  suspended: (outcome) => ({
-    outcome: "suspended",
-    signal_descriptor: outcome.descriptor,
-    pending_messages: slices(outcome.state, [addedNow(outcome)]),
-    invocation_id: outcome.invocation_id,
-  }),
-  errored,
-  memo: (outcome, isResumed, before) => (isResumed ? [...addedBefore(before), addedNow(outcome)] : []),
-  stored(turn) {
+    return { outcome: "completed", replies, final_state: this.includeFinalState ? state : undefined };
+  }
+
+  suspended(outcome: SuspendedOutcome<StateOf<F>>): ChatTurnOutcome {
+    return {
+      outcome: "suspended",
+      signal_descriptor: outcome.descriptor,
+      pending_messages: slices(outcome.state, [addedNow(outcome)]),
+      invocation_id: outcome.invocation_id,
+    };
+  }
+
+  /** What is kept with a pause, for the end of the turn. */
+  memo(outcome: SuspendedOutcome<StateOf<F>>, isResumed: boolean, before: JsonValue): JsonValue {
+    return isResumed ? [...addedBefore(before), addedNow(outcome)] : [];
+  }
+
+  /** What is stored of the end of a resumed turn until it is delivered. */
+  stored(turn: ChatTurnOutcome): JsonValue {
     if (turn.outcome !== "completed") return turn as unknown as JsonValue;
     const { final_state: _, ...stored } = turn;
     return stored as unknown as JsonValue;
-  },
-});
+  }
+}

@@ -17,6 +17,7 @@ import {
   warnPlatform,
 } from "@harnesskit/wire";
 import type { ChatFields, ChatTurns } from "./chat-turns.ts";
+import { Deliveries } from "./deliveries.ts";
 import { hasCode, type OnError, RefusedSignal } from "./errors.ts";
 import type { Signal } from "./find-pause.ts";
 import { InterruptedTurns } from "./interrupted-turns.ts";
@@ -28,7 +29,7 @@ import type {
   RecoverOptions,
   TurnOptions,
 } from "./options.ts";
-import { type SignalOutcome, Signals, type SignalsOptions } from "./signals.ts";
+import { type SignalOutcome, Signals } from "./signals.ts";
 import { type TurnEngine, TurnRunner, type TurnStart } from "./turn-runner.ts";
 
 /** A turn that waits for a signal, whichever process has paused it. */
@@ -79,7 +80,7 @@ export class HarnessCore<F extends ChatFields> {
   readonly graph: CompiledGraph<F>;
   readonly store: GraphStore;
   readonly onError: OnError;
-  readonly createId: (prefix: string) => string;
+  readonly deliveries: Deliveries;
   readonly #lanes: Lanes;
   readonly #runner: TurnRunner<F>;
   readonly #signals: Signals<F>;
@@ -87,12 +88,7 @@ export class HarnessCore<F extends ChatFields> {
   readonly #turns: ChatTurns<F>;
 
   /** Throws a `GraphCompileError`, or `invalid_argument`. */
-  constructor(
-    options: EngineOptions<F>,
-    limits: ChatHarnessLimits,
-    turns: ChatTurns<F>,
-    onEnd: SignalsOptions<F>["onEnd"],
-  ) {
+  constructor(options: EngineOptions<F>, limits: ChatHarnessLimits, turns: ChatTurns<F>) {
     const { clock = systemClock, session = {}, turnTimeoutMs, abandonAfterMs = 5_000 } = options;
     const { maxQueuedTurns, maxTurns } = limits;
     const { interruptedTurns: policy = "forget" } = options;
@@ -100,11 +96,13 @@ export class HarnessCore<F extends ChatFields> {
     demandSource(options.graph);
     if (turnTimeoutMs !== undefined) checkNumber("turnTimeoutMs", turnTimeoutMs, { min: 0 });
     checkNumber("abandonAfterMs", abandonAfterMs, { min: 0 });
-    const { onError = (cause, context) => warnPlatform("ChatHarnessWarning", { ...context, cause }) } =
+    const { onError: given = (cause, context) => warnPlatform("ChatHarnessWarning", { ...context, cause }) } =
       options;
     this.store = options.store ?? createMemoryStore({ clock });
-    this.onError = (error, context) => callSafely(() => onError(error, context));
-    this.createId = options.createId ?? randomUuid;
+    this.onError = (error, context) => callSafely(() => given(error, context));
+    const createId = options.createId ?? randomUuid;
+    const { store, onError } = this;
+    this.deliveries = new Deliveries({ store, maxListeners: limits.maxListeners, onError });
     this.#lanes = new Lanes({ maxQueuedTurns, maxTurns, turnTimeoutMs, abandonAfterMs, clock });
     this.graph = options.graph.compile({
       ...options.compile,
@@ -112,7 +110,7 @@ export class HarnessCore<F extends ChatFields> {
       store: this.store,
       session: { ...session, concurrency: session?.concurrency ?? "lease", autoSave: true },
       durability: policy === "forget" ? undefined : "node",
-      createId: this.createId,
+      createId,
       clock,
     });
     const report: TurnEngine<F>["report"] = (turn) =>
@@ -120,25 +118,17 @@ export class HarnessCore<F extends ChatFields> {
         () => options.onTurn?.(turn),
         (cause) => this.onError(cause, { kind: "report_failed", message: "onTurn failed" }),
       );
-    const { graph, createId } = this;
-    this.#runner = new TurnRunner({ ...options, graph, createId, report }, turns);
+    this.#runner = new TurnRunner({ ...options, graph: this.graph, createId, report }, turns);
     const { leaseTtlMs = 30_000, leaseWaitMs = 60_000 } = session;
-    const times = { store: this.store, clock, leaseTtlMs, leaseWaitMs };
-    this.#interrupted = new InterruptedTurns({
-      ...times,
-      policy,
-      runner: this.#runner,
-      onEnd,
-      onError: this.onError,
-    });
+    const { deliveries } = this;
+    const shared = { store, clock, leaseTtlMs, leaseWaitMs, runner: this.#runner, deliveries };
+    this.#interrupted = new InterruptedTurns({ ...shared, policy, onError });
     this.#signals = new Signals({
-      ...times,
+      ...shared,
       lanes: this.#lanes,
       giveUp: () => this.#interrupted.obstacle,
       maxPayloadBytes: limits.maxPayloadBytes,
       maxRememberedSignals: limits.maxRememberedSignals,
-      runner: this.#runner,
-      onEnd,
     });
     this.#turns = turns;
   }

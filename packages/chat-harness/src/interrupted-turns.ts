@@ -9,9 +9,9 @@ import {
 } from "@harnesskit/graph";
 import { type Clock, HarnessError } from "@harnesskit/wire";
 import type { ChatFields } from "./chat-turns.ts";
+import type { Deliveries, ResumedTurn } from "./deliveries.ts";
 import { hasCode, type OnError } from "./errors.ts";
 import type { EngineOptions } from "./options.ts";
-import type { EndedTurn } from "./signals.ts";
 import type { TurnRunner } from "./turn-runner.ts";
 
 /** A turn whose process died in the middle of it. */
@@ -44,7 +44,7 @@ export interface InterruptedTurnsOptions<F extends ChatFields> {
   readonly leaseTtlMs: number;
   readonly leaseWaitMs: number;
   readonly runner: TurnRunner<F>;
-  readonly onEnd: (ended: EndedTurn, isStored: boolean) => void;
+  readonly deliveries: Deliveries;
   readonly onError: OnError;
 }
 
@@ -124,7 +124,7 @@ export class InterruptedTurns<F extends ChatFields> {
   }
 
   async #recover(turn: LeftTurn, leases: readonly LeaseProof[], signal: AbortSignal): Promise<void> {
-    const { runner, store, onEnd, onError } = this.#options;
+    const { runner, store, deliveries, onError } = this.#options;
     const { runId, sessionId } = turn;
     const recover = (giveUp: Error | undefined) => runner.recover({ ...turn, leases, giveUp, signal });
     const ended = await recover(this.obstacle).catch((cause: unknown) => {
@@ -138,6 +138,7 @@ export class InterruptedTurns<F extends ChatFields> {
       const message = `the end of the turn ${runId} could not be stored: it is recovered again`;
       throw new GraphError("run_persistence_failed", message);
     }
-    onEnd({ ...ended, sessionId }, true);
+    const { invocationId: invocation_id, turn: end } = ended;
+    deliveries.deliver({ session_id: sessionId, invocation_id, turn: end as ResumedTurn });
   }
 }

@@ -3,6 +3,7 @@ import type { ChatTurnOutcome, ErroredTurn } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { BoundedSet, type Clock } from "@harnesskit/wire";
 import type { ChatFields } from "./chat-turns.ts";
+import type { Deliveries, ResumedTurn } from "./deliveries.ts";
 import { failureOf, hasCode, RefusedSignal } from "./errors.ts";
 import {
   findPause,
@@ -17,13 +18,6 @@ import { type Lanes, laneOf } from "./lanes.ts";
 import type { ChatHarnessLimits, TurnOptions } from "./options.ts";
 import { traceApproval } from "./traced-approval.ts";
 import { pauseKeyOf, type Resumed, type TurnRunner } from "./turn-runner.ts";
-
-/** A resumed turn that has ended. */
-export interface EndedTurn {
-  readonly invocationId: string;
-  readonly sessionId: string | null;
-  readonly turn: ChatTurnOutcome;
-}
 
 /** The result of a signal that was not refused; see {@link SignalOutcome}. */
 export type SignalEffect =
@@ -51,8 +45,8 @@ export interface SignalsOptions<F extends ChatFields>
   readonly runner: TurnRunner<F>;
   /** What ends a resumed turn that an earlier process has begun; undefined: it goes on. */
   readonly giveUp: () => Error | undefined;
-  /** Receives each resumed turn that has ended, in the order of the session. `isStored` is false if it waits for a signal again. */
-  readonly onEnd: (ended: EndedTurn, isStored: boolean) => void;
+  /** Where each resumed turn goes that has ended, in the order of the session. */
+  readonly deliveries: Deliveries;
 }
 
 /** A pause that is to be resumed, with its lane taken and under its lease. */
@@ -215,9 +209,10 @@ export class Signals<F extends ChatFields> {
     if (end === "taken_over") return resolved;
     this.#answered.add(answeredKey(descriptor.signal_id, null));
     this.#answered.add(answeredKey(descriptor.signal_id, session_id));
-    if (kind !== "paused") {
-      const ended = { invocationId: invocation_id, sessionId: session_id, turn };
-      this.#options.onEnd(ended, end === "ended");
+    if (kind !== "paused" && session_id !== null) {
+      const delivery = { session_id, invocation_id, turn: turn as ResumedTurn };
+      if (end === "ended") this.#options.deliveries.deliver(delivery);
+      else this.#options.deliveries.announce(delivery);
     }
     return { outcome: "resumed", invocation_id, session_id, turn };
   }

@@ -124,7 +124,7 @@ export class TurnRunner<F extends ChatFields> {
     operation: Traced,
   ): Promise<ChatTurnOutcome> {
     const { graph, createId } = this.#engine;
-    const { completed, suspended, errored } = this.#turns;
+    const turns = this.#turns;
     const invocationId = createId("inv");
     const facts = () => ({ path: path(), session_id: sessionId, invocation_id: invocationId });
     let outcome: GraphOutcome<F>;
@@ -141,10 +141,13 @@ export class TurnRunner<F extends ChatFields> {
     } catch (error) {
       const failure = this.#reportFailure(facts(), error, signal.aborted, operation);
       if (signal.aborted) throw error;
-      return onPath(errored(failure), path());
+      return onPath(turns.errored(failure), path());
     }
     this.#report(facts(), outcome.outcome, operation);
-    return onPath(outcome.outcome === "completed" ? completed(outcome, null) : suspended(outcome), path());
+    return onPath(
+      outcome.outcome === "completed" ? turns.completed(outcome, null) : turns.suspended(outcome),
+      path(),
+    );
   }
 
   /** Resumes a paused turn. Rejects if its caller has cancelled it before it ended, and with a {@link RefusedSignal} if nothing has run. */
@@ -167,16 +170,17 @@ export class TurnRunner<F extends ChatFields> {
     const note = pauseNoteOf(record);
     const { session_id, invocation_id } = record;
     const facts = { path: "signal_resume", session_id, invocation_id } as const;
-    const { completed, suspended, errored, stored } = this.#turns;
+    const turns = this.#turns;
     let turn: ChatTurnOutcome | undefined;
     const settle = (end: InvocationEnd<F>): JsonValue | undefined => {
       if (end.outcome === "suspended") {
-        turn = onPath(suspended(end), facts.path);
+        turn = onPath(turns.suspended(end), facts.path);
         return this.#pause(end, note);
       }
-      const ended = end.outcome === "completed" ? completed(end, note.memo) : errored(toFailure(end.error));
+      const ended =
+        end.outcome === "completed" ? turns.completed(end, note.memo) : turns.errored(toFailure(end.error));
       turn = onPath(ended, facts.path);
-      return stored(turn);
+      return turns.stored(turn);
     };
     try {
       const { outcome } = await this.#engine.graph.invoke({
@@ -196,7 +200,7 @@ export class TurnRunner<F extends ChatFields> {
       const failure = this.#reportFailure(facts, error, isCancelled, operation);
       if (isCancelled) throw error;
       if (turn === undefined) throw new RefusedSignal(failure);
-      return { kind: "failed", turn: onPath(errored(failure), facts.path) };
+      return { kind: "failed", turn: onPath(turns.errored(failure), facts.path) };
     }
   }
 
@@ -211,16 +215,16 @@ export class TurnRunner<F extends ChatFields> {
     giveUp,
     signal,
   }: TurnRecovery): Promise<{ readonly invocationId: string; readonly turn: ChatTurnOutcome } | undefined> {
-    const { completed, errored, stored } = this.#turns;
+    const turns = this.#turns;
     let ended: ChatTurnOutcome | undefined;
     let failed: ChatTurnOutcome | undefined;
     let invocationId = runId;
     const settle = (end: InvocationEnd<F>): JsonValue | undefined => {
       invocationId = end.invocation_id;
       if (end.outcome === "suspended") return this.#pause(end, null);
-      if (end.outcome === "completed") ended = completed(end, null);
-      else failed = errored(toFailure(end.error));
-      return stored((failed ?? ended) as ChatTurnOutcome);
+      if (end.outcome === "completed") ended = turns.completed(end, null);
+      else failed = turns.errored(toFailure(end.error));
+      return turns.stored((failed ?? ended) as ChatTurnOutcome);
     };
     const facts = () => ({ path: undefined, session_id: sessionId, invocation_id: invocationId });
     try {

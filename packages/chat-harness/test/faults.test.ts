@@ -1,7 +1,8 @@
 import { createMemoryStore, type GraphStore } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
 import { strays } from "../../../scripts/lib/strays.ts";
-import { createChatHarness, type ResumedTurn } from "../src/index.ts";
+import type { ResumedTurn } from "../src/deliveries.ts";
+import { createChatHarness } from "../src/index.ts";
 import { approval, gate, historyOf, line, says, user } from "./support/graphs.ts";
 import { failed, refusal } from "./support/refusal.ts";
 import { type StoreCall, watchedStore } from "./support/stores.ts";

@@ -1,6 +1,7 @@
 import { createMemoryStore } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
-import { createChatHarness, type TurnReport } from "../src/index.ts";
+import { createChatHarness } from "../src/index.ts";
+import type { TurnReport } from "../src/options.ts";
 import { approval, echo, historyOf, user } from "./support/graphs.ts";
 import { failed } from "./support/refusal.ts";
 import { watchedStore } from "./support/stores.ts";

@@ -8,7 +8,8 @@ import {
 } from "@harnesskit/graph";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
-import { type ChatHarnessOptions, createChatHarness, type ResumedTurn } from "../src/index.ts";
+import type { ResumedTurn } from "../src/deliveries.ts";
+import { type ChatHarnessOptions, createChatHarness } from "../src/index.ts";
 import { approval, historyOf, says, state, type TestFields, textOf, user } from "./support/graphs.ts";
 import { type StoreCall, watchedStore } from "./support/stores.ts";
 import { texts } from "./support/texts.ts";

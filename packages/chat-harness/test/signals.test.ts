@@ -1,12 +1,12 @@
 import { createMemoryStore, type NodeBody } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import type { ResumedTurn } from "../src/deliveries.ts";
 import {
   type ChatHarness,
   type ChatHarnessOptions,
   createChatHarness,
   type Delivery,
-  type ResumedTurn,
   type SendOutcome,
   type SignalOutcome,
 } from "../src/index.ts";

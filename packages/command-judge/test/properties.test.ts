@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { judgeCommand } from "../src/index.ts";
 import { verdictRank } from "../src/judgement.ts";
@@ -74,7 +75,7 @@ describe("judging a command", () => {
           expect(verdictRank(judgement.verdict), `${is}: ${wrapped}`).toBeGreaterThanOrEqual(verdictRank(is));
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -143,7 +144,7 @@ describe("judging a command", () => {
           for (const { text: why } of judgement.reasons) expect(why.length).toBeLessThanOrEqual(160);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(200) },
     );
   });
 

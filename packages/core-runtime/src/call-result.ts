@@ -9,7 +9,7 @@ import { jsonProblem } from "@harnesskit/wire/json";
 import type { CoreContext } from "./core-context.ts";
 import type { RegisteredTool } from "./judge-tool.ts";
 import { redactedJson } from "./redacted-json.ts";
-import type { ValidationProblem } from "./tool-validators.ts";
+import { checkValue, type ValidationProblem } from "./tool-validators.ts";
 
 /** What the agent says of the run beside its outcome (section 4.3.3). Absent where it says nothing. */
 export interface CallReport {
@@ -107,7 +107,7 @@ const addReport = (
 const checkedOutput = (
   output: JsonObject,
   tool: RegisteredTool,
-  { validators }: CoreContext,
+  { limits }: CoreContext,
   maxOutputBytes: number,
 ): CallResult => {
   const notJson = jsonProblem(output, { maxBytes: maxOutputBytes });
@@ -116,7 +116,7 @@ const checkedOutput = (
   }
   if (notJson) return coreResult(RuntimeErrorCode.InvalidOutput, "the output is not a JSON object");
   // A tool without `output_schema` may answer with any JSON object.
-  const problem = tool.output && validators.check(tool.output, output);
+  const problem = tool.output && checkValue(tool.output, output, limits);
   if (!problem || OutputReferenceSchema.safeParse(output).success) return { status: "succeeded", output };
   return misfit(RuntimeErrorCode.InvalidOutput, "output", problem);
 };

@@ -13,6 +13,7 @@ import type { CoreContext } from "./core-context.ts";
 import type { RegisteredTool } from "./judge-tool.ts";
 import type { RuntimeCore } from "./runtime-core.ts";
 import type { Session } from "./session.ts";
+import { checkValue } from "./tool-validators.ts";
 
 const { AgentUnavailable, InvalidInput, ToolNotFound } = RuntimeErrorCode;
 const retryable = { retryable: true };
@@ -92,7 +93,7 @@ export class CallRouter {
       return coreResult(InvalidInput, `the input nests deeper than ${maxJsonDepth} levels`);
     }
     if (notJson || !isObject(input)) return coreResult(InvalidInput, "the input must be a JSON object");
-    const problem = this.#context.validators.check(tool.input, input);
+    const problem = checkValue(tool.input, input, this.#context.limits);
     return problem && misfit(InvalidInput, "input", problem);
   }
 
@@ -162,11 +163,8 @@ export class CallRouter {
 
   /** A call that was not made. */
   #refused(toolId: string, options: CallOptions, result: CallResult): ToolCall {
-    const { audit, stats } = this.#context;
-    if (result.status === "canceled") stats.callsCanceled++;
-    else stats.callsFailed++;
     const call = endedCall(result);
-    auditRefusedCall(audit, toolId, call.callId, options, result);
+    auditRefusedCall(this.#context.audit, toolId, call.callId, options, result);
     return call;
   }
 }

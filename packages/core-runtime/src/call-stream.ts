@@ -18,7 +18,7 @@ export interface StreamChunk {
   readonly dropped?: number | undefined;
 }
 
-export type StreamContext = Pick<CoreContext, "stats" | "redactor" | "limits">;
+export type StreamContext = Pick<CoreContext, "redactor" | "limits">;
 
 const chunkBytes = (data: StreamChunk["data"]): number =>
   "text" in data ? 2 * data.text.length : measureJson(data.json).length;
@@ -53,7 +53,7 @@ export class CallStream extends Feed<StreamChunk> {
     this.#isDone = done === true;
     if (chunkBytes(data) > limits.maxStreamBytes) {
       // Not redacted either: that takes time in proportion to the size, and no reader could get it.
-      this.#drop();
+      this.#dropped++;
       return true;
     }
     this.#push({
@@ -68,7 +68,7 @@ export class CallStream extends Feed<StreamChunk> {
 
   #push(chunk: StreamChunk): void {
     if (this.isEnded) {
-      this.#drop();
+      this.#dropped++;
       return;
     }
     const { maxStreamChunks, maxStreamBytes } = this.#context.limits;
@@ -77,14 +77,9 @@ export class CallStream extends Feed<StreamChunk> {
     this.#bytes += bytes;
     while (this.#waiting.length > maxStreamChunks || this.#bytes > maxStreamBytes) {
       this.#bytes -= this.#waiting.shift()?.bytes ?? 0;
-      this.#drop();
+      this.#dropped++;
     }
     this.flush();
-  }
-
-  #drop(): void {
-    this.#dropped++;
-    this.#context.stats.droppedChunks++;
   }
 
   protected shift(): StreamChunk | undefined {

@@ -6,21 +6,17 @@ import { AuditTrail } from "./audit-trail.ts";
 import type { Authorize } from "./authorize.ts";
 import { type CoreLimits, type CoreTimes, coreLimits, coreTimes, resolveTimes } from "./core-limits.ts";
 import type { CoreOptions } from "./core-options.ts";
-import { type CoreStats, createStats } from "./core-stats.ts";
 import { Backing } from "./directives/backing.ts";
 import { createMemoryDirectives, IssuedDirectives } from "./directives/directives.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { GrantAuthorizer } from "./permissions/authorize-by-grants.ts";
-import { ToolValidators } from "./tool-validators.ts";
 
 /** What the parts of one core share. */
 export interface CoreContext {
   readonly clock: Clock;
   readonly limits: CoreLimits;
   readonly times: CoreTimes;
-  readonly stats: CoreStats;
   readonly audit: AuditTrail;
-  readonly validators: ToolValidators;
   readonly keys: IdempotencyKeys;
   readonly redactor: Redactor;
   /** In place of the grants. */
@@ -64,7 +60,6 @@ export const createContext = (options: CoreOptions): CoreContext => {
   return {
     clock,
     limits,
-    stats: createStats(),
     redactor,
     authorize: options.authorize,
     permissions: new GrantAuthorizer(grants, clock, options.operatorCommand),
@@ -72,7 +67,6 @@ export const createContext = (options: CoreOptions): CoreContext => {
     audit,
     directives,
     backing: new Backing(directives, options.operatorCommand, report),
-    validators: new ToolValidators(limits),
     keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits),
     server: {
       core_version: options.coreVersion ?? "0.0.0",

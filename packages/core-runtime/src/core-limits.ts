@@ -39,8 +39,6 @@ export const coreLimits = defineLimits({
   maxPatternLength: 1024,
   /** Steps that one validation may take. */
   maxValidationSteps: 2_000_000,
-  /** Compiled schemas that are kept; beyond, the one compiled first is dropped and compiled again when needed. */
-  maxCompiledSchemas: 1024,
   /** Idempotency keys that are remembered. */
   maxIdempotencyKeys: 4096,
   /** Bytes of the results that are remembered with their keys. */

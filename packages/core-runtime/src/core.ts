@@ -4,7 +4,6 @@ import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
 import type { CoreOptions } from "./core-options.ts";
-import type { CoreStats } from "./core-stats.ts";
 import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { Admission, Launch, LaunchObserver } from "./launch-port.ts";
@@ -52,8 +51,6 @@ export interface Core extends AsyncDisposable {
    * when 16 pings wait for it. @default 5000
    */
   ping(agentId: string, options?: { readonly timeoutMs?: number }): Promise<number>;
-  /** What was counted so far. */
-  stats(): Readonly<CoreStats>;
   /**
    * Says goodbye to an agent and closes its connection; its running calls end with `agent.lost`. Returns false
    * when the agent has no session.

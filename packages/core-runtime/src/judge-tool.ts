@@ -70,7 +70,7 @@ const judgeSchema = (
   if (!safe.ok) return refuse(`${side}: ${safe.problem}`, safe.path);
   try {
     const text = canonicalJson(declared);
-    return { schema: declared as JsonObject, text, digest: sha256Digest(text), safe };
+    return { schema: declared as JsonObject, text, safe };
   } catch {
     return refuse("a schema holds a string that is not valid Unicode");
   }

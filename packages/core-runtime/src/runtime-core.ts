@@ -20,7 +20,6 @@ import { type Accepted, AgentConnection } from "./connection.ts";
 import type { Core } from "./core.ts";
 import { type CoreContext, createContext } from "./core-context.ts";
 import type { CoreOptions } from "./core-options.ts";
-import type { CoreStats } from "./core-stats.ts";
 import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { Admission, DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
@@ -50,10 +49,8 @@ export class RuntimeCore implements Core {
   }
 
   connect(channel: Channel): void {
-    const { stats, limits, audit } = this.context;
-    stats.connections++;
+    const { limits, audit } = this.context;
     if (this.#closing || this.#greeting.size >= limits.maxUnauthenticatedConnections) {
-      stats.refusedConnections++;
       if (!this.#closing) {
         const details = { limit: "maxUnauthenticatedConnections" };
         audit.recordWithin(this.auditBudget, { action: "agent.refused", outcome: "limited", details });
@@ -91,7 +88,6 @@ export class RuntimeCore implements Core {
       message: "another session of the agent took its place",
     });
     admitted.end = (reason) => session.goodbye(reason);
-    this.context.stats.sessions++;
     this.context.audit.record({
       action: "agent.connected",
       outcome: "ok",
@@ -170,10 +166,6 @@ export class RuntimeCore implements Core {
     const session = this.#agents.session(agentId);
     if (!session) throw new ConnectionClosedError(`the agent ${agentId} has no session`);
     return await session.ping(timeoutMs);
-  }
-
-  stats(): Readonly<CoreStats> {
-    return { ...this.context.stats };
   }
 
   goodbye(agentId: string, { reason }: { readonly reason: string }): boolean {

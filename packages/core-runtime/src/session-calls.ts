@@ -137,9 +137,8 @@ export class SessionCalls {
     const call = this.#inflightCall(payload.call_id);
     const isLate = call ? call.state === "lingering" : this.#givenUp.delete(payload.call_id);
     if (call) this.#answered(call, payload, error);
-    if (call && !isLate) return undefined;
-    this.#context.stats[isLate ? "lateResults" : "unknownResults"]++;
-    return isLate ? "late" : "unknown";
+    if (isLate) return "late";
+    return call ? undefined : "unknown";
   }
 
   /** An invalid result for this call came. */
@@ -238,7 +237,7 @@ export class SessionCalls {
   }
 
   #send(call: Call): void {
-    const { audit, clock, stats } = this.#context;
+    const { audit, clock } = this.#context;
     if (audit.isFull) {
       this.finish(call, coreResult(RuntimeErrorCode.Busy, "the audit log is full", retryable));
       return;
@@ -247,7 +246,6 @@ export class SessionCalls {
     call.messageId = message.id;
     this.#enter(call, "running");
     this.#audit.started();
-    stats.callsSent++;
     this.#session.send(message, call);
   }
 
@@ -272,12 +270,7 @@ export class SessionCalls {
   }
 
   #settleOne(call: Call, result: CallResult): void {
-    if (!call.settle(result)) return;
-    const { stats } = this.#context;
-    if (result.status === "succeeded") stats.callsSucceeded++;
-    else if (result.status === "failed") stats.callsFailed++;
-    else stats.callsCanceled++;
-    this.#audit.ended(call, result);
+    if (call.settle(result)) this.#audit.ended(call, result);
   }
 
   #pump(): void {

@@ -176,7 +176,6 @@ export class SessionInbox {
 
   #refuse(message: RawMessage, problem: string): void {
     const code = RuntimeErrorCode.InvalidMessage;
-    this.#context.stats.invalidMessages++;
     this.#session.record({ action: "agent.violation", outcome: "refused", details: { code } });
     if (++this.#invalid > this.#context.limits.maxInvalidMessages) {
       this.#violation(code, "too many messages are invalid", message);

@@ -172,7 +172,6 @@ export class Session {
 
   #heartbeatsMissed(): void {
     this.#missed = true;
-    this.#context.stats.missedHeartbeats++;
     this.#setStatus("unhealthy", "heartbeats were missed");
   }
 

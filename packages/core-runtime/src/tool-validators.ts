@@ -1,4 +1,3 @@
-import { BoundedMap } from "@harnesskit/wire";
 import type { CoreLimits } from "./core-limits.ts";
 import type { SafeSchema } from "./safe-schema.ts";
 
@@ -15,10 +14,11 @@ export interface ValidationProblem {
 /** Returns undefined for a value that matches. */
 export type Validator = (value: unknown) => ValidationProblem | undefined;
 
-/** A schema as it was judged, with the digest that it is compiled under. */
+/** A schema as it was judged. */
 export interface JudgedSchema {
-  readonly digest: string;
   readonly safe: Extract<SafeSchema, { ok: true }>;
+  /** Once it was needed. */
+  validator?: Validator | undefined;
 }
 
 const cannotCheck: ValidationProblem = { path: "", keyword: "", message: "cannot be checked" };
@@ -33,23 +33,12 @@ export const loadSchemaCompiler = (): Promise<void> | undefined =>
         compileSchema = compiler.compileSchema;
       });
 
-/** Checks values against the schemas of untrusted tools; each schema is compiled when it is first needed. */
-export class ToolValidators {
-  readonly #maxSteps: number;
-  readonly #compiled: BoundedMap<string, Validator>;
-
-  constructor({ maxValidationSteps, maxCompiledSchemas }: CoreLimits) {
-    this.#maxSteps = maxValidationSteps;
-    this.#compiled = new BoundedMap({ maxSize: maxCompiledSchemas });
-  }
-
-  /** Returns undefined for a value that matches the schema. After `loadSchemaCompiler`. */
-  check({ digest, safe }: JudgedSchema, value: unknown): ValidationProblem | undefined {
-    let validator = this.#compiled.get(digest);
-    if (!validator) {
-      validator = compileSchema?.(safe.schema, this.#maxSteps) ?? (() => cannotCheck);
-      this.#compiled.set(digest, validator);
-    }
-    return validator(value);
-  }
-}
+/** What is wrong with a value by a schema, which is compiled when it is first needed. After `loadSchemaCompiler`. */
+export const checkValue = (
+  schema: JudgedSchema,
+  value: unknown,
+  { maxValidationSteps }: Pick<CoreLimits, "maxValidationSteps">,
+): ValidationProblem | undefined => {
+  schema.validator ??= compileSchema?.(schema.safe.schema, maxValidationSteps);
+  return schema.validator ? schema.validator(value) : cannotCheck;
+};

@@ -544,7 +544,7 @@ describe("cancellation", () => {
     expect(await call.result).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
     agent.succeed(message);
     await nextTurn(5);
-    expect(core.stats()).toMatchObject({ lateResults: 1, callsCanceled: 1, callsSucceeded: 0 });
+    expect(await call.result).toMatchObject({ status: "canceled" });
     await core.close();
   });
 
@@ -584,7 +584,6 @@ describe("a deadline", () => {
     agent.succeed(message);
     agent.succeed(await agent.next("core.tool.call"));
     expect((await next.result).status).toBe("succeeded");
-    expect(core.stats().lateResults).toBe(1);
     const stray = entries().find(({ action }) => action === "tool.stray");
     expect(stray).toMatchObject({ outcome: "refused", details: { kind: "late" } });
 
@@ -606,7 +605,7 @@ describe("a deadline", () => {
     expect((await agent.next("core.tool.call")).payload.timeout_ms).toBe(120_000);
     clock.advance(119_999);
     await nextTurn(5);
-    expect(core.stats().callsFailed).toBe(0);
+    expect(core.agents()[0]).toMatchObject({ inflight: 1 });
     clock.advance(1);
     expect(await call.result).toMatchObject({ error: { code: "tool.timeout" } });
     await core.close();
@@ -614,7 +613,7 @@ describe("a deadline", () => {
 });
 
 describe("results that no call waits for", () => {
-  it("are dropped, counted and audited, within a bound", async () => {
+  it("are dropped and audited, within a bound", async () => {
     const { core, entries } = setUp({ limits: { maxAuditEventsPerMinute: 10 } });
     const { agent } = await connected(core);
     const other = await connected(core, { agentId: "other" });
@@ -628,10 +627,8 @@ describe("results that no call waits for", () => {
     agent.send("agent.tool.result", { call_id: "never", status: "succeeded" });
     expect(await mine.result).toEqual({ status: "succeeded", output: { honest: true } });
     await nextTurn(5);
-    expect(core.stats()).toMatchObject({
-      unknownResults: 3,
-      callsSucceeded: 1,
-    });
+    const unknown = entries().filter(({ details }) => details?.kind === "unknown");
+    expect(unknown).toHaveLength(3);
     for (let n = 0; n < 100; n++) agent.succeed(message);
     await nextTurn(5);
     const strays = entries().filter(({ action }) => action === "tool.stray");

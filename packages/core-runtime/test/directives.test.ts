@@ -4,14 +4,11 @@ import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import {
-  type CallOptions,
-  type CoreOptions,
-  createMemoryDirectives,
-  type Directive,
-  type DirectiveRequest,
-} from "../src/index.ts";
+import type { DirectiveRequest } from "../src/directives/directive-request.ts";
+import { createMemoryDirectives } from "../src/directives/directives.ts";
+import type { CallOptions, CoreOptions, Directive } from "../src/index.ts";
 import { connected, echoTool, openCore } from "./support/scripted-agent.ts";
 
 const tools = [
@@ -392,7 +389,7 @@ describe("a directive", () => {
           await endOf(call((await issue({ input: called as JsonObject })).id, called as JsonObject)),
         ).toBe("succeeded");
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
     await core.close();
   });

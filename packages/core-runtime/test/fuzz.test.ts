@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import {
   connected,
@@ -153,7 +154,7 @@ describe("whatever bytes an agent sends, in whatever state", () => {
           expect(JSON.stringify(agent.received)).not.toContain(admission.token);
         },
       ),
-      { numRuns: 250 },
+      { numRuns: runs(60) },
     );
     process.off("unhandledRejection", note);
     process.off("uncaughtException", note);

@@ -38,7 +38,6 @@ describe("heartbeats", () => {
     clock.advance(300);
     expect(health).toHaveBeenCalledExactlyOnceWith("unhealthy", "heartbeats were missed");
     expect(core.agents()[0]?.status).toBe("unhealthy");
-    expect(core.stats().missedHeartbeats).toBe(1);
     expect(await available()).toBe(false);
     await beat();
     expect(health).toHaveBeenLastCalledWith("ok", undefined);
@@ -91,7 +90,6 @@ describe("heartbeats", () => {
     await nextTurn(5);
     clock.advance(100);
     expect(core.agents()[0]?.status).toBe("unhealthy");
-    expect(core.stats().invalidMessages).toBe(3);
     await core.close();
   });
 

@@ -28,7 +28,6 @@ describe("calls with one idempotency key", () => {
     ]);
     await nextTurn(5);
     expect(agent.ofType("core.tool.call")).toHaveLength(1);
-    expect(core.stats()).toMatchObject({ callsSent: 1, callsSucceeded: 3 });
     await core.close();
   });
 
@@ -168,9 +167,9 @@ describe("calls with one idempotency key", () => {
       for (const key of ["1", "2", "3"]) await call("a", key).result;
       await call("a", "3").result;
       await call("a", "2").result;
-      expect(core.stats().callsSent).toBe(3);
+      expect(agent.ofType("core.tool.call")).toHaveLength(3);
       await call("a", "1").result;
-      expect(core.stats().callsSent).toBe(4);
+      expect(agent.ofType("core.tool.call")).toHaveLength(4);
       await core.close();
     }
   });

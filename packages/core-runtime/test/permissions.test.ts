@@ -3,6 +3,7 @@ import { InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import {
   addGrants,
@@ -233,7 +234,7 @@ describe("a grant", () => {
         await core.close();
         expect(isAllowed).toBe(declared === "net" || readingPermissions.includes(declared));
       }),
-      { numRuns: 50 },
+      { numRuns: runs(20) },
     );
   });
 

@@ -18,12 +18,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import {
   addGrants,
   type CoreGrant,
-  CoreGrantSchema,
   createCore,
   createFileGrants,
   RecordFileError,
   removeGrants,
 } from "../src/index.ts";
+import { CoreGrantSchema } from "../src/permissions/grant.ts";
 import { connected, echoTool } from "./support/scripted-agent.ts";
 
 const setUp = async () => {

@@ -2,15 +2,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createMemoryDirectives } from "../src/directives/directives.ts";
 import {
   type CoreGrant,
   createFileDirectives,
   createFileGrants,
-  createMemoryDirectives,
   type Directive,
   type RecordStore,
 } from "../src/index.ts";
-import { type OpenedRecords, recordStoreContract } from "../src/testing/index.ts";
+import { recordStoreContract } from "../src/testing/index.ts";
+import type { OpenedRecords } from "../src/testing/record-store-contract.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
 const directive = (number: number): Directive => ({

@@ -80,7 +80,6 @@ describe("what a call streams", () => {
     await call.result;
     expect((await reader.next()).value).toMatchObject({ seq: 12, dropped: 1 });
     expect((await reader.next()).done).toBe(true);
-    expect(core.stats().droppedChunks).toBe(8);
     await core.close();
   });
 
@@ -93,7 +92,6 @@ describe("what a call streams", () => {
     expect(await all(call.stream)).toEqual([
       { seq: 3, channel: "stdout", data: { text: "small" }, dropped: 2 },
     ]);
-    expect(core.stats().droppedChunks).toBe(2);
     await core.close();
   });
 
@@ -110,7 +108,6 @@ describe("what a call streams", () => {
     agent.succeed(message);
     expect((await call.result).status).toBe("succeeded");
     expect(await all(call.stream)).toEqual([]);
-    expect(core.stats().droppedChunks).toBe(1);
     await core.close();
   });
 

@@ -1,13 +1,12 @@
-export {
-  type CompileOptions,
-  type Durability,
-  type GraphErrorContext,
-  type GraphLimits,
-  type GraphWarning,
-  graphLimits,
+export type {
+  CompileOptions,
+  Durability,
+  GraphErrorContext,
+  GraphLimits,
+  GraphWarning,
 } from "./compile-options.ts";
 export type { CompiledGraph } from "./compiled-graph.ts";
-export { END, type End } from "./definition.ts";
+export { END } from "./definition.ts";
 export {
   type ChainedError,
   errorCategory,
@@ -19,14 +18,12 @@ export {
   type GraphErrorDetails,
   thrownMessage,
 } from "./errors.ts";
-export { type CheckExtra, defineGraph, type GraphBuilder } from "./graph-builder.ts";
+export { defineGraph, type GraphBuilder } from "./graph-builder.ts";
 export type { GraphStream, StreamOptions } from "./graph-stream.ts";
 export type {
-  AmbiguousPlace,
   InvokeOptions,
   RecoverOptions,
   Resolution,
-  ResumeOptions,
   SignalPayload,
   StartOptions,
 } from "./invoke-options.ts";
@@ -35,37 +32,16 @@ export type { MiddlewareOfAny } from "./middleware/final-errors.ts";
 export { type IsolateOptions, isolate } from "./middleware/isolate.ts";
 export { type RetryOptions, retry } from "./middleware/retry.ts";
 export { type TimeoutOptions, timeout } from "./middleware/timeout.ts";
-export type {
-  BodyOptions,
-  BranchOptions,
-  CollectedError,
-  ErrorPolicy,
-  ErrorPolicyOptions,
-  FanOutOptions,
-  FieldMapping,
-  FieldNames,
-  NodeOptions,
-  ParallelOptions,
-  SubgraphOptions,
-} from "./node-options.ts";
+export type { CollectedError } from "./node-options.ts";
 export type { DrainOptions, DrainSummary } from "./observers/event-queue.ts";
-export type {
-  EventError,
-  EventPhase,
-  FanOutConfig,
-  NodeEvent,
-  Observer,
-  ParallelBranchesConfig,
-} from "./observers/node-event.ts";
+export type { EventError, NodeEvent, Observer } from "./observers/node-event.ts";
 export type { ObserverInput, ObserverOptions } from "./observers/observers.ts";
 export type { CompletedOutcome, GraphOutcome, InvocationEnd, SuspendedOutcome } from "./outcome.ts";
 export type {
-  EffectOptions,
   InvocationInfo,
   MaybePromise,
   Middleware,
   MiddlewareContext,
-  NextOptions,
   NodeBody,
   NodeContext,
   NodeResult,
@@ -74,15 +50,9 @@ export type {
   SuspendOptions,
 } from "./run/context.ts";
 export { isSuspension } from "./run/pause.ts";
-export type { Migration, SessionOptions } from "./sessions/session-options.ts";
-export type {
-  GraphSessionState,
-  PausedInvocation,
-  SavedState,
-  SessionStateOptions,
-} from "./sessions/session-state.ts";
-export type { Field, FieldSchema, ReducerName, SchemaIssue, SchemaResult } from "./state/field.ts";
-export type { ItemKey, KeyOf } from "./state/item-key.ts";
+export type { SessionOptions } from "./sessions/session-options.ts";
+export type { GraphSessionState, SessionStateOptions } from "./sessions/session-state.ts";
+export type { Field } from "./state/field.ts";
 export {
   append,
   concatFlatten,
@@ -90,16 +60,7 @@ export {
   dedupeAppend,
   type ListOptions,
 } from "./state/list-fields.ts";
-export {
-  defineState,
-  type Fields,
-  type FieldUpdate,
-  type FieldValue,
-  type InitialOf,
-  type StateOf,
-  type StateSchema,
-  type UpdateOf,
-} from "./state/schema.ts";
+export { defineState, type Fields, type InitialOf, type StateOf, type UpdateOf } from "./state/schema.ts";
 export {
   type BoundedOptions,
   boundedAppend,
@@ -129,22 +90,12 @@ export {
   type LeaseStore,
   sessionLeaseKey,
 } from "./stores/lease-store.ts";
-export {
-  createMemoryStore,
-  type MemoryStoreLimits,
-  type MemoryStoreOptions,
-  memoryStoreLimits,
-} from "./stores/memory-store.ts";
+export { createMemoryStore, type MemoryStoreLimits, type MemoryStoreOptions } from "./stores/memory-store.ts";
 export {
   checkRunAppend,
   type RunAppend,
-  type RunEnd,
-  type RunEntry,
-  type RunFailure,
   type RunFilter,
-  type RunList,
   type RunRecord,
-  type RunStore,
   type RunSummary,
   type RunWrite,
   runSummary,
@@ -153,11 +104,9 @@ export {
 export { type CachedSession, SessionCache } from "./stores/session-cache.ts";
 export {
   checkSessionWrite,
-  type ListChange,
   type SessionChanges,
   type SessionFilter,
   type SessionReceipt,
-  type SessionStore,
   type SessionWrite,
   type StoredList,
   type StoredSession,
@@ -167,7 +116,6 @@ export {
 export {
   checkSuspensionWrite,
   patchSuspension,
-  type StoredFrame,
   type StoredSuspension,
   type SuspensionFilter,
   type SuspensionPatch,

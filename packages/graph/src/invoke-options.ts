@@ -5,15 +5,6 @@ import type { InvocationEnd } from "./outcome.ts";
 import type { Fields, InitialOf, StateOf } from "./state/schema.ts";
 import type { LeaseProof } from "./stores/lease-store.ts";
 
-/** A node, or an effect of one, that may have happened before a crash, as `node_ambiguous` names it in `data.places`. */
-export interface AmbiguousPlace {
-  /** Its place in the run. */
-  readonly key: string;
-  readonly namespace: readonly string[];
-  /** The name of an effect in the node. */
-  readonly effect?: string;
-}
-
 /**
  * What you know of a place that is ambiguous: `rerun`: it has not happened, or may happen again. `done`: it has happened, and this
  * is the update of the node, or the result of the effect.

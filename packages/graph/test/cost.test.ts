@@ -1,14 +1,7 @@
 import { ChatMessageSchema, type UserMessage } from "@harnesskit/protocol/chat";
 import { describe, expect, it } from "vitest";
-import {
-  append,
-  createMemoryStore,
-  defineGraph,
-  defineState,
-  END,
-  type FieldSchema,
-  toList,
-} from "../src/index.ts";
+import { append, createMemoryStore, defineGraph, defineState, END, toList } from "../src/index.ts";
+import type { FieldSchema } from "../src/state/field.ts";
 
 /** A schema that counts how many messages it is asked about. */
 const counted = () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import {
   append,
   boundedAppend,
@@ -186,7 +187,7 @@ describe("the eight reducers (graph-engine §2)", () => {
           expect(await reduce(mergeByKey(record, { key: "id" }), ...keyed)).toEqual([...byKey.values()]);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: runs(20) },
     );
   });
 });

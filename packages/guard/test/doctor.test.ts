@@ -4,14 +4,14 @@ import { findHost, hosts } from "@harnesskit/agent-hooks";
 import { describe, expect, it, vi } from "vitest";
 import {
   DoctorReportSchema,
-  documentedHost,
   proveAgents,
   proveHost,
-  type RunnableHost,
   runnableHosts,
   runProgram,
   startScriptedModel,
 } from "../src/doctor/index.ts";
+import { documentedHost } from "../src/doctor/prove-host.ts";
+import type { RunnableHost } from "../src/doctor/runnable-hosts.ts";
 import { makeDirectory } from "./support/hooks.ts";
 
 /** An agent that is a shell script: `$1` is the model's URL, `$2` the settings with the hooks. */

@@ -3,7 +3,9 @@ import { type AhpHandlers, createAhpServer } from "@harnesskit/ahp-server";
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock, type ManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
-import { createGuard, type GuardHarness, terminalTarget } from "../src/index.ts";
+import type { GuardHarness } from "../src/harness-line.ts";
+import { createGuard } from "../src/index.ts";
+import { terminalTarget } from "../src/proxy/rulings.ts";
 import { codexInput, never, policyHarness, refusalOf } from "./support/hooks.ts";
 
 const guardOf = (handlers: AhpHandlers) => {

@@ -4,7 +4,9 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { createAhpServer } from "@harnesskit/ahp-server";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { maxHookInputBytes, type RunHookOptions, runHook } from "../src/hook/index.ts";
+import { maxHookInputBytes } from "../src/hook/hook-frames.ts";
+import { runHook } from "../src/hook/index.ts";
+import type { RunHookOptions } from "../src/hook/run-hook.ts";
 import { createGuard, createHookListener } from "../src/index.ts";
 import { codexInput, makeDirectory, policyHarness, refusalOf } from "./support/hooks.ts";
 

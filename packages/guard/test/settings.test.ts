@@ -14,20 +14,21 @@ import { join } from "node:path";
 import { findHost, hosts } from "@harnesskit/agent-hooks";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
+import { settingsPath } from "../src/settings/agent-places.ts";
+import { isHookCommand } from "../src/settings/hook-command.ts";
 import {
   applyChange,
-  type ChangeContext,
   createInstallRecords,
   findAgents,
-  isHookCommand,
   planInstallation,
   planRemoval,
   programOf,
   readHookState,
   type SettingsScope,
-  settingsPath,
   toHookCommand,
 } from "../src/settings/index.ts";
+import type { ChangeContext } from "../src/settings/plan-change.ts";
 import { makeDirectory } from "./support/hooks.ts";
 
 interface Machine extends ChangeContext {
@@ -125,7 +126,7 @@ describe("settings of a host", () => {
         await remove(machine, "claude-code");
         expect(await readFile(path, "utf8")).toBe(text);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

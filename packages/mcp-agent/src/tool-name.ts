@@ -23,7 +23,7 @@ export const toAgentToolName = (name: string): string | undefined => {
   return encoded.length <= maxNameLength ? encoded : undefined;
 };
 
-/** The name on the MCP server of a tool that {@link toAgentToolName} named. */
+/** The name on the MCP server of a tool that has this name on its agent. */
 export const toMcpToolName = (name: string): string => {
   const bytes: Buffer[] = [];
   let at = 0;

@@ -1,7 +1,9 @@
 import { ToolNameSchema } from "@harnesskit/protocol/runtime";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { effectsOf, toAgentToolName, toMcpToolName } from "../src/index.ts";
+import { effectsOf } from "../src/hints.ts";
+import { toMcpToolName } from "../src/index.ts";
+import { toAgentToolName } from "../src/tool-name.ts";
 
 describe("names of tools", () => {
   it("stay as they are where they fit, and are escaped where not", () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { maxInstructions, maxRequestChars } from "../src/limits.ts";
 import { parseInstructions } from "../src/parse-instructions.ts";
@@ -183,7 +184,7 @@ describe("any text", () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60) },
     );
   }, 30_000);
 

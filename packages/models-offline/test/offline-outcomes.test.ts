@@ -1,6 +1,7 @@
 import type { LanguageModelV3ToolResultOutput } from "@ai-sdk/provider";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { maxCallsPerTask, maxReplyChars } from "../src/limits.ts";
 import { json, runLoop, toolNames, workspace } from "./prompts.ts";
 
@@ -224,7 +225,7 @@ describe("hostile results", () => {
           expect(new Set(calls.map(({ id }) => id)).size).toBe(calls.length);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(40) },
     );
   }, 30_000);
 

@@ -3,7 +3,8 @@ import type { OperationName, Operations } from "@harnesskit/wire/trace";
 import { SpanStatusCode } from "@opentelemetry/api";
 import * as conventions from "@opentelemetry/semantic-conventions/incubating";
 import { describe, expect, it } from "vitest";
-import { conventionsVersion, createOtelTracer, mapping } from "../src/index.ts";
+import { conventionsVersion, mapping } from "../src/index.ts";
+import { createOtelTracer } from "../src/otel-tracer.ts";
 import { observed } from "./support/observed.ts";
 
 const call = { tool: "shell", callId: "c1", status: "failed", code: "tool.failed" };

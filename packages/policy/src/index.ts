@@ -4,16 +4,10 @@ export {
   type PolicyAudit,
   type PolicyAuditOptions,
 } from "./audit/policy-audit.ts";
-export type { PolicyFunction, PolicyFunctionCall } from "./cel/policy-function.ts";
-export type { ChangesFiles, FileAction } from "./decide/changes-files.ts";
+export type { PolicyFunction } from "./cel/policy-function.ts";
 export { checkPolicy } from "./decide/decide.ts";
-export type { Explanation, ShadowDecision } from "./decide/explanation.ts";
-export {
-  type PolicyFile,
-  PolicyFileSchema,
-  type PolicyMode,
-  policyJsonSchema,
-} from "./file/policy-schema.ts";
+export type { Explanation } from "./decide/explanation.ts";
+export { policyJsonSchema } from "./file/policy-schema.ts";
 export { type ParsePolicyOptions, parsePolicy, parsePolicyLike } from "./parse-policy.ts";
 export type { Policy } from "./policy.ts";
 export {
@@ -22,18 +16,9 @@ export {
   type PolicyProblem,
   RuleError,
   type RuleErrorCode,
-  type SourcePlace,
 } from "./policy-error.ts";
-export {
-  createPolicyHarness,
-  type PolicyErrorContext,
-  type PolicyHandlers,
-  type PolicyHarness,
-  type PolicyHarnessOptions,
-  type PolicyHarnessStats,
-} from "./policy-harness.ts";
-export { type PolicyLimits, policyLimits } from "./policy-limits.ts";
-export type { AnyDecision } from "./rules/decision-form.ts";
+export { createPolicyHarness, type PolicyHarness, type PolicyHarnessOptions } from "./policy-harness.ts";
+export type { PolicyLimits } from "./policy-limits.ts";
 export { secretFunctions } from "./secrets/secret-functions.ts";
 export {
   type BacktestChange,
@@ -46,12 +31,6 @@ export {
   type ParseCasesOptions,
   type PolicyCase,
   PolicyCaseSchema,
-  PolicyCasesSchema,
   parsePolicyCases,
 } from "./tools/policy-cases.ts";
-export {
-  type CaseResult,
-  type PolicyTestReport,
-  type RuleCoverage,
-  testPolicy,
-} from "./tools/test-policy.ts";
+export { type PolicyTestReport, testPolicy } from "./tools/test-policy.ts";

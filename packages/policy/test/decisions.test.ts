@@ -2,6 +2,7 @@ import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { payloads } from "../../../scripts/lib/ahp-payloads.ts";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { checkPolicy, createPolicyHarness } from "../src/index.ts";
 import { eventOf, policyOf, refusalOf, toolEvent } from "./support/policies.ts";
 
@@ -320,6 +321,6 @@ rules:
         expect(decision).toEqual(JSON.parse(JSON.stringify(decision)));
       },
     ),
-    { numRuns: 600 },
+    { numRuns: runs(100) },
   );
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { EventView } from "../src/cel/event-view.ts";
 import { type Expression, Expressions } from "../src/cel/expressions.ts";
@@ -175,7 +176,7 @@ describe("cost", () => {
         const made = language.compile(pieces.join(""), "any");
         if (typeof made !== "function") expect(made.message).not.toBe("");
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { createPolicyHarness, type Policy } from "../src/index.ts";
 import { policyOf, toolEvent } from "./support/policies.ts";
 import { startServer } from "./support/server.ts";
@@ -86,7 +87,7 @@ describe("rates", () => {
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { checkPolicy, PolicyError, parsePolicy, policyJsonSchema } from "../src/index.ts";
 import { policyOf, refusalOf, toolEvent } from "./support/policies.ts";
@@ -166,7 +167,7 @@ describe("hostile YAML", () => {
           }
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import {
   ChatMessageSchema,
   ContentBlockSchema,
@@ -296,7 +297,7 @@ describe("messages (llm-provider §3)", () => {
         const isMessage = ChatMessageSchema.safeParse(value).success;
         expect(chatMessageProblem(value) === undefined).toBe(isMessage);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   });
 });

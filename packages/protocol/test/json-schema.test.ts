@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { publishedDocuments } from "../published-documents.mjs";
 import * as ahp from "../src/ahp/index.ts";
 import * as chat from "../src/chat/index.ts";
@@ -207,7 +208,7 @@ describe("the JSON Schema files", () => {
     };
     const near = documents[name];
     for (const document of near ?? []) compare(document);
-    fc.assert(fc.property(anyDocument(near ?? []), compare), { numRuns: 300 });
+    fc.assert(fc.property(anyDocument(near ?? []), compare), { numRuns: runs(60) });
     expect(accepted).toBeGreaterThan(0);
     if (!["JsonValueSchema", "ahp/event result"].includes(name)) expect(refused).toBeGreaterThan(0);
   });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import {
   AgentToolResultSchema,
   CoreToolCallSchema,
@@ -89,6 +90,6 @@ it.each([
       if (!changes.some((one) => "field" in one && one.field === "payload")) changed.payload = payload;
       if (isUsual(changed)) expect(changed).toMatchObject(schema.parse(changed));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(200) },
   );
 });

@@ -1,15 +1,9 @@
-import {
-  chartLimits,
-  checkForm,
-  formLimits,
-  formRequest,
-  readChart,
-  readForm,
-  readTable,
-  tableLimits,
-} from "@harnesskit/shell-client/cards";
+import { checkForm, formRequest, readChart, readForm, readTable } from "@harnesskit/shell-client/cards";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { chartLimits } from "../src/cards/chart.ts";
+import { formLimits } from "../src/cards/form.ts";
+import { tableLimits } from "../src/cards/table.ts";
 
 describe("a table", () => {
   it("takes rows of objects and of lists, with columns or without", () => {

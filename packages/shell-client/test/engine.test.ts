@@ -20,9 +20,9 @@ import {
   createShellClient,
   type PendingApproval,
   type ShellClientOptions,
-  type ShellDiagnostic,
   type ShellOutcome,
 } from "../src/index.ts";
+import type { ShellDiagnostic } from "../src/shell-outcome.ts";
 import { failureOf, outcomesOf } from "./support.ts";
 
 const token = "a-token-of-the-test";

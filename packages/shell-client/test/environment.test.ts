@@ -2,7 +2,9 @@ import { createHmac } from "node:crypto";
 import { EnvironmentStateSchema, type PrivacyTier } from "@harnesskit/protocol/openharness";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type EnvironmentPolicy, type EnvironmentRule, filterEnvironment, hashValue } from "../src/index.ts";
+import { runs } from "../../../scripts/lib/nightly.ts";
+import type { EnvironmentRule } from "../src/environment.ts";
+import { type EnvironmentPolicy, filterEnvironment, hashValue } from "../src/index.ts";
 import { diagnosed, rejection, respond, scripted } from "./support.ts";
 
 const levels = { public: 0, restricted: 1, secret: 2 };
@@ -122,7 +124,7 @@ describe("an environment_state", () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(40) },
     );
   });
 });

@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { createHttpExchange as createFetchExchange } from "@harnesskit/transport-http";
 import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createShellClient, type ShellDiagnostic } from "../src/index.ts";
+import { createShellClient } from "../src/index.ts";
+import type { ShellDiagnostic } from "../src/shell-outcome.ts";
 import { diagnosed, failureOf } from "./support.ts";
 
 interface Answer {

@@ -1,13 +1,9 @@
 import { inlineAttachment, OPENHARNESS_VERSION } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import {
-  createShellClient,
-  type ShellAsk,
-  ShellClientError,
-  shellIdentity,
-  toAttachmentRef,
-} from "../src/index.ts";
+import { createShellClient, ShellClientError, toAttachmentRef } from "../src/index.ts";
+import { shellIdentity } from "../src/shell-capabilities.ts";
+import type { ShellAsk } from "../src/shell-request.ts";
 import { fail, rejection, respond, scripted } from "./support.ts";
 
 const refused = async (ask: ShellAsk, options: Parameters<typeof scripted>[1] = {}) => {

@@ -2,7 +2,8 @@ import { FrameTooLargeError, HarnessError, TransportError } from "@harnesskit/wi
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
-import { createShellClient, type ShellClientOptions, type ShellDiagnostic } from "../src/index.ts";
+import { createShellClient, type ShellClientOptions } from "../src/index.ts";
+import type { ShellDiagnostic } from "../src/shell-outcome.ts";
 import {
   diagnosed,
   fail,

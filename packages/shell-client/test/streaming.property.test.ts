@@ -3,8 +3,10 @@ import { isMessageStream, type MessageStream, type StreamExchange } from "@harne
 import { createFaultyTransport, createMemoryTransport, type Fault } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { EngineCall, EngineEndpoint, ShellStreamEvent } from "../src/index.ts";
+import type { EngineCall } from "../src/engine.ts";
+import type { EngineEndpoint, ShellStreamEvent } from "../src/index.ts";
 import { createShellClient } from "../src/index.ts";
 import { streamingEngine } from "./streaming-support.ts";
 import { say } from "./support.ts";
@@ -90,7 +92,7 @@ it("shows each preview once and in order, and the response once, where frames co
         mishaps.some(([, mishap]) => mishap === "cut"),
       ),
     ),
-    { numRuns: 100 },
+    { numRuns: runs(40) },
   );
 });
 
@@ -111,6 +113,6 @@ it("shows them over channels that repeat and break", async () => {
         given.some(([, kind]) => kind !== "duplicate"),
       ),
     ),
-    { numRuns: 60 },
+    { numRuns: runs(20) },
   );
 });

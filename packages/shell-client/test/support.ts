@@ -6,15 +6,15 @@ import {
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { expect } from "vitest";
+import type { EngineCall } from "../src/engine.ts";
 import {
   createShellClient,
   type DirectiveResult,
-  type EngineCall,
   ShellClientError,
   type ShellClientOptions,
-  type ShellDiagnostic,
   type ShellOutcome,
 } from "../src/index.ts";
+import type { ShellDiagnostic } from "../src/shell-outcome.ts";
 
 export type Sent = ShellRequest & { readonly request_id: string };
 

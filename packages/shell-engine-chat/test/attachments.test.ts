@@ -1,7 +1,7 @@
 import { AttachmentError, InvalidArgumentError } from "@harnesskit/wire";
 import { UnsupportedFunctionalityError } from "ai";
 import { describe, expect, it } from "vitest";
-import type { ShellAttachments } from "../src/index.ts";
+import type { ShellAttachments } from "../src/attached-message.ts";
 import { says } from "./support/scripted-model.ts";
 import { codeOf, shown, start } from "./support/started.ts";
 

@@ -1,15 +1,14 @@
 import { getEventListeners } from "node:events";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
+import type { ContinuationClaim, ContinuationStore } from "../src/continuation-store.ts";
 import {
-  type ContinuationClaim,
-  type ContinuationStore,
   createShellEngine,
-  type ShellAuthenticate,
   type ShellCall,
   ShellEngineError,
   type ShellEngineOptions,
 } from "../src/index.ts";
+import type { ShellAuthenticate } from "../src/shell-engine-options.ts";
 import { codeOf, continuationOf, keptLog, messagesOf, request, say, send, TestClock } from "./support.ts";
 
 const thrower = () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { MemoryContinuationStore } from "../src/continuation-store.ts";
 import { ContinuationSigner } from "../src/continuation-token.ts";
 import { RequestMemory } from "../src/request-memory.ts";
@@ -50,7 +51,7 @@ describe("the memory of requests", () => {
         for (const name of running)
           expect(memory.get(name.slice(0, 1), name.slice(1))).toMatchObject({ digest: "1", work: name });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60) },
     );
   });
 });
@@ -74,7 +75,7 @@ describe("the signer of continuations", () => {
         const changed = `${token.slice(0, place)}${token[place] === "x" ? "y" : "x"}${token.slice(place + 1)}`;
         expect(await signer.verify(changed, owner)).toBeUndefined();
       }),
-      { numRuns: 100 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -91,7 +92,7 @@ describe("the signer of continuations", () => {
           expect(await signer.verify(text, "")).toBeUndefined();
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(60) },
     );
   });
 });

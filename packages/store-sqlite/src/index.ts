@@ -6,22 +6,14 @@ export {
 } from "./approval-store.ts";
 export { checkSqliteStore } from "./check-sqlite-store.ts";
 export {
-  type ContinuationClaim,
   type ContinuationStoreLimits,
   type ContinuationStoreOptions,
-  continuationStoreLimits,
   openContinuationStore,
   type SqliteContinuationStore,
-  type StoredContinuation,
 } from "./continuation-store.ts";
 export type { SqliteStoreReason } from "./failures.ts";
 export { openSqliteStore } from "./open-sqlite-store.ts";
-export {
-  type SqliteStoreLimits,
-  type SqliteStoreOptions,
-  type SyncMode,
-  sqliteStoreLimits,
-} from "./store-options.ts";
+export type { SqliteStoreLimits, SqliteStoreOptions } from "./store-options.ts";
 export {
   openTimelineStore,
   type SqliteTimelineStoreLimits,

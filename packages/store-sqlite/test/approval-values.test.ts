@@ -3,6 +3,7 @@ import { type ApprovalStore, createMemoryApprovalStore } from "@harnesskit/appro
 import { approveBy, sampleQuestion, takeBy } from "@harnesskit/approvals/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { openApprovalStore, openSqliteStore } from "../src/index.ts";
 import { contentOf, fixedOptions } from "./support/approval-scenario.ts";
@@ -105,7 +106,7 @@ describe("approvals in a file", () => {
         expect(await contentOf(sqlite)).toEqual(await contentOf(memory));
         await Promise.all([memory.close(), sqlite.close()]);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 

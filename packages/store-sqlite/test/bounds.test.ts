@@ -4,7 +4,7 @@ import { append, defineGraph, defineState, END, SessionCache, type StoredSession
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import type { SyncMode } from "../src/index.ts";
+import type { SyncMode } from "../src/store-options.ts";
 import { numberOf, openParts } from "./support/open-parts.ts";
 import { added, pause, plain, whole } from "./support/samples.ts";
 

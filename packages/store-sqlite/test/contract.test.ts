@@ -14,6 +14,7 @@ import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { openParts } from "./support/open-parts.ts";
@@ -236,7 +237,7 @@ it("the store in a file, by two connections, answers as the one in memory does",
         for (const store of stores) await store.close();
       }
     }),
-    { seed: 20_261_122, numRuns: 40 },
+    { seed: 20_261_122, numRuns: runs(40) },
   );
 });
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { connectInMemory, createCountingServer, runWithCuts } from "./cut-scenario.ts";
 
 const run = (cuts: Iterable<number>) => {
@@ -32,7 +33,7 @@ describe("a client that loses its connection", () => {
       fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 2, max: 60 }), { maxLength: 12 }), async (cuts) => {
         await run(cuts);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 

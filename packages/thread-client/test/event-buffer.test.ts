@@ -1,6 +1,7 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { EventBuffer } from "../src/event-buffer.ts";
 import { eventsOf } from "./sample-events.ts";
 
@@ -114,7 +115,7 @@ describe("EventBuffer", () => {
         expect(read.filter(({ type }) => type !== "item.delta").length + buffer.droppedItems).toBe(items);
         if (buffer.droppedItems > 0) expect(items).toBeGreaterThan(limit);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60) },
     );
   });
 });

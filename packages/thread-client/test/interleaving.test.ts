@@ -1,6 +1,7 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { collect, eventsOf } from "./sample-events.ts";
 import { setUp } from "./scripted-server.ts";
 
@@ -86,7 +87,7 @@ describe("several turns at the same time", () => {
         expect(await collect(all)).toEqual(steps.flatMap((step) => ("event" in step ? [step.event] : [])));
         server.wire.kill();
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 });

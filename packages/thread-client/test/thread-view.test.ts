@@ -2,6 +2,7 @@ import type { EventBody, Item } from "@harnesskit/protocol/threads";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { createThreadView, reduceThread } from "../src/index.ts";
 import { eventsOf, sampleThread } from "./sample-events.ts";
 
@@ -168,7 +169,7 @@ describe("a thread's view", () => {
         });
         expect(reduceThread(streamed)).toEqual(reduceThread(completed));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -16,26 +16,17 @@ export interface EventLogOptions {
   readonly clock: Clock;
   /** The number of the last event that is stored. */
   readonly lastSeq: number;
-  readonly flush: FlushPolicy;
   /** Receives each event after it was stored, in order. */
   readonly onEvent: (event: Event) => void;
   /** Called when the store finds that the log is not the one that was written. */
   readonly onChanged: (error: ThreadStoreError) => void;
 }
 
-/** When the log is flushed to disk. Clients are notified only of what was written; this is about a crash of the machine. */
-export type FlushPolicy =
-  /** At approvals, before a tool runs, and at the end of items and turns. */
-  | "boundaries"
-  /** With every write. */
-  | "always"
-  /** When the system does it. */
-  | "never";
-
 const isStreamed = ({ type, data }: EventBody): boolean =>
   type === "item.delta" ||
   ((type === "item.started" || type === "item.completed") && data.type === "assistant_message");
 
+/** True for an event that is flushed to disk: approvals, the start of a tool, and the ends of items and turns. */
 const isBoundary = ({ type, data }: EventBody): boolean => {
   if (type === "item.delta") return false;
   return type !== "item.started" || isExecution(data.item);
@@ -99,14 +90,12 @@ export class EventLog {
   }
 
   async #write(entries: Entry[]): Promise<void> {
-    const { threadId, store, clock, flush, onEvent, onChanged } = this.#options;
+    const { threadId, store, clock, onEvent, onChanged } = this.#options;
     const time = clock.now();
     const bodies = entries.map(({ body }) => body);
     const events = toEvents(bodies, this.#lastSeq, time);
     try {
-      await store.append(threadId, events, {
-        flush: flush === "always" || (flush === "boundaries" && bodies.some(isBoundary)),
-      });
+      await store.append(threadId, events, { flush: bodies.some(isBoundary) });
     } catch (error) {
       // What was appended meanwhile was meant to follow what is now missing.
       for (const { done } of [...entries, ...this.#queue.splice(0)]) done.reject(error);

@@ -8,33 +8,11 @@ export {
   tool,
 } from "@harnesskit/wire/tool";
 export { type AgentProfile, defaultAgent } from "./agent-profile.ts";
-export type { UnattendedPolicy } from "./approval-flow.ts";
 export type { ThreadConnectOptions } from "./connections.ts";
 export { ThreadStoreError, type ThreadStoreErrorCode, TurnError, type TurnErrorCode } from "./errors.ts";
-export type { FlushPolicy } from "./event-log.ts";
-export {
-  askGate,
-  type FinalVerdict,
-  type ItemJudgement,
-  type JudgedPrompt,
-  type JudgedRequest,
-  type Judgement,
-  type Modification,
-  type ModifyVerdict,
-  type PromptGate,
-  type PromptVerdict,
-  type ToolGate,
-  type ToolVerdict,
-  undecidedCodes,
-} from "./gates.ts";
-export { createMemoryThreadStore } from "./memory-thread-store.ts";
+export { askGate, type JudgedPrompt, type PromptGate, type ToolGate, undecidedCodes } from "./gates.ts";
 export { type SearchSettings, searchThreads } from "./search-threads.ts";
-export {
-  type ThreadServerLimits,
-  type ThreadServerOptions,
-  type ToolSource,
-  threadServerLimits,
-} from "./server-settings.ts";
+export { type ThreadServerLimits, type ThreadServerOptions, threadServerLimits } from "./server-settings.ts";
 export {
   changeStoredThread,
   forkStoredThread,
@@ -51,16 +29,5 @@ export {
   type ThreadLease,
   type ThreadStore,
 } from "./thread-store.ts";
-export type { ObservedEnd, ObservedTurn, TurnObserver } from "./turn-observer.ts";
-export type {
-  ArtifactInput,
-  JudgedCall,
-  MessageWriter,
-  ProviderMetadata,
-  RecordedStep,
-  ToolOutcome,
-  ToolRequest,
-  TurnContext,
-  TurnRequest,
-  TurnRunner,
-} from "./turn-runner.ts";
+export type { ObservedTurn, TurnObserver } from "./turn-observer.ts";
+export type { JudgedCall, TurnContext, TurnRunner } from "./turn-runner.ts";

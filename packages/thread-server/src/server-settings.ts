@@ -7,6 +7,7 @@ import {
   checkNumber,
   defaultWireLimits,
   defineLimits,
+  InvalidArgumentError,
   invalidParams,
   type LimitsOf,
   randomId,
@@ -15,7 +16,6 @@ import {
 import type { Tool } from "@harnesskit/wire/tool";
 import { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 import type { UnattendedPolicy } from "./approval-flow.ts";
-import type { FlushPolicy } from "./event-log.ts";
 import { askGate, type PromptGate, type ToolGate } from "./gates.ts";
 import { createMemoryThreadStore } from "./memory-thread-store.ts";
 import type { ThreadStore } from "./thread-store.ts";
@@ -108,8 +108,6 @@ export interface ThreadServerOptions {
    * tool only reads or is `idempotent`. A turn that does not get further in `maxTurnAttempts` ends as with `report`. @default "report"
    */
   readonly interruptedTurns?: "report" | "retry" | undefined;
-  /** When the log is flushed to disk. @default "boundaries" */
-  readonly flush?: FlushPolicy | undefined;
   /** How long an approval can be given; it goes on over a restart. @default no limit */
   readonly approvalTimeoutMs?: number | undefined;
   /** What happens to a question while no client is connected. @default "wait" */
@@ -149,14 +147,23 @@ const noDirectory = (directory = ""): string => {
 const toToolSource = (tools: readonly Tool[] | ToolSource): ToolSource =>
   typeof tools === "function" ? tools : async () => tools;
 
+/** Throws for a gate that could not judge: each call would be refused, and only then. */
+const checkGate = <Gate extends ToolGate | PromptGate>(
+  name: string,
+  gate: Gate | undefined,
+): Gate | undefined => {
+  if (gate === undefined || typeof gate.before === "function") return gate;
+  throw new InvalidArgumentError(`createThreadServer: ${name} must be an object with a function "before"`);
+};
+
 export const resolveSettings = (options: ThreadServerOptions): ServerSettings => {
   const onError = (error: unknown) => callSafely(() => options.onError?.(error));
   return {
     runner: options.runner,
     store: options.store ?? createMemoryThreadStore(),
     tools: toToolSource(options.tools ?? []),
-    gate: options.gate ?? askGate,
-    promptGate: options.promptGate,
+    gate: checkGate("gate", options.gate) ?? askGate,
+    promptGate: checkGate("promptGate", options.promptGate),
     observe: (event, ...args) =>
       callSafely(
         () => (options.observer?.[event] as ((...all: typeof args) => void) | undefined)?.(...args),
@@ -168,7 +175,6 @@ export const resolveSettings = (options: ThreadServerOptions): ServerSettings =>
     whenBusy: options.whenBusy ?? "reject",
     resumeQueues: options.resumeQueues ?? "connect",
     interruptedTurns: options.interruptedTurns ?? "report",
-    flush: options.flush ?? "boundaries",
     approvalTimeoutMs:
       options.approvalTimeoutMs === undefined
         ? undefined

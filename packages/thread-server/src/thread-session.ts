@@ -50,7 +50,7 @@ export class ThreadSession {
 
   private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, options: ThreadSessionOptions) {
     const { settings, connections, onEvent } = options;
-    const { store, clock, flush } = settings;
+    const { store, clock } = settings;
     const { threadId } = thread;
     this.settings = settings;
     this.connections = connections;
@@ -63,7 +63,6 @@ export class ThreadSession {
       threadId,
       store,
       clock,
-      flush,
       lastSeq: state.lastSeq,
       onEvent: (event) => {
         state.apply(event);

@@ -78,7 +78,7 @@ export interface ThreadStore {
    * Appends events, all or nothing. Settles when they would survive the end of this process; with `flush`, when they
    * would survive the end of the machine. The caller holds the thread's lease. Rejects with `store_failed` and the detail
    * `log_changed`, from then on every time, when the log is found to be another than this store has written: where others
-   * can change it, the store looks before it flushes, and before it takes what lets a turn or a tool run.
+   * can change it, the store looks before it flushes.
    */
   append(threadId: string, events: readonly Event[], options: { flush: boolean }): Promise<void>;
   /** The events of the thread, in order. */

@@ -4,7 +4,8 @@ import { AttachmentError, InvalidArgumentError } from "@harnesskit/wire";
 import { UnsupportedFunctionalityError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
-import { type AttachmentOptions, createAiSdkRunner } from "../src/ai-sdk/index.ts";
+import type { AttachmentOptions } from "../src/ai-sdk/attached-files.ts";
+import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
 

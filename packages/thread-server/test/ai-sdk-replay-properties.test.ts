@@ -2,6 +2,7 @@ import { createReplay } from "@harnesskit/wire/replay";
 import { type ModelMessage, streamText } from "ai";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
 
 /** Any string of UTF-16 units, half of a surrogate pair and nothing at all included. */
@@ -95,6 +96,6 @@ it("any history is one that OpenAI, Anthropic and Gemini take, in any room", asy
       }
       expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain("go on");
     }),
-    { numRuns: 60 },
+    { numRuns: runs(20) },
   );
 });

@@ -9,15 +9,15 @@ import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
+import type { PromptVerdict } from "../src/gates.ts";
 import {
-  createMemoryThreadStore,
   createThreadServer,
   type PromptGate,
-  type PromptVerdict,
   type ThreadServerOptions,
   ToolError,
   undecidedCodes,
 } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { recordingTool } from "./support/tools.ts";
@@ -86,6 +86,27 @@ const run = async (model: LanguageModelV3, options: Partial<ThreadServerOptions>
 };
 
 describe("a turn on the AI SDK", () => {
+  it("tells the model of notes behind the prompt, in the turn that they are for", async () => {
+    const { model, calls } = scripted();
+    const waiting = ["A command has ended."];
+    const runner = createAiSdkRunner({ model, maxRetries: 0, notes: async () => waiting.shift() });
+    const client = RawClient.connect(createThreadServer({ runner }));
+    const threadId = await client.createThread();
+    for (const prompt of ["one", "two"]) {
+      const started = await client.startTurn(threadId, prompt);
+      await client.turnEnd(Object(started.result).turnId);
+    }
+    const users = calls.map(({ prompt }) =>
+      prompt.flatMap(({ role, content }) =>
+        role === "user" ? content.map((part) => Object(part).text) : [],
+      ),
+    );
+    expect(users).toEqual([
+      ["one", "A command has ended."],
+      ["one", "two"],
+    ]);
+  });
+
   it("streams text and reasoning, runs tools through the server, and goes on until none is asked for", async () => {
     const { model, calls } = scripted(
       [

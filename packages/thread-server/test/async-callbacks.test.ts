@@ -1,6 +1,18 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createThreadServer } from "../src/index.ts";
+import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
+
+describe("createThreadServer", () => {
+  it.each(["gate", "promptGate"])("refuses a %s that cannot judge", (name) => {
+    const options = { runner: { run: async () => {} }, [name]: { decide: () => "allow" } };
+    expect(() => createThreadServer(options as unknown as ThreadServerOptions)).toThrow(
+      expect.objectContaining({
+        code: "invalid_argument",
+        message: expect.stringContaining(`: ${name} must`),
+      }),
+    );
+  });
+});
 
 describe("onError", () => {
   it.each(["at once", "later"])(

@@ -1,12 +1,9 @@
 import { HarnessError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  createMemoryThreadStore,
-  createThreadServer,
-  type ThreadStore,
-  ThreadStoreError,
-} from "../src/index.ts";
+import { runs } from "../../../scripts/lib/nightly.ts";
+import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
@@ -52,7 +49,7 @@ describe("what is no request", () => {
         client.wire.writeRaw("\n");
         await expectAlive(client);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(20) },
     );
   });
 });

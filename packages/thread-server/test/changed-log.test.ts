@@ -4,19 +4,19 @@ import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type FlushPolicy, type TurnRunner } from "../src/index.ts";
+import { createThreadServer, type TurnRunner } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
-const setUp = async (runner: TurnRunner, flush: FlushPolicy = "boundaries") => {
+const setUp = async (runner: TurnRunner) => {
   const dir = await temporaryDirectory();
   const tool = recordingTool("bash", "execute");
   const clock = createManualClock();
   const store = createFileThreadStore({ root: dir.path });
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
-  const server = createThreadServer({ runner, tools: [tool], store, flush, clock, onError });
+  const server = createThreadServer({ runner, tools: [tool], store, clock, onError });
   const client = RawClient.connect(server);
   const threadId = await client.createThread();
   const directory = join(dir.path, "threads", threadId);
@@ -85,12 +85,6 @@ describe("a log that is changed beneath its server", () => {
       expect(tool.runs).toEqual([]);
     },
   );
-
-  it.each(["always", "never"] as const)("is found with flush %s too", async (flush) => {
-    await using setup = await setUp(callingRunner({ tool: "bash", input: {} }), flush);
-    await rm(setup.log);
-    expect((await setup.client.startTurn(setup.threadId)).error).toMatchObject(changed);
-  });
 
   it("is found though deltas were written on at the old place", async () => {
     const going = createDeferred<void>();

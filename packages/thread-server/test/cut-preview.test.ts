@@ -1,7 +1,8 @@
 import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { createMemoryThreadStore, createThreadServer, type Tool } from "../src/index.ts";
+import { createThreadServer, type Tool } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 

@@ -1,6 +1,7 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { createMemoryThreadStore, createThreadServer, type ThreadServerOptions } from "../src/index.ts";
+import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 

@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import {
   changeStoredThread,
-  createMemoryThreadStore,
   createThreadServer,
   forkStoredThread,
   type ThreadServerOptions,
   type ThreadStore,
   ThreadStoreError,
 } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";

@@ -6,7 +6,8 @@ import { digest } from "@harnesskit/wire";
 import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { findGrant } from "../src/find-grant.ts";
-import { createFileThreadStore, type StoreFileSystem } from "../src/node/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import type { StoreFileSystem } from "../src/node/store-file-system.ts";
 
 const thread = { threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } };
 

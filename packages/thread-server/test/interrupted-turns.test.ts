@@ -10,13 +10,13 @@ import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.t
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import {
-  createMemoryThreadStore,
   createThreadServer,
   type ThreadServerOptions,
   type ThreadStore,
   type Tool,
   type TurnRunner,
 } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";

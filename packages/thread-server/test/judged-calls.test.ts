@@ -3,12 +3,12 @@ import { join } from "node:path";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import type { ToolVerdict } from "../src/gates.ts";
 import {
   createThreadServer,
   type ThreadServerOptions,
   ToolError,
   type ToolGate,
-  type ToolVerdict,
   undecidedCodes,
 } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";

@@ -2,10 +2,10 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import type { PromptVerdict } from "../src/gates.ts";
 import {
   createThreadServer,
   type PromptGate,
-  type PromptVerdict,
   type ThreadServerOptions,
   type TurnRunner,
 } from "../src/index.ts";

@@ -2,8 +2,9 @@ import { type Event, EventSchema, ThreadSchema, TurnSchema } from "@harnesskit/p
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type TurnRequest } from "../src/index.ts";
+import { createThreadServer } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
+import type { TurnRequest } from "../src/turn-runner.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { sayingRunner } from "./support/tools.ts";
 

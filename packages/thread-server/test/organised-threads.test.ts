@@ -1,7 +1,8 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createMemoryThreadStore, createThreadServer, type ThreadServerOptions } from "../src/index.ts";
+import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { heldUpdates } from "./support/failing-stores.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";

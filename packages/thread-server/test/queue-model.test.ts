@@ -1,8 +1,10 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createMemoryThreadStore, createThreadServer, type ThreadStore } from "../src/index.ts";
+import { createThreadServer, type ThreadStore } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { heldRunner } from "./support/held-runner.ts";
 import { RawClient } from "./support/raw-client.ts";
 
@@ -174,7 +176,7 @@ describe("the queue of a thread", () => {
         expect(ends).toHaveLength(model.ends.size);
         await served.server.close();
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });

@@ -2,12 +2,12 @@ import { createDeferred, invalidParams } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
 import {
-  createMemoryThreadStore,
   createThreadServer,
   type ThreadServerOptions,
   type ThreadStore,
   ThreadStoreError,
 } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { fullForStarts, heldUpdates } from "./support/failing-stores.ts";
 import { heldRunner } from "./support/held-runner.ts";
 import { overriding } from "./support/overriding.ts";

@@ -3,12 +3,8 @@ import { join } from "node:path";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import {
-  createMemoryThreadStore,
-  createThreadServer,
-  type ThreadStore,
-  ThreadStoreError,
-} from "../src/index.ts";
+import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";

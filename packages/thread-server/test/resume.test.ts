@@ -10,10 +10,10 @@ import {
   type ThreadServerOptions,
   type Tool,
   ToolError,
-  type ToolOutcome,
   type TurnRunner,
 } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
+import type { ToolOutcome } from "../src/turn-runner.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { recordingTool } from "./support/tools.ts";
 

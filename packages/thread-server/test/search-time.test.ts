@@ -1,13 +1,8 @@
 import type { Event, ItemOf } from "@harnesskit/protocol/threads";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { expect, it } from "vitest";
-import {
-  createMemoryThreadStore,
-  createThreadServer,
-  isWantedEvent,
-  type ReadEventsOptions,
-  type ThreadStore,
-} from "../src/index.ts";
+import { createThreadServer, isWantedEvent, type ReadEventsOptions, type ThreadStore } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { sayingRunner } from "./support/tools.ts";

@@ -4,6 +4,7 @@ import { createPeer } from "@harnesskit/wire/rpc";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { EventOutbox } from "../src/event-outbox.ts";
 import { createThreadServer, type TurnRunner } from "../src/index.ts";
 import { withoutSuperseded } from "../src/superseded-deltas.ts";
@@ -128,7 +129,7 @@ describe("the outbox", () => {
           expect(outbox.isParked).toBe(false);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 });

@@ -1,9 +1,11 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createMemoryThreadStore, type ThreadStore } from "../src/index.ts";
+import type { ThreadStore } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
-import { type ContractStore, threadStoreContract } from "../src/testing/index.ts";
+import { threadStoreContract } from "../src/testing/index.ts";
+import type { ContractStore } from "../src/testing/thread-store-contract.ts";
 import { overriding } from "./support/overriding.ts";
 
 const inMemory = (): ContractStore => {

@@ -1,12 +1,8 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
-import {
-  createMemoryThreadStore,
-  createThreadServer,
-  type ThreadStore,
-  ThreadStoreError,
-} from "../src/index.ts";
+import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";

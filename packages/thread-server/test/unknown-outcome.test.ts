@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createThreadServer, type Tool, ToolError, type ToolGate, type ToolOutcome } from "../src/index.ts";
+import { createThreadServer, type Tool, ToolError, type ToolGate } from "../src/index.ts";
+import type { ToolOutcome } from "../src/turn-runner.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 

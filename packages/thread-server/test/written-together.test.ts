@@ -1,11 +1,7 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { expect, it } from "vitest";
-import {
-  createMemoryThreadStore,
-  createThreadServer,
-  ThreadStoreError,
-  type TurnRunner,
-} from "../src/index.ts";
+import { createThreadServer, ThreadStoreError, type TurnRunner } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { sayingRunner } from "./support/tools.ts";

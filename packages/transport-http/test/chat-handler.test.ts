@@ -1,7 +1,8 @@
 import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { type ChatHandlerOptions, type ChatSource, createChatHandler } from "../src/ai-sdk-ui/index.ts";
+import type { ChatSource } from "../src/ai-sdk-ui/chat-source.ts";
+import { type ChatHandlerOptions, createChatHandler } from "../src/ai-sdk-ui/index.ts";
 import { allowAnyone } from "../src/index.ts";
 
 const token = "a-token-of-the-chat-handler";

@@ -3,6 +3,7 @@ import { createDeferred, HarnessError, isMessageStream } from "@harnesskit/wire"
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { createHttpExchange as createFetchExchange, createFetchHandler } from "../src/index.ts";
 import { createHttpExchange, createHttpServer } from "../src/node/index.ts";
 
@@ -337,7 +338,7 @@ describe("what an exchange reads of an event stream", () => {
         const pieces = ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end));
         expect(await reading(pieces)).toEqual([{ a: "ä😀" }, 2, 3]);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(20) },
     );
   });
 

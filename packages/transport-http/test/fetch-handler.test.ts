@@ -7,9 +7,9 @@ import {
   createFetchHandler,
   createTokenAuthenticate,
   type FetchHandlerOptions,
-  type HttpExchangeContext,
   type TokenPrincipal,
 } from "../src/index.ts";
+import type { HttpExchangeContext } from "../src/server/context.ts";
 import { echoCore, thrown, token } from "./support.ts";
 
 const origin = "https://app.example";

@@ -4,12 +4,8 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
-import {
-  createHttpExchange as createFetchExchange,
-  failureKindOf,
-  type HttpExchange,
-  type HttpExchangeOptions,
-} from "../src/index.ts";
+import type { HttpExchangeOptions } from "../src/exchange-options.ts";
+import { createHttpExchange as createFetchExchange, failureKindOf, type HttpExchange } from "../src/index.ts";
 import { createHttpExchange as createNodeExchange } from "../src/node/index.ts";
 import { rejection, thrown } from "./support.ts";
 

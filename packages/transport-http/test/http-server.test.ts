@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
-import { createFetchHandler, type HttpExchangeContext } from "../src/index.ts";
+import { createFetchHandler } from "../src/index.ts";
 import {
   createHttpExchange,
   createHttpServer,
@@ -15,6 +15,7 @@ import {
   type HttpServerOptions,
   toNodeHandler,
 } from "../src/node/index.ts";
+import type { HttpExchangeContext } from "../src/server/context.ts";
 import {
   echoCore,
   openHandles,

@@ -3,11 +3,8 @@ import { type ContractPair, channelContract, createManualClock } from "@harnessk
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { until } from "../../../scripts/lib/test-kit.ts";
-import {
-  createWebSocketTransport,
-  type PlatformTransportOptions,
-  type PlatformWebSocket,
-} from "../src/index.ts";
+import { createWebSocketTransport, type PlatformTransportOptions } from "../src/index.ts";
+import type { PlatformWebSocket } from "../src/socket/platform-socket.ts";
 import { record, rejection, startSocketServer, thrown, token } from "./support.ts";
 
 const limits = { maxFrameBytes: 65_536, maxBufferedBytes: 262_144 };

@@ -1,6 +1,7 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { createFetchHandler } from "../src/index.ts";
 import { rawClient, startServer, token } from "./support.ts";
 
@@ -30,7 +31,7 @@ describe("the rules, for anything that comes", () => {
         expect(response.status).toBe(200);
         expect(await response.json()).toEqual(JSON.parse(JSON.stringify({ message })));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -43,7 +44,7 @@ describe("the rules, for anything that comes", () => {
         expect([400, 401, 403, 404, 405, 413, 415]).toContain(response.status);
         expect(response.headers.get("access-control-allow-origin")).toBeNull();
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -71,7 +72,7 @@ describe("the rules, for anything that comes", () => {
         const isListed = /^(?:agent\.test(?::\d{1,5})?|other\.test:8080)$/.test(given);
         expect(response.status).toBe(isListed ? 200 : 403);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -98,7 +99,7 @@ describe("the rules, for anything that comes", () => {
         await client.untilGone();
         expect(client.text()).not.toMatch(/^HTTP\/1\.1 2/);
       }),
-      { numRuns: 50 },
+      { numRuns: runs(20) },
     );
     using client = await rawClient(server.port);
     client.write(`GET /healthz HTTP/1.1\r\nHost: localhost:${server.port}\r\n\r\n`);

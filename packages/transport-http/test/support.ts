@@ -4,8 +4,9 @@ import { type Channel, type CloseReason, createDeferred, type HarnessError } fro
 import { expect } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
 import type { TokenPrincipal } from "../src/index.ts";
-import type { HttpServerOptions, WebSocketListenerOptions } from "../src/node/index.ts";
+import type { HttpServerOptions } from "../src/node/index.ts";
 import { createHttpServer, type HttpServer, type WebSocketContext } from "../src/node/index.ts";
+import type { WebSocketListenerOptions } from "../src/node/web-socket-listener.ts";
 
 export const token = "a-token-for-tests-0123456789";
 

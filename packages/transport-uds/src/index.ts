@@ -5,12 +5,6 @@ export {
   NotLoopbackError,
   PathTooLongError,
 } from "./errors.ts";
-export type {
-  Framing,
-  SocketChannelOptions,
-  SocketListenerOptions,
-  SocketTransportOptions,
-} from "./socket-channel.ts";
 export type { SocketListener } from "./socket-listener.ts";
 export { createTcpListener, type TcpListener, type TcpListenerOptions } from "./tcp-listener.ts";
 export { createTcpTransport, type TcpContext, type TcpTransportOptions } from "./tcp-transport.ts";

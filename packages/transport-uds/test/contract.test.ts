@@ -9,9 +9,9 @@ import {
   createTcpTransport,
   createUnixListener,
   createUnixTransport,
-  type Framing,
   type SocketListener,
 } from "../src/index.ts";
+import type { Framing } from "../src/socket-channel.ts";
 import { connectWithSocket } from "./support.ts";
 
 const limits = { maxFrameBytes: 65_536, maxBufferedBytes: 262_144 };

@@ -10,13 +10,10 @@ import {
 } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
-import {
-  createUnixListener,
-  createUnixTransport,
-  type Framing,
-  type SocketListenerOptions,
-} from "../src/index.ts";
+import { createUnixListener, createUnixTransport } from "../src/index.ts";
+import type { Framing, SocketListenerOptions } from "../src/socket-channel.ts";
 import {
   ask,
   closing,
@@ -119,7 +116,7 @@ describe("clients", () => {
         await log.untilMessages(before + values.length);
         expect(log.messages.slice(before)).toEqual(JSON.parse(JSON.stringify(values)));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
     expect(log.errors).toEqual([]);
     socket.destroy();

@@ -43,6 +43,13 @@ const withoutShapes = (text: string): string =>
     .replace(schemes, `$1 ${redactedPlaceholder}`)
     .replace(tokens, redactedPlaceholder)
     .replace(tokensAtBorder, redactedPlaceholder)
-    .replace(assignments, (_, name: string, value: string) =>
-      value.startsWith(redactedPlaceholder) ? `${name}${value}` : `${name}${redactedPlaceholder}`,
+    .replace(assignments, (match, name: string, value: string, offset: number, whole: string) =>
+      value.startsWith(redactedPlaceholder) ||
+      isDirectory(match, whole.slice(Math.max(0, offset - 4), offset))
+        ? match
+        : `${name}${redactedPlaceholder}`,
     );
+
+/** `PWD` and `OLDPWD` of an environment hold directories; `MYSQL_PWD` does not. */
+const isDirectory = (match: string, before: string): boolean =>
+  match.startsWith("PWD=/") && /(?:^|[^A-Za-z0-9_]|(?:^|[^A-Za-z0-9_])OLD)$/.test(before);

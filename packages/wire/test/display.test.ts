@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { displayText } from "../src/index.ts";
 
 describe("displayText", () => {
@@ -72,7 +73,7 @@ describe("displayText", () => {
         expect(shown.replace(emoji, "")).not.toMatch(dangerous);
         expect(displayText(shown)).toBe(shown);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(200) },
     );
   });
 });

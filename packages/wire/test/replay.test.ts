@@ -1,5 +1,6 @@
-import { createReplay, type ReplayMessage } from "@harnesskit/wire/replay";
+import { createReplay } from "@harnesskit/wire/replay";
 import { describe, expect, it } from "vitest";
+import type { ReplayMessage } from "../src/replay/replayed-message.ts";
 
 const model = { provider: "local.chat", modelId: "m" };
 const long: ReplayMessage[] = [

@@ -31,7 +31,6 @@ const listen = (channel: Channel) => {
 
 it("the package imports nothing of Node", () => {
   const files = sourceFiles(new URL("../src/", import.meta.url));
-  expect(files.length).toBeGreaterThan(30);
   for (const file of files)
     expect(readFileSync(file, "utf8")).not.toMatch(/from "node:|import\("node:|require\(/);
 });

@@ -1,12 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeTypeProjects } from "../packages/types.mjs";
-import { run } from "../run.mjs";
+import { typeProblems, writeTypeProjects } from "../packages/types.mjs";
 import { installTool } from "../tool.mjs";
 
 const versions = ["5.9", "6", "7"];
-/** A consumer's own files, and our declarations; those of an optional peer are judged where nothing else is installed. */
-const isOurs = (line) => !line.startsWith("node_modules/") || line.includes("/node_modules/@harnesskit/");
 
 /**
  * Compiles an import of every entry with each version of TypeScript and each way of resolving modules, declarations of dependencies
@@ -34,12 +31,9 @@ export async function tryTypeScriptVersions(dir, tools, consumers, findings) {
   for (const range of versions) {
     const { folder, version } = await installTool(tools, "typescript", range);
     for (const config of projects) {
-      const args = [join(folder, "bin/tsc"), "--pretty", "false", "-p", config];
-      const { output } = await run(process.execPath, args, { cwd: dir });
-      const lines = output.split("\n").filter((line) => /error TS\d+/.test(line));
-      const failed = config.includes(".alone.") ? lines : lines.filter(isOurs);
+      const failed = await typeProblems(dir, config, folder);
       rows.push({ version, project: config.replace(/^tsconfig\.|\.json$/g, ""), failed: failed.length });
-      findings.push(...failed.slice(0, 5).map((line) => `TypeScript ${version}, ${config}: ${line}`));
+      findings.push(...failed.slice(0, 5).map((line) => `TypeScript ${version}, ${line}`));
     }
   }
   return rows;

@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { build as buildWithEsbuild } from "esbuild";
 import { build as buildWithVite } from "vite";
 
@@ -17,7 +16,7 @@ const problemsOf = (name, work) =>
     (error) => [`cannot be bundled with ${name}: ${firstLines(error)}`],
   );
 
-const esbuild = (dir, entryPoints, platform, more = {}) =>
+const esbuild = (dir, entryPoints, platform) =>
   buildWithEsbuild({
     absWorkingDir: dir,
     entryPoints,
@@ -28,7 +27,6 @@ const esbuild = (dir, entryPoints, platform, more = {}) =>
     platform,
     target: "es2022",
     logLevel: "silent",
-    ...more,
   });
 
 /**
@@ -64,25 +62,4 @@ export async function checkBundles(dir, consumers) {
     ...(await problemsOf("esbuild", esbuild(dir, files.browser, "browser"))),
     ...(files.browser.length === 0 ? [] : await problemsOf("Vite", vite())),
   ];
-}
-
-/** The bytes that a page loads for each entry that runs in browsers, minified and gzipped, by specifier. */
-export async function bundleSizes(dir, consumers) {
-  const wanted = consumers
-    .flatMap(({ name, entries }) => entries.map((entry) => ({ name, ...entry })))
-    .filter(({ isBrowser }) => isBrowser)
-    .filter(({ specifier }) => !specifier.endsWith("/testing"));
-  const files = wanted.map(({ name, specifier }, index) => {
-    const file = join(dir, name, `size-${index}.mjs`);
-    writeFileSync(file, `export * from "${specifier}";\n`);
-    return file;
-  });
-  if (files.length === 0) return {};
-  const { outputFiles } = await esbuild(dir, files, "browser", { minify: true, entryNames: "[name]" });
-  return Object.fromEntries(
-    outputFiles.map(({ path, contents }) => {
-      const { specifier } = wanted[Number(/size-(\d+)\.js$/.exec(path)[1])];
-      return [specifier, gzipSync(contents, { level: 9 }).length];
-    }),
-  );
 }

@@ -11,9 +11,11 @@ import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-age
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { isDebugging, logFailure } from "../cli-error.ts";
 import { thisUser } from "../core/core-files.ts";
+import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationGrants } from "./conversation-grants.ts";
 import { readEnabledAgents } from "./enabled-agents.ts";
+import { createEndedCommands, type EndedCommands } from "./ended-commands.ts";
 import { createKnownTools } from "./known-tools.ts";
 import { resolveAgents } from "./resolve-agents.ts";
 import { workspaceAgent } from "./workspace-agent.ts";
@@ -29,6 +31,8 @@ export interface AgentCoreOptions {
   readonly agents?: readonly string[] | undefined;
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean | undefined;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[] | undefined;
   /** The log that the user named, which the core closes. @default one of the user's state directory */
   readonly audit?: AuditSink | undefined;
   /** Where notes and failures go. @default standard error, in the name of the command */
@@ -39,6 +43,8 @@ export interface AgentCoreOptions {
 
 /** The tools of a conversation, and the core that runs their agents. */
 export interface AgentCore {
+  /** What the model is told of its commands in the background as a turn begins. */
+  readonly endedCommands: EndedCommands["note"];
   /** The workspace tools, and those of the agents. Waits, within a bound, for agents whose tools are not known from their last run. */
   tools(options?: { readonly signal?: AbortSignal }): Promise<readonly ThreadTool[]>;
   /** Starts the agents where they do not run yet. */
@@ -56,7 +62,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const { command, version, agents: specs = [], audit } = options;
   const origin = { callerId: `harness.${command}`, actor: { type: "human", id: thisUser() } as const };
   const { note, error: onError } = options.reports ?? {
-    note: (line: string) => void process.stderr.write(`harness ${command}: ${line}\n`),
+    note: (line: string) => void io().stderr.write(`harness ${command}: ${line}\n`),
     error: (error: unknown) => logFailure(`harness ${command}`, error),
   };
   const noted = new Set<string>();
@@ -65,6 +71,8 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     noted.add(line);
     note(line);
   };
+  for (const variable of options.passEnv ?? [])
+    if (io().env[variable] === undefined) note(`--pass-env: ${variable} is not set, so no command sees it`);
   const own = workspaceAgent();
   const installed = options.installedAgents === false ? [] : await readEnabledAgents(note);
   const [sockets, others] = splitSpecs(specs);
@@ -84,7 +92,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const host = createAgentHost({
     agents: [own, ...agents],
     limits: workspaceCoreLimits,
-    environment: agentEnvironment(process.env),
+    environment: agentEnvironment(io().env, options.passEnv),
     version,
     knownTools: agents.length > 0 ? createKnownTools() : undefined,
     operatorCommand: "harness core",
@@ -92,18 +100,20 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,
     onNote: note,
     onOutput(line, agentId) {
-      if (isDebugging()) process.stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
+      if (isDebugging()) io().stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
       const about = aboutMcpTool.exec(line)?.[1];
       if (about !== undefined) noteOnce(`the agent ${oneLine(agentId, 200)}: ${oneLine(about, 1000)}`);
     },
     onError,
   });
   const maxTools = maxToolsOf(options.models);
-  const workspaceTools = createWorkspaceTools(host, origin);
+  const ended = createEndedCommands(host);
+  const workspaceTools = createWorkspaceTools(ended.host, origin);
   const foreign = (from: ToolHost) =>
     createAgentTools({ ...origin, host: from, without: [workspaceAgentId], onNote: note });
   const sources = [...(agents.length === 0 ? [] : [foreign(host)]), ...cores.map(foreign)];
   return {
+    endedCommands: ended.note,
     async tools(listing) {
       const all = await Promise.all(sources.map((source) => source(listing)));
       return atMost(maxTools, withoutDoubles([...workspaceTools, ...all.flat()], noteOnce), noteOnce);

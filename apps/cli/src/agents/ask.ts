@@ -1,7 +1,8 @@
 import { onStopSignals } from "../interruption.ts";
+import { io } from "../io.ts";
 import { askApproval } from "../terminal/keyboard.ts";
 
-const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
+const isInteractive = (): boolean => io().stdin.isTTY === true && io().stderr.isTTY === true;
 
 /** The user's yes or no; undefined where there is no user. */
 export const ask = async (message: string, yes: string, no: string): Promise<boolean | undefined> => {

@@ -1,5 +1,6 @@
 import { shellWord } from "@harnesskit/wire";
 import { CliError, ExitCode, refusedError, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { enabledFile } from "./agent-places.ts";
@@ -70,7 +71,7 @@ export const enable = async (
   options: EnableCommandOptions,
   isInstalling: boolean,
 ): Promise<ExitCode> => {
-  const out = createTerminal(options.json ? process.stderr : process.stdout);
+  const out = createTerminal(options.json ? io().stderr : io().stdout);
   const agent = await readInstalled(id);
   const granted = await readGranted();
   const answer = await confirm(agent, options, granted, out);

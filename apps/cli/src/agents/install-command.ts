@@ -2,6 +2,7 @@ import { AgentIdSchema } from "@harnesskit/protocol/runtime";
 import { shellWord } from "@harnesskit/wire";
 import { type ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -27,11 +28,11 @@ const installMcp = (spec: string, options: InstallCommandOptions): Promise<strin
       throw usageError("--id must have letters, digits, ., _ and -, up to 128, with a letter or digit first");
     }
     const parsed = await parseMcpSpec(spec, {
-      cwd: process.cwd(),
+      cwd: io().cwd(),
       env,
       header,
     });
-    const err = createTerminal(process.stderr);
+    const err = createTerminal(io().stderr);
     const { server } = parsed;
     const what = "url" in server ? server.url : server.command.map((word) => shellWord(word)).join(" ");
     err.write(
@@ -60,6 +61,6 @@ export const installCommand = async (source: string, options: InstallCommandOpti
     throw usageError("--id, --env, --header and --start belong to mcp:");
   }
   const id = isMcp ? await installMcp(source, options) : await installAgent(source);
-  createTerminal(process.stderr).write(`Installed ${oneLine(id, 200)}\n`);
+  createTerminal(io().stderr).write(`Installed ${oneLine(id, 200)}\n`);
   return enable(id, options, true);
 };

@@ -1,9 +1,10 @@
 import { mkdir, stat, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { readManifest } from "@harnesskit/core-runtime";
 import { createMcpAgentDirectory, readMcpTools } from "@harnesskit/mcp-agent";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, refusedError, unavailableError } from "../cli-error.ts";
+import { fromHere, io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { agentTreeLimits } from "./agent-limits.ts";
 import {
@@ -77,7 +78,7 @@ const installCopy = async (kind: InstallRecord["kind"], origin: string, fill: Fi
  * `agent_not_found`, `agent_unsafe`, `agent_reserved`, `agent_exists`, `agents_full`, `agents_busy`; and with a `ManifestError`.
  */
 export const installAgent = async (source: string): Promise<string> => {
-  const path = resolve(source);
+  const path = fromHere(source);
   const found = await stat(path).catch(() => undefined);
   if (!found) {
     throw new CliError("agent_not_found", `${oneLine(source, 1000)} does not exist`, {
@@ -107,7 +108,7 @@ export const installMcpServer = (options: InstallMcpOptions): Promise<string> =>
   const { id, server, options: chosen, spec, signal, onOutput } = options;
   return installCopy("mcp", spec, async (copy) => {
     const { connectTimeoutMs } = chosen;
-    const reading = readMcpTools({ server, connectTimeoutMs, signal, onOutput });
+    const reading = readMcpTools({ server, env: io().env, connectTimeoutMs, signal, onOutput });
     const { serverInfo, ...read } = await reading.catch((cause: unknown) => {
       if (!HarnessError.isInstance(cause)) throw cause;
       throw unavailableError(cause.code, oneLine(cause.message, 1000), { cause });

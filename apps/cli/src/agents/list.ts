@@ -1,4 +1,5 @@
 import { ExitCode } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { displaceAgent, installedIds, readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
@@ -21,7 +22,7 @@ export const removeCommand = async (id: string): Promise<void> => {
 /** `harness agents list`: what is installed, and what of it is enabled. Returns the exit code. */
 export const listCommand = async ({ json }: { readonly json?: true }): Promise<ExitCode> => {
   const out = createTerminal();
-  const err = createTerminal(process.stderr);
+  const err = createTerminal(io().stderr);
   const [enabled, granted] = await Promise.all([readEnabled(), readGranted()]);
   const ids = [...new Set([...(await installedIds()), ...enabled.map(({ id }) => id)])].sort();
   const agents: InstalledAgent[] = [];

@@ -1,9 +1,9 @@
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createMcpAgentDirectory } from "@harnesskit/mcp-agent";
 import { sha256Hex } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire/json";
+import { io } from "../io.ts";
 import { agentsDirectory } from "./agent-places.ts";
 import { keepNewest } from "./keep-newest.ts";
 import { parseMcpSpec } from "./mcp-spec.ts";
@@ -12,10 +12,7 @@ import { parseMcpSpec } from "./mcp-spec.ts";
 const maxServers = 64;
 
 /** The program beside the command's own that serves MCP servers. */
-export const mcpProgram = (): [string, string] => [
-  "node",
-  fileURLToPath(new URL("./mcp-agent.js", import.meta.url)),
-];
+export const mcpProgram = (): [string, string] => ["node", join(io().programs, "mcp-agent.js")];
 
 /**
  * An MCP server that the user names for one conversation, as the directory of an agent: the same for the same server. All of
@@ -24,7 +21,7 @@ export const mcpProgram = (): [string, string] => [
 export const resolveMcpAgent = async (
   spec: string,
 ): Promise<{ readonly agentId: string; readonly directory: string }> => {
-  const { id, server, options } = await parseMcpSpec(spec, { cwd: process.cwd() });
+  const { id, server, options } = await parseMcpSpec(spec, { cwd: io().cwd() });
   const digest = sha256Hex(canonicalJson(server)).slice(0, 16);
   const parent = join(agentsDirectory(), "mcp");
   const directory = join(parent, `${id}-${digest}`);

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import type { AgentManifest } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode } from "../cli-error.ts";
+import { fromHere } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 
 /** An agent whose tools a conversation has. */
@@ -20,7 +20,7 @@ export const mcpFileOf = (spec: string): string | undefined => {
   const place = spec.slice("mcp:".length).trim();
   const isFile =
     spec.startsWith("mcp:") && place.endsWith(".json") && (!/\s|^https?:/i.test(place) || existsSync(place));
-  return isFile ? resolve(place) : undefined;
+  return isFile ? fromHere(place) : undefined;
 };
 
 const unusableSpec = (spec: string, cause: unknown): unknown => {

@@ -7,14 +7,19 @@ import {
 } from "@harnesskit/core-runtime/thread-tools";
 import {
   PreparedSchema,
+  passedVariablesName,
   prepareToolName,
   workspaceAgentId,
   workspaceTools,
 } from "@harnesskit/workspace-agent/declarations";
 
-/** What agents inherit: the node of this command comes first. */
-export const agentEnvironment = (env: NodeJS.ProcessEnv): Record<string, string | undefined> => ({
+/** What agents inherit: the node of this command comes first. The commands of the workspace tools see the variables of `passed`. */
+export const agentEnvironment = (
+  env: NodeJS.ProcessEnv,
+  passed: readonly string[] = [],
+): Record<string, string | undefined> => ({
   ...env,
+  [passedVariablesName]: JSON.stringify(Object.fromEntries(passed.map((name) => [name, env[name]]))),
   PATH: [dirname(process.execPath), ...(env.PATH === undefined ? [] : [env.PATH])].join(delimiter),
   HARNESS_COMMAND_PATH: env.PATH,
   // Of the harness that judges the commands.

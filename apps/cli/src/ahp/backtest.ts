@@ -1,6 +1,7 @@
 import { readAuditFile } from "@harnesskit/audit/node";
 import { type BacktestChange, type BacktestReport, backtest } from "@harnesskit/policy";
 import { ExitCode, toCliError, unavailableError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { byWhom, eventLine } from "./event-text.ts";
@@ -57,7 +58,7 @@ export const ahpBacktest = async (
   { policy: name, json }: AhpBacktestOptions,
 ): Promise<ExitCode> => {
   const policy = await openPolicy(name);
-  const err = createTerminal(process.stderr);
+  const err = createTerminal(io().stderr);
   let invalid = 0;
   const onInvalidLine = () => {
     invalid++;

@@ -1,3 +1,4 @@
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { wrapText } from "../terminal/text.ts";
 
@@ -13,7 +14,7 @@ export interface LiveLog {
  * Writes lines to a stream. Those that come while a slow reader has much to read are dropped, and the next line
  * reports their number. A reader that goes away ends nothing. Each line begins with `name`.
  */
-export const createLiveLog = (stream: NodeJS.WriteStream = process.stderr, name = "harness ahp"): LiveLog => {
+export const createLiveLog = (stream: NodeJS.WriteStream = io().stderr, name = "harness ahp"): LiveLog => {
   const terminal = createTerminal(stream);
   let dropped = 0;
   stream.on("error", () => {});

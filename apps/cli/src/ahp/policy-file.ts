@@ -5,6 +5,7 @@ import { type Policy, PolicyError, type PolicyHarness } from "@harnesskit/policy
 import { defaultPolicyFile, loadPolicy, type PolicyWatch, watchPolicy } from "@harnesskit/policy/node";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import type { PolicyFileEvents } from "./policy-server.ts";
 import { policyWarnings, problemLine } from "./policy-text.ts";
@@ -19,7 +20,7 @@ export const policyFileOf = (name: string): string => (name === "default" ? defa
 
 /** Writes the warnings about a policy to stderr. */
 export const sayPolicyWarnings = (policy: Pick<Policy, "file" | "warnings">): void => {
-  for (const line of policyWarnings(policy)) process.stderr.write(`harness ahp: ${line}\n`);
+  for (const line of policyWarnings(policy)) io().stderr.write(`harness ahp: ${line}\n`);
 };
 
 /** A broken policy as a usage error that says each place; anything else as it is. */

@@ -5,6 +5,7 @@ import { type AhpEvent, AhpEventSchema, type AhpEventType, ahpEvents } from "@ha
 import { defaultWireLimits } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 
 /** An event that may lack what can be filled in. */
@@ -27,7 +28,7 @@ const readAll = async (stream: Readable, name: string): Promise<string> => {
 
 /** The text of a file, or of standard input for `-`. Throws a usage error for what cannot be read. */
 export const readFileOrStdin = async (file: string): Promise<string> => {
-  if (file === "-") return readAll(process.stdin, "Standard input");
+  if (file === "-") return readAll(io().stdin, "Standard input");
   const name = oneLine(file);
   const found = await stat(file).catch(() => undefined);
   if (!found) throw usageError(`${name} is not there`);

@@ -4,6 +4,7 @@ import { sha256Digest } from "@harnesskit/node-kit";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { JsonObjectSchema } from "@harnesskit/protocol/envelope";
 import { usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { readFileOrStdin } from "./read-events.ts";
 
@@ -23,7 +24,7 @@ const readRequest = (text: string, agent: string | undefined, name: string): Ahp
   if (!isAcpMethod(method)) {
     throw usageError(`${name}: no policy is asked about ${oneLine(JSON.stringify(method ?? null), 100)}`);
   }
-  return acpEvent(readAcp(method, params, { workspace: process.cwd(), agent, digest: sha256Digest }));
+  return acpEvent(readAcp(method, params, { workspace: io().cwd(), agent, digest: sha256Digest }));
 };
 
 /**
@@ -36,7 +37,7 @@ export const readHookEvent = async (file: string, agent: string): Promise<AhpEve
   try {
     const match = acp.exec(agent);
     if (match) return readRequest(text, match[1], name);
-    const { event, hookEvent } = readHook(findHost(agent), text, { workspace: process.cwd() });
+    const { event, hookEvent } = readHook(findHost(agent), text, { workspace: io().cwd() });
     if (event) return event;
     throw usageError(`${name}: no policy is asked about ${oneLine(hookEvent, 100)}`);
   } catch (error) {

@@ -1,8 +1,8 @@
-import { homedir } from "node:os";
 import type { CommandJudge, JudgeFunction } from "@harnesskit/command-judge";
 import { realPathOf } from "@harnesskit/node-kit";
 import type { Policy } from "@harnesskit/policy";
 import { loadBuiltPolicy } from "@harnesskit/policy/node";
+import { io } from "../io.ts";
 
 /** The shipped policy, without the judge of commands and paths, which only actions need. */
 export interface ShippedPolicy {
@@ -41,7 +41,7 @@ export const openShippedPolicy = async (workspace: string): Promise<ShippedPolic
       async beforeAction() {
         if (judge) return;
         const { commandJudge } = await import("@harnesskit/command-judge");
-        judge ??= commandJudge({ home: homedir(), realPath: realPathOf });
+        judge ??= commandJudge({ home: io().home(), realPath: realPathOf });
       },
     }
   );

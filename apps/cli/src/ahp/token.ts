@@ -2,6 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { isMissing, openOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import type { HttpCredentials } from "@harnesskit/transport-http";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { fromHere, io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 
 const maxTokenFileBytes = 4096;
@@ -17,7 +18,7 @@ const unreadableToken = (file: string, why: string, cause?: unknown, option = "-
 /** Opens the file, whose name may be a link: mounted secrets are. Undefined if it does not exist. */
 const openFile = async (file: string, option: string): Promise<FileHandle | undefined> => {
   try {
-    return await openOwnFile(file, { followLinks: true, maxBytes: maxTokenFileBytes });
+    return await openOwnFile(fromHere(file), { followLinks: true, maxBytes: maxTokenFileBytes });
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     const why = UnsafeFileError.isInstance(cause) ? cause.problem : (systemErrorCode(cause) ?? "unknown");
@@ -68,7 +69,7 @@ export const readClientToken = async (
   file: string | undefined,
   {
     variable = "HARNESS_AHP_TOKEN",
-    env = process.env,
+    env = io().env,
     option = "--token-file",
   }: { variable?: string; env?: NodeJS.ProcessEnv; option?: string } = {},
 ): Promise<string | undefined> => {
@@ -96,7 +97,7 @@ export interface AccessOptions {
  */
 export const readAccess = async (
   { tokenFile, apiKeyFile, credentialsInQuery = false }: AccessOptions,
-  env: NodeJS.ProcessEnv = process.env,
+  env: NodeJS.ProcessEnv = io().env,
 ): Promise<HarnessAccess> => {
   const isNamed = tokenFile !== undefined || apiKeyFile !== undefined;
   // A file that is named counts, whatever the environment has.

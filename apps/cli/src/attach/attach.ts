@@ -4,6 +4,7 @@ import { shellWord } from "@harnesskit/wire";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { Interrupts, interruptedExitCode } from "../interruption.ts";
+import { io } from "../io.ts";
 import { attachCommand, toCliFailure } from "../run/failures.ts";
 import { failureLine } from "../run/run-output.ts";
 import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
@@ -66,7 +67,7 @@ export const attach = async (
 ): Promise<ExitCode> => {
   const path = socketPathOf(endpoint, "attach");
   const { thread: threadId, approve, retryFor, json = false } = options;
-  const interrupts = new Interrupts(() => process.exit(interruptedExitCode()));
+  const interrupts = new Interrupts(() => io().exit(interruptedExitCode()));
   const parts = await createThreadParts({
     command: "harness attach",
     version,
@@ -98,15 +99,14 @@ const followThread = async (
   options: AttachOptions,
 ): Promise<ExitCode> => {
   const { json, after, follow } = options;
-  const { terminal, ready, output, approver, breakLine } = parts;
+  const { terminal, ready, output, questions, breakLine } = parts;
   const { signal } = parts.interrupts;
   const onError = parts.notes.tellFollower;
   const follower = new ThreadFollower({
     ready,
     output,
-    approver,
+    questions,
     signal,
-    onError,
     after,
     stay: follow ? true : undefined,
   });

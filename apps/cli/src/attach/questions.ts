@@ -1,24 +1,34 @@
 import {
+  type ApprovalDecision,
   type ApprovalRequest,
   type EventBody,
   type ThreadApprovalAnswer,
   type ThreadClient,
   ThreadError,
 } from "@harnesskit/thread-client";
-import { digest, type HarnessError } from "@harnesskit/wire";
+import { createDeferred, type Deferred, digest, type HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
+import { settleWithin } from "@harnesskit/wire/time";
 import { CliError } from "../cli-error.ts";
-import type { Approver } from "../run/approver.ts";
+import { type AskMode, type AskTerminal, askUser } from "../terminal/asker.ts";
 import { oneLine } from "../terminal/text.ts";
+import { alwaysChoices, askedCallLines } from "../timeline/asked-call.ts";
+import type { View } from "../timeline/view.ts";
 
 export interface QuestionsOptions {
-  readonly client: ThreadClient;
-  readonly approver: Approver;
-  readonly onFailure: (error: unknown) => void;
+  readonly command: string;
+  readonly mode: AskMode;
+  readonly view: View;
+  /** Called after Ctrl-C at a question. */
+  readonly onCancel: () => void;
+  /** The terminal to ask in. @default the view's */
+  readonly askTerminal?: AskTerminal | undefined;
+  /** Shows a question that is only watched. @default in the view */
+  readonly onWatched?: ((request: ApprovalRequest) => void) | undefined;
   readonly onError: (error: HarnessError) => void;
 }
 
-interface Question {
+interface Waiting {
   readonly request: ApprovalRequest;
   readonly settled: AbortController;
   isPut: boolean;
@@ -26,15 +36,28 @@ interface Question {
 
 const maxQuestions = 256;
 
-/** The questions of a thread that wait. They are put one after the other. */
+/** The questions of a thread that wait. They are put one after the other, each once the view has come to it. */
 export class Questions {
+  /** The thread's directory. */
+  directory = "";
   readonly #options: QuestionsOptions;
-  readonly #waiting = new Map<string, Question>();
-  readonly #over = new AbortController();
+  readonly #waiting = new Map<string, Waiting>();
+  #asked: { readonly client: ThreadClient; readonly onFailure: (error: unknown) => void } | undefined;
+  #over = new AbortController();
   #putting: Promise<void> = Promise.resolve();
+  /** Aborts what is put while its answer could not be delivered; undefined while it can. */
+  #away: Deferred<void> | undefined;
+  #leaving = new AbortController();
 
   constructor(options: QuestionsOptions) {
     this.#options = options;
+  }
+
+  get clientName(): string {
+    const { mode, command } = this.#options;
+    if (mode === "ask") return command;
+    if (mode === "watch") return `${command} (watching)`;
+    return mode === "no-terminal" ? `${command} (no terminal)` : `${command} --approve ${mode}`;
   }
 
   /** True while a question waits. */
@@ -42,25 +65,41 @@ export class Questions {
     return this.#waiting.size > 0;
   }
 
+  /** The server is away: no question is put until `back`. */
+  away(): void {
+    this.#away ??= createDeferred<void>();
+    this.#leaving.abort();
+  }
+
+  back(): void {
+    if (this.#away === undefined) return;
+    this.#leaving = new AbortController();
+    this.#away.resolve();
+    this.#away = undefined;
+  }
+
+  /** Begins to answer at this client. `onFailure` gets why an answer could not be given. */
+  begin(client: ThreadClient, onFailure: (error: unknown) => void): void {
+    this.#asked = { client, onFailure };
+    this.#over = new AbortController();
+  }
+
   knows(event: EventBody): boolean {
     return event.type === "approval.requested" && this.#waiting.has(event.data.requestId);
   }
 
   observe(event: EventBody): void {
-    const { approver } = this.#options;
     switch (event.type) {
       case "approval.requested":
-        if (this.#waiting.size >= maxQuestions) return;
+        if (this.#waiting.size >= maxQuestions || this.knows(event)) return;
         this.#waiting.set(event.data.requestId, {
           request: event.data,
           settled: new AbortController(),
           isPut: false,
         });
-        approver.reached(event.data.requestId);
         return;
       case "approval.resolved":
         this.#settle(event.data.requestId);
-        approver.resolved(event.data);
         return;
       case "item.completed":
         if (event.data.type === "approval") this.#settleItem(event.data);
@@ -71,17 +110,18 @@ export class Questions {
     }
   }
 
+  /** Puts what waits. */
   put(): void {
-    for (const question of this.#waiting.values()) {
-      if (question.isPut) continue;
-      question.isPut = true;
-      this.#putting = this.#putting.then(() => this.#answer(question));
+    for (const waiting of this.#waiting.values()) {
+      if (waiting.isPut) continue;
+      waiting.isPut = true;
+      this.#putting = this.#putting.then(() => this.#answer(waiting));
     }
   }
 
   async end(): Promise<void> {
     this.#over.abort();
-    for (const { settled } of this.#waiting.values()) settled.abort();
+    for (const requestId of [...this.#waiting.keys()]) this.#settle(requestId);
     await this.#putting;
   }
 
@@ -96,11 +136,11 @@ export class Questions {
   }
 
   /** Never rejects. An answer that came too late does not count and is not a failure. */
-  async #answer({ request, settled: { signal } }: Question): Promise<void> {
-    const { client, onFailure } = this.#options;
+  async #answer({ request, settled: { signal } }: Waiting): Promise<void> {
     const { requestId, metadata } = request;
+    if (this.#asked === undefined || signal.aborted) return;
+    const { client, onFailure } = this.#asked;
     try {
-      if (signal.aborted) return;
       const answer = await this.#decide(request, signal);
       if (answer === undefined || signal.aborted) return;
       const bound = bindsDigests(client) ? { digest: metadata.digest } : {};
@@ -113,14 +153,48 @@ export class Questions {
   }
 
   async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<ThreadApprovalAnswer | undefined> {
-    const { approver, onError } = this.#options;
+    const { mode, onError } = this.#options;
     const { tool, input, digest: claimed } = request.metadata;
     // What is shown must be what the answer is bound to.
-    if ((await digest({ tool, input })) === claimed) return approver.answer(request, { signal });
-    onError(digestMismatch(request.requestId));
-    return "reject";
+    if ((await digest({ tool, input })) !== claimed) {
+      onError(digestMismatch(request.requestId));
+      return "reject";
+    }
+    if (mode === "no-terminal") return "unattended";
+    if (mode === "once" || mode === "reject") return mode;
+    return mode === "watch" ? this.#watch(request) : this.#ask(request, signal);
+  }
+
+  #lines({ metadata }: ApprovalRequest): Promise<string[]> {
+    return askedCallLines(metadata, { directory: this.directory }, this.#options.view.style);
+  }
+
+  async #watch(request: ApprovalRequest): Promise<undefined> {
+    const { view, onWatched } = this.#options;
+    if (onWatched) onWatched(request);
+    else view.lines([...(await this.#lines(request)), `  ${view.style.yellow(watchedText)}`]);
+    return undefined;
+  }
+
+  async #ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision | undefined> {
+    const { view, onCancel, askTerminal = { show: (lines) => view.lines(lines) } } = this.#options;
+    while (!signal.aborted) {
+      if (this.#away) await settleWithin(this.#away.promise, { name: "approval.gate", signal });
+      const { signal: leaving } = this.#leaving;
+      const question = { lines: await this.#lines(request), always: alwaysChoices(request.metadata) };
+      const answer = await askUser(question, AbortSignal.any([signal, leaving]), askTerminal);
+      if (answer === "interrupted") onCancel();
+      if (answer === "interrupted" || answer === "later") return undefined;
+      if (answer?.decision === "approve") return answer.always ?? "once";
+      if (answer !== undefined) return "reject";
+    }
+    return undefined;
   }
 }
+
+/** Shown with a question that cannot be answered here. */
+export const watchedText =
+  "This client only watches: there is no terminal to ask in. To answer: --approve once, or --approve reject";
 
 const digestMismatch = (requestId: string): CliError =>
   new CliError(

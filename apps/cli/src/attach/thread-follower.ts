@@ -1,26 +1,26 @@
 import type { EventBody, ThreadClient, ThreadEvent, TurnResult } from "@harnesskit/thread-client";
-import { createDeferred, type HarnessError } from "@harnesskit/wire";
+import { createDeferred } from "@harnesskit/wire";
 import { CliError, type ExitCode } from "../cli-error.ts";
-import type { Approver } from "../run/approver.ts";
 import type { RunOutput } from "../run/run-output.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
-import { Questions } from "./questions.ts";
+import type { Questions } from "./questions.ts";
 
 export interface ThreadFollowerOptions {
   /** Settles when more can be shown. */
   readonly ready: () => Promise<void>;
   readonly output: RunOutput;
-  readonly approver: Approver;
+  readonly questions: Questions;
   /** Events up to this number are taken in and not shown. @default 0 */
   readonly after?: number | undefined;
   /** Of the past, show only the turn that has no end yet. @default false */
   readonly onlyOpenTurn?: boolean;
+  /** With `onlyOpenTurn`: this turn, too, where it has ended by now. @default none */
+  readonly turnId?: string | undefined;
   /** Why a turn that waits for an answer is not followed: nothing of it is answered. @default it is followed */
   readonly openTurnRefusal?: (() => CliError) | undefined;
   /** Go on when the turn has ended. @default false */
   readonly stay?: boolean | undefined;
   readonly signal?: AbortSignal;
-  readonly onError: (error: HarnessError) => void;
 }
 
 const maxHeldEvents = 10_000;
@@ -38,11 +38,11 @@ export class ThreadFollower {
   readonly #done = createDeferred<void>();
   readonly #over = new AbortController();
   readonly #held: EventBody[] = [];
-  #questions: Questions | undefined;
   #isPast = true;
   #isCurrent = false;
   #seen = 0;
   #openTurn: string | undefined;
+  #heldTurn: string | undefined;
   readonly #refused = new RefusedCalls();
   #last: FollowedTurn | undefined;
 
@@ -60,9 +60,8 @@ export class ThreadFollower {
    * with the errors of the client, and a `CliError` `thread_not_found` when the thread is deleted meanwhile.
    */
   async follow(client: ThreadClient, threadId: string): Promise<FollowedTurn | undefined> {
-    const { approver, signal, onError } = this.#options;
-    const questions = new Questions({ client, approver, onError, onFailure: this.#done.reject });
-    this.#questions = questions;
+    const { questions, signal } = this.#options;
+    questions.begin(client, this.#done.reject);
     signal?.addEventListener("abort", this.#finish, { once: true });
     if (signal?.aborted) this.#finish();
     try {
@@ -82,7 +81,7 @@ export class ThreadFollower {
       const subscription = await client.subscribe(threadId, { afterSeq: this.#seen, signal });
       const close = () => subscription.close();
       signal.addEventListener("abort", close, { once: true });
-      this.#options.approver.directory = subscription.thread.directory;
+      this.#options.questions.directory = subscription.thread.directory;
       this.#isCurrent = false;
       void subscription.caughtUp.then((isTold) => isTold && this.#caughtUp());
       let isWhole = true;
@@ -99,20 +98,26 @@ export class ThreadFollower {
   }
 
   async #show(threadEvent: ThreadEvent): Promise<void> {
-    const { output, ready, after = 0 } = this.#options;
+    const { output, ready, questions, after = 0 } = this.#options;
     const event = toBody(threadEvent);
     this.#seen = Math.max(this.#seen, event.data.seq ?? 0);
-    if (this.#questions?.knows(event)) return;
+    if (questions.knows(event)) return;
     this.#observe(event);
     if (this.#isPast && this.#options.onlyOpenTurn) this.#hold(event);
     else if (this.#seen > after) output.event(event);
-    this.#questions?.observe(event);
+    questions.observe(event);
     await ready();
   }
 
   #hold(event: EventBody): void {
-    if (event.type === "turn.started" || this.#openTurn === undefined) this.#held.length = 0;
-    if (this.#openTurn !== undefined) this.#held.push(event);
+    if (event.type === "turn.started") {
+      this.#held.length = 0;
+      this.#heldTurn = event.data.turnId;
+    }
+    const { turnId } = this.#options;
+    if (this.#openTurn === undefined && (turnId === undefined || this.#heldTurn !== turnId))
+      this.#held.length = 0;
+    else this.#held.push(event);
     if (this.#held.length > maxHeldEvents) this.#held.shift();
   }
 
@@ -137,14 +142,15 @@ export class ThreadFollower {
     const exitCode = exitCodeOf(result, this.#refused);
     const { turnId } = result.turn;
     // A turn that had ended before is not one of those to follow.
-    if (!this.#isPast || !this.#options.onlyOpenTurn) this.#last = { turnId, result, exitCode };
+    const { onlyOpenTurn, turnId: named } = this.#options;
+    if (!this.#isPast || !onlyOpenTurn || turnId === named) this.#last = { turnId, result, exitCode };
     this.#openTurn = undefined;
   }
 
   #caughtUp(): void {
     if (this.#over.signal.aborted) return;
-    const { openTurnRefusal } = this.#options;
-    if (openTurnRefusal && this.#openTurn !== undefined && this.#questions?.isWaiting) {
+    const { openTurnRefusal, questions } = this.#options;
+    if (openTurnRefusal && this.#openTurn !== undefined && questions.isWaiting) {
       this.#done.reject(openTurnRefusal());
       return;
     }
@@ -156,7 +162,7 @@ export class ThreadFollower {
 
   #proceed(): void {
     if (this.#isPast) return;
-    if (this.#isCurrent) this.#questions?.put();
+    if (this.#isCurrent) this.#options.questions.put();
     if (this.#openTurn === undefined && !this.#options.stay) this.#finish();
   }
 

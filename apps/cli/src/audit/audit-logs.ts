@@ -1,7 +1,8 @@
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { FileAuditSink } from "@harnesskit/audit/node";
 import { HarnessError } from "@harnesskit/wire";
 import { type CliError, isDebugging, logFailure, unavailableError, usageError } from "../cli-error.ts";
+import { fromHere } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory, stateDirectory } from "../workspace-directory.ts";
 
@@ -38,7 +39,7 @@ const unavailable = (place: string, cause: unknown): CliError => {
 
 /** Opens the log that the user named. Rejects with a `CliError` `audit_unavailable`. */
 export const openNamedAuditLog = (file: string, limits?: object): Promise<AuditLog> =>
-  openAuditLog(resolve(file), limits).catch((cause: unknown) => {
+  openAuditLog(fromHere(file), limits).catch((cause: unknown) => {
     throw unavailable(file, cause);
   });
 

@@ -1,6 +1,7 @@
 import { formatHead, parseHead } from "@harnesskit/audit";
 import { type AuditFilter, readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
 import { ExitCode, unavailableError, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 
@@ -79,7 +80,7 @@ const toFilter = (options: AuditShowOptions): AuditFilter => ({
 /** `harness audit show`: the entries of a log, the oldest first. Does not verify it. */
 export const showAudit = async (file: string, options: AuditShowOptions): Promise<ExitCode> => {
   const terminal = createTerminal();
-  const err = createTerminal(process.stderr);
+  const err = createTerminal(io().stderr);
   let invalid = 0;
   const onInvalidLine = (where: string, line: number) => {
     if (invalid++ < 10) err.write(`harness audit: ${oneLine(where, 1000)}:${line} is not an entry\n`);

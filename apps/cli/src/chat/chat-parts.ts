@@ -2,6 +2,7 @@ import type { ReplyFacts, ReplyTexts } from "@harnesskit/chat-harness";
 import { createModel, ModelError } from "@harnesskit/models";
 import type { LanguageModel } from "ai";
 import { unavailableError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { checkedModel, languageModelHint } from "../serve/models.ts";
 
 /** How long a conversation stays taken when its process died, in milliseconds. */
@@ -34,7 +35,7 @@ export const operatorReplies: ReplyTexts = {
 export const openModel = async (spec: string): Promise<LanguageModel> => {
   try {
     return await createModel(checkedModel(spec), {
-      env: process.env,
+      env: io().env,
       languageModelHint: languageModelHint("chat", ""),
     });
   } catch (cause) {

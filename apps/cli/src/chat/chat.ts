@@ -8,17 +8,21 @@ import { ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
 import { followQuestions } from "../hub/follow-questions.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
+import { io } from "../io.ts";
 import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
+import { askUser } from "../terminal/asker.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
+import { useInHub } from "../timeline/judgements.ts";
+import { View } from "../timeline/view.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
+import { ChatEvents } from "./chat-events.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-parts.ts";
-import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
@@ -31,11 +35,17 @@ export interface ChatOptions extends HubOptions {
   readonly agents?: readonly string[];
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[];
 }
 
 const system =
   "You talk with a user in a terminal. Your tools work in the user's directory. What writes or executes is shown to the " +
   "user first and runs only when it is approved; a call that was rejected was not run.";
+
+/** Said where no hub judges: a conversation has no policy of its own. */
+const noPolicyNote =
+  "no hub judges, so no policy is in force: only you are asked, before what writes or executes (harness hub starts one)";
 
 const newSessionId = (): string => randomId("chat").slice(0, "chat_".length + 8);
 
@@ -46,14 +56,15 @@ const storedHistory = async (store: GraphStore, sessionId: string): Promise<read
 
 const resumeCommand = (
   sessionId: string,
-  { store, hub, agents = [], installedAgents = true }: ChatOptions,
+  { store, hub, agents = [], installedAgents = true, passEnv = [] }: ChatOptions,
   workspace: string,
 ): string => {
-  const where = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
+  const where = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
   const kept = store === undefined ? "" : ` --store ${shellWord(store)}`;
   const judge = hub === undefined ? "" : hub === false ? " --no-hub" : ` --hub ${shellWord(hub)}`;
   const used = agents.map((agent) => ` --agents ${shellWord(agent)}`).join("");
-  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${judge}${used}${installedAgents ? "" : " --no-installed-agents"}`;
+  const passed = passEnv.length === 0 ? "" : ` --pass-env ${passEnv.join(",")}`;
+  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${judge}${used}${passed}${installedAgents ? "" : " --no-installed-agents"}`;
 };
 
 /** `harness chat`: a conversation at the terminal, or with the lines of standard input. */
@@ -64,11 +75,11 @@ export const chat = async (
   const sessionId = options.session ?? newSessionId();
   const workspace = await workspaceDirectory(options.cwd);
   const model = await openModel(options.model);
-  const { agents, installedAgents, hub } = options;
-  const note = (line: string) => void process.stderr.write(`harness chat: ${line}\n`);
+  const { agents, installedAgents, passEnv, hub } = options;
+  const note = (line: string) => void io().stderr.write(`harness chat: ${line}\n`);
   const judge = await openHubJudge({
     ...{ command: "chat", hub, workspace, version, note },
-    onBlocked: (call, id) => view.blocks(call, id),
+    onBlocked: (call, id) => events.blocks(call, id),
   });
   const core = await openAgentCore({
     command: "chat",
@@ -76,13 +87,16 @@ export const chat = async (
     models: [options.model],
     agents,
     installedAgents,
+    passEnv,
   });
   const location = conversationsIn(options, workspace);
   const opened = await openConversations(location, "harness chat");
   const { graph: store } = opened;
   const terminal = createTerminal();
-  const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
-  const view = new ChatView(terminal, spinner, await proseFor(terminal));
+  const spinner = canSpin(io().stdout) ? new Spinner() : undefined;
+  const openProse = await proseFor(terminal);
+  const view = new View({ terminal, spinner, openProse, showDone: false, policyUse: useInHub });
+  const events = new ChatEvents((event) => view.show(event));
   const waiting = new WaitingCalls(workspace, terminal.style);
   const graph = createChatGraph({
     model,
@@ -93,7 +107,7 @@ export const chat = async (
     },
     toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
-    ...contextOf(process.env),
+    ...contextOf(io().env),
   });
   const harness = createChatHarness({
     graph,
@@ -104,14 +118,22 @@ export const chat = async (
     onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
   });
   const history = () => storedHistory(store, sessionId);
-  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const ask = async (signal: AbortSignal, shown: readonly string[]) => {
+  const isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
+  const ask = (signal: AbortSignal, shown: readonly string[]) => {
     lines.releaseKeyboard();
-    const { askAnswer } = await import("../terminal/ask-answer.ts");
-    return askAnswer(signal, true, () => {}, { lines: shown, show: (part) => view.lines(part) });
+    const question = { lines: shown, takesReason: true, canWait: true };
+    return askUser(question, signal, { show: (part) => view.lines(part) });
   };
   const conversation = new Conversation({
-    ...{ sessionId, harness: judge?.conversations(harness) ?? harness, view, waiting, history },
+    ...{
+      sessionId,
+      harness: judge?.conversations(harness) ?? harness,
+      view,
+      events,
+      spinner,
+      waiting,
+      history,
+    },
     isNamed: options.session !== undefined,
     ask: isTerminal ? ask : undefined,
   });
@@ -121,7 +143,6 @@ export const chat = async (
     command: "harness chat",
     version,
     view,
-    style: terminal.style,
     spinner,
     asks: () => isTerminal && !lines.isReading,
     beforeAsk: () => lines.releaseKeyboard(),
@@ -132,6 +153,7 @@ export const chat = async (
     view.note(
       `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
     );
+    if (judge === undefined) view.note(noPolicyNote);
     void core.start();
     await conversation.open();
     await lines.follow(() => questions?.answered());
@@ -148,7 +170,7 @@ export const chat = async (
   }
 };
 
-const reportPending = async (conversation: Conversation, view: ChatView, again: string): Promise<boolean> => {
+const reportPending = async (conversation: Conversation, view: View, again: string): Promise<boolean> => {
   const { own, others } = await conversation.pendingCounts();
   if (own > 0)
     view.warn(own === 1 ? "1 call waits for your approval." : `${own} calls wait for your approval.`);

@@ -3,23 +3,28 @@ import { type ChatEvent, failureOfText, toApprovalPayload } from "@harnesskit/ch
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import type { ChatConversations } from "@harnesskit/shell-engine-chat";
 import { ExitCode } from "../cli-error.ts";
-import type { Answer } from "../terminal/ask-answer.ts";
+import type { Answer } from "../terminal/asker.ts";
 import type { AnswerCommand, LineActions } from "../terminal/line-conversation.ts";
+import { modelLabel, type Spinner } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
-import type { ChatView } from "./chat-view.ts";
+import type { View } from "../timeline/view.ts";
+import type { ChatEvents } from "./chat-events.ts";
 import { answersText, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
 
 export interface ConversationOptions {
   readonly sessionId: string;
   readonly harness: ChatConversations;
-  readonly view: ChatView;
+  readonly view: View;
+  readonly events: ChatEvents;
+  /** Shows that the model works. */
+  readonly spinner: Spinner | undefined;
   readonly waiting: WaitingCalls;
   readonly history: () => Promise<readonly ChatMessage[]>;
   /** The user gave the id: it is said where it is new. */
   readonly isNamed: boolean;
   /** Shows what waits and asks about it; undefined where the answer comes as a line. */
-  readonly ask?: ((signal: AbortSignal, lines: readonly string[]) => Promise<Answer | undefined>) | undefined;
+  readonly ask?: ((signal: AbortSignal, lines: readonly string[]) => Promise<Answer>) | undefined;
 }
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
@@ -41,11 +46,16 @@ export class Conversation implements LineActions {
   }
 
   observe(event: ChatEvent): void {
-    if (event.sessionId !== this.#options.sessionId) return;
+    const { sessionId, events, view } = this.#options;
+    if (event.sessionId !== sessionId) return;
     this.#shown.add(event.invocationId);
-    this.#options.view.progress(event);
+    events.progress(event);
     const failure = event.type === "result" ? failureOfText(event.content) : undefined;
     if (failure !== undefined) this.#refused.add(conversationEnd(failure));
+    if (event.type === "model_failed" && event.isRetried)
+      view.warn(`${oneLine(event.reason, 1_000)}; it is asked again`);
+    if (event.type === "model_ended" && event.reason === "length")
+      view.warn("(the answer was cut at the model's limit)");
   }
 
   cancel(): boolean {
@@ -64,18 +74,38 @@ export class Conversation implements LineActions {
     if (before.suspended.some((turn) => turn.is_signal_accepted)) {
       view.note("An answer that was given before is carried out …");
     }
-    view.begin();
+    this.#begin();
     await harness.recover();
-    view.rest();
+    this.#rest();
     view.breakLine();
     for (const { invocation_id: id, turn } of (await harness.pending(sessionId)).undelivered) {
       if (!this.#shown.has(id)) {
         view.note("An earlier turn has ended:");
-        view.showEnded(turn);
+        this.#begin();
+        if (turn.outcome === "completed") this.#options.events.recall(turn.replies);
+        this.#over(turn);
       }
       await harness.acknowledge(id);
     }
     await this.showPending();
+  }
+
+  #begin(): void {
+    const { events, spinner } = this.#options;
+    events.begin();
+    spinner?.work(modelLabel);
+  }
+
+  #rest(): void {
+    this.#options.events.endMessage();
+    this.#options.spinner?.rest();
+  }
+
+  #over(turn: ChatTurnOutcome): void {
+    const { events, view } = this.#options;
+    this.#rest();
+    if (turn.outcome === "completed" && !events.hasSpoken) view.note("(no answer)");
+    events.end(turn);
   }
 
   async showPending(): Promise<number> {
@@ -118,7 +148,7 @@ export class Conversation implements LineActions {
       return;
     }
     if (signal.outcome === "errored") {
-      view.ended(signal);
+      this.#over(signal);
       await this.showPending();
       return;
     }
@@ -158,7 +188,7 @@ export class Conversation implements LineActions {
     const { view } = this.#options;
     const running = new AbortController();
     this.#running = running;
-    view.begin();
+    this.#begin();
     try {
       return await turn(running.signal);
     } catch (error) {
@@ -169,14 +199,14 @@ export class Conversation implements LineActions {
       return undefined;
     } finally {
       this.#running = undefined;
-      view.rest();
+      this.#rest();
     }
   }
 
   async #ended(turn: ChatTurnOutcome): Promise<void> {
     const { view, waiting } = this.#options;
     if (turn.outcome === "errored") this.#failure = errorExitCode(turn.error_category);
-    view.ended(turn);
+    this.#over(turn);
     if (turn.outcome !== "suspended") return;
     const { lines, call } = await waiting.add(turn);
     if (call === undefined) view.lines(lines);
@@ -194,11 +224,8 @@ export class Conversation implements LineActions {
     const reply = await ask(asking.signal, lines).finally(() => {
       this.#running = undefined;
     });
-    if (reply === undefined) view.note(answersText(call.id));
-    else if (reply === "approved") await this.answer({ kind: "approve", id: call.id });
-    else {
-      const reason = reply === "refused" ? undefined : reply.reason;
-      await this.answer({ kind: "reject", id: call.id, reason });
-    }
+    if (typeof reply !== "object") view.note(answersText(call.id));
+    else if (reply.decision === "approve") await this.answer({ kind: "approve", id: call.id });
+    else await this.answer({ kind: "reject", id: call.id, reason: reply.reason });
   }
 }

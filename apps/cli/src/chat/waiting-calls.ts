@@ -78,7 +78,7 @@ export class WaitingCalls {
       return { lines: [what, `  /approve ${oneLine(id, 80)} lets the turn go on`] };
     }
     const asked = { tool, input, preview, reason: problem };
-    return { lines: await askedCallLines(asked, this.#directory, this.#style), call };
+    return { lines: await askedCallLines(asked, { directory: this.#directory }, this.#style), call };
   }
 
   #shortId(invocationId: string): string {

@@ -7,6 +7,7 @@ import {
   installedAgentsOption,
   loads,
   modelForms,
+  passEnvOption,
   sessionOption,
 } from "./options.ts";
 import { storeOption } from "./store.ts";
@@ -15,11 +16,12 @@ import { storeOption } from "./store.ts";
 export const addChat = (program: Command, context: CommandContext): void => {
   addHubOptions(program.command("chat"))
     .description("talk with a model that has tools; it asks before it writes files or runs commands")
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .addOption(sessionOption("continue this conversation; its pending approvals are shown"))
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
+    .addOption(passEnvOption())
     .addOption(storeOption("where conversations are kept (default: .harness/chat.sqlite in --cwd)"))
     .addHelpText(
       "after",

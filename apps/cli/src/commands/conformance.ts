@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ExitCode } from "../cli-error.ts";
+import { io } from "../io.ts";
 import type { CommandContext } from "./options.ts";
 
 /** `harness conformance`, which hands its arguments to `@harnesskit/conformance`. */
@@ -15,15 +16,15 @@ export const addConformance = (program: Command, { onExit }: CommandContext): vo
       const { runConformance } = await import("@harnesskit/conformance");
       const interruption = new AbortController();
       const interrupt = (): void => interruption.abort();
-      for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, interrupt);
+      for (const signal of ["SIGINT", "SIGTERM"] as const) io().signals.on(signal, interrupt);
       const code: ExitCode = await runConformance(args, {
-        stdout: (text) => void process.stdout.write(text),
-        stderr: (text) => void process.stderr.write(text),
-        isTerminal: process.stderr.isTTY === true,
+        stdout: (text) => void io().stdout.write(text),
+        stderr: (text) => void io().stderr.write(text),
+        isTerminal: io().stderr.isTTY === true,
         signal: interruption.signal,
         command: "harness conformance",
       });
-      for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupt);
+      for (const signal of ["SIGINT", "SIGTERM"] as const) io().signals.off(signal, interrupt);
       onExit(code);
     });
 };

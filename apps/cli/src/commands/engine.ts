@@ -7,6 +7,7 @@ import {
   installedAgentsOption,
   loads,
   modelForms,
+  passEnvOption,
   portNumber,
   severalTimes,
 } from "./options.ts";
@@ -18,7 +19,7 @@ export const addEngine = (program: Command, context: CommandContext): void => {
     .description(
       "serve OpenHarness to shells on this machine: one conversation each, with tools and approvals",
     )
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .option("--port <n>", "the port of 127.0.0.1 (default: a free one)", portNumber("--port"))
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
     .addOption(
@@ -35,6 +36,7 @@ export const addEngine = (program: Command, context: CommandContext): void => {
     )
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
+    .addOption(passEnvOption())
     .addOption(storeOption("where conversations are kept (default: .harness/chat.sqlite in --cwd)"))
     .option("--open", "serve a page that talks with this engine, and open it in your browser")
     .option("--quiet", "no line for each request")

@@ -7,13 +7,13 @@ const agentOption = (): Option =>
     severalTimes,
   );
 
-const scopeOptions = (command: Command, context: CommandContext): Command =>
+const scopeOptions = (command: Command): Command =>
   command
     .addOption(
       new Option("--user", "the settings of this user, for all projects (default)").conflicts("project"),
     )
     .option("--project", "the settings of the project in --cwd, which its other users get too")
-    .addOption(cwdOption(context));
+    .addOption(cwdOption());
 
 /** `harness guard` with `init`, `status`, `remove`, `doctor`, `hook`, and the proxies. */
 export const addGuard = (program: Command, context: CommandContext): void => {
@@ -26,7 +26,6 @@ export const addGuard = (program: Command, context: CommandContext): void => {
     guard
       .command("init")
       .description("find the coding agents, show what would be written into their settings, and write it"),
-    context,
   )
     .addOption(agentOption())
     .addOption(
@@ -65,7 +64,6 @@ used, or there is no terminal to ask at and no --yes, 3 you said no.`,
     guard
       .command("status")
       .description("the coding agents of this machine, and whether their hooks are in place"),
-    context,
   )
     .option("--json", "one JSON document")
     .addHelpText(
@@ -83,7 +81,6 @@ Exit codes: 0 every agent that was found is guarded, 1 one is not.`,
     guard
       .command("remove")
       .description("take the hooks out of the settings again, after showing the changes"),
-    context,
   )
     .addOption(agentOption())
     .option("--dry-run", "only show the changes")

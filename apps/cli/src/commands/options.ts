@@ -1,11 +1,10 @@
 import { displayText } from "@harnesskit/wire";
 import { type Command, Option } from "commander";
 import { type ExitCode, usageError } from "../cli-error.ts";
-import type { Io } from "../io.ts";
+import { io } from "../io.ts";
 
 /** What every command is given. */
 export interface CommandContext {
-  readonly io: Io;
   readonly binPath: string;
   readonly version: string;
   readonly onExit: (code: ExitCode) => void;
@@ -39,8 +38,8 @@ export const whenBusy = ["reject", "queue", "interrupt"];
 /** The coding agents of other vendors, by the ids of `@harnesskit/agent-hooks`, which help texts must not load. */
 export const agentIds = ["claude-code", "codex", "gemini-cli", "cursor", "copilot-cli", "opencode"];
 
-export const cwdOption = ({ io }: CommandContext): Option =>
-  new Option("--cwd <dir>", "the directory to work in").default(io.cwd(), "here");
+export const cwdOption = (): Option =>
+  new Option("--cwd <dir>", "the directory to work in").default(io().cwd(), "here");
 
 /** Collects the values of an option that can be given several times. */
 export const severalTimes = (value: string, before: readonly string[] = []): string[] => [...before, value];
@@ -80,6 +79,19 @@ export const agentsOption = (): Option =>
 /** Leaves out what `harness agents` has enabled. */
 export const installedAgentsOption = (): Option =>
   new Option("--no-installed-agents", "without the agents that are installed and enabled (harness agents)");
+
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Variables of this environment that commands see. */
+export const passEnvOption = (): Option =>
+  new Option(
+    "--pass-env <names>",
+    "environment variables that commands see beside PATH, HOME and a few others, separated by commas, such as SSH_AUTH_SOCK,HTTPS_PROXY; each question about a command names them",
+  ).argParser((text) => {
+    const names = [...new Set(text.split(",").map((name) => name.trim()))];
+    if (names.every((name) => variableName.test(name))) return names;
+    throw invalidValue("--pass-env", text, "names of environment variables, separated by commas");
+  });
 
 export const maxSessionIdLength = 200;
 

@@ -8,6 +8,7 @@ import {
   installedAgentsOption,
   loads,
   modelForms,
+  passEnvOption,
   retryOption,
   severalTimes,
 } from "./options.ts";
@@ -20,11 +21,12 @@ export const addRun = (program: Command, context: CommandContext): void => {
       "[prompt]",
       "what to do; - or no prompt: read from standard input; with --thread and no prompt: answer its pending approvals",
     )
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .option("--model <spec>", `${modelForms} (default: offline)`)
     .option("--agent <name>", "code, which may change things, or ask, which only reads (default: code)")
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
+    .addOption(passEnvOption())
     .addOption(
       new Option(
         "--approve <how>",
@@ -51,6 +53,7 @@ export const addRun = (program: Command, context: CommandContext): void => {
         "cwd",
         "agents",
         "installedAgents",
+        "passEnv",
         "policy",
         "hub",
         "ahp",

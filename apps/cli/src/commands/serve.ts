@@ -7,6 +7,7 @@ import {
   cwdOption,
   installedAgentsOption,
   modelForms,
+  passEnvOption,
   severalTimes,
   whenBusy,
 } from "./options.ts";
@@ -17,10 +18,11 @@ export const addServe = (program: Command, context: CommandContext): void => {
   const { version, onExit } = context;
   addPolicyOptions(program.command("serve"))
     .description("serve the thread protocol on standard input and output")
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .option("--model <spec>", `the model of a turn that names none: ${modelForms}`, "offline")
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
+    .addOption(passEnvOption())
     .option(
       "--listen <endpoint>",
       "also serve on a Unix socket, unix:PATH; can be given several times",

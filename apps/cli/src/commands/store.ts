@@ -15,9 +15,9 @@ export const databaseOption = (what: string): Option =>
     `${what}: postgres://USER@HOST/DATABASE, or postgres: for the URL in $HARNESS_STORE, which may hold a password`,
   );
 
-const addOptions = (command: Command, context: CommandContext): Command =>
+const addOptions = (command: Command): Command =>
   command
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .addOption(storeOption("the store (default: .harness/chat.sqlite in --cwd)"))
     .option("--json", "one JSON document");
 
@@ -31,22 +31,22 @@ export const addStore = (program: Command, context: CommandContext): void => {
       "\nExample:\n  HARNESS_STORE=postgres://me:secret@db/agents harness store check --store postgres:",
     );
 
-  addOptions(store.command("migrate"), context)
+  addOptions(store.command("migrate"))
     .description("bring the store to the version of this program; safe beside running programs")
     .addHelpText("after", "\nExample:\n  harness store migrate --store postgres:")
     .action(loads(context, async () => (await import("../store/maintain.ts")).migrateStore));
 
-  addOptions(store.command("check"), context)
+  addOptions(store.command("check"))
     .description("whether this program can use the store; exit code 1 if it must be migrated")
     .addHelpText("after", "\nExample:\n  harness store check --store postgres: --json")
     .action(loads(context, async () => (await import("../store/maintain.ts")).checkStore));
 
-  addOptions(store.command("stats"), context)
+  addOptions(store.command("stats"))
     .description("how much the store holds and what waits in it")
     .addHelpText("after", "\nExample:\n  harness store stats --store postgres: --json")
     .action(loads(context, async () => (await import("../store/maintain.ts")).showStoreStats));
 
-  addOptions(store.command("prune"), context)
+  addOptions(store.command("prune"))
     .description("remove old conversations that nothing waits in, and what no program needs any more")
     .option(
       "--older-than <age>",

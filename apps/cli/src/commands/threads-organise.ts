@@ -17,7 +17,7 @@ export const addOrganising = (threads: Command, context: CommandContext): void =
     threads
       .command(name)
       .argument(...argument)
-      .addOption(cwdOption(context))
+      .addOption(cwdOption())
       .addOption(attachOption());
   const ofThread = (name: string) => placed(name, "<id>", "the thread's id");
 

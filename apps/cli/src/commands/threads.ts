@@ -11,12 +11,12 @@ export const addThreads = (program: Command, context: CommandContext): void => {
     .description("read, search, organise and remove the threads that are kept in .harness")
     .addHelpText("after", "\nExample:\n  harness threads list");
   const ofThread = (name: string) =>
-    threads.command(name).argument("<id>", "the thread's id").addOption(cwdOption(context));
+    threads.command(name).argument("<id>", "the thread's id").addOption(cwdOption());
 
   threads
     .command("list", { isDefault: true })
     .description("the threads, the one used last first; also without the word list")
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .option("--archived", "those in the archive instead")
     .option("--json", "one JSON document")
     .allowExcessArguments()
@@ -45,7 +45,7 @@ export const addThreads = (program: Command, context: CommandContext): void => {
   threads
     .command("prune")
     .description("remove threads that have not been used for a while; threads in use are left alone")
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .requiredOption("--older-than <age>", "last used longer ago than this: 30d, 12h or 90m")
     .option("--keep <n>", "never remove the n that were used last", wholeNumber("--keep"))
     .option("--dry-run", "show what would be removed, and remove nothing")
@@ -64,7 +64,7 @@ export const addGrants = (program: Command, context: CommandContext): void => {
   grants
     .command("list")
     .description("what is allowed without asking, the last one first")
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness grants list --json")
     .action(loads(context, async () => (await import("../threads/threads.ts")).listGrants));
@@ -73,7 +73,7 @@ export const addGrants = (program: Command, context: CommandContext): void => {
     .command("revoke")
     .description("revoke one: from then on you are asked again")
     .argument("<id>", "the grant's id")
-    .addOption(cwdOption(context))
+    .addOption(cwdOption())
     .addHelpText("after", "\nExample:\n  harness grants revoke grant_0123456789abcdef0123456789abcdef")
     .action(loads(context, async () => (await import("../threads/threads.ts")).revokeGrant));
 };

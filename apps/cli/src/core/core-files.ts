@@ -1,16 +1,17 @@
 import { userInfo } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { isRfc3339 } from "@harnesskit/protocol/envelope";
 import { type Caller, CallerSchema } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { isoTime } from "@harnesskit/wire/time";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { fromHere, io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 
 /** The file of the grants or directives: the one that was named, or that of this user. */
 export const coreFile = (name: "grants" | "directives", named?: string): string =>
-  named === undefined ? join(stateDirectory("core"), `${name}.json`) : resolve(named);
+  named === undefined ? join(stateDirectory("core"), `${name}.json`) : fromHere(named);
 
 /** Who gives a command, for the record. */
 export const thisUser = (): string => {
@@ -38,7 +39,7 @@ const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000,
 export const toUntil = (option: string, text: string): string => {
   const [, count = "", unit = ""] = /^(\d{1,5})([dhm])$/.exec(text) ?? [];
   const unitMs = unitsMs[unit];
-  const now = Date.now();
+  const now = io().clock.now();
   const time =
     unitMs === undefined ? (isRfc3339(text) ? Date.parse(text) : Number.NaN) : now + Number(count) * unitMs;
   if (time > now) return isoTime(time);

@@ -11,6 +11,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, isDebugging, logFailure, unavailableError, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
+import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -45,7 +46,7 @@ export const core = (
   withCleanup(async (defer) => {
     const input = readCallInput(options);
     const out = createTerminal();
-    const err = createTerminal(process.stderr);
+    const err = createTerminal(io().stderr);
     const stop = new AbortController();
     const { signal } = stop;
     const log = await openCoreAuditLog(options.audit);
@@ -94,6 +95,7 @@ const start = (
     audit,
     coreVersion: version,
     operatorCommand: "harness core",
+    environment: io().env,
     onError: ({ code, message }, { agentId }) =>
       err.write(`harness core: ${oneLine(agentId)}: ${code}: ${oneLine(message, 1000)}\n`),
     grants: createFileGrants({ path: coreFile("grants", options.grants) }),

@@ -8,6 +8,7 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { isObject } from "@harnesskit/wire/json";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { coreFile, thisUser, toUntil, withFile } from "./core-files.ts";
@@ -32,7 +33,7 @@ export interface DirectiveIssueOptions extends DirectiveChangeOptions {
 const directiveState = ({ until, uses, max_uses, revoked_at, revoked_by = "unknown" }: Directive): string => {
   if (revoked_at !== undefined) return `revoked ${revoked_at} by ${oneLine(revoked_by, 100)}`;
   if (uses >= max_uses) return "spent";
-  return Date.parse(until) > Date.now() ? `until ${until}` : `expired ${until}`;
+  return Date.parse(until) > io().clock.now() ? `until ${until}` : `expired ${until}`;
 };
 
 const directiveLine = (directive: Directive): string => {

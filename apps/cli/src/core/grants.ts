@@ -3,6 +3,7 @@ import { addGrants, type CoreGrant, createFileGrants, removeGrants } from "@harn
 import type { Caller } from "@harnesskit/protocol/runtime";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { coreFile, thisUser, toParty, toUntil, withFile } from "./core-files.ts";
@@ -100,7 +101,7 @@ export const revoke = async (
   const removed = await withFile(() => removeGrants(store, isMeant, tools));
   await record("grant.revoked", removed, options);
   if (removed.length > 0 || options.json) show("revoked", removed, options);
-  else createTerminal(process.stderr).write("harness core: there is no such grant\n");
+  else createTerminal(io().stderr).write("harness core: there is no such grant\n");
   return removed.length > 0 ? ExitCode.done : ExitCode.failed;
 };
 

@@ -1,6 +1,7 @@
 import { readEnabledAgents } from "../agents/enabled-agents.ts";
 import { ExitCode } from "../cli-error.ts";
 import { unknownToolLines } from "../guard/unknown-tools.ts";
+import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { harnessDirectory, resolveWorkspace } from "../workspace-directory.ts";
@@ -37,7 +38,7 @@ export const doctor = async ({
     ...(await checkAgents()),
     ...(await checkHookedTools()),
     await checkRipgrep(async () => (await import("@harnesskit/workspace-agent")).findRipgrep()),
-    checkKeys(process.env),
+    checkKeys(io().env),
   ];
   const problems = findings.filter(({ status }) => status === "problem").length;
   const terminal = createTerminal();

@@ -10,11 +10,12 @@ import {
   systemErrorCode,
   UnsafeFileError,
 } from "@harnesskit/node-kit";
-import { type Event, ThreadSchema } from "@harnesskit/protocol/threads";
+import { ThreadSchema } from "@harnesskit/protocol/threads";
 import { ThreadStoreError } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { shellWord } from "@harnesskit/wire";
 import { oneLine } from "../terminal/text.ts";
+import { type LastTurn, lastTurnOf } from "../threads/last-turn.ts";
 import { type Finding, note, ok, problem } from "./checks.ts";
 
 type Holder = "held" | "dead" | "free";
@@ -87,13 +88,13 @@ const checkThread = async (harness: string, root: string, name: string): Promise
     findings.push(problem("log", `${shown}: the last line of its log is torn`, repair));
   }
   findings.push(...(await checkMeta(harness, name)));
-  let state: Awaited<ReturnType<typeof lastTurn>>;
+  let state: LastTurn["state"] | undefined;
   try {
-    state = await lastTurn(harness, name);
+    state = (await lastTurnOf(harness, name))?.state;
   } catch (error) {
     return [...findings, damaged(shown, error)];
   }
-  if (state !== undefined) {
+  if (state === "waits" || state === "interrupted") {
     const what = state === "waits" ? "waits for an answer to an approval" : "was interrupted";
     const fix =
       state === "waits"
@@ -179,24 +180,4 @@ const isTorn = async (path: string): Promise<boolean> => {
   } finally {
     await file.close();
   }
-};
-
-const lastTurn = async (harness: string, name: string): Promise<"waits" | "interrupted" | undefined> => {
-  const store = createFileThreadStore({ root: harness });
-  if (!(await store.get(name).catch(() => undefined))) return undefined;
-  let isOpen = false;
-  const waiting = new Set<string>();
-  for await (const event of store.events(name)) {
-    isOpen = standing(event, isOpen);
-    if (event.type === "approval.requested") waiting.add(event.data.itemId);
-    if (event.type === "item.completed") waiting.delete(event.data.itemId);
-    if (!isOpen) waiting.clear();
-  }
-  if (!isOpen) return undefined;
-  return waiting.size > 0 ? "waits" : "interrupted";
-};
-
-const standing = ({ type }: Event, isOpen: boolean): boolean => {
-  if (type === "turn.started") return true;
-  return type === "turn.completed" || type === "turn.error" ? false : isOpen;
 };

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isAlive, makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
+import { io } from "../io.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 
 /** Where an engine can be reached. The token itself is not in it. */
@@ -46,7 +47,7 @@ export interface RunningEngine {
 
 /** Where `harness engine` is reached; undefined if none runs. */
 export const findRunningEngine = async (
-  env: NodeJS.ProcessEnv = process.env,
+  env: NodeJS.ProcessEnv = io().env,
 ): Promise<RunningEngine | undefined> => {
   try {
     const text = (await readOwnFile(engineNoticeFile(env), { maxBytes: maxNoticeBytes })).toString();

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { allowAnyone, readBody } from "@harnesskit/transport-http";
 import { createHttpServer, type FallbackHandler } from "@harnesskit/transport-http/node";
 import { unavailableError } from "../cli-error.ts";
+import { io } from "../io.ts";
 
 /** The engine that the page talks with. */
 export interface PageEngine {
@@ -98,7 +99,7 @@ export const openEnginePage = async (onError: (error: unknown) => void): Promise
         given === undefined ||
         ticket === undefined ||
         !isSame(given, ticket.text) ||
-        Date.now() > ticket.untilMs
+        io().clock.now() > ticket.untilMs
       ) {
         return new Response("This link was used before, or is too old.\n", { status: 401, headers });
       }
@@ -122,7 +123,7 @@ export const openEnginePage = async (onError: (error: unknown) => void): Promise
     origin,
     link(shown) {
       engine = shown;
-      ticket = { text: randomBytes(32).toString("base64url"), untilMs: Date.now() + ticketMs };
+      ticket = { text: randomBytes(32).toString("base64url"), untilMs: io().clock.now() + ticketMs };
       return `${origin}/#ticket=${ticket.text}`;
     },
     close: () => server.close(),

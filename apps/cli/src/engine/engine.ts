@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { type ApprovalRequest, createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import { type AttachmentRef, ShellCapability } from "@harnesskit/protocol/openharness";
@@ -18,6 +17,7 @@ import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judg
 import { browserText, openBrowser } from "../hub/open-browser.ts";
 import { riskOfCall } from "../hub/risk.ts";
 import { onStopSignals } from "../interruption.ts";
+import { fromHere, io } from "../io.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
@@ -32,11 +32,11 @@ import { openEnginePage } from "./engine-page.ts";
 
 const effects = new Map(workspaceTools.map((tool) => [tool.name, tool.effects] as const));
 
-/** How a shell asks for a call of a workspace tool: with its directory, and as dangerous where it executes. */
+/** How a shell asks for a call of a workspace tool: with its directory, and with the risk that `harness run` shows. */
 const describeCall =
   (directory: string) =>
   ({ tool, input, problem, preview }: ApprovalRequest): ApprovalLook => {
-    const { reasons } = riskOfCall(tool, input, directory);
+    const { level, reasons } = riskOfCall(tool, input, directory);
     const why = reasons.length === 0 ? "" : ` What it does: ${reasons.join("; ")}.`;
     const isExecuting = effects.get(tool) !== "write";
     const again = problem === undefined ? "" : `It is asked again: ${problem}. `;
@@ -45,7 +45,7 @@ const describeCall =
     const about = effects.has(tool) || preview === undefined ? "" : `${preview}\n\n`;
     return {
       message: `${about}${again}It works in ${directory}, and ${what}.${why}`,
-      riskTier: isExecuting ? "dangerous" : "caution",
+      riskTier: level === "low" || level === "medium" ? "caution" : "dangerous",
     };
   };
 
@@ -99,6 +99,8 @@ export interface EngineOptions extends HubOptions {
   readonly agents?: readonly string[];
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[];
 }
 
 const name = "harness engine";
@@ -145,11 +147,11 @@ export const engine = (
     const access = await accessOf(options);
     const model = await openModel(options.model);
     const location = conversationsIn(options, workspace);
-    const log = createLiveLog(process.stderr, name);
+    const log = createLiveLog(io().stderr, name);
     const tell = (what: string, cause: unknown) => log.say(describeFailure(what, cause));
     const stopped = createDeferred<void>();
     defer(onStopSignals(() => stopped.resolve()));
-    const { agents, installedAgents, hub } = options;
+    const { agents, installedAgents, passEnv, hub } = options;
     const note = (line: string) => log.say(line);
     const judge = await openHubJudge({
       ...{ command: "engine", hub, workspace, version, note },
@@ -164,6 +166,7 @@ export const engine = (
       models: [options.model],
       agents,
       installedAgents,
+      passEnv,
     });
     defer(() => core.close());
     const { graph: store, continuations, close } = await openConversations(location, name);
@@ -181,7 +184,7 @@ export const engine = (
           if (event.type === "model_failed") note(`the model failed: ${oneLine(event.reason, 1_000)}`);
           return streamTurn(event);
         },
-        ...contextOf(process.env),
+        ...contextOf(io().env),
       }),
       store,
       session: { leaseTtlMs },
@@ -221,7 +224,7 @@ export const engine = (
       throw toHttpFailure(error, "--port");
     });
     const url = `${server.url}${path}`;
-    const named = options.tokenFile === undefined ? undefined : resolve(options.tokenFile);
+    const named = options.tokenFile === undefined ? undefined : fromHere(options.tokenFile);
     const tokenFile = server.tokenFile ?? named ?? null;
     log.say(
       tokenFile === null

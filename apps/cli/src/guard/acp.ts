@@ -6,6 +6,7 @@ import {
 } from "@harnesskit/guard/acp";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { type ExitCode, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { readProgramName } from "./program-name.ts";
 import { type ProxyHarnessOptions, runProxy } from "./proxy-judge.ts";
@@ -23,7 +24,7 @@ export const guardAcp = async (
 ): Promise<ExitCode> => {
   const [program, ...args] = command;
   if (program === undefined) throw usageError("Name the agent", "harness guard acp -- COMMAND [ARGUMENTS]");
-  const note = (line: string) => process.stderr.write(`harness guard acp: ${oneLine(line, 1000)}\n`);
+  const note = (line: string) => io().stderr.write(`harness guard acp: ${oneLine(line, 1000)}\n`);
   const name = readProgramName(options.name, command);
   const lines = {
     maxFrameBytes: maxAcpMessageBytes,
@@ -33,7 +34,7 @@ export const guardAcp = async (
   const capabilities = ["pre_action", "post_action", "pre_prompt", "session_start", "session_end"];
   const identity = { framework: "harness-guard-acp", version, agentId: `acp.${name}`, capabilities, note };
   return runProxy(options, identity, async ({ judge, limits, onStop }) => {
-    const inheritEnv = Object.keys(process.env);
+    const inheritEnv = Object.keys(io().env);
     const agent = await createChildTransport({ command: program, args, inheritEnv, ...lines }).connect();
     const editor = createStdioChannel(lines);
     onStop(() => void editor.close());

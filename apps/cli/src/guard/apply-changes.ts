@@ -1,6 +1,7 @@
 import { applyChange, type SettingsChange } from "@harnesskit/guard/settings";
 import { ask } from "../agents/ask.ts";
 import { ExitCode, refusedError, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { changeDiff, changeLines } from "./change-text.ts";
@@ -63,7 +64,7 @@ export const applyChanges = async (
       continue;
     }
     try {
-      const { backup } = await applyChange(each.change, context, Date.now());
+      const { backup } = await applyChange(each.change, context, io().clock.now());
       applied.push({ ...each, isWritten: true, backup });
     } catch (error) {
       const { change: _change, ...rest } = each;

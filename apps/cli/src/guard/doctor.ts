@@ -6,6 +6,7 @@ import { findAgents } from "@harnesskit/guard/settings";
 import { ExitCode } from "../cli-error.ts";
 import type { CommandContext } from "../commands/options.ts";
 import { onStopSignals } from "../interruption.ts";
+import { io } from "../io.ts";
 import { createTerminal, note, type Style } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -78,7 +79,7 @@ export const guardDoctor = (
   { binPath }: CommandContext,
 ): Promise<ExitCode> =>
   withCleanup(async (defer) => {
-    const { places, named } = await guardContext({ ...options, cwd: process.cwd() });
+    const { places, named } = await guardContext({ ...options, cwd: io().cwd() });
     const found = await findAgents(places);
     const agents = named ? found.filter(({ host }) => named.includes(host)) : found.filter(isFound);
     const terminal = createTerminal();
@@ -93,7 +94,7 @@ export const guardDoctor = (
     const program = await realpath(join(dirname(binPath), "guard-hook.cjs"));
     const report = await proveAgents({
       agents,
-      nowMs: Date.now(),
+      nowMs: io().clock.now(),
       hookProgram: [process.execPath, program],
       signal: stop.signal,
       onRow: ({ host }, row) => {

@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { findHost, HookError, type Host } from "@harnesskit/agent-hooks";
 import {
@@ -11,6 +11,7 @@ import {
   type SettingsScope,
 } from "@harnesskit/guard/settings";
 import { usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { resolveWorkspace, stateDirectory } from "../workspace-directory.ts";
 import { hookProgramProblem } from "./hook-answers.ts";
@@ -47,7 +48,7 @@ export const isFound = ({ program, directory }: FoundAgent): boolean =>
 
 /** Throws a usage error for options that cannot be used. */
 export const guardContext = async ({ cwd, project, agent }: GuardCommandOptions): Promise<GuardContext> => ({
-  places: { home: homedir(), env: process.env, project: await resolveWorkspace(cwd) },
+  places: { home: io().home(), env: io().env, project: await resolveWorkspace(cwd) },
   records: createInstallRecords(stateDirectory("guard")),
   scope: project ? "project" : "user",
   named: agent?.map(hostOf),

@@ -11,6 +11,7 @@ import { hubPlace } from "@harnesskit/hub/place";
 import { ExitCode, usageError } from "../cli-error.ts";
 import type { CommandContext } from "../commands/options.ts";
 import { listensAt } from "../hub/find-hub.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { safeJson, wrapText } from "../terminal/text.ts";
 import {
@@ -174,7 +175,7 @@ export const guardInit = async (
   // What an administrator distributes need not be on this machine.
   if (options.managed) return showManaged(hosts, commandFor(options, "user", binPath), options.json);
   if (options.command !== undefined) await checkHookCommand(options.command, context.places.project);
-  if (context.scope === "project" && !(await findProgram(["harness"], process.env)) && !options.json) {
+  if (context.scope === "project" && !(await findProgram(["harness"], io().env)) && !options.json) {
     terminal.write(
       "harness is not in the PATH here: the hooks of the project would fail on this machine.\n\n",
     );
@@ -185,7 +186,7 @@ export const guardInit = async (
   const applied = await applyChanges(planned, context, options);
   if (options.json) terminal.write(appliedJson(applied));
   else {
-    const isHubRunning = await listensAt(options.socket ?? hubPlace().guardSocket);
+    const isHubRunning = await listensAt(options.socket ?? hubPlace({ env: io().env }).guardSocket);
     terminal.write(
       wrapText(
         `${reportText(applied, isHubRunning, await versionSteps(hosts, context))}\n`,

@@ -7,6 +7,7 @@ import { createChildTransport, createStdioChannel } from "@harnesskit/transport-
 import type { Channel } from "@harnesskit/wire";
 import { headersOf } from "../agents/mcp-spec.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { readProgramName } from "./program-name.ts";
@@ -27,7 +28,7 @@ const readUrl = (url: string, header: readonly string[] | undefined) => {
   const names = headersOf(header) ?? {};
   const server = parseMcpServer({ url, headers: names });
   const headers = Object.entries(names).map(([key, variable]) => {
-    const value = process.env[variable];
+    const value = io().env[variable];
     if (value === undefined || value === "") {
       throw usageError(`--header: the variable ${variable} is not set`, "Set it to the header's whole value");
     }
@@ -55,7 +56,7 @@ const openServer = async (
   return createChildTransport({
     command: program,
     args,
-    inheritEnv: Object.keys(process.env),
+    inheritEnv: Object.keys(io().env),
     ...lines,
   }).connect();
 };
@@ -64,7 +65,7 @@ const maxFileBytes = 4096;
 
 /** The inbox in the page of the hub, without a ticket: the client's program sees it. Undefined where the hub has no page. */
 const inboxUrl = async (state: string | undefined): Promise<string | undefined> => {
-  const { serverFile } = hubPlace({ state });
+  const { serverFile } = hubPlace({ state, env: io().env });
   const text = (await readOwnFile(serverFile, { maxBytes: maxFileBytes })).toString("utf8");
   const { url } = JSON.parse(text) as { url?: unknown };
   return typeof url === "string" ? `${url}/#/inbox` : undefined;
@@ -85,7 +86,7 @@ export const guardMcp = async (
   }
   if (header !== undefined && url === undefined) throw usageError("--header is for --url");
   const words = url === undefined ? command : [readUrl(url, header).title];
-  const note = (line: string) => process.stderr.write(`harness guard mcp: ${oneLine(line, 1000)}\n`);
+  const note = (line: string) => io().stderr.write(`harness guard mcp: ${oneLine(line, 1000)}\n`);
   const name = readProgramName(options.name, url === undefined ? command : [new URL(url).hostname]);
   const pins = await openToolPins({ directory: pinsDirectory(), name, place: words });
   const capabilities = ["pre_action", "post_action", "confirmation"];

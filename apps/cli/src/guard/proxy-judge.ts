@@ -5,6 +5,7 @@ import { createUnixTransport } from "@harnesskit/transport-uds";
 import { openAhpEndpoint } from "../ahp/endpoint.ts";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
+import { io } from "../io.ts";
 
 /** The options that choose the harness of a proxy. */
 export interface ProxyHarnessOptions {
@@ -62,7 +63,7 @@ const openProxyHarness = async (
   if (ahp === undefined && (options.ahpTokenFile ?? options.ahpApiKeyFile) !== undefined) {
     throw usageError("--ahp-token-file and --ahp-api-key-file are about the harness of --ahp");
   }
-  const place = hubPlace({ state: hub });
+  const place = hubPlace({ state: hub, env: io().env });
   const opened: { endpoint: HarnessEndpoint; close(): void } =
     ahp === undefined
       ? {

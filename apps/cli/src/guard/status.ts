@@ -13,6 +13,7 @@ import {
 import { hubPlace } from "@harnesskit/hub/place";
 import { ExitCode } from "../cli-error.ts";
 import { listensAt } from "../hub/find-hub.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { readDoctorReport } from "./doctor-report.ts";
@@ -63,7 +64,7 @@ const trustProblem = async (
   { places }: GuardContext,
 ): Promise<readonly string[]> => {
   if (program === undefined || commands.length === 0) return [];
-  const hooks = await readCodexTrust({ program, cwd: places.project, env: process.env });
+  const hooks = await readCodexTrust({ program, cwd: places.project, env: io().env });
   if (!hooks) return ["Codex did not say whether it trusts the hooks: look with /hooks in codex"];
   const ours = hooks.filter(({ command }) => commands.includes(command));
   const idle = ours.filter(({ status, isEnabled }) => !isEnabled || !["trusted", "managed"].includes(status));
@@ -128,7 +129,7 @@ const statusLines = (status: AgentStatus): string[] => {
 /** `harness guard status`. Returns the exit code. */
 export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCode> => {
   const context = await guardContext(options);
-  const socket = hubPlace().guardSocket;
+  const socket = hubPlace({ env: io().env }).guardSocket;
   const report = await readDoctorReport();
   const provedOf = ({ id }: Host) => report?.agents.find((one) => one.agent === id)?.protection;
   const drift = await unknownToolLines();

@@ -1,9 +1,9 @@
 import { lstat, stat } from "node:fs/promises";
 import { connect } from "node:net";
-import { resolve } from "node:path";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
 import { privatePathProblem } from "@harnesskit/node-kit";
 import { unavailableError } from "../cli-error.ts";
+import { fromHere, io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 
 const connectMs = 1000;
@@ -39,7 +39,7 @@ const isOwnPlace = async ({ directory, socket }: HubPlace): Promise<boolean> => 
 
 /** The hub of this user that runs, by its socket; undefined if none does. Rejects with a `CliError` `insecure_directory`. */
 export const findHub = async (state?: string): Promise<HubPlace | undefined> => {
-  const place = hubPlace({ state: state === undefined ? undefined : resolve(state) });
+  const place = hubPlace({ state: state === undefined ? undefined : fromHere(state), env: io().env });
   return (await isOwnPlace(place)) && (await listensAt(place.socket)) ? place : undefined;
 };
 
@@ -47,7 +47,7 @@ export const findHub = async (state?: string): Promise<HubPlace | undefined> => 
 export const requireHub = async (state?: string): Promise<HubPlace> => {
   const found = await findHub(state);
   if (found !== undefined) return found;
-  const { socket } = hubPlace({ state: state === undefined ? undefined : resolve(state) });
+  const { socket } = hubPlace({ state: state === undefined ? undefined : fromHere(state), env: io().env });
   throw unavailableError("hub_unavailable", `no hub runs at ${oneLine(socket, 1000)}`, {
     hint: "Start one in another terminal: harness hub --open",
   });

@@ -1,9 +1,8 @@
 import type { HubPlace } from "@harnesskit/hub/place";
 import { settleWithin } from "@harnesskit/wire/time";
 import { logFailure } from "../cli-error.ts";
-import type { ConversationView } from "../terminal/conversation-view.ts";
 import type { Spinner } from "../terminal/spinner.ts";
-import type { Style } from "../terminal/terminal.ts";
+import type { View } from "../timeline/view.ts";
 import type { HubQuestions } from "./hub-questions.ts";
 
 export interface FollowQuestionsOptions {
@@ -12,8 +11,7 @@ export interface FollowQuestionsOptions {
   readonly session: string;
   readonly command: string;
   readonly version: string;
-  readonly view: ConversationView;
-  readonly style: Style;
+  readonly view: View;
   readonly spinner: Spinner | undefined;
   /** Whether the user can be asked here now. */
   readonly asks: () => boolean;
@@ -32,7 +30,6 @@ export const followQuestions = async ({
   command,
   version,
   view,
-  style,
   spinner,
   asks,
   beforeAsk,
@@ -41,8 +38,8 @@ export const followQuestions = async ({
   if (place === undefined) return undefined;
   const { HubQuestions } = await import("./hub-questions.ts");
   const questions = new HubQuestions({
-    ...{ place, version, style, spinner, command, asks, beforeAsk, onCancel },
-    show: (lines) => view.lines(lines),
+    ...{ place, version, style: view.style, spinner, command, asks, beforeAsk, onCancel },
+    askTerminal: { show: (lines) => view.lines(lines) },
     onError: (error) => logFailure(`${command}: the hub's inbox`, error),
   });
   await settleWithin(questions.follow(session), {

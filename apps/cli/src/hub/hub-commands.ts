@@ -1,5 +1,5 @@
-import { resolve } from "node:path";
 import { shellWord } from "@harnesskit/wire";
+import { fromHere } from "../io.ts";
 import type { HubOptions } from "./hub.ts";
 
 /** A database as a command may show it: without its password. */
@@ -11,7 +11,7 @@ const words = (options: Readonly<Record<string, string | number | undefined>>): 
     .flatMap(([name, value]) => (value === undefined ? [] : [` --${name} ${shellWord(String(value))}`]))
     .join("");
 
-const path = (file: string | undefined) => (file === undefined ? undefined : resolve(file));
+const path = (file: string | undefined) => (file === undefined ? undefined : fromHere(file));
 
 /** The arguments of `harness` that start this hub again with its options, from any directory, and that run an agent under it. */
 export const hubCommands = ({

@@ -3,6 +3,7 @@ import { createHubClient, type HubClient } from "@harnesskit/hub/client";
 import type { HubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { answerOne } from "../inbox/answer-one.ts";
+import type { AskTerminal } from "../terminal/asker.ts";
 import { hubLabel, type Spinner } from "../terminal/spinner.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -19,9 +20,7 @@ export interface HubQuestionsOptions {
   readonly asks: () => boolean;
   /** Takes the keyboard from what reads it, before the user is asked. @default nothing reads it */
   readonly beforeAsk?: (() => void) | undefined;
-  readonly show: (lines: readonly string[]) => void;
-  /** The terminal that shows the choices. @default standard output */
-  readonly output?: NodeJS.WriteStream | undefined;
+  readonly askTerminal: AskTerminal;
   /** Shows that a human is waited for. */
   readonly spinner?: Spinner | undefined;
   /** Called after Ctrl-C at a question. */
@@ -111,14 +110,14 @@ export class HubQuestions {
     if (put === undefined || put.signal.aborted) return;
     put.abort(record);
     if (record.status === "approved") this.#counts.approved++;
-    const { style, show } = this.#options;
+    const { style, askTerminal } = this.#options;
     const by = record.answer === undefined ? "" : ` by ${oneLine(record.answer.by, 100)}`;
     const note = record.answer?.note === undefined ? "" : `: ${oneLine(record.answer.note, 500)}`;
-    show([`  ${style.yellow(`${record.status}${by}${note}`)}`]);
+    askTerminal.show([`  ${style.yellow(`${record.status}${by}${note}`)}`]);
   }
 
   #question(record: ApprovalRecord, client: HubClient): void {
-    const { style, show, asks, spinner } = this.#options;
+    const { style, askTerminal, asks, spinner } = this.#options;
     const put = new AbortController();
     this.#counts.asked++;
     this.#put.set(record.id, put);
@@ -130,7 +129,7 @@ export class HubQuestions {
       this.#asking = this.#asking.then(() => this.#ask(record, lines, client, put));
       return;
     }
-    show(lines);
+    askTerminal.show(lines);
     const resume = spinner?.instead(hubLabel);
     if (resume !== undefined) put.signal.addEventListener("abort", resume, { once: true });
   }
@@ -142,14 +141,14 @@ export class HubQuestions {
     client: HubClient,
     put: AbortController,
   ): Promise<void> {
-    const { show, output, beforeAsk, spinner, onCancel, onError } = this.#options;
+    const { askTerminal, beforeAsk, spinner, onCancel, onError } = this.#options;
     const signal = AbortSignal.any([put.signal, this.#stop.signal]);
     if (signal.aborted) return;
     beforeAsk?.();
     // Nothing moves on the terminal while the user chooses.
     const resume = spinner?.instead();
     try {
-      const outcome = await answerOne(client, record, signal, { lines, show }, output);
+      const outcome = await answerOne(client, record, lines, signal, askTerminal);
       if (outcome !== "interrupted") return;
       put.abort();
       onCancel();

@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { hosts } from "@harnesskit/agent-hooks";
 import { createGuard, createHookHandler, createHookListener } from "@harnesskit/guard";
 import { createHub } from "@harnesskit/hub";
@@ -16,6 +16,7 @@ import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { CliError, describeFailure, ExitCode, unavailableError } from "../cli-error.ts";
 import { protectionLine } from "../guard/doctor-report.ts";
 import { onStopSignals } from "../interruption.ts";
+import { fromHere, io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { hubCommands } from "./hub-commands.ts";
@@ -80,7 +81,10 @@ export const hub = async (
   options: HubOptions,
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
-  const place = hubPlace({ state: options.state === undefined ? undefined : resolve(options.state) });
+  const place = hubPlace({
+    state: options.state === undefined ? undefined : fromHere(options.state),
+    env: io().env,
+  });
   // A second `harness hub --open` shows the page of the first.
   if (options.open && (await openRunningHub(place))) return ExitCode.done;
   return withCleanup((defer) => serve(options, place, version, defer));
@@ -93,7 +97,7 @@ const serve = async (
   defer: (cleanup: () => unknown) => void,
 ): Promise<ExitCode> => {
   const { policy: policyName, port, open, store, keepDays, redact, notify, publicUrl, quiet } = options;
-  const log = createLiveLog(process.stderr, name);
+  const log = createLiveLog(io().stderr, name);
   const onError = (error: unknown) => log.say(describeFailure("a failure", error));
   const stopped = createDeferred<void>();
   defer(onStopSignals(() => stopped.resolve()));

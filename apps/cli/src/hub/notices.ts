@@ -5,12 +5,13 @@ import type { ServedHub } from "@harnesskit/hub/node";
 import { createNotifier, type NotifyConfig, openSentLog, parseNotifyConfig } from "@harnesskit/notify";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode } from "../cli-error.ts";
+import { fromHere } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 
 /** Reads the file of `--notify`. Rejects with a `CliError` `usage`. */
 export const readNotifyFile = async (file: string): Promise<NotifyConfig> => {
   try {
-    return parseNotifyConfig(await readFile(file, "utf8"));
+    return parseNotifyConfig(await readFile(fromHere(file), "utf8"));
   } catch (error) {
     const why = HarnessError.isInstance(error) ? error.message : (error as NodeJS.ErrnoException).code;
     throw new CliError("usage", `--notify ${oneLine(file, 300)}: ${oneLine(String(why), 500)}`, {

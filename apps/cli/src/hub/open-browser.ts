@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { io } from "../io.ts";
 
 const programs: Readonly<Record<string, readonly string[]>> = {
   darwin: ["open"],
@@ -17,7 +18,7 @@ const hasDisplay = (env: NodeJS.ProcessEnv): boolean =>
  * Starts the user's browser with a page. Resolves with false where that cannot be done; whether the page opens is not known. The address is seen by other programs of this
  * machine: it must hold nothing that is valid twice.
  */
-export const openBrowser = (url: string, env: NodeJS.ProcessEnv = process.env): Promise<boolean> => {
+export const openBrowser = (url: string, env: NodeJS.ProcessEnv = io().env): Promise<boolean> => {
   const own = env.BROWSER === undefined || env.BROWSER === "" ? undefined : [env.BROWSER];
   if (own === undefined && !hasDisplay(env)) return Promise.resolve(false);
   const [command = "xdg-open", ...args] = own ?? programs[process.platform] ?? ["xdg-open"];

@@ -2,6 +2,7 @@ import type { HubPlace } from "@harnesskit/hub/place";
 import { readOwnFile } from "@harnesskit/node-kit";
 import { hubPaths, SocketTicketSchema } from "@harnesskit/protocol/hub";
 import { unavailableError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { findHub } from "./find-hub.ts";
 import { browserText, openBrowser } from "./open-browser.ts";
 
@@ -33,7 +34,7 @@ export const openRunningHub = async (place: HubPlace): Promise<boolean> => {
       cause,
     });
   });
-  process.stdout.write(`${link}\n`);
-  if (await openBrowser(link)) process.stderr.write(`harness hub: ${browserText}\n`);
+  io().stdout.write(`${link}\n`);
+  if (await openBrowser(link)) io().stderr.write(`harness hub: ${browserText}\n`);
   return true;
 };

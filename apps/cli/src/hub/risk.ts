@@ -1,9 +1,9 @@
-import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { type ApprovalRisk, isCommandTool, riskWithHidden } from "@harnesskit/approvals";
 import { type CommandVerdict, judgeCommand } from "@harnesskit/command-judge";
 import type { AnyEvent } from "@harnesskit/hub";
 import { isObject } from "@harnesskit/wire/json";
+import { io } from "../io.ts";
 
 const levels: Readonly<Record<CommandVerdict, ApprovalRisk["level"]>> = {
   read: "low",
@@ -44,7 +44,7 @@ const isAbsolutePath = (path: unknown): path is string => typeof path === "strin
 const commandRisk = (command: string, cwd: unknown, given: string): ApprovalRisk => {
   const workspace = [given, cwd].find(isAbsolutePath) ?? someWorkspace;
   const directory = typeof cwd === "string" ? resolve(workspace, cwd) : workspace;
-  const { verdict, reasons, secrets } = judgeCommand(command, { workspace, directory, home: homedir() });
+  const { verdict, reasons, secrets } = judgeCommand(command, { workspace, directory, home: io().home() });
   const isOfWorkspace = reasons.every((each) => each.verdict !== "unknown" || runsOfWorkspace.has(each.code));
   const known = verdict === "unknown" && isOfWorkspace ? "medium" : levels[verdict];
   const level = secrets && known !== "critical" ? "high" : known;

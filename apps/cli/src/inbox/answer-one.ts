@@ -1,10 +1,13 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
 import { type HubClient, HubError } from "@harnesskit/hub/client";
-import { askApproval, type ShownQuestion } from "../terminal/keyboard.ts";
+import { type AlwaysChoice, type AskTerminal, askUser } from "../terminal/asker.ts";
 import { oneLine } from "../terminal/text.ts";
 import { shownWhole } from "../timeline/approval-lines.ts";
 
-type Choice = "approve" | "session" | "agent" | "reject" | "reason";
+const reaches: readonly AlwaysChoice<"session" | "agent">[] = [
+  { reach: "session", label: "Always in this session", hint: "for exactly this" },
+  { reach: "agent", label: "Always for this agent", hint: "for exactly this, in all its sessions" },
+];
 
 /** What a refusal of an answer means, in words. */
 export const describeEnd = (error: HubError): string => {
@@ -22,50 +25,24 @@ export const describeEnd = (error: HubError): string => {
 export const answerOne = async (
   client: HubClient,
   record: ApprovalRecord,
+  lines: readonly string[],
   signal: AbortSignal,
-  shown: ShownQuestion,
-  output: NodeJS.WriteStream = process.stdout,
+  terminal: AskTerminal,
 ): Promise<string | undefined> => {
-  const { isWhole } = presentApproval(record, shownWhole);
-  const always: { value: Choice; label: string; hint: string }[] = isWhole
-    ? [
-        { value: "session", label: "Always in this session", hint: "for exactly this" },
-        { value: "agent", label: "Always for this agent", hint: "for exactly this, in all its sessions" },
-      ]
-    : [];
-  const choice = await askApproval<Choice>(
-    [
-      { value: "approve", label: "Yes, once" },
-      ...always,
-      { value: "reject", label: "No" },
-      { value: "reason", label: "No, and say why" },
-    ],
-    "reject",
-    signal,
-    { shown, output },
-  );
-  if (signal.aborted) return undefined;
-  if (choice === undefined) return "interrupted";
-  const note = choice === "reason" ? await askReason(signal, output) : undefined;
-  if (signal.aborted) return undefined;
+  const always = presentApproval(record, shownWhole).isWhole ? reaches : [];
+  const answer = await askUser({ lines, always, takesReason: true }, signal, terminal);
+  if (typeof answer !== "object") return answer;
   const { id, digest } = record;
+  const { decision } = answer;
   try {
     const answered = await client.call("inbox.answer", {
-      id,
-      digest,
-      decision: choice === "reject" || choice === "reason" ? "reject" : "approve",
-      note: note !== undefined && note !== "" ? note : undefined,
-      always: choice === "session" || choice === "agent" ? { reach: choice } : undefined,
+      ...{ id, digest, decision },
+      note: decision === "reject" ? answer.reason : undefined,
+      always: decision === "approve" && answer.always ? { reach: answer.always } : undefined,
     });
     return answered.record.status;
   } catch (error) {
     if (HubError.isInstance(error)) return oneLine(describeEnd(error), 500);
     throw error;
   }
-};
-
-const askReason = async (signal: AbortSignal, output: NodeJS.WriteStream): Promise<string | undefined> => {
-  const { isCancel, text } = await import("@clack/prompts");
-  const reason = await text({ message: "Why not?", signal, output });
-  return isCancel(reason) ? undefined : reason;
 };

@@ -4,6 +4,7 @@ import { createUnixTransport } from "@harnesskit/transport-uds";
 import { ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { requireHub } from "../hub/find-hub.ts";
 import { Interrupts } from "../interruption.ts";
+import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
@@ -58,7 +59,7 @@ export const inbox = async (
 ): Promise<ExitCode> => {
   checkOptions(options);
   const place = await requireHub(options.state);
-  const interrupts = new Interrupts(() => process.exit(ExitCode.interrupted));
+  const interrupts = new Interrupts(() => io().exit(ExitCode.interrupted));
   interrupts.listen();
   const client = createHubClient({
     transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
@@ -99,7 +100,9 @@ const run = async (client: HubClient, options: InboxOptions, signal: AbortSignal
 const show = (record: ApprovalRecord, { json }: InboxOptions, terminal: Terminal): void => {
   if (json) terminal.write(`${safeJson(record)}\n`);
   else
-    terminal.write(`${wrapText(recordLines(record, terminal, Date.now()).join("\n"), terminal.columns)}\n\n`);
+    terminal.write(
+      `${wrapText(recordLines(record, terminal, io().clock.now()).join("\n"), terminal.columns)}\n\n`,
+    );
 };
 
 const listGrants = async (
@@ -146,7 +149,7 @@ const watch = async (
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ExitCode> => {
-  const canAsk = process.stdin.isTTY && process.stdout.isTTY && !options.json;
+  const canAsk = io().stdin.isTTY && io().stdout.isTTY && !options.json;
   if (canAsk) terminal.write(terminal.style.dim("Waiting for questions; Ctrl-C ends.\n"));
   const waiting = new Map<string, ApprovalRecord>();
   const changed = new Map<string, (record: ApprovalRecord) => void>();
@@ -189,14 +192,14 @@ const answerAll = async (
     }
     const settled = new AbortController();
     changed.set(record.id, (now) => settled.abort(now));
-    const outcome = await answerOne(client, record, AbortSignal.any([signal, settled.signal]), {
-      lines: recordLines(record, terminal, Date.now()),
-      show: (lines) => terminal.write(`${wrapText(lines.join("\n"), terminal.columns)}\n`),
+    const lines = recordLines(record, terminal, io().clock.now());
+    const outcome = await answerOne(client, record, lines, AbortSignal.any([signal, settled.signal]), {
+      show: (part) => terminal.write(`${wrapText(part.join("\n"), terminal.columns)}\n`),
     });
     changed.delete(record.id);
     waiting.delete(record.id);
     if (outcome === "interrupted") {
-      process.emit("SIGINT", "SIGINT");
+      io().signals.emit("SIGINT", "SIGINT");
       return;
     }
     const now = settled.signal.aborted ? (settled.signal.reason as ApprovalRecord) : undefined;

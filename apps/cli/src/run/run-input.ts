@@ -1,8 +1,9 @@
 import { realpath } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAbsolute, relative, sep } from "node:path";
 import type { Readable } from "node:stream";
 import type { FileInput } from "@harnesskit/protocol/threads";
 import { usageError } from "../cli-error.ts";
+import { fromHere } from "../io.ts";
 
 /** The longest prompt that is read from standard input, in bytes. */
 const maxPromptBytes = 1024 * 1024;
@@ -43,7 +44,7 @@ const readPrompt = async (input: Readable): Promise<string> => {
  * that is not there, goes as it is: the server says why it is refused.
  */
 export const toFileInput = async (path: string, directory: string): Promise<FileInput> => {
-  const absolute = await realpath(path).catch(() => resolve(path));
+  const absolute = await realpath(path).catch(() => fromHere(path));
   const way = relative(directory, absolute);
   const isInside = way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
   return { type: "file", path: isInside ? way.split(sep).join("/") : absolute };

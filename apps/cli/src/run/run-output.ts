@@ -1,11 +1,12 @@
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
 import { shellWord } from "@harnesskit/wire";
 import type { CliError, ExitCode } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { noPolicyText } from "../supervision/policy-choice.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { type AskedAtHub, JudgedCounts, judgedText } from "../timeline/judgements.ts";
-import type { Timeline } from "../timeline/timeline.ts";
+import type { View } from "../timeline/view.ts";
 import { logFile } from "../workspace-directory.ts";
 
 /** What is shown when a turn has ended. */
@@ -66,14 +67,14 @@ const toResult = ({ threadId, turnId, log, result, exitCode }: RunSummary): obje
 
 export const createTimelineOutput = (
   terminal: Terminal,
-  timeline: Timeline,
+  view: View,
   { noPolicy }: RunOutputOptions = {},
 ): RunOutput => {
   const judged = new JudgedCounts();
   return {
     event(event) {
       judged.observe(event);
-      timeline.show(event);
+      view.show(event);
     },
     summary({ threadId, log, again, unasked, askedAtHub }) {
       const { style } = terminal;
@@ -103,6 +104,6 @@ export const failureLine = ({ code, message, exitCode }: CliError, threadId: str
 
 /** Where a thread of a directory is found again, for {@link RunSummary}. */
 export const storedPlace = (workspace: string, threadId: string): { log: string; again: string } => {
-  const cwd = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
+  const cwd = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
   return { log: logFile(workspace, threadId), again: `harness threads show ${oneLine(threadId, 80)}${cwd}` };
 };

@@ -1,17 +1,18 @@
 import type { ApprovalRequest } from "@harnesskit/thread-client";
 import type { Transport } from "@harnesskit/wire";
 import { sharedServer, type WithServerOptions, withServer } from "../attach/connection.ts";
+import { Questions, watchedText } from "../attach/questions.ts";
 import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts";
 import { type CliError, logFailure, refusedError } from "../cli-error.ts";
 import type { Interrupts } from "../interruption.ts";
+import type { AskMode, AskTerminal } from "../terminal/asker.ts";
 import { ErrorNotes } from "../terminal/line-budget.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, wrapText } from "../terminal/text.ts";
-import { Timeline } from "../timeline/timeline.ts";
+import { View } from "../timeline/view.ts";
 import { createAnswerOutput } from "./answer-output.ts";
-import { type ApprovalMode, Approver, type QuestionTerminal, watchedText } from "./approver.ts";
 import { createJsonOutput, createTimelineOutput, type RunOutput } from "./run-output.ts";
 import { questionStream, type RunStreams, streamTerminals } from "./run-streams.ts";
 
@@ -42,11 +43,11 @@ export interface ThreadParts {
   readonly output: RunOutput;
   /** Shows everything, and takes nothing for the answer: for a turn before that of the command. */
   readonly timelineOutput: RunOutput;
-  readonly approver: Approver;
+  readonly questions: Questions;
   readonly interrupts: Interrupts;
-  readonly mode: ApprovalMode;
+  readonly mode: AskMode;
   /** The terminal to ask in, where the user is asked. */
-  readonly questionTerminal: QuestionTerminal | undefined;
+  readonly askTerminal: AskTerminal | undefined;
   readonly spinner: Spinner | undefined;
   readonly notes: ErrorNotes;
   /** Ends a line that is open, so that something else can be written. */
@@ -66,57 +67,53 @@ export const createThreadParts = async (options: ThreadPartsOptions): Promise<Th
   const spinner = json || !canSpin(stream) ? undefined : new Spinner({ stream, other });
   const openProse = json ? undefined : await proseFor(terminal, answer);
   const isRead = answer.columns === undefined && answer !== terminal;
-  const timeline = new Timeline({
+  const view = new View({
     ...{ terminal, showPrompt, spinner, openProse },
     says: isRead ? terminal : answer,
   });
   const asksOn = json ? undefined : questionStream(streams);
-  const questionTerminal = asksOn && toQuestionTerminal(asksOn, streams, timeline);
-  const mode = approvalMode(options, questionTerminal !== undefined);
-  const approver = new Approver({
-    command,
-    mode,
-    terminal,
-    timeline,
+  const askTerminal = asksOn && toAskTerminal(asksOn, streams, view);
+  const mode = askMode(options, askTerminal !== undefined);
+  const notes = new ErrorNotes(command);
+  const questions = new Questions({
+    ...{ command, mode, view, askTerminal },
     onCancel: interrupts.interrupt,
-    questionTerminal,
+    onError: notes.tell,
     onWatched: json ? noteWatched : undefined,
-    tellsAnswers: json ? false : undefined,
   });
   const breakLine = () => {
-    if (!json) timeline.breakLine();
+    if (!json) view.breakLine();
   };
-  const notes = new ErrorNotes(command);
   const timelineOutput = json
     ? createJsonOutput(answer, { noPolicy })
-    : createTimelineOutput(terminal, timeline, { noPolicy });
+    : createTimelineOutput(terminal, view, { noPolicy });
   const parts: ThreadParts = {
     connecting: {
       transport,
-      clientInfo: { name: approver.clientName, version },
+      clientInfo: { name: questions.clientName, version },
       shared: endpoint === undefined ? undefined : sharedServer(endpoint, retryFor),
       signal: interrupts.signal,
       onLost: () => {
         spinner?.rest();
-        approver.gate.close();
+        questions.away();
         breakLine();
       },
-      onBack: () => approver.gate.open(),
+      onBack: () => questions.back(),
       threadId: () => parts.threadId,
     },
     threadId: options.threadId,
     terminal,
     output: json || !isRead ? timelineOutput : createAnswerOutput(answer, timelineOutput),
     timelineOutput,
-    approver,
+    questions,
     interrupts,
     mode,
-    questionTerminal,
+    askTerminal,
     spinner,
     notes,
     breakLine,
     showLines(lines) {
-      if (!json) timeline.lines(lines);
+      if (!json) view.lines(lines);
     },
     async ready() {
       await terminal.ready();
@@ -132,21 +129,14 @@ export const createThreadParts = async (options: ThreadPartsOptions): Promise<Th
   return parts;
 };
 
-const approvalMode = (
-  { approve = "ask", withoutTerminal }: ThreadPartsOptions,
-  canAsk: boolean,
-): ApprovalMode => {
+const askMode = ({ approve = "ask", withoutTerminal }: ThreadPartsOptions, canAsk: boolean): AskMode => {
   if (approve !== "ask") return approve;
   return canAsk ? "ask" : withoutTerminal;
 };
 
 /** A question is shown where it is asked, which may be another terminal than the one that shows the rest. */
-const toQuestionTerminal = (
-  output: NodeJS.WriteStream,
-  { shown }: RunStreams,
-  timeline: Timeline,
-): QuestionTerminal => {
-  if (output === shown) return { output, show: (lines) => timeline.lines(lines) };
+const toAskTerminal = (output: NodeJS.WriteStream, { shown }: RunStreams, view: View): AskTerminal => {
+  if (output === shown) return { output, show: (lines) => view.lines(lines) };
   const terminal = createTerminal(output);
   const write = (line: string) => terminal.write(`${wrapText(line, terminal.columns)}\n`);
   return { output, show: (lines) => lines.forEach(write) };
@@ -159,14 +149,17 @@ const noteWatched = ({ requestId }: ApprovalRequest): void =>
  * Brings a turn of a thread to its end that was begun before: shows it, answers what waits, and follows it. The first
  * Ctrl-C cancels it. Returns the turn that ended last, undefined where the thread had none. Rejects with a `CliError`
  * `approval_waiting` if no user can be asked.
+ *
+ * @param turnId a turn that goes on by itself: it is shown although it may have ended by now. @default the one that has no end
  */
 export const settleTurn = async (
   threadId: string,
-  { connecting, ready, output, approver, interrupts, mode, notes }: ThreadParts,
+  { connecting, ready, output, questions, interrupts, mode, notes }: ThreadParts,
+  turnId?: string | undefined,
 ): Promise<FollowedTurn | undefined> => {
   const onError = notes.tellFollower;
   const follower = new ThreadFollower({
-    ...{ ready, output, approver, onlyOpenTurn: true, onError },
+    ...{ ready, output, questions, onlyOpenTurn: true, turnId },
     // Without a terminal the question is left for another client, and not refused.
     openTurnRefusal: mode === "no-terminal" ? () => approvalWaiting(threadId) : undefined,
   });

@@ -2,6 +2,7 @@ import { type Channel, createDeferred, type Transport } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { isDebugging, logFailure } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
+import { io } from "../io.ts";
 import type { ServiceReports, ThreadService, ThreadServiceOptions } from "../serve/thread-service.ts";
 import { withCleanup } from "../with-cleanup.ts";
 
@@ -12,7 +13,7 @@ export interface RunServerOptions {
   readonly service: ThreadServiceOptions;
 }
 
-const note = (line: string): void => void process.stderr.write(`harness run: ${line}\n`);
+const note = (line: string): void => void io().stderr.write(`harness run: ${line}\n`);
 
 const reports: ServiceReports = {
   note,

@@ -1,3 +1,4 @@
+import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 
 /** Where a command shows a thread, and where it says what the model says. */
@@ -9,14 +10,14 @@ export interface RunStreams {
 }
 
 /** Of `harness run`: standard output is the answer alone. */
-export const runStreams = (): RunStreams => ({ shown: process.stderr, answer: process.stdout });
+export const runStreams = (): RunStreams => ({ shown: io().stderr, answer: io().stdout });
 
 /** Of `harness attach`, which shows the whole thread. */
-export const attachStreams = (): RunStreams => ({ shown: process.stdout, answer: process.stdout });
+export const attachStreams = (): RunStreams => ({ shown: io().stdout, answer: io().stdout });
 
 /** The stream to ask the user on; undefined where none is a terminal, or standard input is not. */
 export const questionStream = ({ shown, answer }: RunStreams): NodeJS.WriteStream | undefined =>
-  process.stdin.isTTY ? [shown, answer].find(({ isTTY }) => isTTY) : undefined;
+  io().stdin.isTTY ? [shown, answer].find(({ isTTY }) => isTTY) : undefined;
 
 /** Both as terminals: the same one where they are the same stream. */
 export const streamTerminals = ({ shown, answer }: RunStreams): { shown: Terminal; answer: Terminal } => {

@@ -2,10 +2,10 @@ import type { HubPlace } from "@harnesskit/hub/place";
 import { toModelReference } from "@harnesskit/models";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import type { Thread, ThreadClient, TurnHandle } from "@harnesskit/thread-client";
-import { ProtocolError } from "@harnesskit/wire";
+import { createDeferred, ProtocolError } from "@harnesskit/wire";
 import { withServer } from "../attach/connection.ts";
 import type { FollowedTurn } from "../attach/thread-follower.ts";
-import { CliError, type ExitCode, logFailure, usageError } from "../cli-error.ts";
+import { CliError, ExitCode, logFailure, usageError } from "../cli-error.ts";
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import type { Interrupts } from "../interruption.ts";
 import { createTerminal, note } from "../terminal/terminal.ts";
@@ -29,6 +29,8 @@ export interface RunPlace {
   /** The hub that judges. @default none */
   readonly hub: HubPlace | undefined;
   readonly interrupts: Interrupts;
+  /** A turn that was interrupted and goes on as soon as the server has opened the thread. */
+  readonly continued: string | undefined;
 }
 
 /** Runs the turns of `harness run` on its server, which may be starting. */
@@ -52,12 +54,16 @@ export const runPrompt = async (
     streams: runStreams(),
     showPrompt: false,
   });
-  const questions = await openQuestions(place, parts);
+  const hubQuestions = await openHubQuestions(place, parts);
   const placeOf = (id: string) =>
     attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   try {
     await place.server.opened();
-    return await runTurns(prompt, options, Object.assign(parts, { questions, placeOf }));
+    return await runTurns(
+      prompt,
+      options,
+      Object.assign(parts, { hubQuestions, placeOf, continued: place.continued }),
+    );
   } catch (error) {
     const failure = toCliFailure(error, {
       command: "run",
@@ -68,7 +74,7 @@ export const runPrompt = async (
     if (json) createTerminal().write(failureLine(failure, threadId));
     throw failure;
   } finally {
-    await questions?.close();
+    await hubQuestions?.close();
     // Until the server is gone a signal does not end this process.
     await place.server.close();
     parts.end();
@@ -76,9 +82,9 @@ export const runPrompt = async (
 };
 
 /** What the thread asks at the hub is shown here, and may be answered here. */
-const openQuestions = async (
+const openHubQuestions = async (
   { hub, version }: RunPlace,
-  { terminal, mode, spinner, showLines, questionTerminal, interrupts }: ThreadParts,
+  { terminal, mode, spinner, showLines, askTerminal, interrupts }: ThreadParts,
 ): Promise<HubQuestions | undefined> => {
   if (hub === undefined) return undefined;
   const { HubQuestions } = await import("../hub/hub-questions.ts");
@@ -88,8 +94,7 @@ const openQuestions = async (
     version,
     style: terminal.style,
     asks: () => mode === "ask",
-    show: questionTerminal?.show ?? showLines,
-    output: questionTerminal?.output,
+    askTerminal: askTerminal ?? { show: showLines },
     spinner,
     onCancel: interrupts.interrupt,
     onError: (error) => logFailure("harness run: the hub's inbox", error),
@@ -98,8 +103,9 @@ const openQuestions = async (
 
 /** What shows the thread, what it asks at the hub, and where it is found again. */
 type RunParts = ThreadParts & {
-  readonly questions: HubQuestions | undefined;
+  readonly hubQuestions: HubQuestions | undefined;
   readonly placeOf: (threadId: string) => Pick<RunSummary, "log" | "again">;
+  readonly continued: string | undefined;
 };
 
 const runTurns = async (
@@ -108,16 +114,18 @@ const runTurns = async (
   parts: RunParts,
 ): Promise<ExitCode> => {
   const { thread: threadId } = options;
-  if (prompt !== undefined) {
+  if (prompt !== undefined && parts.continued === undefined) {
     const exitCode = await startTurn(prompt, options, parts);
     if (exitCode !== "busy") return exitCode;
   }
-  if (threadId !== undefined) void parts.questions?.follow(threadId);
+  if (threadId !== undefined) void parts.hubQuestions?.follow(threadId);
   const settled = threadId === undefined ? undefined : await settleEarlier(threadId, prompt, parts);
   const isDone = prompt !== undefined && (!settled || settled.result.status === "completed");
   if (!isDone || prompt === undefined) return endWith(settled, parts);
+  // A call of it that may have run is not forgotten over the answer to the prompt.
+  const earlier = settled && parts.continued !== undefined ? settled.exitCode : ExitCode.done;
   const exitCode = await startTurn(prompt, options, parts);
-  if (exitCode !== "busy") return exitCode;
+  if (exitCode !== "busy") return exitCode === ExitCode.done ? earlier : exitCode;
   throw new CliError("turn_busy", "Another client has begun a turn in this thread", {
     hint: "Try again when it has ended",
   });
@@ -125,16 +133,20 @@ const runTurns = async (
 
 /** A turn before that of the prompt has no answer to it. */
 const settleEarlier = (threadId: string, prompt: string | undefined, parts: RunParts) =>
-  settleTurn(threadId, prompt === undefined ? parts : { ...parts, output: parts.timelineOutput });
+  settleTurn(
+    threadId,
+    prompt === undefined ? parts : { ...parts, output: parts.timelineOutput },
+    parts.continued,
+  );
 
 /** Shows how a turn ended. */
 const summarise = (
-  { output, questions, placeOf }: RunParts,
+  { output, hubQuestions, placeOf }: RunParts,
   { turnId, result, exitCode }: FollowedTurn,
   unasked = 0,
 ): ExitCode => {
   const { threadId } = result.turn;
-  const askedAtHub = questions?.counts;
+  const askedAtHub = hubQuestions?.counts;
   output.summary({ threadId, turnId, result, exitCode, unasked, askedAtHub, ...placeOf(threadId) });
   return exitCode;
 };
@@ -156,9 +168,10 @@ const startTurn = async (
     return await withServer({ ...parts.connecting, onError: parts.notes.tell }, async (client) => {
       const thread = await openThread(client, prompt, options, parts.interrupts);
       parts.threadId = thread.threadId;
-      parts.approver.directory = thread.directory;
-      if (options.thread === undefined) void parts.questions?.follow(thread.threadId);
-      return followTurn(await beginTurn(client, thread, prompt, options, parts), parts);
+      parts.questions.directory = thread.directory;
+      if (options.thread === undefined) void parts.hubQuestions?.follow(thread.threadId);
+      const turn = await beginTurn(client, thread, prompt, options, parts);
+      return followTurn(client, turn, parts);
     });
   } catch (error) {
     if (options.thread !== undefined && isTurnOpen(error)) return "busy";
@@ -171,7 +184,7 @@ const beginTurn = async (
   { threadId, directory }: Thread,
   prompt: string,
   { agent, model, queue, interrupt, file = [] }: RunOptions,
-  { approver, interrupts }: ThreadParts,
+  { interrupts }: ThreadParts,
 ): Promise<TurnHandle> =>
   client.startTurn({
     threadId,
@@ -180,28 +193,36 @@ const beginTurn = async (
       ...(await Promise.all(file.map((path) => toFileInput(path, directory)))),
     ],
     signal: interrupts.signal,
-    // Of this turn only: a shared server also reports the questions of other clients.
-    onApproval: approver.decide,
     whenBusy: queue ? ("queue" as const) : undefined,
     ...(interrupt && { whenBusy: "interrupt" as const }),
     agent,
     model: model === undefined ? undefined : toModelReference(model),
   });
 
-const followTurn = async (turn: TurnHandle, parts: RunParts): Promise<ExitCode> => {
-  const { ready, output, approver } = parts;
+const followTurn = async (client: ThreadClient, turn: TurnHandle, parts: RunParts): Promise<ExitCode> => {
+  const { ready, output, questions } = parts;
   const refused = new RefusedCalls();
+  const failed = createDeferred<never>();
+  failed.promise.catch(() => {});
+  questions.begin(client, failed.reject);
   if (turn.position !== undefined) noteQueued(turn);
-  for await (const event of turn) {
-    refused.observe(event);
-    output.event(event);
-    if (event.type === "approval.requested") approver.reached(event.data.requestId);
-    if (event.type === "approval.resolved") approver.resolved(event.data);
-    await ready();
+  const show = async () => {
+    for await (const event of turn) {
+      refused.observe(event);
+      output.event(event);
+      questions.observe(event);
+      questions.put();
+      await ready();
+    }
+    return turn.result;
+  };
+  try {
+    const result = await Promise.race([show(), failed.promise]);
+    const ended = { turnId: turn.turnId, result, exitCode: exitCodeOf(result, refused) };
+    return summarise(parts, ended, refused.count("unattended"));
+  } finally {
+    await questions.end();
   }
-  const result = await turn.result;
-  const ended = { turnId: turn.turnId, result, exitCode: exitCodeOf(result, refused) };
-  return summarise(parts, ended, refused.count("unattended"));
 };
 
 const noteQueued = ({ position, threadId, turnId }: TurnHandle): void =>

@@ -1,9 +1,9 @@
 import type { HubPlace } from "@harnesskit/hub/place";
 import type { ExitCode } from "../cli-error.ts";
-import { usageError } from "../cli-error.ts";
+import { unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { endWithStderr, Interrupts, interruptedExitCode } from "../interruption.ts";
-import type { Io } from "../io.ts";
+import { io } from "../io.ts";
 import { checkedModel } from "../serve/models.ts";
 import {
   noPolicyText,
@@ -13,7 +13,8 @@ import {
 } from "../supervision/policy-choice.ts";
 import { note } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { workspaceDirectory } from "../workspace-directory.ts";
+import { type LastTurn, lastTurnOf } from "../threads/last-turn.ts";
+import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { promptOf } from "./run-input.ts";
 import { RunServer } from "./run-server.ts";
 
@@ -25,6 +26,8 @@ export interface RunOptions extends PolicyOptions {
   readonly agents?: readonly string[];
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[];
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
   /** Go on with a turn of `thread` that was interrupted. @default it ends as interrupted */
@@ -47,7 +50,6 @@ const quitMs = 500;
 
 export interface RunContext {
   readonly version: string;
-  readonly io: Io;
 }
 
 const hubOf = async (choice: PolicyChoice): Promise<HubPlace | undefined> => {
@@ -67,6 +69,33 @@ const checkWhenBusy = (
   if (prompt === undefined) throw usageError(`${option} needs a prompt`, `For example: ${example}`);
   if (attach === undefined || thread === undefined)
     throw usageError(`${option} needs --attach and --thread`, `For example: ${example}`);
+};
+
+/**
+ * The last turn of a thread of this directory, before a server opens the thread and ends what was interrupted. Throws a `CliError`
+ * `turn_interrupted` for one that the user did not say anything about: it stays as it is.
+ */
+const openTurnOf = async (
+  prompt: string | undefined,
+  { thread, attach, continue: goesOn }: RunOptions,
+  workspace: string,
+): Promise<LastTurn | undefined> => {
+  if (thread === undefined || attach !== undefined) return undefined;
+  // The server says why a thread cannot be read.
+  const last = await lastTurnOf(harnessDirectory(workspace), thread).catch(() => undefined);
+  if (last?.state !== "interrupted" || goesOn) return last;
+  const command = `harness run --thread ${oneLine(thread, 80)}`;
+  if (prompt === undefined) {
+    throw unavailableError(
+      "turn_interrupted",
+      "The last turn of this thread was interrupted: its server ended",
+      {
+        hint: `To go on with it: ${command} --continue\n  To end it and begin another: ${command} "PROMPT"`,
+      },
+    );
+  }
+  note(`harness run: the last turn was interrupted and ends here; --continue would have gone on with it`);
+  return last;
 };
 
 /**
@@ -92,7 +121,9 @@ export const run = async (
     for (const line of policyWarnings(await readNamedPolicy(choice.file, workspace)))
       note(`harness run: ${line}`);
   }
-  const prompt = await promptOf(argument, options, context.io.stdin);
+  if (options.continue && threadId === undefined)
+    throw usageError("--continue needs --thread", "For example: harness run --thread ID --continue");
+  const prompt = await promptOf(argument, options, io().stdin);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(
       "The prompt is empty",
@@ -103,8 +134,7 @@ export const run = async (
     throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
   }
   checkWhenBusy(prompt, options);
-  if (options.continue && threadId === undefined)
-    throw usageError("--continue needs --thread", "For example: harness run --thread ID --continue");
+  const lastTurn = await openTurnOf(prompt, options, workspace);
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const { version } = context;
@@ -113,7 +143,7 @@ export const run = async (
     note(`harness run: the hub judges, and asks you there and here (${oneLine(hub.directory, 500)})`);
   // The second Ctrl-C: the turn's end is written if that takes no longer than a moment.
   const interrupts = new Interrupts(() => {
-    const quit = () => process.exit(interruptedExitCode());
+    const quit = () => io().exit(interruptedExitCode());
     setTimeout(quit, quitMs);
     void server.close().then(quit);
   });
@@ -139,5 +169,6 @@ export const run = async (
     noPolicy,
     hub,
     interrupts,
+    continued: options.continue && lastTurn?.state === "interrupted" ? lastTurn.turnId : undefined,
   });
 };

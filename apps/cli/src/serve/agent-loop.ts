@@ -28,7 +28,7 @@ export interface LazyRunner extends TurnRunner {
   load(): void;
 }
 
-export interface LazyRunnerOptions extends Pick<AiSdkRunnerOptions, "contextWindows"> {
+export interface LazyRunnerOptions extends Pick<AiSdkRunnerOptions, "contextWindows" | "notes"> {
   readonly model: ReturnType<typeof createModelChooser>;
   /** Called when a model was asked and has not ended the turn within a moment: it may need tools. */
   readonly onWorking: () => void;

@@ -1,6 +1,7 @@
 import { fstatSync, statSync } from "node:fs";
 import { devNull } from "node:os";
 import type { Channel } from "@harnesskit/wire";
+import { io, processIo } from "../io.ts";
 
 /**
  * Standard input and output as a channel. From here on nothing but the protocol reaches standard output, whatever the
@@ -9,12 +10,16 @@ import type { Channel } from "@harnesskit/wire";
 export const openStdio = async ({ outlives }: { readonly outlives: boolean }): Promise<Channel> => {
   ignoreLostReader();
   const { createStdioChannel } = await import("@harnesskit/transport-stdio");
-  return createStdioChannel({ watchParent: !outlives });
+  const { stdin, stdout } = io();
+  const streams = stdout === process.stdout ? {} : { input: stdin, output: stdout };
+  return createStdioChannel({ ...streams, watchParent: !outlives });
 };
 
 /** Standard output that cannot be written is reported by the channel that uses it, if one does. */
 export const ignoreLostReader = (): void => {
-  process.stdout.removeAllListeners("error").on("error", () => {});
+  io()
+    .stdout.removeAllListeners("error")
+    .on("error", () => {});
 };
 
 /**
@@ -22,7 +27,7 @@ export const ignoreLostReader = (): void => {
  * shells that start a job in the background give a process the null device; Node opens it where standard input was
  * closed at the start.
  */
-export const isService = (): boolean => process.stdin.isTTY === true || isNullDevice();
+export const isService = (): boolean => io().stdin.isTTY === true || (io() === processIo && isNullDevice());
 
 /** True where standard input is the null device. */
 export const isNullDevice = (): boolean => {

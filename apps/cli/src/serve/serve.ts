@@ -1,6 +1,7 @@
 import { type Channel, createDeferred } from "@harnesskit/wire";
 import { ExitCode, logFailure } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
+import { io } from "../io.ts";
 import { noPolicyText, toPolicyChoice } from "../supervision/policy-choice.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -23,7 +24,7 @@ export interface ServeOptions extends ThreadServiceOptions {
 export const serve = (options: ServeOptions, channel: Channel | undefined): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const { listen = [] } = options;
-    const faults = new ClientFaults("harness serve", (line) => process.stderr.write(`${line}\n`));
+    const faults = new ClientFaults("harness serve", (line) => io().stderr.write(`${line}\n`));
     defer(() => faults.end());
     const stopped = createDeferred<unknown>();
     defer(onStopSignals(() => stopped.resolve(undefined)));
@@ -51,7 +52,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     return ExitCode.failed;
   });
 
-const note = (line: string) => void process.stderr.write(`harness serve: ${line}\n`);
+const note = (line: string) => void io().stderr.write(`harness serve: ${line}\n`);
 
 const tellGone = (endpoint: string): void =>
   note(

@@ -8,11 +8,12 @@ import {
 import { openAgentCore } from "../agents/agent-core.ts";
 import { openNamedAuditLog } from "../audit/audit-logs.ts";
 import { describeFailure, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { toLocation } from "../store/location.ts";
 import { type PolicyOptions, toPolicyChoice } from "../supervision/policy-choice.ts";
 import { openSupervision, type Supervision } from "../supervision/supervision.ts";
 import { oneLine } from "../terminal/text.ts";
-import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { agents, createLazyRunner } from "./agent-loop.ts";
 import { checkedModel, contextOf, createModelChooser } from "./models.ts";
 
@@ -27,6 +28,8 @@ export interface ThreadServiceOptions extends PolicyOptions {
   readonly agents?: readonly string[] | undefined;
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean | undefined;
+  /** Environment variables that commands see beside the usual ones. @default none */
+  readonly passEnv?: readonly string[] | undefined;
   /** The audit log of tool calls; without it the server does not start. @default one in the user's state directory */
   readonly audit?: string;
   /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
@@ -79,15 +82,17 @@ export const openThreadService = async (
     models: [defaultModel, ...allowed],
     agents: options.agents,
     installedAgents: options.installedAgents,
+    passEnv: options.passEnv,
     audit,
     reports,
   });
   defer(() => core.close());
   const runner = createLazyRunner({
-    model: createModelChooser({ defaultModel, env: process.env }),
+    model: createModelChooser({ defaultModel, env: io().env }),
     onWorking: () => void core.start(),
+    notes: ({ thread }) => core.endedCommands(thread.threadId),
     onRetry: (reason) => note(`the model is asked again: ${oneLine(reason, 1000)}`),
-    ...contextOf(process.env),
+    ...contextOf(io().env),
   });
   const { store, close } = await openThreads(options.store, workspace, detail);
   defer(close);
@@ -115,7 +120,11 @@ const openThreads = async (
   note: (line: string) => void,
 ): Promise<{ readonly store: ThreadStore; readonly close: () => Promise<void> }> => {
   if (given === undefined) {
-    const store = createFileThreadStore({ root: harnessDirectory(workspace), onError: toldOnce(note) });
+    const store = createFileThreadStore({
+      root: harnessDirectory(workspace),
+      grantKeyPath: grantKeyPath(),
+      onError: toldOnce(note),
+    });
     return { store, close: () => store.close() };
   }
   const location = toLocation(given);

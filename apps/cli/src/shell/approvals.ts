@@ -9,11 +9,12 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type ActionDirective, fallbackTextOf, type RiskTier } from "@harnesskit/protocol/openharness";
 import type { ApprovalAsk, ApprovalReply, PendingApproval } from "@harnesskit/shell-client";
 import { isObject } from "@harnesskit/wire/json";
-import { askAnswer } from "../terminal/ask-answer.ts";
+import { type AskMode, askUser } from "../terminal/asker.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { approvalViewLines, blockLines, shownWhole } from "../timeline/approval-lines.ts";
-import type { ShellView } from "./shell-view.ts";
+import { askedCallLines } from "../timeline/asked-call.ts";
+import type { View } from "../timeline/view.ts";
 
 const placed: ReadonlySet<string> = new Set([
   "message",
@@ -38,16 +39,10 @@ const isCall = (
 ): subject is { readonly tool: string; readonly input: JsonObject; readonly preview?: unknown } =>
   isObject(subject) && typeof subject.tool === "string" && isObject(subject.input);
 
-/** What is asked, as every approval is: the tool and its input where the engine names them, else whatever it sends. */
-const viewOf = ({ action_type: type, payload = {} }: ActionDirective, risk: RiskTier): ApprovalView => {
+/** What is asked where it is no call: whatever the engine sends. */
+const viewOf = ({ action_type: type, payload = {} }: ActionDirective, risk: ApprovalRisk): ApprovalView => {
   const { subject, title } = payload;
   const isQuestion = type === "request_approval";
-  const common = { risk: riskWithHidden({ level: riskLevels[risk], reasons: [] }, payload) };
-  if (isQuestion && isCall(subject)) {
-    const { tool, input, preview } = subject;
-    const shown = typeof preview === "string" ? { preview } : {};
-    return presentApproval({ ...common, subject: { tool, input, ...shown } }, shownWhole);
-  }
   const head = isQuestion
     ? typeof title === "string" && title !== ""
       ? title
@@ -55,7 +50,7 @@ const viewOf = ({ action_type: type, payload = {} }: ActionDirective, risk: Risk
     : `the engine wants ${type}`;
   const whole = isQuestion ? subject : payload;
   const about = whole === undefined ? [] : toViewLines(pretty(whole), false, shownWhole);
-  const view = presentApproval({ ...common, subject: { tool: type, input: {} } }, shownWhole);
+  const view = presentApproval({ risk, subject: { tool: type, input: {} } }, shownWhole);
   const kind = typeof whole === "string" ? ("prompt" as const) : ("input" as const);
   return {
     ...view,
@@ -90,24 +85,41 @@ const titleLines = ({ action_type: type, payload = {} }: ActionDirective): strin
   return title === `Run ${subject.tool}?` ? [] : [title];
 };
 
-/** What the user decides on, as safe lines: nothing of it is left out. */
-export const questionLines = (directive: ActionDirective, risk: RiskTier, style: Style): string[] => {
+/** What is asked about, as safe lines: a call as every command shows it. */
+const subjectLines = async (directive: ActionDirective, risk: RiskTier, style: Style): Promise<string[]> => {
+  const { action_type: type, payload = {} } = directive;
+  const { subject } = payload;
+  const said = riskWithHidden({ level: riskLevels[risk], reasons: [] }, payload);
+  if (type !== "request_approval" || !isCall(subject))
+    return approvalViewLines(viewOf(directive, said), style);
+  const { tool, input, preview } = subject;
+  const call = { tool, input, preview: typeof preview === "string" ? preview : undefined };
+  return askedCallLines(
+    call,
+    { directory: undefined, saidRisk: risk === "dangerous" ? said : undefined },
+    style,
+  );
+};
+
+/** What the user decides on, as safe lines: nothing of it is left out. A risk that is not stated is handled as high. */
+export const questionLines = async (
+  directive: ActionDirective,
+  style: Style,
+  risk: RiskTier = directive.risk_tier ?? "dangerous",
+): Promise<string[]> => {
   const message = directive.action_type === "request_approval" ? fallbackTextOf(directive) : undefined;
   const further = furtherOf(directive, message);
   const asked = [...titleLines(directive), ...(message === undefined ? [] : [message])].join("\n");
   return [
-    ...approvalViewLines(viewOf(directive, risk), style),
+    ...(await subjectLines(directive, risk, style)),
     ...(Object.keys(further).length === 0 ? [] : ["  details:", ...blockLines(pretty(further), style)]),
     ...(asked === "" ? [] : ["  the engine says:", ...blockLines(asked, style)]),
   ];
 };
 
-/** What answers: the user at the terminal, `--approve`, or nothing because there is no terminal. */
-export type ShellApprovalMode = "ask" | "once" | "reject" | "no-terminal";
-
 export interface ShellApproverOptions {
-  readonly mode: ShellApprovalMode;
-  readonly view: ShellView;
+  readonly mode: AskMode;
+  readonly view: View;
   readonly beforeAsk: () => void;
   readonly onInterrupt: () => void;
 }
@@ -128,12 +140,11 @@ export class ShellApprover {
     return this.#hasRefused;
   }
 
-  readonly approve = ({ directive, riskTier, signal }: ApprovalAsk): Promise<ApprovalReply | undefined> => {
-    return this.#answer(this.#options.view.questionLines(directive, riskTier), signal, false);
-  };
+  readonly approve = ({ directive, riskTier, signal }: ApprovalAsk): Promise<ApprovalReply | undefined> =>
+    this.#answer(directive, signal, false, riskTier);
 
-  answerPending(pending: PendingApproval, signal: AbortSignal): Promise<ApprovalReply | undefined> {
-    return this.#answer(this.#options.view.pendingLines(pending), signal, true);
+  answerPending({ directive }: PendingApproval, signal: AbortSignal): Promise<ApprovalReply | undefined> {
+    return this.#answer(directive, signal, true);
   }
 
   noteReply(reply: ApprovalReply): void {
@@ -141,10 +152,12 @@ export class ShellApprover {
   }
 
   async #answer(
-    lines: readonly string[],
+    directive: ActionDirective,
     signal: AbortSignal,
     canWait: boolean,
+    risk?: RiskTier,
   ): Promise<ApprovalReply | undefined> {
+    const lines = await questionLines(directive, this.#options.view.style, risk);
     const reply = await this.#decide(lines, signal, canWait);
     if (isRefusal(reply) || (reply === undefined && !canWait)) this.#hasRefused = true;
     return reply;
@@ -156,22 +169,27 @@ export class ShellApprover {
     canWait: boolean,
   ): Promise<ApprovalReply | undefined> {
     const { mode, view, beforeAsk, onInterrupt } = this.#options;
-    if (mode !== "ask") view.lines(lines);
-    switch (mode) {
-      case "once":
-        view.answered("approved by --approve once");
-        return "approved";
-      case "reject":
-        view.answered("refused by --approve reject");
-        return "refused";
-      case "no-terminal":
-        view.answered(
-          canWait ? "it waits: there is no terminal to ask in" : "refused: there is no terminal to ask in",
-        );
-        return canWait ? undefined : "refused";
-      case "ask":
-        beforeAsk();
-        return askAnswer(signal, canWait, onInterrupt, { lines, show: (part) => view.lines(part) });
+    if (mode === "ask") {
+      beforeAsk();
+      const terminal = { show: (part: readonly string[]) => view.lines(part) };
+      const answer = await askUser({ lines, takesReason: true, canWait }, signal, terminal);
+      if (answer === "interrupted") onInterrupt();
+      if (typeof answer !== "object") return undefined;
+      if (answer.decision === "approve") return "approved";
+      return { decision: "refused", reason: answer.reason };
     }
+    const { text, reply } = withoutAsking(mode, canWait);
+    view.lines([...lines, `  ${view.style.yellow(text)}`]);
+    return reply;
   }
 }
+
+const withoutAsking = (
+  mode: Exclude<AskMode, "ask">,
+  canWait: boolean,
+): { readonly text: string; readonly reply: ApprovalReply | undefined } => {
+  if (mode === "once") return { text: "approved by --approve once", reply: "approved" };
+  if (mode === "reject") return { text: "refused by --approve reject", reply: "refused" };
+  if (canWait) return { text: "it waits: there is no terminal to ask in", reply: undefined };
+  return { text: "refused: there is no terminal to ask in", reply: "refused" };
+};

@@ -7,6 +7,7 @@ import {
   type RawFormValues,
 } from "@harnesskit/shell-client/cards";
 import { displayText } from "@harnesskit/wire";
+import { io } from "../io.ts";
 import { quietKeyboard } from "../terminal/keyboard.ts";
 
 const fieldProblem = (form: FormModel, field: FormField, value: string | boolean): string | undefined => {
@@ -43,7 +44,7 @@ export const askForm = async (
   form: FormModel,
   signal: AbortSignal,
 ): Promise<ReturnType<typeof formRequest> | undefined> => {
-  if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
+  if ((await quietKeyboard(io().stdin, signal)) !== "quiet") return undefined;
   const raw: Record<string, string | boolean> = {};
   for (const field of form.fields) {
     const answer = await askField(form, field, signal);

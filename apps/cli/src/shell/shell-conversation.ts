@@ -16,15 +16,19 @@ import {
 } from "@harnesskit/shell-client";
 import type { FormModel } from "@harnesskit/shell-client/cards";
 import { ExitCode } from "../cli-error.ts";
+import { io } from "../io.ts";
+import type { AskMode } from "../terminal/asker.ts";
 import { type AnswerCommand, findPending, type LineActions } from "../terminal/line-conversation.ts";
 import { engineLabel, type Spinner } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
 import { errorExitCode, errorWord, RefusedCalls } from "../timeline/outcomes.ts";
-import type { ShellApprovalMode, ShellApprover } from "./approvals.ts";
+import type { View } from "../timeline/view.ts";
+import { questionLines, type ShellApprover } from "./approvals.ts";
+import { formLines, showCard } from "./cards.ts";
 import { askForm } from "./form-questions.ts";
 import { judgeResults } from "./judge-results.ts";
 import type { KeptConversation, ShellState } from "./shell-state.ts";
-import type { ShellView } from "./shell-view.ts";
+import type { StreamPreview } from "./stream-preview.ts";
 
 export interface ShellConversationOptions {
   readonly engine: EngineEndpoint;
@@ -32,10 +36,12 @@ export interface ShellConversationOptions {
   readonly version: string;
   readonly kept: KeptConversation;
   readonly state: ShellState;
-  readonly mode: ShellApprovalMode;
+  readonly mode: AskMode;
   readonly approver: ShellApprover;
   readonly attachments: readonly AttachmentRef[];
-  readonly view: ShellView;
+  readonly view: View;
+  /** Shows what is about to be answered. @default nothing does */
+  readonly preview: StreamPreview | undefined;
   /** Shows that the engine works. */
   readonly spinner: Spinner | undefined;
   readonly beforeAsk: () => void;
@@ -100,7 +106,7 @@ export class ShellConversation implements LineActions {
         const resume = options.spinner?.instead();
         return approver.approve(ask).finally(() => resume?.());
       },
-      onStream: view.preview ? view.preview.show : undefined,
+      onStream: options.preview?.show,
       // A question is stored before it is asked, so that it is found again if the terminal is closed.
       answerApprovals: false,
       limits: { approvalTimeoutMs },
@@ -148,10 +154,10 @@ export class ShellConversation implements LineActions {
     await this.followUp();
   }
 
-  showPending(): number {
+  async showPending(): Promise<number> {
     const { view } = this.#options;
     for (const one of this.#pending) {
-      view.lines(view.pendingLines(one));
+      view.lines(await questionLines(one.directive, view.style));
       view.note(`  /approve ${shortIdOf(one)}   /reject ${shortIdOf(one)} [REASON]`);
     }
     return this.#pending.length;
@@ -165,7 +171,7 @@ export class ShellConversation implements LineActions {
       else if (pending) await this.#ask(pending);
       else return;
     }
-    for (const form of this.#forms.splice(0)) this.#options.view.form(form);
+    for (const form of this.#forms.splice(0)) this.#showForm(form);
   }
 
   cancel(): boolean {
@@ -193,7 +199,7 @@ export class ShellConversation implements LineActions {
   }
 
   #show(directive: ActionDirective): boolean {
-    const { isShown, form, call } = this.#options.view.card(directive);
+    const { isShown, form, call } = showCard(this.#options.view, directive);
     if (form) this.#forms.push(form);
     if (call) {
       this.#turnCalls.add(call);
@@ -202,10 +208,15 @@ export class ShellConversation implements LineActions {
     return isShown;
   }
 
+  #showForm(form: FormModel): void {
+    const { view } = this.#options;
+    view.lines(formLines(form, view.style));
+  }
+
   async #fill(form: FormModel): Promise<void> {
     const { mode, view, beforeAsk } = this.#options;
-    if (mode === "no-terminal" || !process.stdin.isTTY || !process.stdout.isTTY) {
-      view.form(form);
+    if (mode === "no-terminal" || !io().stdin.isTTY || !io().stdout.isTTY) {
+      this.#showForm(form);
       return;
     }
     beforeAsk();
@@ -275,7 +286,9 @@ export class ShellConversation implements LineActions {
       this.#options.tell("it was answered before, perhaps elsewhere");
     else if (error) this.#failed(error);
     if (pendingApprovals.length > 0) return;
-    this.#options.view.ended(this.#turnCalls);
+    const { view } = this.#options;
+    const notRun = this.#turnCalls.line(view.style);
+    if (notRun !== undefined) view.lines([notRun]);
     this.#turnCalls.clear();
   }
 

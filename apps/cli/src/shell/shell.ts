@@ -8,16 +8,18 @@ import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.t
 import { findHub } from "../hub/find-hub.ts";
 import { followQuestions } from "../hub/follow-questions.ts";
 import { noteInterruption } from "../interruption.ts";
+import { io } from "../io.ts";
+import type { AskMode } from "../terminal/asker.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
+import { View } from "../timeline/view.ts";
 import { stateDirectory } from "../workspace-directory.ts";
-import { type ShellApprovalMode, ShellApprover } from "./approvals.ts";
+import { ShellApprover } from "./approvals.ts";
 import { ShellConversation } from "./shell-conversation.ts";
 import { type KeptConversation, ShellState } from "./shell-state.ts";
-import { ShellView } from "./shell-view.ts";
 import { StreamPreview } from "./stream-preview.ts";
 
 const tokenVariable = "HARNESS_ENGINE_TOKEN";
@@ -66,7 +68,7 @@ export interface ShellOptions {
 
 const maxTimeoutSeconds = 86_400;
 
-const modeOf = (approve: ShellOptions["approve"], hasTerminal: boolean): ShellApprovalMode => {
+const modeOf = (approve: ShellOptions["approve"], hasTerminal: boolean): AskMode => {
   if (approve === "once" || approve === "reject") return approve;
   if (approve === "ask" && !hasTerminal) {
     throw usageError("--approve ask needs a terminal", "Without one: --approve once, or --approve reject");
@@ -117,7 +119,7 @@ export const shell = async (
   if (timeout < 1 || timeout > maxTimeoutSeconds) {
     throw usageError(`--timeout: a number from 1 to ${maxTimeoutSeconds}`);
   }
-  const hasTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const hasTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
   const mode = modeOf(options.approve, hasTerminal);
   const timeoutMs = timeout * 1000;
   const running = await engineOf(options);
@@ -128,10 +130,16 @@ export const shell = async (
   const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
   const again = oneLine(resumeCommand(url, sessionId, tokenFile), 1_200);
   const terminal = createTerminal();
-  const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
-  const view = new ShellView(terminal, await proseFor(terminal));
+  const spinner = canSpin(io().stdout) ? new Spinner() : undefined;
   // A program that reads the output gets answers alone.
-  if (canSpin(process.stdout)) view.preview = new StreamPreview(terminal, () => process.stdout.rows || 24);
+  const preview = canSpin(io().stdout)
+    ? new StreamPreview(terminal, () => io().stdout.rows || 24)
+    : undefined;
+  const view = new View({
+    terminal,
+    openProse: await proseFor(terminal),
+    beforeWrite: () => preview?.clear(),
+  });
   // The two need each other: a question takes the keyboard from the reader of lines.
   const beforeAsk = () => lines.releaseKeyboard();
   const approver = new ShellApprover({
@@ -145,7 +153,7 @@ export const shell = async (
   });
   const tell = (line: string) => {
     view.breakLine();
-    process.stderr.write(`harness shell: ${line}\n`);
+    io().stderr.write(`harness shell: ${line}\n`);
   };
   const conversation = new ShellConversation({
     engine: exchange,
@@ -157,6 +165,7 @@ export const shell = async (
     approver,
     attachments: attach.map(toAttachmentRef),
     view,
+    preview,
     spinner,
     beforeAsk,
     tell,
@@ -167,7 +176,6 @@ export const shell = async (
     command: "harness shell",
     version,
     view,
-    style: terminal.style,
     spinner,
     asks: () => mode === "ask" && !lines.isReading,
     beforeAsk,

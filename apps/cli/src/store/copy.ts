@@ -4,7 +4,7 @@ import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
-import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { artifactFiles } from "./copy-artifacts.ts";
 import { copyContinuations, verifyContinuations } from "./copy-continuations.ts";
 import { copyRuns, copySessions, copySuspensions, verifyConversations } from "./copy-conversations.ts";
@@ -94,6 +94,7 @@ const copyFiles = async (
   const unreadable: string[] = [];
   const threads = createFileThreadStore({
     root: harnessDirectory(directory),
+    grantKeyPath: grantKeyPath(),
     onError: (_, { threadId }) => unreadable.push(threadId),
   });
   defer(() => threads.close());

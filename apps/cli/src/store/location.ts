@@ -1,6 +1,7 @@
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { shellWord } from "@harnesskit/wire";
 import { usageError } from "../cli-error.ts";
+import { fromHere, io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
 
@@ -68,10 +69,10 @@ const postgres = (text: string, env: NodeJS.ProcessEnv): StoreLocation => {
  * Reads a place: `postgres:`, `postgres://…`, `sqlite:FILE`, `files:DIR`, or a file. Throws a usage error, also for a password in
  * it; no error repeats the URL.
  */
-export const toLocation = (text: string, env: NodeJS.ProcessEnv = process.env): StoreLocation => {
+export const toLocation = (text: string, env: NodeJS.ProcessEnv = io().env): StoreLocation => {
   if (isPostgres(text)) return postgres(text, env);
   if (text === "" || text === "sqlite:" || text === "files:") throw usageError("--store names no file");
-  if (text.startsWith("files:")) return { kind: "files", directory: resolve(text.slice("files:".length)) };
+  if (text.startsWith("files:")) return { kind: "files", directory: fromHere(text.slice("files:".length)) };
   // What looks like a URL is no file: an error or a file's name would repeat its password.
   if (/^\s*[a-z][a-z0-9+.-]+:/i.test(text) && !text.startsWith("sqlite:")) {
     throw usageError(
@@ -79,14 +80,14 @@ export const toLocation = (text: string, env: NodeJS.ProcessEnv = process.env): 
       "Write FILE, sqlite:FILE, postgres: or postgres://USER@HOST/DATABASE",
     );
   }
-  return { kind: "sqlite", file: resolve(text.startsWith("sqlite:") ? text.slice("sqlite:".length) : text) };
+  return { kind: "sqlite", file: fromHere(text.startsWith("sqlite:") ? text.slice("sqlite:".length) : text) };
 };
 
 /** Reads what `store copy` copies: a place, `hub:DIR` or `runs:FILE`. Throws as {@link toLocation} does. */
 export const toCopySource = (text: string): CopySource => {
   const [kind = "", path = ""] = /^(hub|runs):(.+)$/.exec(text)?.slice(1) ?? [];
-  if (kind === "hub") return { kind, directory: resolve(path) };
-  return kind === "runs" ? { kind, file: resolve(path) } : toLocation(text);
+  if (kind === "hub") return { kind, directory: fromHere(path) };
+  return kind === "runs" ? { kind, file: fromHere(path) } : toLocation(text);
 };
 
 /** The place of conversations: `--store`, or a file of the workspace. */

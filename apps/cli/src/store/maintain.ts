@@ -10,6 +10,7 @@ import {
 } from "@harnesskit/store-postgres";
 import { HarnessError } from "@harnesskit/wire";
 import { ExitCode } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { toAgeMs } from "../threads/prune.ts";
@@ -129,7 +130,7 @@ const takeIdle = async ({ leases }: GraphStore, sessionId: string): Promise<Leas
 
 /** Removes idle conversations of a file that nothing waits in. */
 const pruneFile = async (graph: GraphStore, olderThanMs: number): Promise<number> => {
-  const updatedBefore = new Date(Date.now() - olderThanMs).toISOString();
+  const updatedBefore = new Date(io().clock.now() - olderThanMs).toISOString();
   let removed = 0;
   for (const { session_id: sessionId } of await graph.sessions.list({ updatedBefore })) {
     const lease = await takeIdle(graph, sessionId);

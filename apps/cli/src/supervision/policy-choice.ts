@@ -1,6 +1,6 @@
-import { resolve } from "node:path";
 import type { AccessOptions } from "../ahp/token.ts";
 import { usageError } from "../cli-error.ts";
+import { fromHere } from "../io.ts";
 
 /** The options that choose the policy. */
 export interface PolicyOptions {
@@ -55,7 +55,7 @@ export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
     return hub === false ? { kind: "file", file: undefined } : { kind: "hub", state: hub };
   }
   if (policy === "") throw usageError("--policy: the name of the file is empty");
-  return { kind: "file", file: resolve(policy) };
+  return { kind: "file", file: fromHere(policy) };
 };
 
 const accessOptions = ({ ahpTokenFile, ahpApiKeyFile, ahpCredentialsInQuery }: PolicyOptions) =>

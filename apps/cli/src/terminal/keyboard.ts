@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { select } from "@clack/prompts";
+import { io } from "../io.ts";
 import { createTerminal } from "./terminal.ts";
 import { wrapText } from "./text.ts";
 
@@ -87,7 +88,7 @@ const chooseByNumber = <T>(
   output: NodeJS.WriteStream,
 ): Promise<T | undefined> =>
   new Promise((resolve) => {
-    const reader = createInterface({ input: process.stdin, output });
+    const reader = createInterface({ input: io().stdin, output });
     const numbered = options.map(({ label, hint }, at) => `  ${at + 1} ${label}${hint ? ` (${hint})` : ""}`);
     const usual = options.findIndex(({ value }) => value === initialValue) + 1;
     const onAbort = () => reader.close();
@@ -111,11 +112,12 @@ const choose = async <T>(
   signal: AbortSignal,
   output: NodeJS.WriteStream,
 ): Promise<T | undefined> => {
-  if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
-  if (process.env.TERM === "dumb") return chooseByNumber(message, options, initialValue, signal, output);
+  if ((await quietKeyboard(io().stdin, signal)) !== "quiet") return undefined;
+  if (io().env.TERM === "dumb") return chooseByNumber(message, options, initialValue, signal, output);
   const { isCancel, select, settings } = await import("@clack/prompts");
   // Only arrow keys move the choice: with h, j, k and l a line that was typed for something else could be a yes.
-  for (const key of ["h", "j", "k", "l"]) settings.aliases.delete(key);
+  // Esc answers nothing, in every command: Ctrl-C leaves a question.
+  for (const key of ["h", "j", "k", "l", "escape"]) settings.aliases.delete(key);
   const answer = await select<T>({ message, options, initialValue, showInstructions: false, signal, output });
   return isCancel(answer) ? undefined : answer;
 };
@@ -155,7 +157,7 @@ export const askApproval = async <T>(
   options: Choices<T>,
   refusal: T,
   signal: AbortSignal,
-  { shown, message = "Allow it?", output = process.stdout }: AskOptions = {},
+  { shown, message = "Allow it?", output = io().stdout }: AskOptions = {},
 ): Promise<T | undefined> => {
   const isSeen = shown === undefined ? true : await showToEnd(shown, signal, output);
   if (isSeen === undefined) return undefined;

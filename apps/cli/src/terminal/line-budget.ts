@@ -1,5 +1,6 @@
 import type { HarnessError } from "@harnesskit/wire";
 import { describeFailure } from "../cli-error.ts";
+import { io } from "../io.ts";
 
 export interface LineBudgetOptions {
   readonly maxLines: number;
@@ -48,7 +49,7 @@ export class ErrorNotes {
     this.#command = command;
     this.#lines = new LineBudget({
       maxLines: maxTold,
-      write: (line) => process.stderr.write(`${line}\n`),
+      write: (line) => io().stderr.write(`${line}\n`),
       more: (count) => `${command}: … and ${count} more`,
     });
   }

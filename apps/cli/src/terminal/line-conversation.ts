@@ -1,5 +1,6 @@
 import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
-import type { ConversationView } from "./conversation-view.ts";
+import { io } from "../io.ts";
+import type { View } from "../timeline/view.ts";
 import { type ChatCommand, chatHelp, LineReader, parseChatLine } from "./line-reader.ts";
 import { oneLine } from "./text.ts";
 
@@ -20,8 +21,8 @@ export interface LineActions {
  * line ends the process.
  */
 export class LineConversation {
-  readonly isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  readonly #view: ConversationView;
+  readonly isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
+  readonly #view: View;
   readonly #actions: LineActions;
   readonly #isOneMessage: boolean;
   #reader: LineReader | undefined;
@@ -30,16 +31,16 @@ export class LineConversation {
   #isReading = false;
 
   /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
-  constructor(view: ConversationView, actions: LineActions, isOneMessage = false) {
+  constructor(view: View, actions: LineActions, isOneMessage = false) {
     this.#view = view;
     this.#actions = actions;
     this.#isOneMessage = isOneMessage;
-    process.on("SIGINT", this.#onInterrupt);
+    io().signals.on("SIGINT", this.#onInterrupt);
   }
 
   readonly #onInterrupt = (): void => {
     noteInterruption();
-    if (++this.#interrupts > 1) process.exit(interruptedExitCode());
+    if (++this.#interrupts > 1) io().exit(interruptedExitCode());
     const isCancelled = this.#actions.cancel();
     // At a terminal the user goes on after a turn that was cancelled.
     if (isCancelled && this.isTerminal && !this.#isOneMessage) forgetInterruption();
@@ -59,7 +60,7 @@ export class LineConversation {
   }
 
   close(): void {
-    process.off("SIGINT", this.#onInterrupt);
+    io().signals.off("SIGINT", this.#onInterrupt);
     this.#stopReading();
   }
 

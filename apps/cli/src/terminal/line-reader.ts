@@ -1,5 +1,6 @@
 import { createInterface, type Interface } from "node:readline";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
+import { io } from "../io.ts";
 
 const maxLines = 1_000;
 
@@ -12,7 +13,7 @@ export class LineReader {
   #hasEnded = false;
 
   /** @param onInterrupt called for Ctrl-C in a terminal */
-  constructor(onInterrupt: () => void, input = process.stdin, output = process.stdout) {
+  constructor(onInterrupt: () => void, input = io().stdin, output = io().stdout) {
     this.isTerminal = input.isTTY === true && output.isTTY === true;
     this.#reader = createInterface({
       input,

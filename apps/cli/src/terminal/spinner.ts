@@ -1,6 +1,7 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
 import { type Clock, systemClock } from "@harnesskit/wire";
 import stringWidth from "fast-string-width";
+import { io } from "../io.ts";
 import { toolName } from "./text.ts";
 
 type Stream = Pick<NodeJS.WriteStream, "isTTY" | "columns" | "write">;
@@ -33,7 +34,7 @@ const elapsed = (ms: number): string => {
 };
 
 /** True for a terminal that can move its cursor. `NO_COLOR` changes nothing: the spinner has no colour. */
-export const canSpin = (stream: Pick<Stream, "isTTY">, env: NodeJS.ProcessEnv = process.env): boolean =>
+export const canSpin = (stream: Pick<Stream, "isTTY">, env: NodeJS.ProcessEnv = io().env): boolean =>
   stream.isTTY === true && env.TERM !== "dumb";
 
 /**
@@ -53,7 +54,7 @@ export class Spinner {
   readonly #instead: (Waited | { readonly label: undefined })[] = [];
   #cancelTimer: (() => void) | undefined;
 
-  constructor({ stream = process.stdout, other = process.stderr, clock = systemClock }: SpinnerOptions = {}) {
+  constructor({ stream = io().stdout, other = io().stderr, clock = systemClock }: SpinnerOptions = {}) {
     this.#stream = stream;
     this.#clock = clock;
     this.#write = stream.write.bind(stream) as Stream["write"];
@@ -93,7 +94,7 @@ export class Spinner {
   dispose(): void {
     this.#instead.length = 0;
     this.rest();
-    process.off("exit", this.rest);
+    io().signals.off("exit", this.rest);
     for (const undo of this.#undo.splice(0)) undo();
   }
 
@@ -148,7 +149,7 @@ export class Spinner {
 export const modelLabel = "waiting for the model";
 export const engineLabel = "waiting for the engine";
 export const hubLabel = "waiting for you, in the hub";
-export const toolLabel = (tool = "the tool"): string => `waiting for ${toolName(tool)}`;
+const toolLabel = (tool = "the tool"): string => `waiting for ${toolName(tool)}`;
 
 /** Tells a spinner from the events of a thread what is waited for: the model, a tool, or nothing while a user is asked. */
 export class WorkSigns {

@@ -4,11 +4,11 @@ import { wrapAnsi } from "fast-wrap-ansi";
 import type { Style } from "./terminal.ts";
 import { oneLine } from "./text.ts";
 
-export const gap = "  ";
+const gap = "  ";
 const minColumnWidth = 4;
 const maxCellWidth = 10_000;
 
-export const pad = (text: string, width: number, isRight: boolean): string => {
+const pad = (text: string, width: number, isRight: boolean): string => {
   const space = " ".repeat(Math.max(0, width - stringWidth(text)));
   return isRight ? space + text : text + space;
 };

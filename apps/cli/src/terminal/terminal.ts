@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { inspect } from "node:util";
+import { io } from "../io.ts";
 import { wrapText } from "./text.ts";
 
 /** Adds colour to a string, or leaves it as it is. */
@@ -44,8 +45,8 @@ const minColumns = 20;
 
 /** The terminal behind a stream of this process. */
 export const createTerminal = (
-  stream: NodeJS.WriteStream = process.stdout,
-  env: NodeJS.ProcessEnv = process.env,
+  stream: NodeJS.WriteStream = io().stdout,
+  env: NodeJS.ProcessEnv = io().env,
 ): Terminal => ({
   style: createStyle(wantsColour(stream, env)),
   get columns() {
@@ -62,6 +63,6 @@ export const createTerminal = (
 
 /** Writes a line of safe text to stderr; at a terminal it is broken between words. */
 export const note = (line: string): void => {
-  const terminal = createTerminal(process.stderr);
+  const terminal = createTerminal(io().stderr);
   terminal.write(wrapText(`${line}\n`, terminal.columns));
 };

@@ -3,6 +3,7 @@ import type { ItemData } from "@harnesskit/protocol/threads";
 import { createThreadClient } from "@harnesskit/thread-client";
 import { summarySize } from "@harnesskit/wire/replay";
 import { CliError, ExitCode } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { RunServer } from "../run/run-server.ts";
 import { checkedModel } from "../serve/models.ts";
 import { createTerminal } from "../terminal/terminal.ts";
@@ -24,7 +25,7 @@ export const compactCommand = async (
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
   if (model !== undefined) checkedModel(model);
-  const workspace = await workspaceDirectory(cwd ?? process.cwd());
+  const workspace = await workspaceDirectory(cwd ?? io().cwd());
   const server = new RunServer({ attach, service: { cwd: workspace, model: model ?? "offline", version } });
   const clientInfo = { name: "harness threads" };
   const client = createThreadClient({ transport: server, reconnect: false, clientInfo });

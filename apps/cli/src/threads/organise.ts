@@ -8,6 +8,7 @@ import {
 } from "@harnesskit/protocol/threads";
 import type { SearchPage } from "@harnesskit/thread-client";
 import { usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { type PlaceOptions, withThreads } from "./thread-place.ts";
@@ -104,7 +105,7 @@ export const searchCommand = async (
   const terminal = createTerminal();
   if (json) return terminal.write(`${safeJson({ hits, skipped, hasMore })}\n`);
   for (const { threadId: id, reason } of skipped)
-    process.stderr.write(`harness threads search: left out: ${oneLine(id, 80)}: ${oneLine(reason, 300)}\n`);
+    io().stderr.write(`harness threads search: left out: ${oneLine(id, 80)}: ${oneLine(reason, 300)}\n`);
   if (hits.length === 0) return say("Nothing was found");
   const { style, columns } = terminal;
   let last: string | undefined;

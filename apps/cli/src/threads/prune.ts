@@ -1,6 +1,7 @@
 import type { Thread } from "@harnesskit/protocol/threads";
 import { HarnessError } from "@harnesskit/wire";
 import { ExitCode, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
 import { noteUnreadable, openStoredThreads, unreadableOf } from "./stored-threads.ts";
@@ -30,7 +31,7 @@ export const toAgeMs = (text: string, option = "--older-than"): number => {
  */
 export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCode> => {
   const { cwd, keep = 0, dryRun = false, json } = options;
-  const before = Date.now() - toAgeMs(options.olderThan);
+  const before = io().clock.now() - toAgeMs(options.olderThan);
   const stored = await openStoredThreads(cwd);
   const isYoung = ({ time }: Thread) => time.updated >= before;
   const old = (await stored.list()).slice(keep).filter((thread) => !isYoung(thread));

@@ -17,9 +17,10 @@ import {
 } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { HarnessError, systemClock } from "@harnesskit/wire";
+import { io } from "../io.ts";
 import { threadNotFound } from "../run/failures.ts";
 import { oneLine } from "../terminal/text.ts";
-import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 
 const maxNamed = 5;
 
@@ -60,6 +61,7 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => 
   const unreadable = new Set<string>();
   const store: ThreadStore = createFileThreadStore({
     root: harnessDirectory(workspace),
+    grantKeyPath: grantKeyPath(),
     onError: (_, { threadId }) => unreadable.add(threadId),
   });
   return {
@@ -112,7 +114,7 @@ export const noteUnreadable = ({ unreadable }: StoredThreads): void => {
   const names = [...unreadable].slice(0, maxNamed).map((threadId) => oneLine(threadId, 80));
   const more = unreadable.size > maxNamed ? ` and ${unreadable.size - maxNamed} more` : "";
   const what = unreadable.size === 1 ? "a thread that" : `${unreadable.size} threads that`;
-  process.stderr.write(
+  io().stderr.write(
     `harness threads: left out ${what} cannot be read: ${names.join(", ")}${more}. To see why: harness doctor\n`,
   );
 };

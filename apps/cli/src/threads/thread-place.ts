@@ -15,6 +15,7 @@ import { createUnixTransport } from "@harnesskit/transport-uds";
 import { displayText, ProtocolError } from "@harnesskit/wire";
 import { CliError, unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
+import { io } from "../io.ts";
 import { threadNotFound } from "../run/failures.ts";
 import { oneLine } from "../terminal/text.ts";
 import { openStoredThreads } from "./stored-threads.ts";
@@ -61,7 +62,7 @@ const inDirectory = async (cwd: string, threadId: string): Promise<ThreadPlace> 
 /** Works on a thread where it is. Rejects with a `CliError` that says what to do. */
 export const withThreads = async <T>(
   threadId: string | undefined,
-  { cwd = process.cwd(), attach }: PlaceOptions,
+  { cwd = io().cwd(), attach }: PlaceOptions,
   work: (threads: ThreadPlace) => Promise<T>,
 ): Promise<T> => {
   const id = threadId ?? "";
@@ -88,7 +89,7 @@ export const withThreads = async <T>(
 export const toPlaceFailure = (
   error: unknown,
   threadId: string,
-  { cwd = process.cwd(), attach }: PlaceOptions,
+  { cwd = io().cwd(), attach }: PlaceOptions,
 ): unknown =>
   attach === undefined
     ? toCliFailure(error, threadId, cwd)

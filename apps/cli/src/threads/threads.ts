@@ -4,10 +4,11 @@ import { threadNotFound } from "../run/failures.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
-import { Timeline } from "../timeline/timeline.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
-import { logFile } from "../workspace-directory.ts";
-import { noteUnreadable, openStoredThreads, unreadableOf } from "./stored-threads.ts";
+import { View } from "../timeline/view.ts";
+import { harnessDirectory, logFile } from "../workspace-directory.ts";
+import { type LastTurn, lastTurnOf } from "./last-turn.ts";
+import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
 
 interface ThreadsListOptions extends PlaceOptions {
   /** Only those in the archive. @default only those that are not */
@@ -37,10 +38,33 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
   const room = columns === undefined ? 100 : Math.max(20, columns - 56);
   for (const { threadId, title, time } of threads) {
     const when = style.dim(formatTime(time.updated));
+    const open = openTurnText(await openTurnOf(stored, threadId));
+    const state = open === undefined ? "" : `  ${style.yellow(open.short)}`;
     terminal.write(
-      `${wrapText(`${oneLine(threadId, 80)}  ${when}  ${oneLine(title, room)}`, columns, "  ")}\n`,
+      `${wrapText(`${oneLine(threadId, 80)}  ${when}${state}  ${oneLine(title, room)}`, columns, "  ")}\n`,
     );
     await terminal.ready();
+  }
+};
+
+/** How a turn without an end stands; of a thread whose log cannot be read nothing is said. */
+const openTurnOf = ({ workspace }: StoredThreads, threadId: string): Promise<LastTurn | undefined> =>
+  lastTurnOf(harnessDirectory(workspace), threadId).catch(() => undefined);
+
+const openTurnText = (turn: LastTurn | undefined, threadId = "") => {
+  const command = `harness run --thread ${threadId}`;
+  switch (turn?.state) {
+    case "running":
+      return { short: "running", whole: "the last turn has no end: a server holds the thread" };
+    case "waits":
+      return { short: "waits for an answer", whole: `the last turn waits for an answer: ${command}` };
+    case "interrupted":
+      return {
+        short: "interrupted",
+        whole: `the last turn was interrupted. To go on with it: ${command} --continue`,
+      };
+    default:
+      return undefined;
   }
 };
 
@@ -64,17 +88,15 @@ export const showThread = async (threadId: string, { cwd }: PlaceOptions): Promi
   if (queued !== undefined)
     write(style.yellow(`${queued === 1 ? "1 prompt waits" : `${queued} prompts wait`}\n`));
   write("\n");
-  const timeline = new Timeline({ terminal, openProse: await proseFor(terminal) });
-  let openTurn = false;
+  const view = new View({ terminal, openProse: await proseFor(terminal) });
   for await (const event of stored.events(threadId)) {
-    if (event.type === "turn.started") openTurn = true;
-    if (event.type === "turn.completed" || event.type === "turn.error") openTurn = false;
-    timeline.show(event);
+    view.show(event);
     await terminal.ready();
   }
-  timeline.breakLine();
-  if (openTurn)
-    terminal.write(style.yellow("\n… the last turn has no end: it runs, or it waits for an answer\n"));
+  view.breakLine();
+  const open = openTurnText(await openTurnOf(stored, threadId), oneLine(threadId, 80));
+  // The command is there to be copied: a line break would end it.
+  if (open !== undefined) terminal.write(`\n${style.yellow(`… ${open.whole}`)}\n`);
   write(style.dim(`\nlog  ${oneLine(logFile(stored.workspace, threadId), 1000)}\n`));
 };
 

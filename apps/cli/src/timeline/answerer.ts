@@ -7,7 +7,7 @@ const askingCommands: ReadonlySet<string> = new Set(
 );
 
 /** Who answered a question, as people read it: the user of a terminal, or the client by its name. Safe text. */
-export const answererText = (name: string): string =>
+const answererText = (name: string): string =>
   askingCommands.has(name) ? `you, in ${name}` : oneLine(name, 100);
 
 /** What became of an approval, and by whom, as people read it. Safe text. */

@@ -1,5 +1,6 @@
-import { presentApproval } from "@harnesskit/approvals";
-import { type ApprovalDecision, type ApprovalMetadata, isPreviewCut } from "@harnesskit/protocol/threads";
+import { type ApprovalRisk, presentApproval } from "@harnesskit/approvals";
+import { type ApprovalMetadata, isPreviewCut } from "@harnesskit/protocol/threads";
+import type { AlwaysChoice } from "../terminal/asker.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { approvalViewLines, shownWhole } from "./approval-lines.ts";
@@ -11,16 +12,11 @@ export type AskedCall = Pick<ApprovalMetadata, "tool" | "input"> & {
   readonly reason?: string | undefined;
 };
 
-/** The answers that are offered. What is not shown whole is never allowed for always. */
-export const approvalChoices = ({
-  preview,
-}: Pick<AskedCall, "preview">): { value: ApprovalDecision; label: string; hint?: string }[] => [
-  { value: "once", label: "Yes, once" },
-  ...(isPreviewCut(preview)
+/** How far "always" reaches. What is not shown whole is never allowed for always. */
+export const alwaysChoices = ({ preview }: Pick<AskedCall, "preview">): readonly AlwaysChoice<"always">[] =>
+  isPreviewCut(preview)
     ? []
-    : [{ value: "always" as const, label: "Always", hint: "for exactly this, in this thread" }]),
-  { value: "reject", label: "No" },
-];
+    : [{ reach: "always", label: "Always", hint: "for exactly this, in this thread" }];
 
 const effects: Readonly<Record<string, string>> = {
   bash: "It runs with your rights, in the whole system: there is no sandbox.",
@@ -29,25 +25,40 @@ const effects: Readonly<Record<string, string>> = {
   edit: "It writes the file.",
 };
 
+const ranks: Readonly<Record<ApprovalRisk["level"], number>> = {
+  low: 0,
+  medium: 1,
+  high: 2,
+  unknown: 3,
+  critical: 4,
+};
+
+/** Where and how a call is asked about. */
+export interface AskedPlace {
+  /** The directory that the call works in; undefined where it is not known. */
+  readonly directory: string | undefined;
+  /** What who asks says of the risk: it is shown where it is more than what the call is known to do. @default nothing */
+  readonly saidRisk?: ApprovalRisk | undefined;
+}
+
 /** What the user decides on, as safe lines: whatever will happen is shown whole, or what is not is said. */
 export const askedCallLines = async (
   { tool, input, preview, reason = "" }: AskedCall,
-  directory: string,
+  { directory, saidRisk }: AskedPlace,
   style: Style,
 ): Promise<string[]> => {
   // The judge of commands is loaded only where something is asked.
   const { riskOfCall } = await import("../hub/risk.ts");
+  const known = riskOfCall(tool, input, directory ?? "");
+  const risk =
+    saidRisk && ranks[saidRisk.level] > ranks[known.level] ? { ...known, level: saidRisk.level } : known;
   const view = presentApproval(
-    {
-      subject: { tool, input, preview },
-      rule: { id: "", reason },
-      risk: riskOfCall(tool, input, directory),
-    },
+    { subject: { tool, input, preview }, rule: { id: "", reason }, risk },
     // The diff of these is made by this program; the preview of another tool is what its agent says of the call.
     { ...shownWhole, isExactPreview: tool === "write" || tool === "edit" },
   );
   return approvalViewLines(view, style, {
-    where: `in ${oneLine(directory, 1000)}`,
+    where: directory === undefined ? undefined : `in ${oneLine(directory, 1000)}`,
     effect: effects[tool] ?? "What it does is up to the tool.",
   });
 };

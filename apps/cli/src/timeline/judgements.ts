@@ -1,5 +1,6 @@
 import { allowingRule } from "@harnesskit/approvals";
 import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
+import { displayText } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -118,6 +119,14 @@ const differences = (requested: unknown, actual: unknown): string => {
 /** The text of a prompt. */
 export const promptText = (content: ItemData<"user_message">["content"] = []): string =>
   content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+
+/** A prompt as the user wrote it: safe lines. */
+export const promptLines = (content: ItemData<"user_message">["content"], style: Style): string[] =>
+  content.flatMap((part) => {
+    const text = part.type === "text" ? part.text : `[file ${part.path ?? part.uri ?? ""}]`;
+    const lines = displayText(text, { multiline: true }).split("\n");
+    return lines.map((line, index) => `${index === 0 ? "›" : " "} ${style.bold(line)}`);
+  });
 
 /** Both versions, as they are to be shown, of what a judge has changed, and why, as safe lines; none where nothing was changed. */
 export const changeLines = (

@@ -1,12 +1,12 @@
 import type { CallFailure } from "@harnesskit/chat-harness";
-import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
+import type { EventBody, ItemData, Turn } from "@harnesskit/protocol/threads";
 import type { TurnResult } from "@harnesskit/thread-client";
 import { ExitCode } from "../cli-error.ts";
 import { interruptedExitCode } from "../interruption.ts";
 import type { Style } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
+import { formatDuration, oneLine } from "../terminal/text.ts";
 
-/** Why a call did not run. */
+/** Why a call did not run, or did not surely run. */
 export type Refusal =
   | "rejected"
   | "unattended"
@@ -14,7 +14,9 @@ export type Refusal =
   | "blocked"
   | "forbidden"
   | "timedOut"
-  | "unavailable";
+  | "unavailable"
+  | "noTool"
+  | "unknown";
 
 interface RefusalWords {
   /** Of one call. */
@@ -35,6 +37,8 @@ const refusals: Readonly<Record<Refusal, RefusalWords>> = {
   expired: { word: "timed out", total: "not approved in time", exitCode: refused },
   timedOut: { word: "timed out", total: "not judged in time", exitCode: unavailable },
   unavailable: { word: "unavailable", total: "could not be judged", exitCode: unavailable },
+  noTool: { word: "unavailable", total: "the process of the tool is not there", exitCode: unavailable },
+  unknown: { word: "unknown", total: "may have run", exitCode: unavailable },
 };
 
 const byCode: Readonly<Record<string, Refusal>> = {
@@ -55,19 +59,24 @@ export interface CallEnd {
 
 /** How a call of a conversation ended that has no result: a gate's refusal has the code of the gate. */
 export const conversationEnd = ({ status, code, message }: CallFailure): CallEnd => {
+  if (code === "agent.lost" || code === "core.closed") return { status: "unknown", code, message };
   if (code.startsWith("policy.")) return { status: "blocked", code, message };
   const isRefused = code === "rejected" || code === "tool.rejected" || byCode[code] !== undefined;
   return { status: isRefused ? "rejected" : status, code, message };
 };
 
-/** Why a call did not run; undefined where it was not refused. */
+/** Why a call did not surely run; undefined where it ran. */
 const refusalOf = ({ status, code = "" }: CallEnd): Refusal | undefined => {
+  if (status === "unknown") return "unknown";
   if (status === "failed" && code === "tool.forbidden") return "forbidden";
+  if (status === "failed" && code === "agent.unavailable") return "noTool";
   if (status !== "rejected" && status !== "blocked") return undefined;
   return byCode[code] ?? status;
 };
 
-/** Counts what the agent wanted and did not get. */
+const callCount = (count: number): string => (count === 1 ? "1 call" : `${count} calls`);
+
+/** Counts what the agent wanted and did not surely get. */
 export class RefusedCalls {
   readonly #counts = new Map<Refusal, number>();
 
@@ -99,13 +108,16 @@ export class RefusedCalls {
   }
 
   get text(): string {
+    const unknown = this.count("unknown");
     const found = Object.entries(refusals)
-      .map(([refusal, { total }]) => ({ count: this.count(refusal as Refusal), total }))
-      .filter(({ count }) => count > 0);
+      .map(([refusal, { total }]) => ({ refusal, count: this.count(refusal as Refusal), total }))
+      .filter(({ refusal, count }) => count > 0 && refusal !== "unknown");
     const total = found.reduce((sum, { count }) => sum + count, 0);
-    if (total === 0) return "";
     const why = found.map(({ count, total: word }) => (found.length === 1 ? word : `${count} ${word}`));
-    return `${total === 1 ? "1 call" : `${total} calls`} did not run: ${why.join(", ")}`;
+    return [
+      ...(total === 0 ? [] : [`${callCount(total)} did not run: ${why.join(", ")}`]),
+      ...(unknown === 0 ? [] : [`${callCount(unknown)} may have run: its end is not known`]),
+    ].join("; ");
   }
 
   /** The line that stands over a turn that ended; undefined where every call ran. */
@@ -187,6 +199,34 @@ export const exitCodeOf = (result: TurnResult, calls: RefusedCalls): ExitCode =>
   if (result.status === "cancelled") return ExitCode.failed;
   if (result.status === "error") return errorExitCode(result.code);
   return calls.exitCode ?? ExitCode.done;
+};
+
+/** A turn that has ended, as its last line says it. */
+export interface EndedTurn {
+  readonly turn: Pick<Turn, "status" | "time" | "usage">;
+  /** Why it failed: safe text. @default "failed" */
+  readonly error?: string | undefined;
+  readonly refused: RefusedCalls;
+  /** Say how long it took, and that all is done; false: only what did not run. */
+  readonly showDone: boolean;
+}
+
+/** The line that stands over a turn that ended; undefined where there is nothing to say. */
+export const turnFooter = (
+  { turn: { status, time, usage = {} }, error = "failed", refused, showDone }: EndedTurn,
+  style: Style,
+): string | undefined => {
+  const completed = refused.line(style) ?? (showDone ? style.green("✓ done") : undefined);
+  const failed = status === "cancelled" ? style.yellow("○ cancelled") : `${style.red("✗")} ${error}`;
+  const head = status === "completed" ? completed : failed;
+  if (head === undefined || !showDone) return head;
+  const { inputTokens, outputTokens } = usage;
+  const facts = [
+    time.completed === undefined ? "" : formatDuration(Math.max(0, time.completed - time.started)),
+    inputTokens === undefined ? "" : `${inputTokens} tokens in`,
+    outputTokens === undefined ? "" : `${outputTokens} tokens out`,
+  ].filter((fact) => fact !== "");
+  return `${head}${facts.length === 0 ? "" : style.dim(` · ${facts.join(" · ")}`)}`;
 };
 
 /** Why a turn goes on with a step that it has begun before. */

@@ -6,7 +6,8 @@ import type { ApprovalRecord, TimelineRow } from "@harnesskit/protocol/hub";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
-import { harness, makeWorkspace, startHarness } from "../support/harness.ts";
+import { makeWorkspace, startHarness } from "../support/harness.ts";
+import { harness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
 
 const secret = "s3cret-password";

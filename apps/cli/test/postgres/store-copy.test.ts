@@ -6,7 +6,8 @@ import type { ThreadStore } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
-import { harness, makeWorkspace, startHarness } from "../support/harness.ts";
+import { makeWorkspace, startHarness } from "../support/harness.ts";
+import { harness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
 
 const openSchema = async ({ url, schema }: { readonly url: string; readonly schema: string }) => {

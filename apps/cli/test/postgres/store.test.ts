@@ -13,7 +13,8 @@ import {
 } from "@harnesskit/store-sqlite";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
-import { harness, jsonLines, makeWorkspace, startHarness } from "../support/harness.ts";
+import { jsonLines, makeWorkspace, startHarness } from "../support/harness.ts";
+import { harness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
 
 const approvalOf = (stdout: string): string => /\/approve (\w+)/.exec(stdout)?.[1] ?? "";

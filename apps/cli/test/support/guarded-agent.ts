@@ -12,7 +12,8 @@ import { createHubClient, type HubClient } from "@harnesskit/hub/client";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { onTestFinished, vi } from "vitest";
-import { harness, makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
+import { makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
+import { harness } from "./in-process.ts";
 
 /** A script that leaves a line each time it runs. */
 const note = (name: string): string => `#!/bin/sh\necho "$@" >> ${name}\n`;

@@ -125,8 +125,8 @@ export const startHarness = (args: readonly string[], options: HarnessOptions): 
   return startProgram(process.execPath, [binPath, ...args], options);
 };
 
-/** Runs the program to its end, with nothing to read. */
-export const harness = (args: readonly string[], options: HarnessOptions): Promise<HarnessEnd> =>
+/** Runs the program to its end in a process of its own, with nothing to read: for what only a process can show. */
+export const harnessProcess = (args: readonly string[], options: HarnessOptions): Promise<HarnessEnd> =>
   startHarness(args, { input: "", ...options }).ended;
 
 /** The processes whose command line holds this text. */

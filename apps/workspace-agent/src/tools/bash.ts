@@ -1,20 +1,26 @@
 import { ToolError } from "@harnesskit/agent-sdk";
 import { defined } from "@harnesskit/wire/json";
+import type { ShownCommand } from "../background-commands.ts";
 import { commandEnvironment } from "../command-environment.ts";
 import { type BashInput, bashDeclaration } from "../declarations.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
 import { type CommandResult, runCommand } from "../run-command.ts";
 
-/** Output of the bash tool. */
-export type BashOutput = {
-  /** Null if a signal ended the shell. */
-  exitCode: number | null;
-  signal?: string;
-  stdout: string;
-  stderr: string;
-  /** The middle of stdout or stderr was left out. */
-  truncated?: true;
-};
+/** How long a command in the background is watched before it is left alone: one that fails at once is seen to. */
+const settleMs = 1_000;
+
+/** Output of the bash tool. Of a command in the background it has an `id`, and `running`. */
+export type BashOutput =
+  | ShownCommand
+  | {
+      /** Null if a signal ended the shell. */
+      exitCode: number | null;
+      signal?: string;
+      stdout: string;
+      stderr: string;
+      /** The middle of stdout or stderr was left out. */
+      truncated?: true;
+    };
 
 /**
  * Runs a shell command. There is no sandbox: it may do whatever the user of this process may do. The output of one that
@@ -24,14 +30,21 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
   ...bashDeclaration,
 
   async normalise(input, { limits }) {
-    const { command, timeoutMs } = input;
+    const { command, timeoutMs, background } = input;
+    if (background) return defined({ command, timeoutMs, background });
     return timeoutMs === undefined || timeoutMs === limits.commandTimeoutMs
       ? { command }
       : { command, timeoutMs };
   },
 
-  async run(input, { workspace, limits, env, signal, log, partialResult }) {
-    const timeoutMs = input.timeoutMs ?? limits.commandTimeoutMs;
+  async preview(_, { env }) {
+    return env.length === 0 ? undefined : { text: passedOn(env), shownState: env.join(",") };
+  },
+
+  async run(input, { workspace, limits, env, signal, log, partialResult, commands, owner, shownState }) {
+    if (shownState !== undefined && shownState !== env.join(","))
+      throw new ToolError("tool.changed", "the command would see other variables than were shown");
+    const timeoutMs = input.timeoutMs ?? (input.background ? undefined : limits.commandTimeoutMs);
     const request = {
       command: input.command,
       cwd: await workspace.verify(".").then(() => workspace.root),
@@ -39,11 +52,10 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
       timeoutMs,
       killGraceMs: limits.killGraceMs,
       maxOutputBytes: limits.maxOutputBytes,
-      maxStreamedBytes: limits.maxStreamedBytes,
-      signal,
-      log,
     };
-    const result = await runCommand(request).catch((cause: unknown) => {
+    if (input.background) return commands.start(owner, request, settleMs);
+    const { maxStreamedBytes } = limits;
+    const result = await runCommand({ ...request, maxStreamedBytes, log }, signal).catch((cause: unknown) => {
       throw new ToolError("tool.failed", "the shell could not be started", { cause });
     });
     const { exitCode, signal: endedBy, stdout, stderr, truncated } = result;
@@ -61,9 +73,13 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
   },
 };
 
+/** What a human judges beside the command. */
+const passedOn = (env: readonly string[]): string =>
+  `Beside the usual variables, the command sees ${env.join(", ")} of your environment.`;
+
 function commandFailure(
   { ended, signal, exitCode }: CommandResult,
-  timeoutMs: number,
+  timeoutMs: number | undefined,
 ): ToolError | undefined {
   if (ended === "cancelled") return new ToolError("tool.canceled", "the command was cancelled");
   if (ended === "timeout")

@@ -5,7 +5,16 @@ import { type Agent, ToolError } from "@harnesskit/agent-sdk";
 import { expect } from "vitest";
 import { createWorkspaceAgent, type Prepared, type WorkspaceAgentOptions } from "../../src/index.ts";
 
-export type ToolName = "bash" | "read" | "write" | "edit" | "glob" | "grep";
+export type ToolName =
+  | "bash"
+  | "read"
+  | "write"
+  | "edit"
+  | "glob"
+  | "grep"
+  | "commands"
+  | "command_input"
+  | "command_stop";
 
 export interface RunOptions {
   signal?: AbortSignal;

@@ -1,4 +1,4 @@
-export { type AcpPrompt, withPrompt } from "./prompt.ts";
+export { withPrompt } from "./prompt.ts";
 export {
   type AcpAgentMethod,
   type AcpCall,

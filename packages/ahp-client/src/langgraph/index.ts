@@ -2,7 +2,6 @@ export {
   type AnswerOptions,
   answerInterrupts,
   type GraphConfig,
-  type GraphInterrupt,
   type InterruptedGraph,
 } from "./answer-interrupts.ts";
 export { superviseModel } from "./supervise-model.ts";

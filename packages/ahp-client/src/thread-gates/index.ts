@@ -1,17 +1,7 @@
-export type { HumanAnswer } from "../human-answer.ts";
 export {
   createThreadGates,
   type ThreadGates,
   type ThreadGatesOptions,
   threadGateCapabilities,
 } from "./thread-gates.ts";
-export type {
-  ThreadCall,
-  ThreadCallOutcome,
-  ThreadJudgement,
-  ThreadPrompt,
-  ThreadRequest,
-  ThreadTurn,
-  ThreadTurnEnd,
-  ThreadVerdict,
-} from "./thread-types.ts";
+export type { ThreadVerdict } from "./thread-types.ts";

@@ -4,7 +4,8 @@ import { generateText, stepCountIs, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { superviseTools } from "../../src/ai-sdk/index.ts";
-import type { EscalationRequest, SupervisionOptions } from "../../src/index.ts";
+import type { SupervisionOptions } from "../../src/index.ts";
+import type { EscalationRequest } from "../../src/supervise/supervision-options.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted } from "./models.ts";
 

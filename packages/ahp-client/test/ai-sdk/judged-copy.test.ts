@@ -1,6 +1,7 @@
 import { JsonError } from "@harnesskit/wire/json";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../../scripts/lib/nightly.ts";
 import { clip } from "../../src/supervise/clip.ts";
 import { judgedCopy } from "../../src/supervise/judged-copy.ts";
 
@@ -41,7 +42,7 @@ describe("the copy of what is judged", () => {
         const plain = JSON.stringify(judgedCopy(restored));
         expect(plain).toBe(JSON.stringify(copy) ?? "null");
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   });
 

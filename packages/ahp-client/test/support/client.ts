@@ -1,8 +1,8 @@
 import type { BlockingEventType, NotificationEventType } from "@harnesskit/protocol/ahp";
 import type { Clock } from "@harnesskit/wire";
 import { onTestFinished } from "vitest";
+import type { AhpCallOptions } from "../../src/client-options.ts";
 import {
-  type AhpCallOptions,
   type AhpClient,
   type AhpClientOptions,
   AhpFailure,

@@ -1,6 +1,1 @@
-export type { ContractCase } from "@harnesskit/wire/testing";
-export {
-  type OpenedStateStore,
-  type StateStoreContractOptions,
-  stateStoreContract,
-} from "./state-store-contract.ts";
+export { stateStoreContract } from "./state-store-contract.ts";

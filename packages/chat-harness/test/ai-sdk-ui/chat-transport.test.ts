@@ -5,9 +5,6 @@ import {
   createHarnessChatTransport,
   type HarnessChatTransport,
   type HarnessChatTransportOptions,
-  type HarnessUIMessage,
-  type HarnessUIMessageChunk,
-  questionTool,
 } from "@harnesskit/chat-harness/ai-sdk-ui";
 import {
   createMemoryStore,
@@ -31,6 +28,11 @@ import {
 } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import {
+  type HarnessUIMessage,
+  type HarnessUIMessageChunk,
+  questionTool,
+} from "../../src/ai-sdk-ui/message-types.ts";
 import { type Answer, says, scriptedModel } from "../ai-sdk/support/scripted-model.ts";
 
 class State implements ChatState<HarnessUIMessage> {

@@ -3,6 +3,7 @@ import type { ChatMessage } from "@harnesskit/protocol/chat";
 import { ChatMessageSchema } from "@harnesskit/protocol/chat";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../../scripts/lib/nightly.ts";
 
 const text = fc.string({ minLength: 1, maxLength: 20 });
 const signature = fc.oneof(
@@ -126,7 +127,7 @@ describe("messages for the model and back", () => {
         expect(back).toEqual(messages);
         expect(JSON.stringify(toModelMessages(back))).toBe(JSON.stringify(toModelMessages(messages)));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -333,7 +334,7 @@ describe("a conversation with a pause, as it is stored and as a model gets it", 
           expect(callCount).toBe(id);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(20) },
     );
   });
 });

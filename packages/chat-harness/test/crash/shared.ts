@@ -2,14 +2,9 @@ import type { GraphStore } from "@harnesskit/graph";
 import type { SuspensionSummary } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { ChatFields } from "../../src/chat-turns.ts";
-import type {
-  Delivery,
-  GraphSource,
-  OpenTurns,
-  ResumedTurn,
-  SendOutcome,
-  SignalOutcome,
-} from "../../src/index.ts";
+import type { ResumedTurn } from "../../src/deliveries.ts";
+import type { Delivery, OpenTurns, SendOutcome, SignalOutcome } from "../../src/index.ts";
+import type { GraphSource } from "../../src/options.ts";
 
 /** What a client knows of its session. */
 export interface Ledger {
@@ -76,5 +71,5 @@ const load = async <Name extends keyof Modules>(name: Name): Promise<Modules[Nam
 export const { createStoryGraph } = await load("story-graph");
 export const { namedStore } = await load("named-store");
 export const { ChatClient } = await load("client");
-export const { readSession, takeApart } = await load("reading");
+export const { readSession } = await load("reading");
 export const { checkNow, checkEnd } = await load("check");

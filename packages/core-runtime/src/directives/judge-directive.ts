@@ -1,6 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { canonicalDigest } from "../canonical-digest.ts";
-import { isInPeriod, periodOf } from "../records/in-force.ts";
+import { isInPeriod, toPeriod } from "../records/in-force.ts";
 import type { Directive } from "./directive.ts";
 
 /** Why a directive does not back a call. */
@@ -55,7 +55,7 @@ export const directiveProblem = (
   if (agentOf(directive.tool_id) !== agentOf(toolId)) return "wrong_agent";
   if (directive.tool_id !== toolId) return "wrong_tool";
   if (directive.revoked_at !== undefined) return "revoked";
-  const period = periodOf(directive.issued_at, directive.until);
+  const period = toPeriod(directive.issued_at, directive.until);
   if (!(period.from <= now)) return "not_yet_valid";
   if (!isInPeriod(period, now)) return "expired";
   return fits(directive.input, input) ? undefined : "wrong_input";

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { isAlive, OutputLines, systemErrorCode } from "@harnesskit/node-kit";
 import { type Clock, createDeferred } from "@harnesskit/wire";
+import type { CoreLimits, LaunchTimes } from "../core-limits.ts";
 import { type AgentExit, SpawnError } from "./errors.ts";
 import { agentScript } from "./guard-scripts.ts";
 import { ProcessGuard, shell } from "./process-guard.ts";
@@ -10,19 +11,14 @@ export type OutputStream = "stdout" | "stderr";
 
 export interface AgentProcessOptions {
   readonly launchId: string;
-  /** Absolute. */
-  readonly program: string;
-  readonly args: readonly string[];
+  /** A program, by its path from the directory or its name on the PATH of the environment, and its arguments. */
+  readonly command: readonly string[];
   readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly onLine: ((stream: OutputStream, line: string) => void) | undefined;
-  readonly maxLineLength: number;
-  readonly maxStderrBytes: number;
-  /** How long to wait for a guard to finish, for a killed process to be gone, and at most for its last output. */
-  readonly guardTimeoutMs: number;
-  readonly killTimeoutMs: number;
-  readonly outputTimeoutMs: number;
+  readonly limits: Pick<CoreLimits, "maxOutputLineLength" | "maxStderrBytes">;
+  readonly times: Pick<LaunchTimes, "killTimeoutMs" | "outputTimeoutMs">;
 }
 
 /** What is known when nothing of a launch is left. */
@@ -31,7 +27,7 @@ export interface AgentEnd {
   readonly stderrTail: string;
   /** The guard was gone before the agent; that is why the agent was killed. */
   readonly guardLost: boolean;
-  /** Set when the program was never run: the system's sentence. */
+  /** Set when the program could not be run: the system's sentence. */
   readonly notExecuted: string | undefined;
   /** False when a process could not be killed. */
   readonly complete: boolean;
@@ -81,14 +77,15 @@ export class AgentProcess {
   /** Kills the agent's group at once; what left the group is killed as soon as the agent's process is gone. */
   kill(): void {
     this.#signal("SIGKILL");
-    this.#cancelKillTimer ??= this.#options.clock.after(this.#options.killTimeoutMs, () => {
+    this.#cancelKillTimer ??= this.#options.clock.after(this.#options.times.killTimeoutMs, () => {
       this.#survived = true;
       this.#ended({ code: null, signal: "SIGKILL" });
     });
   }
 
   #read(stream: Readable, name: OutputStream): OutputLines {
-    const { onLine, maxLineLength, maxStderrBytes } = this.#options;
+    const { onLine, limits } = this.#options;
+    const { maxOutputLineLength: maxLineLength, maxStderrBytes } = limits;
     return new OutputLines(stream, {
       maxLineLength,
       maxTailBytes: name === "stderr" ? maxStderrBytes : 0,
@@ -135,12 +132,13 @@ export class AgentProcess {
     const exit = await this.exited;
     const complete = await this.#guard.finish();
     await this.#untilRead(closed);
-    const stderrTail = this.#stderr.tail;
+    const { tail } = this.#stderr;
+    const problem = notExecuted(this.#options.launchId, exit, tail);
     return {
       exit,
-      stderrTail,
+      stderrTail: problem === undefined ? tail : "",
       guardLost: this.#guardLost,
-      notExecuted: notExecuted(this.#options.launchId, exit, stderrTail),
+      notExecuted: problem,
       complete: complete && !this.#survived,
     };
   }
@@ -148,7 +146,7 @@ export class AgentProcess {
   /** A process that could not be found may hold the outputs open for ever. */
   async #untilRead(closed: Promise<void>): Promise<void> {
     const givenUp = createDeferred<void>();
-    const cancel = this.#options.clock.after(this.#options.outputTimeoutMs, givenUp.resolve);
+    const cancel = this.#options.clock.after(this.#options.times.outputTimeoutMs, givenUp.resolve);
     await Promise.race([closed, givenUp.promise]);
     cancel();
     this.#stdout.destroy();
@@ -166,8 +164,8 @@ const notExecuted = (launchId: string, exit: AgentExit, stderrTail: string): str
 };
 
 const spawnAgent = (options: AgentProcessOptions, guard: ProcessGuard): ChildProcess => {
-  const { launchId, program, args, directory, environment } = options;
-  return spawn(shell, ["-c", agentScript, nameOfShell(launchId), program, ...args], {
+  const { launchId, command, directory, environment } = options;
+  return spawn(shell, ["-c", agentScript, nameOfShell(launchId), ...command], {
     stdio: ["ignore", "pipe", "pipe", guard.input],
     cwd: directory,
     env: { ...environment },
@@ -180,25 +178,18 @@ const spawnAgent = (options: AgentProcessOptions, guard: ProcessGuard): ChildPro
  * so that the program never outlives the core. Rejects with `start_failed`.
  */
 export const startAgentProcess = async (options: AgentProcessOptions): Promise<AgentProcess> => {
-  const guard = new ProcessGuard({
-    launchId: options.launchId,
-    clock: options.clock,
-    timeoutMs: options.guardTimeoutMs,
-  });
+  const { launchId, clock, times } = options;
+  const guard = new ProcessGuard({ launchId, clock, timeoutMs: times.killTimeoutMs });
   try {
     const child = spawnAgent(options, guard);
     child.on("error", () => {});
     if (child.pid !== undefined) return new AgentProcess(options, guard, child, child.pid);
   } catch (cause) {
     await guard.finish();
-    throw new SpawnError(
-      "start_failed",
-      `the process could not be started (${systemErrorCode(cause) ?? "unknown"})`,
-    );
+    throw new SpawnError(`the process could not be started (${systemErrorCode(cause) ?? "unknown"})`);
   }
   await guard.finish();
   throw new SpawnError(
-    "start_failed",
     "the process could not be started: is the agent's directory there, and are the arguments not too long?",
   );
 };

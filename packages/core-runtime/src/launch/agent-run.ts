@@ -8,7 +8,6 @@ import { type AgentReason, SpawnError } from "./errors.ts";
 import { launchEnvironment } from "./launch-environment.ts";
 import type { LaunchContext } from "./launch-options.ts";
 import type { ReadManifest } from "./read-manifest.ts";
-import { resolveCommand } from "./resolve-command.ts";
 
 /** A process that was started, with its right to connect. */
 export interface AgentRun {
@@ -26,7 +25,6 @@ const startProcess = async (
   token: string,
 ): Promise<AgentProcess> => {
   const { clock, limits, redactor, notify, report } = core.context;
-  const [command = "", ...args] = manifest.command;
   const environment = launchEnvironment({
     source: options.environment ?? process.env,
     names: manifest.env ?? [],
@@ -36,7 +34,6 @@ const startProcess = async (
     heartbeatIntervalMs: core.context.times.heartbeatIntervalMs,
     maxFrameBytes: limits.maxFrameBytes,
   });
-  const program = await resolveCommand({ command, directory, path: environment.PATH });
   await coreDirectory.noteLaunch(launchId);
   const { onOutput } = options;
   const { id: agentId } = manifest;
@@ -45,8 +42,7 @@ const startProcess = async (
   const failures = new AuditBudget(clock, limits.maxAuditEventsPerMinute);
   return startAgentProcess({
     launchId,
-    program,
-    args,
+    command: manifest.command,
     directory,
     environment,
     clock,
@@ -57,11 +53,8 @@ const startProcess = async (
       }
       if (onOutput) notify(agentId, () => onOutput({ agentId, launchId, stream, line }));
     },
-    maxLineLength: limits.maxOutputLineLength,
-    maxStderrBytes: limits.maxStderrBytes,
-    guardTimeoutMs: times.killTimeoutMs,
-    killTimeoutMs: times.killTimeoutMs,
-    outputTimeoutMs: times.outputTimeoutMs,
+    limits,
+    times,
   });
 };
 
@@ -98,10 +91,19 @@ export const spawnReason = (cause: unknown): AgentReason => {
 };
 
 /** A better reason than the exit of the process, if there is one. */
-export const endReason = ({ guardLost, notExecuted }: AgentEnd): AgentReason | undefined => {
+export const endReason = ({ guardLost, notExecuted, exit }: AgentEnd): AgentReason | undefined => {
   if (guardLost) return { code: "guard_lost", message: "its guard was killed, so that it was killed too" };
   if (notExecuted === undefined) return undefined;
-  return { code: "start_failed", message: `the system could not run its command: ${notExecuted}` };
+  const why = displayText(notExecuted, { maxLength: 200 });
+  return exit.code === 126
+    ? {
+        code: "command_not_executable",
+        message: `its command may not be run (${why}): make the file executable or name another in the manifest`,
+      }
+    : {
+        code: "command_not_found",
+        message: `its command was not found (${why}): install it, put it on the PATH or name its path in the manifest`,
+      };
 };
 
 /** The line of its standard error that most likely says why it ended, as `LaunchedAgent.errorLine`. */

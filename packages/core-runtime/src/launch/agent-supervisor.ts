@@ -189,7 +189,7 @@ export class AgentSupervisor {
       this.#end = end;
       this.#lastExit = end.exit;
       const reason = endReason(end);
-      this.#report({ type: "gone", exit: end.exit, reason });
+      this.#report({ type: "gone", exit: end.exit, reason, hasRun: end.notExecuted === undefined });
     });
     this.#update();
   }

@@ -98,48 +98,26 @@ export class AgentsNotReadyError extends HarnessError {
   }
 }
 
-/** An agent with this id runs already, or two directories name the same one. */
-export class AgentExistsError extends HarnessError {
-  static override readonly brand = "AgentExistsError";
-
-  constructor(
-    readonly agentId: string,
-    directory: string,
-  ) {
-    super(
-      "agent_exists",
-      `the agent ${shortText(agentId)} of ${shortText(directory)} is there already: stop it first, or give this one another id`,
-    );
-  }
+/**
+ * What a core was asked for cannot be. `agent_exists`: an agent with this id runs, or two directories name the same one.
+ * `agent_unknown`: none with this id was launched here. `core_stopped`: the core is closing, and launches nothing more.
+ */
+export class LaunchError extends HarnessError<"agent_exists" | "agent_unknown" | "core_stopped"> {
+  static override readonly brand = "LaunchError";
 }
 
-/** No agent with this id was launched here. */
-export class UnknownAgentError extends HarnessError {
-  static override readonly brand = "UnknownAgentError";
+export const agentExists = (agentId: string, directory: string): LaunchError => {
+  const agent = `the agent ${shortText(agentId)} of ${shortText(directory)}`;
+  return new LaunchError(
+    "agent_exists",
+    `${agent} is there already: stop it first, or give this one another id`,
+  );
+};
 
-  constructor(readonly agentId: string) {
-    super("agent_unknown", `no agent ${shortText(agentId)} was launched by this core`);
-  }
-}
-
-/** The core is closing or closed: it starts nothing more. */
-export class CoreStoppedError extends HarnessError<"core_stopped"> {
-  static override readonly brand = "CoreStoppedError";
-
-  constructor() {
-    super("core_stopped", "the core is closing or closed: nothing is launched any more");
-  }
-}
-
-export type SpawnErrorCode = Extract<
-  AgentReasonCode,
-  "command_not_found" | "command_not_executable" | "start_failed"
->;
-
-/** The agent's process was not made; no process remains. */
-export class SpawnError extends HarnessError<SpawnErrorCode> {
+/** The agent's process was not made (`start_failed`); no process remains. */
+export class SpawnError extends HarnessError<"start_failed"> {
   static override readonly brand = "SpawnError";
-  constructor(code: SpawnErrorCode, message: string) {
-    super(code, message);
+  constructor(message: string) {
+    super("start_failed", message);
   }
 }

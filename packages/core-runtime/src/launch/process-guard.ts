@@ -48,7 +48,7 @@ export class ProcessGuard {
     });
     this.#child.on("error", () => gone.resolve());
     const { pid } = this.#child;
-    if (pid === undefined) throw new SpawnError("start_failed", `a guard (${shell}) could not be started`);
+    if (pid === undefined) throw new SpawnError(`a guard (${shell}) could not be started`);
     this.pid = pid;
     this.#input = this.#child.stdin as Socket;
     this.#input.on("error", () => {});

@@ -5,6 +5,7 @@ import {
   BufferFullError,
   checkNumber,
   createDeferred,
+  displayText,
   type Listener,
   Watches,
   type WatchOptions,
@@ -15,14 +16,7 @@ import { RuntimeCore } from "../runtime-core.ts";
 import type { RunningCore } from "../start-core.ts";
 import { AgentSupervisor } from "./agent-supervisor.ts";
 import type { CoreDirectory } from "./core-directory.ts";
-import {
-  AgentExistsError,
-  AgentStartError,
-  AgentsNotReadyError,
-  CoreStoppedError,
-  ManifestError,
-  UnknownAgentError,
-} from "./errors.ts";
+import { AgentStartError, AgentsNotReadyError, agentExists, LaunchError, ManifestError } from "./errors.ts";
 import type { LaunchContext, StartCoreOptions } from "./launch-options.ts";
 import type { LaunchedAgent } from "./launched-agent.ts";
 import { type ReadManifest, readManifest } from "./read-manifest.ts";
@@ -76,7 +70,7 @@ export class StartedCore extends RuntimeCore implements RunningCore {
       const reads = await Promise.all(directories.map((directory) => this.#readManifest(directory)));
       const ids = new Set<string>();
       for (const { manifest, directory } of reads) {
-        if (ids.has(manifest.id)) throw new AgentExistsError(manifest.id, directory);
+        if (ids.has(manifest.id)) throw agentExists(manifest.id, directory);
         ids.add(manifest.id);
       }
       for (const read of reads) this.#start(read);
@@ -180,7 +174,7 @@ export class StartedCore extends RuntimeCore implements RunningCore {
     const { maxAgents } = this.context.limits;
     const present = this.#supervisors.get(id);
     const state = present?.health.state ?? "stopped";
-    if (state !== "stopped" && state !== "crash_loop") throw new AgentExistsError(id, read.directory);
+    if (state !== "stopped" && state !== "crash_loop") throw agentExists(id, read.directory);
     if (!present && this.#supervisors.size >= maxAgents) throw new BufferFullError("maxAgents", maxAgents);
     const agent = present ?? new AgentSupervisor(this.#launch, read);
     this.#supervisors.set(id, agent);
@@ -190,11 +184,15 @@ export class StartedCore extends RuntimeCore implements RunningCore {
 
   #get(agentId: string): AgentSupervisor {
     const agent = this.#supervisors.get(agentId);
-    if (!agent) throw new UnknownAgentError(agentId);
+    if (!agent) {
+      const message = `no agent ${displayText(agentId, { maxLength: 300 })} was launched by this core`;
+      throw new LaunchError("agent_unknown", message);
+    }
     return agent;
   }
 
   #assertOpen(): void {
-    if (this.isStopping) throw new CoreStoppedError();
+    if (!this.isStopping) return;
+    throw new LaunchError("core_stopped", "the core is closing or closed: nothing is launched any more");
   }
 }

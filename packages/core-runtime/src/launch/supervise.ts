@@ -118,6 +118,10 @@ const gone = (
   context: SupervisionContext,
 ) => {
   const reason = event.reason ?? (state.failed ? state.reason : undefined) ?? exitReason(event.exit);
+  if (event.hasRun === false && state.byHand && state.next === "policy") {
+    const rest = { reason, connected: false, registered: false, ending: undefined };
+    return { state: enterPhase(state, "stopped", context, rest) };
+  }
   return next(state, context, reason, state.failed || event.reason !== undefined || event.exit.code !== 0);
 };
 

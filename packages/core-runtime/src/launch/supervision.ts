@@ -67,8 +67,13 @@ export type SupervisionEvent =
   | { readonly type: "drained" }
   /** The agent's own process has ended. */
   | { readonly type: "exited"; readonly exit: AgentExit }
-  /** Nothing of the run is left. `reason` is better than the exit. */
-  | { readonly type: "gone"; readonly exit: AgentExit; readonly reason?: AgentReason | undefined }
+  /** Nothing of the run is left. `reason` is better than the exit. `hasRun` is false where its command could not be run. */
+  | {
+      readonly type: "gone";
+      readonly exit: AgentExit;
+      readonly reason?: AgentReason | undefined;
+      readonly hasRun?: boolean;
+    }
   | { readonly type: "deadline" };
 
 /**

@@ -3,7 +3,7 @@ import { displayText, isThenable } from "@harnesskit/wire";
 import { type Clock, isoTime } from "@harnesskit/wire/time";
 import type { Authorization } from "../authorize.ts";
 import type { ToolInfo } from "../judge-tool.ts";
-import { isInPeriod, type Period, periodOf } from "../records/in-force.ts";
+import { isInPeriod, type Period, toPeriod } from "../records/in-force.ts";
 import { recordFault } from "../records/record-file-error.ts";
 import { type CoreGrant, PermissionNameSchema } from "./grant.ts";
 import type { GrantStore } from "./grants.ts";
@@ -19,29 +19,19 @@ interface Parties {
   readonly actor?: Actor | undefined;
 }
 
-interface TimedGrant {
-  readonly grant: CoreGrant;
-  readonly period: Period;
-}
-
-/** What one tool needs, and the grants of it. */
-interface ToolNeeds {
-  readonly permissions: readonly string[];
-  /** The list that `granted` is of. */
-  list: readonly CoreGrant[] | undefined;
-  /** For each permission the grants that are for this tool. */
-  granted: readonly (readonly TimedGrant[])[];
-}
-
 type Party = { readonly type: string; readonly id: string } | undefined;
 
 const isParty = (wanted: Party, actual: Party): boolean =>
   wanted === undefined || (wanted.type === actual?.type && wanted.id === actual.id);
 
-const isFor = (tool: ToolInfo, permission: string, grant: CoreGrant): boolean =>
+const isFor = (tool: ToolInfo, permission: string, { caller, actor }: Parties, grant: CoreGrant): boolean =>
   grant.agent_id === tool.agent_id &&
   grant.permission === permission &&
-  (grant.tools === undefined || grant.tools.includes(tool.name));
+  (grant.tools === undefined || grant.tools.includes(tool.name)) &&
+  isParty(grant.caller, caller) &&
+  isParty(grant.actor, actor);
+
+const periodOf = ({ granted_at, until }: CoreGrant): Period => toPeriod(granted_at, until);
 
 /**
  * Decides by the operator's grants: a tool that needs more than reading may be called only where each permission is granted
@@ -51,8 +41,6 @@ export class GrantAuthorizer {
   readonly #grants: GrantStore | undefined;
   readonly #clock: Clock;
   readonly #operatorCommand: string | undefined;
-  /** Of each registration. A tool that is registered anew is looked at anew. */
-  readonly #needs = new WeakMap<ToolInfo, ToolNeeds>();
 
   constructor(grants: GrantStore | undefined, clock: Clock, operatorCommand: string | undefined) {
     this.#grants = grants;
@@ -65,49 +53,34 @@ export class GrantAuthorizer {
     ofManifest: readonly string[],
     parties: Parties,
   ): Authorization | PromiseLike<Authorization> {
-    const needs = this.#needsOf(tool, ofManifest);
-    if (needs.permissions.length === 0) return allowed;
-    if (!this.#grants) return this.#refusal(tool, needs.permissions, false);
+    const permissions = neededPermissions(tool, ofManifest);
+    if (permissions.length === 0) return allowed;
+    if (!this.#grants) return this.#refusal(tool, permissions, false);
     try {
       const list = this.#grants.list();
-      if (!isThenable(list)) return this.#judge(tool, needs, parties, list);
-      return list.then((items) => this.#judge(tool, needs, parties, items), grantsUnreadable);
+      if (!isThenable(list)) return this.#judge(tool, permissions, parties, list);
+      return list.then((items) => this.#judge(tool, permissions, parties, items), grantsUnreadable);
     } catch (error) {
       return grantsUnreadable(error);
     }
   }
 
-  #needsOf(tool: ToolInfo, ofManifest: readonly string[]): ToolNeeds {
-    let needs = this.#needs.get(tool);
-    if (!needs) {
-      needs = { permissions: neededPermissions(tool, ofManifest), list: undefined, granted: [] };
-      this.#needs.set(tool, needs);
-    }
-    return needs;
-  }
-
-  #judge(tool: ToolInfo, needs: ToolNeeds, parties: Parties, list: readonly CoreGrant[]): Authorization {
-    if (needs.list !== list) {
-      needs.granted = needs.permissions.map((permission) =>
-        list
-          .filter((grant) => isFor(tool, permission, grant))
-          .map((grant) => ({ grant, period: periodOf(grant.granted_at, grant.until) })),
-      );
-      needs.list = list;
-    }
+  #judge(
+    tool: ToolInfo,
+    permissions: readonly string[],
+    parties: Parties,
+    list: readonly CoreGrant[],
+  ): Authorization {
     const now = this.#clock.now();
-    const fits = ({ grant }: TimedGrant): boolean =>
-      isParty(grant.caller, parties.caller) && isParty(grant.actor, parties.actor);
-    const isGranted = (grants: readonly TimedGrant[]): boolean =>
-      grants.some((each) => fits(each) && isInPeriod(each.period, now));
-    if (needs.granted.every(isGranted)) return allowed;
-    const missing = needs.permissions.filter((_permission, index) => !isGranted(needs.granted[index] ?? []));
-    const early = needs.granted
-      .filter((grants) => !isGranted(grants))
-      .map((grants) => grants.find((each) => fits(each) && now < each.period.from));
-    if (early[0] && early.every((each) => each !== undefined)) {
-      return tooEarly(tool, missing, early[0].grant, now);
-    }
+    const grantsOf = (permission: string) => list.filter((grant) => isFor(tool, permission, parties, grant));
+    const missing = permissions.filter(
+      (permission) => !grantsOf(permission).some((grant) => isInPeriod(periodOf(grant), now)),
+    );
+    if (missing.length === 0) return allowed;
+    const early = missing.map((permission) =>
+      grantsOf(permission).find((grant) => now < periodOf(grant).from),
+    );
+    if (early[0] && early.every((each) => each !== undefined)) return tooEarly(tool, missing, early[0], now);
     const isGrantedElse = list.some(
       ({ agent_id: agentId, permission }) => agentId === tool.agent_id && missing.includes(permission),
     );

@@ -11,7 +11,7 @@ export interface Period {
  * What was given without an end always holds. With an end it holds from when it was given, so that a clock that is set back
  * does not bring back what has expired. A time that cannot be read never holds.
  */
-export const periodOf = (since: string, until: string | undefined): Period =>
+export const toPeriod = (since: string, until: string | undefined): Period =>
   until === undefined
     ? { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY }
     : { from: Date.parse(since) - toleranceMs, until: Date.parse(until) };

@@ -10,7 +10,6 @@ import {
   removeTemporaries,
   writeFileAtomic,
 } from "@harnesskit/node-kit";
-import { systemClock, wait } from "@harnesskit/wire/time";
 import { RecordFileError, toRecordFileError } from "./record-file-error.ts";
 import { type RecordFormat, recordsFromBytes, recordsToText } from "./record-format.ts";
 import {
@@ -20,13 +19,6 @@ import {
   type RecordStore,
   recordLimits,
 } from "./record-store.ts";
-
-/** How long what was read counts without another look at the file. A change waits longer before it resolves. */
-const freshMs = 2;
-/** A file that was written this short a time ago may be written again without a visible difference. */
-const unsettledMs = 100;
-/** How often a file is read that changes while it is read. */
-const maxReads = 10;
 
 /** Options of a store in a file. */
 export interface FileStoreOptions {
@@ -38,22 +30,14 @@ export interface FileStoreOptions {
 interface Look<Item> {
   /** Identifies this state of the file. */
   readonly print: string;
-  readonly isSettled: boolean;
   readonly items: readonly Item[];
 }
 
-const absent = "absent";
-
 const lockOf = (path: string): string => `${path}.lock`;
 
-const printOf = ({ dev, ino, size, mode, uid, nlink, mtimeNs, ctimeNs }: BigIntStats): string =>
-  [dev, ino, size, mode, uid, nlink, mtimeNs, ctimeNs].join(":");
-
-const isSettled = ({ mtimeNs, ctimeNs }: BigIntStats): boolean => {
-  const last = Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
-  // Also a time to come is unsettled: the clock was set back.
-  return Date.now() - last > unsettledMs;
-};
+/** What tells one state of a file from others: each change puts another file in its place. */
+const printOf = (found: BigIntStats | undefined): string =>
+  found === undefined ? "absent" : [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(":");
 
 /** Records in one private JSON file (0600), which is replaced as a whole under a lock beside it. */
 export class RecordFile<Item> implements RecordStore<Item> {
@@ -61,8 +45,6 @@ export class RecordFile<Item> implements RecordStore<Item> {
   readonly #format: RecordFormat<Item>;
   readonly #limits: RecordLimits;
   #seen: Look<Item> | undefined;
-  /** By a clock that is never set. */
-  #seenAt = Number.NEGATIVE_INFINITY;
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(path: string, format: RecordFormat<Item>, limits?: Partial<RecordLimits>) {
@@ -72,13 +54,7 @@ export class RecordFile<Item> implements RecordStore<Item> {
   }
 
   list(): readonly Item[] | Promise<readonly Item[]> {
-    const now = performance.now();
-    if (this.#seen && now - this.#seenAt < freshMs) return this.#seen.items;
-    const found = this.#look();
-    const print = found ? printOf(found) : absent;
-    if (this.#seen?.print !== print || !this.#seen.isSettled) return this.#read();
-    this.#seenAt = now;
-    return this.#seen.items;
+    return this.#seen?.print === printOf(this.#look()) ? this.#seen.items : this.#read();
   }
 
   change<Result>(edit: (items: readonly Item[]) => RecordEdit<Item, Result>): Promise<Result> {
@@ -97,14 +73,11 @@ export class RecordFile<Item> implements RecordStore<Item> {
       if (Buffer.byteLength(text) > maxFileBytes) {
         throw new RecordFileError("record_file_too_large", this.#path, `would exceed ${maxFileBytes} bytes`);
       }
-      this.#seen = undefined;
       await this.#guard(async () => {
         await removeTemporaries(this.#path);
         await removeLockRemains(lockOf(this.#path));
         await writeFileAtomic(this.#path, text);
       });
-      // So long another process may still count what it read before.
-      await wait(2 * freshMs, systemClock, undefined);
       return result;
     } finally {
       await this.#guard(() => lock.release());
@@ -134,32 +107,18 @@ export class RecordFile<Item> implements RecordStore<Item> {
     }
   }
 
-  /** Reads until the file has not changed meanwhile, so that what a change replaced is not returned after it. */
   async #read(): Promise<readonly Item[]> {
-    for (let attempt = 1; attempt <= maxReads; attempt++) {
-      const seenAt = performance.now();
-      const found = this.#look();
-      const items = found ? await this.#parse() : keptRecords<Item>([], 0);
-      const print = found ? printOf(found) : absent;
-      const after = this.#look();
-      if ((after ? printOf(after) : absent) !== print) continue;
-      this.#keep({ print, isSettled: !found || isSettled(found), items }, seenAt);
-      return items;
-    }
-    throw new RecordFileError("record_file_unavailable", this.#path, "changes all the time");
+    // Of what is read while the file changes, the older print counts: it is read again.
+    const found = this.#look();
+    const items = found ? await this.#parse() : keptRecords<Item>([], 0);
+    this.#seen = { print: printOf(found), items };
+    return items;
   }
 
   async #parse(): Promise<readonly Item[]> {
     const { maxFileBytes, maxRecords } = this.#limits;
     const bytes = await this.#guard(() => readOwnFile(this.#path, { maxBytes: maxFileBytes }));
     return keptRecords(recordsFromBytes(this.#path, this.#format, bytes, maxRecords), maxRecords);
-  }
-
-  /** Of reads that overlap, the one that began last counts. */
-  #keep(look: Look<Item>, seenAt: number): void {
-    if (this.#seen && seenAt < this.#seenAt) return;
-    this.#seen = look;
-    this.#seenAt = seenAt;
   }
 
   async #guard<T>(work: () => Promise<T>): Promise<T> {

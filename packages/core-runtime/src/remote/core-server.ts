@@ -37,7 +37,7 @@ export interface CoreServerOptions {
   readonly clients: readonly RemoteClient[];
   /** As announced to clients. @default "0.0.0" */
   readonly version?: string | undefined;
-  /** See {@link coreServerLimits}. */
+  /** See {@link CoreServerLimits}. */
   readonly limits?: Partial<CoreServerLimits> | undefined;
   /** Receives what no client sees. What it throws is ignored. */
   readonly onError?: ((error: HarnessError) => void) | undefined;

@@ -7,7 +7,5 @@ export {
   type CoreServer,
   type CoreServerLimits,
   type CoreServerOptions,
-  coreServerLimits,
   createCoreServer,
-  type RemoteClient,
 } from "./core-server.ts";

@@ -1,6 +1,1 @@
-export type { ContractCase } from "@harnesskit/wire/testing";
-export {
-  type OpenedRecords,
-  type RecordStoreContractOptions,
-  recordStoreContract,
-} from "./record-store-contract.ts";
+export { recordStoreContract } from "./record-store-contract.ts";

@@ -24,7 +24,7 @@ export interface AgentToolsOptions extends HostedCallOrigin {
   readonly without?: readonly string[] | undefined;
   /** Called with one safe line for each tool that cannot be shown to a model, once. */
   readonly onNote?: ((line: string) => void) | undefined;
-  /** See {@link agentToolsLimits}. */
+  /** See {@link AgentToolsLimits}. */
   readonly limits?: Partial<AgentToolsLimits> | undefined;
 }
 
@@ -60,8 +60,8 @@ const aboutOf = ({ tool_id: id, side_effects: changes, declaration_digest: diges
 };
 
 /**
- * The tools of all agents of a core, as tools of a thread server or a chat graph. Each has a name that models take
- * ({@link toModelToolName}). A call runs the tool as it was declared when the call was prepared; otherwise it ends with a
+ * The tools of all agents of a core, as tools of a thread server or a chat graph. Each has a name that models take.
+ * A call runs the tool as it was declared when the call was prepared; otherwise it ends with a
  * `ToolError` `tool.changed`. An agent's tool `prepare`, if it declares no side effects and takes `{ tool, input }`,
  * prepares the calls of its others; else a call's input is checked by its schema before it is shown.
  */

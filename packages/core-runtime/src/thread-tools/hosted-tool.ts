@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { Actor } from "@harnesskit/protocol/runtime";
+import { callSafely } from "@harnesskit/wire";
 import { isPlainObject } from "@harnesskit/wire/json";
 import {
   type PreparedCall,
@@ -169,7 +170,7 @@ const run = async (
   let output: JsonObject | undefined;
   const line = (text: string) => stderr(`${text}\n`);
   const { log = line, status = line } = context;
-  const onChunk = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk) => {
+  const show = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk) => {
     const lost = dropped + missing;
     if (lost > 0) void stderr(`\n[${lost} pieces of output are missing here]\n`);
     if (channel === "status") void status("json" in data ? JSON.stringify(data.json) : data.text);
@@ -182,21 +183,10 @@ const run = async (
     else if (channel === "log") void log(data.text);
   };
   const options = { ...origin, signal, timeoutMs: runTimeoutMs, approval };
-  const result = await host.call(id, callInputOf(prepared), options, untilItThrows(onChunk));
+  // An observer that throws does not break the call.
+  const onChunk = (chunk: StreamChunk) => callSafely(() => show(chunk));
+  const result = await host.call(id, callInputOf(prepared), options, onChunk);
   if (result.status !== "succeeded") throw failureOf(result, { wasRun: true, output });
   if (output) void context.partialResult?.(output);
   return result.output;
-};
-
-/** An observer that throws does not break the call: it gets no more chunks. */
-const untilItThrows = (onChunk: (chunk: StreamChunk) => void) => {
-  let isWatching = true;
-  return (chunk: StreamChunk) => {
-    if (!isWatching) return;
-    try {
-      onChunk(chunk);
-    } catch {
-      isWatching = false;
-    }
-  };
 };

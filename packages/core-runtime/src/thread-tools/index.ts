@@ -4,11 +4,9 @@ export {
   type AgentTools,
   type AgentToolsLimits,
   type AgentToolsOptions,
-  agentToolsLimits,
   createAgentTools,
 } from "./agent-tools.ts";
 export type { HostedCallOrigin, ThreadTool } from "./hosted-tool.ts";
 export type { KnownToolsStore } from "./known-tools.ts";
 export { createThreadTools, type ThreadToolsOptions } from "./thread-tools.ts";
-export type { ListOptions, ToolHost, ToolHostCallOptions } from "./tool-host.ts";
-export { toModelToolName } from "./tool-name.ts";
+export type { ToolHost, ToolHostCallOptions } from "./tool-host.ts";

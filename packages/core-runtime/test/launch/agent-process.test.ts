@@ -29,21 +29,16 @@ afterEach(async () => {
 });
 
 const start = async (command: readonly string[], options: Partial<AgentProcessOptions> = {}) => {
-  const [program = "", ...args] = command;
   const launchId = randomId("lch");
   const agent = await startAgentProcess({
     launchId,
-    program,
-    args,
+    command,
     directory,
     environment: { PATH: "/usr/bin:/bin", HARNESS_LAUNCH_ID: launchId },
     clock: systemClock,
     onLine: (stream, line) => lines.push(`${stream}: ${line}`),
-    maxLineLength: 8192,
-    maxStderrBytes: 8192,
-    guardTimeoutMs: 5000,
-    killTimeoutMs: 5000,
-    outputTimeoutMs: 500,
+    limits: { maxOutputLineLength: 8192, maxStderrBytes: 8192 },
+    times: { killTimeoutMs: 5000, outputTimeoutMs: 500 },
     ...options,
   });
   started.push(agent);
@@ -137,7 +132,7 @@ describe("an agent's process", () => {
     const launch = (options: Partial<AgentProcessOptions>) => start(["/bin/true"], options);
     for (const options of [
       { directory: join(directory, "nothing") },
-      { args: ["x".repeat(3_000_000)] },
+      { command: ["/bin/true", "x".repeat(3_000_000)] },
     ] satisfies Partial<AgentProcessOptions>[]) {
       await expect(launch(options)).rejects.toMatchObject({ name: "SpawnError", code: "start_failed" });
     }
@@ -167,7 +162,9 @@ describe("an agent's process", () => {
       const child = spawn("/bin/sleep", ["1000"], { detached: true, env: {}, stdio: ["ignore", "inherit", "inherit"] });
       console.log("child " + child.pid);
       process.exit(0);`;
-    const { agent } = await start(node(script), { outputTimeoutMs: 50 });
+    const { agent } = await start(node(script), {
+      times: { killTimeoutMs: 5000, outputTimeoutMs: 50 },
+    });
     expect(await agent.gone).toMatchObject({ exit: { code: 0, signal: null } });
     await untilLine(lines[0] ?? "");
     process.kill(Number(lines[0]?.replace("stdout: child ", "")), "SIGKILL");
@@ -223,7 +220,7 @@ describe("an agent's process", () => {
 
   it("needs no guard that comes to an end", async () => {
     const { agent, launchId } = await start(node(`${escapee} setInterval(() => {}, 1000);`), {
-      guardTimeoutMs: 100,
+      times: { killTimeoutMs: 1000, outputTimeoutMs: 500 },
     });
     await until(() => lines.length > 0, "the child");
     process.kill(agent.guardPid, "SIGSTOP");
@@ -237,7 +234,9 @@ describe("an agent's process", () => {
       const write = (stream, text) => require("node:fs").writeSync(stream, text);
       for (let line = 0; line < 2000; line++) write(2, "x".repeat(9999) + "\\n");
       write(2, "\\u001b[31mthe end\\u202e\\n");`;
-    const { agent } = await start(node(script), { maxLineLength: 4000, maxStderrBytes: 100 });
+    const { agent } = await start(node(script), {
+      limits: { maxOutputLineLength: 4000, maxStderrBytes: 100 },
+    });
     const end = await agent.gone;
     expect(lines.length).toBe(2000 * 3 + 1);
     expect(Math.max(...lines.map((line) => line.length))).toBe(4000 + "stderr: ".length);

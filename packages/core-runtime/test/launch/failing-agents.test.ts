@@ -79,15 +79,21 @@ describe("an agent that does not come to serve", () => {
   });
 
   it.each([
-    ["not found", "nothing-of-this-name", "command_not_found"],
-    ["not executable", "./opensentience.agent.json", "command_not_executable"],
-  ])("because its command is %s is told at once, and not tried again", async (_, command, code) => {
+    ["not found", "nothing-of-this-name", 127, "command_not_found"],
+    ["not found in its directory", "./nothing", 127, "command_not_found"],
+    ["a directory", "./", 126, "command_not_executable"],
+    ["not executable", "./opensentience.agent.json", 126, "command_not_executable"],
+  ])("because its command is %s is told at once, and not tried again", async (_, command, exitCode, code) => {
     const agent = await cores.agents.make([], { command: [command], restart: { policy: "always" } });
     const core = await cores.start();
     await expect(core.launch(agent.directory)).rejects.toMatchObject({
       code: "agent_start_failed",
-      reason: { code },
-      exit: undefined,
+      reason: {
+        code,
+        message: expect.stringMatching(/^its command .*: (install it|make the file)/) as string,
+      },
+      exit: { code: exitCode },
+      stderrTail: "",
     });
     expect(healthOf(core, agent.id)).toMatchObject({ state: "stopped", restarts: 0 });
   });

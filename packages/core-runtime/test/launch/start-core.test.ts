@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { until } from "../../../../scripts/lib/test-kit.ts";
-import type { AgentOutput, RunningCore } from "../../src/index.ts";
+import type { RunningCore } from "../../src/index.ts";
+import type { AgentOutput } from "../../src/launch/launch-options.ts";
 import { writeManifest } from "./support/agent-directory.ts";
 import { processesWith } from "./support/processes.ts";
 import { healthOf, KeptAudit, RunningCores } from "./support/running-cores.ts";
@@ -136,9 +137,9 @@ describe("a core with agents", () => {
     await core.ready();
     expect(await core.launch(agent.directory)).toMatchObject({ agentId: agent.id, state: "ready" });
     await expect(core.launch(agent.directory)).rejects.toMatchObject({
-      name: "AgentExistsError",
+      name: "LaunchError",
       code: "agent_exists",
-      agentId: agent.id,
+      message: expect.stringContaining(agent.id) as string,
     });
     await core.stop(agent.id);
     expect(healthOf(core, agent.id)).toMatchObject({ state: "stopped", lastExit: { code: 0, signal: null } });
@@ -149,7 +150,7 @@ describe("a core with agents", () => {
     await core.stop(agent.id);
     expect(await core.launch(agent.directory)).toMatchObject({ state: "ready" });
     for (const refusal of [core.stop("nobody"), core.restart("nobody")]) {
-      await expect(refusal).rejects.toMatchObject({ name: "UnknownAgentError", code: "agent_unknown" });
+      await expect(refusal).rejects.toMatchObject({ name: "LaunchError", code: "agent_unknown" });
     }
   });
 
@@ -170,16 +171,14 @@ describe("a core with agents", () => {
     expect(healthOf(core, agent.id)).toMatchObject({ state: "stopped", lastExit: { code: 0 } });
   });
 
-  it("counts and records, with all their ids, the calls that it refuses while an agent or itself ends", async () => {
+  it("records, with all their ids, the calls that it refuses while an agent or itself ends", async () => {
     const audit = new KeptAudit();
     const agent = await cores.agents.make();
     const core = await cores.start({ agents: [agent.directory], audit, drainTimeoutMs: 50 });
     await core.ready();
     const refuse = async (ids: { requestId: string; correlationId: string; causationId: string }) => {
-      const failedBefore = core.stats().callsFailed;
       const actor = { type: "human", id: "ada" } as const;
       const call = core.call(`${agent.id}/echo`, {}, { ...ids, actor });
-      expect(core.stats().callsFailed).toBe(failedBefore + 1);
       const result = await call.result;
       if (result.status === "succeeded") expect.fail("it was not refused");
       expect(audit.entries.at(-1)).toMatchObject({
@@ -340,7 +339,8 @@ describe("a core that cannot start", () => {
     const start = (...agents: { directory: string }[]) =>
       cores.start({ agents: agents.map(({ directory }) => directory), socketDirectory });
     await expect(start(good, bad)).rejects.toMatchObject({ code: "manifest_invalid", field: "command.0" });
-    await expect(start(good, twin)).rejects.toMatchObject({ code: "agent_exists", agentId: good.id });
+    const message = expect.stringContaining(good.id) as string;
+    await expect(start(good, twin)).rejects.toMatchObject({ code: "agent_exists", message });
     await expect(cores.start({ socketDirectory: join(socketDirectory, "nothing") })).rejects.toMatchObject({
       code: "transport_failed",
     });

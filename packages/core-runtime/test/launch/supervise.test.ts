@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../../scripts/lib/nightly.ts";
 import { backoffMs, type RestartSettings, restartSettings } from "../../src/launch/restart-policy.ts";
 import { supervise } from "../../src/launch/supervise.ts";
 import {
@@ -215,6 +216,10 @@ describe("the supervision of an agent", () => {
     const later = new Subject().tell({ type: "restart" }).serve().die(1).untilDeadline();
     later.tell({ type: "start_failed", reason: failure });
     expect(later.state).toMatchObject({ phase: "backoff", reason: failure });
+    const gone = { type: "gone", exit: exit(127), reason: failure, hasRun: false } as const;
+    const notRun = new Subject({ policy: "always" }).tell({ type: "restart" });
+    notRun.tell({ type: "exited", exit: exit(127) }, gone);
+    expect(notRun.state).toMatchObject({ phase: "stopped", reason: failure });
   });
 
   it("runs again after a restart by hand, whatever the policy is", () => {
@@ -325,7 +330,7 @@ describe("the supervision of an agent, in any order of events", () => {
           look(before);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -1,13 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Channel, type HarnessError, lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
-import {
-  type Core,
-  type CoreOptions,
-  createCore,
-  type Launch,
-  type LaunchObserver,
-} from "../../src/index.ts";
+import { type Core, type CoreOptions, createCore } from "../../src/index.ts";
+import type { Launch, LaunchObserver } from "../../src/launch-port.ts";
 
 export type Message = Record<string, any>;
 

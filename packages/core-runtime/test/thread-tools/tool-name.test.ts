@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../../scripts/lib/nightly.ts";
 import { toModelToolName } from "../../src/thread-tools/tool-name.ts";
 
 const first = fc.stringMatching(/^[A-Za-z0-9]$/);
@@ -32,7 +33,7 @@ describe("the name of a tool for a model", () => {
         expect(toModelToolName(a)).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
         expect(toModelToolName(a) === toModelToolName(b)).toBe(a === b);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -16,8 +16,6 @@ interface Growth {
   itemsOf(update: unknown): readonly unknown[];
   /** What of the validated items is new. */
   select?(list: readonly unknown[], items: readonly unknown[]): readonly unknown[];
-  /** One list has become another one by these items. */
-  grown?(from: readonly unknown[], to: readonly unknown[], added: readonly unknown[]): void;
   toUpdate?(value: unknown): unknown;
 }
 
@@ -48,9 +46,7 @@ const growingField = <T, Update>(
       const items = checkItems(item, growth.itemsOf(update), false, list.length);
       const added = growth.select?.(list, items) ?? items;
       if (added.length === 0) return list;
-      const next = toList(list, added);
-      growth.grown?.(list, next, added);
-      return trust(next);
+      return trust(toList(list, added));
     },
     toUpdate: growth.toUpdate ?? ((value) => value),
   };
@@ -99,29 +95,19 @@ export const dedupeAppend = <T>(
 ): Field<readonly T[], readonly T[]> => {
   const { key } = options;
   const keyOf = keyReader(key as KeyOf<unknown> | undefined);
-  /** The keys of a list; they go over to the list that grows from it. */
-  const keysOf = new WeakMap<readonly unknown[], Set<unknown>>();
   return growingField(item, options, {
     reducer: "dedupe_append",
     problem: "key" in options ? keyProblem(key) : undefined,
     settings: [key],
     itemsOf: demandedList,
     select(list, items) {
-      const seen = keysOf.get(list) ?? new Set(list.map(keyOf));
-      keysOf.set(list, seen);
-      const own = new Set<unknown>();
+      const seen = new Set<unknown>(list.map(keyOf));
       return items.filter((item) => {
         const key = keyOf(item);
-        if (seen.has(key) || own.has(key)) return false;
-        own.add(key);
+        if (seen.has(key)) return false;
+        seen.add(key);
         return true;
       });
-    },
-    grown(from, to, added) {
-      const seen = keysOf.get(from) ?? new Set();
-      keysOf.delete(from);
-      for (const item of added) seen.add(keyOf(item));
-      keysOf.set(to, seen);
     },
   });
 };

@@ -1,2 +1,2 @@
-export { type HookFrame, type HookReply, maxHookFrameBytes, maxHookInputBytes } from "./hook-frames.ts";
-export { type HookStreams, type RunHookOptions, runHook } from "./run-hook.ts";
+export type { HookReply } from "./hook-frames.ts";
+export { runHook } from "./run-hook.ts";

@@ -88,7 +88,7 @@ export const findProgram = async (
 export const hostProgramNames = ({ id }: Pick<Host, "id">): readonly string[] => programs[id]?.names ?? [];
 
 /** The program of a host. */
-export const findHostProgram = (host: Host, env: SettingsPlaces["env"]): Promise<string | undefined> =>
+const findHostProgram = (host: Host, env: SettingsPlaces["env"]): Promise<string | undefined> =>
   findProgram(hostProgramNames(host), env);
 
 /** All hosts, each with what was found of it. Runs nothing. */

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { findHost, type HookFailure } from "@harnesskit/agent-hooks";
 import { describe, expect, inject, it } from "vitest";
-import { type Probe, probes, proveHost, runnableHosts } from "../../src/doctor/index.ts";
-import { isAnswered } from "../../src/doctor/probes.ts";
+import { proveHost, runnableHosts } from "../../src/doctor/index.ts";
+import { isAnswered, type Probe, probes } from "../../src/doctor/probes.ts";
 
 const programs = inject("agentHosts");
 /** The hook's own program, as it is built: the doctor starts it as a host does. */

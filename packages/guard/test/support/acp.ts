@@ -5,7 +5,8 @@ import type { AhpClient } from "@harnesskit/ahp-client";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { expect, onTestFinished, vi } from "vitest";
 import { type AcpAskingRule, createAcpProxy, type EditPreview } from "../../src/acp/index.ts";
-import { createActionJudge, type ProxyLimits } from "../../src/mcp/index.ts";
+import { createActionJudge } from "../../src/proxy/action-judge.ts";
+import type { ProxyLimits } from "../../src/proxy/limits.ts";
 import { type Decide, type TestHarness, testHarness } from "./test-harness.ts";
 
 const fixture = fileURLToPath(new URL("../fixtures/acp-agent.mjs", import.meta.url));

@@ -7,13 +7,9 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { onTestFinished } from "vitest";
-import {
-  createActionJudge,
-  createMcpProxy,
-  maxProxyMessageBytes,
-  openToolPins,
-  type ProxyLimits,
-} from "../../src/mcp/index.ts";
+import { createMcpProxy, maxProxyMessageBytes, openToolPins } from "../../src/mcp/index.ts";
+import { createActionJudge } from "../../src/proxy/action-judge.ts";
+import type { ProxyLimits } from "../../src/proxy/limits.ts";
 import { makeDirectory } from "./hooks.ts";
 import { type Decide, type TestHarness, testHarness } from "./test-harness.ts";
 

@@ -3,7 +3,5 @@ export {
   type HubClient,
   type HubClientOptions,
   type HubIntroduction,
-  type HubWatchOptions,
-  type ParamsArgument,
 } from "./hub-client.ts";
 export { HubError, type HubErrorReason } from "./hub-error.ts";

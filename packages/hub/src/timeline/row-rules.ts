@@ -16,7 +16,7 @@ const failedStates: ReadonlySet<RowState> = new Set(["failed", "refused", "unkno
 export const isOpenRow = ({ state }: Pick<TimelineRow, "state">): boolean => openStates.has(state);
 
 /** Whether `failedOnly` lets the row pass. */
-export const isFailedRow = ({ state }: Pick<TimelineRow, "state">): boolean => failedStates.has(state);
+const isFailedRow = ({ state }: Pick<TimelineRow, "state">): boolean => failedStates.has(state);
 
 /** Text as a column keeps it for a search: without what a database cannot hold. */
 export const searchable = (text: string): string =>

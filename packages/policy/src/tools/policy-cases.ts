@@ -36,7 +36,7 @@ export const PolicyCaseSchema = z.strictObject({
 });
 
 /** The cases of a policy: events and the decisions that are expected. */
-export const PolicyCasesSchema = z.strictObject({
+const PolicyCasesSchema = z.strictObject({
   $schema: z.string().optional(),
   cases: z.array(PolicyCaseSchema).max(10_000),
 });

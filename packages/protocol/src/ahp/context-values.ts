@@ -14,7 +14,6 @@ export const IntentSchema = z.enum([
   "compare",
   "track",
 ]);
-export type Intent = z.infer<typeof IntentSchema>;
 
 export const DomainSchema = z.enum([
   "coding",
@@ -82,4 +81,3 @@ export const TargetSchema = z.union([
   }),
   z.strictObject({ pattern: tolerantObject({ pattern: z.string(), pattern_type: z.string() }) }),
 ]);
-export type Target = z.infer<typeof TargetSchema>;

@@ -46,7 +46,6 @@ export const ArtifactSchema = tolerantObject({
   size_bytes: IntegerSchema.optional(),
   summary: z.string().optional(),
 });
-export type Artifact = z.infer<typeof ArtifactSchema>;
 
 /** Why a status is believed. */
 export const EvidenceSchema = tolerantObject({
@@ -55,7 +54,6 @@ export const EvidenceSchema = tolerantObject({
   artifact: ArtifactSchema.optional(),
   metadata: MetadataSchema.optional(),
 });
-export type Evidence = z.infer<typeof EvidenceSchema>;
 
 /** `run_lifecycle`: where a run stands. */
 export const RunLifecycleSchema = tolerantObject({

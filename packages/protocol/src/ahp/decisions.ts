@@ -69,7 +69,6 @@ export const InjectedContextSchema = tolerantObject({
   knowledge: z.array(z.string()).optional(),
   suggestions: z.array(z.string()).optional(),
 });
-export type InjectedContext = z.infer<typeof InjectedContextSchema>;
 
 /** The answer to `context_perception`. */
 export const ContextPerceptionDecisionSchema = z.discriminatedUnion("decision", [

@@ -3,17 +3,13 @@ export { type Fact, FactSchema } from "./common.ts";
 export {
   DomainSchema,
   FreshnessSchema,
-  type Intent,
   IntentSchema,
   ModalitySchema,
-  type Target,
   TargetSchema,
   UrgencySchema,
 } from "./context-values.ts";
 export {
-  type Artifact,
   ArtifactSchema,
-  type Evidence,
   EvidenceSchema,
   type RunLifecycle,
   RunLifecycleSchema,
@@ -46,7 +42,6 @@ export {
   DecisionSchema,
   type IdleDecision,
   IdleDecisionSchema,
-  type InjectedContext,
   InjectedContextSchema,
   type IntentDetectionDecision,
   IntentDetectionDecisionSchema,
@@ -72,17 +67,13 @@ export {
   type DecisionFor,
   type EventPayload,
   type EventPayloadInput,
-  type EventTypesWith,
   methodEventTypes,
   type NotificationEventType,
   type SpecialisedEventType,
 } from "./event-types.ts";
 export {
-  type AhpMethodName,
   ahpMethods,
-  type BatchParams,
   BatchParamsSchema,
-  type BatchResult,
   BatchResultSchema,
   type HandshakeParams,
   HandshakeParamsSchema,

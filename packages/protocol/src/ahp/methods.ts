@@ -54,10 +54,8 @@ export const QueryResultSchema = tolerantObject({
 export type QueryResult = z.infer<typeof QueryResultSchema>;
 
 export const BatchParamsSchema = tolerantObject({ events: z.array(AhpEventSchema) });
-export type BatchParams = z.infer<typeof BatchParamsSchema>;
 
 export const BatchResultSchema = tolerantObject({ decisions: z.array(DecisionSchema) });
-export type BatchResult = z.infer<typeof BatchResultSchema>;
 
 /** The methods, all from agent to harness (section "Methods"). The result of `ahp/event` is checked by the event's type. */
 export const ahpMethods = {
@@ -66,5 +64,3 @@ export const ahpMethods = {
   "ahp/query": { params: QueryParamsSchema, result: QueryResultSchema },
   "ahp/batch": { params: BatchParamsSchema, result: BatchResultSchema },
 } as const satisfies MethodTable;
-
-export type AhpMethodName = keyof typeof ahpMethods;

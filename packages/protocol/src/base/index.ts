@@ -5,7 +5,6 @@ export {
   type JsonProblem,
   type JsonWalked,
   type JsonWalkOptions,
-  type JsonWalkResult,
   maxJsonDepth,
   maxMessageDepth,
   utf8Length,

@@ -21,7 +21,6 @@ export const SystemMessageSchema = z.object({
   tool_calls: absent,
   tool_call_id: absent,
 });
-export type SystemMessage = z.infer<typeof SystemMessageSchema>;
 
 export const UserMessageSchema = z.object({
   role: z.literal("user"),

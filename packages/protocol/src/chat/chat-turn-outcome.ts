@@ -28,7 +28,6 @@ export const CompletedTurnSchema = z.object({
   final_state: JsonObjectSchema.optional(),
   dispatch_path: dispatchPath,
 });
-export type CompletedTurn = z.infer<typeof CompletedTurnSchema>;
 
 /** The turn failed. `reply` is for the user; it is not part of the conversation. */
 export const ErroredTurnSchema = z.object({
@@ -48,7 +47,6 @@ export const SuspendedTurnSchema = z.object({
   invocation_id: z.string().min(1),
   dispatch_path: dispatchPath,
 });
-export type SuspendedTurn = z.infer<typeof SuspendedTurnSchema>;
 
 /** How a turn ended (section "Return type"). */
 export const ChatTurnOutcomeSchema = z.discriminatedUnion("outcome", [

@@ -6,14 +6,12 @@ export const TextBlockSchema = z.object({
   text: z.string().min(1),
   signature: z.string().optional(),
 });
-export type TextBlock = z.infer<typeof TextBlockSchema>;
 
 /** Where an image is: an address of any scheme, which is never fetched, or its bytes; never both. */
 export const ImageSourceSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("url"), url: z.string().min(1), base64_data: z.never().optional() }),
   z.object({ type: z.literal("inline"), base64_data: z.string().min(1), url: z.never().optional() }),
 ]);
-export type ImageSource = z.infer<typeof ImageSourceSchema>;
 
 const image = {
   type: z.literal("image"),
@@ -38,14 +36,12 @@ export const ThinkingBlockSchema = z.object({
   text: z.string().min(1),
   signature: z.string().optional(),
 });
-export type ThinkingBlock = z.infer<typeof ThinkingBlockSchema>;
 
 /** What a model thought and its provider hid, in messages of the assistant only. */
 export const RedactedThinkingBlockSchema = z.object({
   type: z.literal("redacted_thinking"),
   data: z.string(),
 });
-export type RedactedThinkingBlock = z.infer<typeof RedactedThinkingBlockSchema>;
 
 /** A part of a message's content. Which roles may have it depends on its type. */
 export const ContentBlockSchema = z.union([
@@ -54,7 +50,6 @@ export const ContentBlockSchema = z.union([
   ThinkingBlockSchema,
   RedactedThinkingBlockSchema,
 ]);
-export type ContentBlock = z.infer<typeof ContentBlockSchema>;
 
 /** What a message of the user may consist of. */
 export const UserBlockSchema = z.union([TextBlockSchema, ImageBlockSchema]);

@@ -42,7 +42,6 @@ export type CompletedPosition = z.infer<typeof CompletedPositionSchema>;
  * which others may have been added since.
  */
 export const SessionListSchema = z.object({ session_field: z.string(), length: count });
-export type SessionList = z.infer<typeof SessionListSchema>;
 
 /** The state of one graph at a pause, and the node in it that had not ended. */
 export const SuspensionFrameSchema = z.object({
@@ -54,7 +53,6 @@ export type SuspensionFrame = z.infer<typeof SuspensionFrameSchema>;
 
 /** A signal that arrived and was accepted. It may have been applied or not yet. */
 export const AcceptedSignalSchema = z.object({ payload: JsonObjectSchema, accepted_at: time });
-export type AcceptedSignal = z.infer<typeof AcceptedSignalSchema>;
 
 /** An invocation that paused, as it is kept: enough for another process to go on with it. */
 export const SuspensionRecordSchema = z.object({

@@ -4,12 +4,9 @@ export { type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } fr
 export {
   type ErrorObject,
   ErrorObjectSchema,
-  type ErrorResponse,
   ErrorResponseSchema,
   JSON_RPC_VERSION,
-  type Message,
   MessageSchema,
-  type Notification,
   NotificationSchema,
   type Params,
   ParamsSchema,
@@ -17,7 +14,6 @@ export {
   type RequestId,
   RequestIdSchema,
   RequestSchema,
-  type SuccessResponse,
   SuccessResponseSchema,
 } from "./messages.ts";
-export type { MethodDefinition, MethodTable, NotificationTable } from "./method-table.ts";
+export type { MethodTable, NotificationTable } from "./method-table.ts";

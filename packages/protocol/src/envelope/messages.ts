@@ -28,7 +28,6 @@ export const NotificationSchema = tolerantObject({
   method: z.string(),
   params: ParamsSchema.optional(),
 });
-export type Notification = z.infer<typeof NotificationSchema>;
 
 /** What went wrong, for programs (`code`, `data`) and for people (`message`) (section 5.1). */
 export const ErrorObjectSchema = z.object({
@@ -44,7 +43,6 @@ export const SuccessResponseSchema = z.object({
   id: RequestIdSchema,
   result: JsonValueSchema,
 });
-export type SuccessResponse = z.infer<typeof SuccessResponseSchema>;
 
 /** The answer to a request that failed; `id` is null where it could not be read (section 5). */
 export const ErrorResponseSchema = z.object({
@@ -52,7 +50,6 @@ export const ErrorResponseSchema = z.object({
   id: RequestIdSchema,
   error: ErrorObjectSchema,
 });
-export type ErrorResponse = z.infer<typeof ErrorResponseSchema>;
 
 /**
  * Any single message of JSON-RPC 2.0. A batch is an array of them. What has an error is an error also with `result: null`
@@ -64,4 +61,3 @@ export const MessageSchema = z.union([
   ErrorResponseSchema,
   SuccessResponseSchema,
 ]);
-export type Message = z.infer<typeof MessageSchema>;

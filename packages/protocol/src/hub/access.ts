@@ -27,7 +27,6 @@ export type PageSession = z.infer<typeof PageSessionSchema>;
 
 /** Valid once, and for a minute. */
 export const SocketTicketSchema = z.object({ ticket: z.string() });
-export type SocketTicket = z.infer<typeof SocketTicketSchema>;
 
 const AnswerTokenSchema = z.string().min(1).max(2000);
 /** What a link in a notice shows. */

@@ -50,4 +50,3 @@ export const HubSessionStateSchema = z.object({
   unjudged: z.int().nonnegative(),
   waiting: z.int().nonnegative(),
 });
-export type HubSessionState = z.infer<typeof HubSessionStateSchema>;

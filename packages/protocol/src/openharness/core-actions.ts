@@ -38,7 +38,6 @@ export const RenderMessagePayloadSchema = withMessage(
     format: OpenValueSchema.optional(),
   }),
 );
-export type RenderMessagePayload = z.infer<typeof RenderMessagePayloadSchema>;
 
 /** `render_ui`: a part of a user interface by its name, such as `text`, `table`, `chart` or `form`, and what it shows. */
 export const RenderUiPayloadSchema = openShape({
@@ -47,7 +46,6 @@ export const RenderUiPayloadSchema = openShape({
   data: OpenValueSchema.optional(),
   ...fallback,
 });
-export type RenderUiPayload = z.infer<typeof RenderUiPayloadSchema>;
 
 /** `simulate_action`: keys or gestures, as a user would make them. */
 export const SimulateActionPayloadSchema = openShape({
@@ -55,7 +53,6 @@ export const SimulateActionPayloadSchema = openShape({
   target: z.string().optional(),
   ...fallback,
 });
-export type SimulateActionPayload = z.infer<typeof SimulateActionPayloadSchema>;
 
 /** `request_approval`: a question to the user, and what the answer is sent with. */
 export const RequestApprovalPayloadSchema = withMessage(
@@ -67,11 +64,9 @@ export const RequestApprovalPayloadSchema = withMessage(
     continuation: ContinuationSchema.optional(),
   }),
 );
-export type RequestApprovalPayload = z.infer<typeof RequestApprovalPayloadSchema>;
 
 /** `noop`: nothing. */
 export const NoopPayloadSchema = openShape({});
-export type NoopPayload = z.infer<typeof NoopPayloadSchema>;
 
 /** The types of actions that the specification names (section 12). */
 export const coreActionTypes: readonly ActionType[] = [

@@ -1,10 +1,5 @@
-export {
-  type ActionRegistry,
-  ActionRegistryError,
-  createActionRegistry,
-  type DirectiveProblem,
-} from "./action-registry.ts";
-export { type ActionType, defineActionType } from "./action-type.ts";
+export { type ActionRegistry, ActionRegistryError, createActionRegistry } from "./action-registry.ts";
+export type { ActionType } from "./action-type.ts";
 export {
   type Capabilities,
   CapabilitiesSchema,
@@ -32,16 +27,10 @@ export {
   TaskHintSchema,
 } from "./context.ts";
 export {
-  coreActionTypes,
-  type NoopPayload,
   NoopPayloadSchema,
-  type RenderMessagePayload,
   RenderMessagePayloadSchema,
-  type RenderUiPayload,
   RenderUiPayloadSchema,
-  type RequestApprovalPayload,
   RequestApprovalPayloadSchema,
-  type SimulateActionPayload,
   SimulateActionPayloadSchema,
 } from "./core-actions.ts";
 export {
@@ -77,7 +66,6 @@ export {
   type ShellAuth,
   ShellAuthSchema,
   type ShellRequest,
-  type ShellRequestPayload,
   ShellRequestPayloadSchema,
   ShellRequestSchema,
 } from "./request.ts";
@@ -102,7 +90,6 @@ export {
   StreamEndSchema,
   type StreamFrame,
   StreamFrameSchema,
-  type StreamingCapability,
   StreamingCapabilitySchema,
   type StreamOpened,
   StreamOpenedSchema,

@@ -19,7 +19,6 @@ export const ShellRequestPayloadSchema = tolerantObject({
   context: ShellContextSchema.optional(),
   extensions: ExtensionsSchema.optional(),
 });
-export type ShellRequestPayload = z.infer<typeof ShellRequestPayloadSchema>;
 
 /** What a shell sends (section 5.1). */
 export const ShellRequestSchema = tolerantObject({

@@ -17,7 +17,6 @@ export const StreamingCapabilitySchema = tolerantObject({
   /** The versions of the profile; the highest that both sides name is used. */
   versions: z.array(z.number()).min(1),
 });
-export type StreamingCapability = z.infer<typeof StreamingCapabilitySchema>;
 
 /** What this package's version of the profile is declared with. */
 export const streamingCapability: JsonObject = Object.freeze({

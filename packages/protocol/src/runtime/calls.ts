@@ -85,7 +85,6 @@ export type OutputReference = z.infer<typeof OutputReferenceSchema>;
 
 /** How a call ended. */
 export const CallStatusSchema = z.enum(["succeeded", "failed", "canceled"]);
-export type CallStatus = z.infer<typeof CallStatusSchema>;
 
 /** The end of a call, sent exactly once (section 4.3.3). */
 export const AgentToolResultSchema = messageSchema(

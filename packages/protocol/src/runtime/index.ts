@@ -9,7 +9,6 @@ export {
   CallContextSchema,
   type Caller,
   CallerSchema,
-  type CallStatus,
   CallStatusSchema,
   type CoreToolCall,
   CoreToolCallSchema,

@@ -8,21 +8,14 @@ export {
   GrantScopeSchema,
   type Item,
   type ItemData,
-  ItemDataSchemas,
   type ItemOf,
   ItemSchema,
   type ItemType,
   ItemTypeSchema,
   type Summary,
-  type ToolStatus,
   ToolStatusSchema,
 } from "./item.ts";
-export {
-  type PromptJudgement,
-  PromptJudgementSchema,
-  type ToolJudgement,
-  ToolJudgementSchema,
-} from "./judgement.ts";
+export { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";
 export {
   type Grant,
   GrantSchema,
@@ -55,7 +48,6 @@ export {
   ModelRefSchema,
   type QueuedTurn,
   QueuedTurnSchema,
-  type TextInput,
   TextInputSchema,
   type Thread,
   ThreadSchema,

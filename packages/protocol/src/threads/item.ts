@@ -26,7 +26,6 @@ export const ToolStatusSchema = z.enum([
   "cancelled",
   "unknown",
 ]);
-export type ToolStatus = z.infer<typeof ToolStatusSchema>;
 
 /** The three answers to an approval (`approval.respond`). */
 export const ApprovalDecisionSchema = z.enum(["once", "always", "reject"]);

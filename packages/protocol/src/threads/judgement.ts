@@ -21,8 +21,6 @@ const judgementOf = <Requested extends z.ZodType>(requested: Requested) =>
 
 /** What a policy said of a tool call. */
 export const ToolJudgementSchema = judgementOf(JsonObjectSchema);
-export type ToolJudgement = z.infer<typeof ToolJudgementSchema>;
 
 /** What a policy said of a prompt. */
 export const PromptJudgementSchema = judgementOf(z.array(InputPartSchema));
-export type PromptJudgement = z.infer<typeof PromptJudgementSchema>;

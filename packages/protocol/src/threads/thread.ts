@@ -61,7 +61,6 @@ export type ModelRef = z.infer<typeof ModelRefSchema>;
 
 /** Text of the prompt. */
 export const TextInputSchema = tolerantObject({ type: z.literal("text"), text: z.string() });
-export type TextInput = z.infer<typeof TextInputSchema>;
 
 /** A file that the prompt refers to; the agent reads it within the workspace's rules. */
 export const FileInputSchema = tolerantObject({

@@ -1,5 +1,5 @@
-export { type ChartModel, type ChartSeries, chartLimits, readChart } from "./chart.ts";
-export { type FormField, type FormFieldType, type FormModel, formLimits, readForm } from "./form.ts";
+export { type ChartModel, readChart } from "./chart.ts";
+export { type FormField, type FormModel, readForm } from "./form.ts";
 export {
   type CheckedForm,
   checkForm,
@@ -7,5 +7,5 @@ export {
   formRequest,
   type RawFormValues,
 } from "./form-values.ts";
-export { readTable, type TableColumn, type TableModel, tableLimits } from "./table.ts";
+export { readTable, type TableModel } from "./table.ts";
 export { cardField, cardLine, safeLine } from "./values.ts";

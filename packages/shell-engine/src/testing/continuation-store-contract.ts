@@ -58,7 +58,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-/** The cases that every {@link ContinuationStore} passes. */
+/** The cases that every `ContinuationStore` passes. */
 export const continuationStoreContract = ({ name, open }: ContinuationStoreContractOptions): ContractCase[] =>
   Object.entries(cases).map(([title, each]) => ({
     name: `${name}: ${title}`,

@@ -1,6 +1,1 @@
-export type { ContractCase } from "@harnesskit/wire/testing";
-export {
-  type ContinuationStoreContractOptions,
-  continuationStoreContract,
-  type OpenedContinuationStore,
-} from "./continuation-store-contract.ts";
+export { continuationStoreContract } from "./continuation-store-contract.ts";

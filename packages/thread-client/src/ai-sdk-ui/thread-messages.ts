@@ -64,7 +64,7 @@ class TurnMessages {
 export interface ReadMessagesOptions {
   /** Events of the thread that are read, the latest ones; a turn that began before them is left out. @default 20000 */
   readonly maxEvents?: number | undefined;
-  /** @default {@link defaultPlanOf} */
+  /** @default an artifact of the kind `plan`, or the input of a call of `update_plan` that succeeded */
   readonly planOf?: PlanOf | undefined;
 }
 

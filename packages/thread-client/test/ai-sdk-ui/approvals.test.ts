@@ -1,6 +1,7 @@
 import { lastAssistantMessageIsCompleteWithApprovalResponses, validateUIMessages } from "ai";
 import { describe, expect, it } from "vitest";
-import type { AiSdkVersion, ThreadUIMessage } from "../../src/ai-sdk-ui/index.ts";
+import type { ThreadUIMessage } from "../../src/ai-sdk-ui/index.ts";
+import type { AiSdkVersion } from "../../src/ai-sdk-ui/turn-chunks.ts";
 import { type Setup, setUp } from "./support/agent.ts";
 import { Chat, callsOf, dataOf, readAll, textOf, userMessage, watched } from "./support/chat.ts";
 

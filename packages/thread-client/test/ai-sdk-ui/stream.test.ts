@@ -1,7 +1,7 @@
 import type { TurnContext } from "@harnesskit/thread-server";
 import { readUIMessageStream } from "ai";
 import { describe, expect, it } from "vitest";
-import { toUiMessages } from "../../src/ai-sdk-ui/index.ts";
+import { toUiMessages } from "../../src/ai-sdk-ui/thread-messages.ts";
 import type { ThreadSubscription } from "../../src/index.ts";
 import { setUp } from "./support/agent.ts";
 import { Chat, callsOf, dataOf, readAll, textOf, userMessage, watched } from "./support/chat.ts";

@@ -41,6 +41,11 @@ export interface AiSdkRunnerOptions {
    * @default a turn with a file is refused with -32602, `data.reason` `attachments_unsupported`
    */
   readonly attachments?: AttachmentOptions | undefined;
+  /**
+   * What the model is told beside the prompt as a turn begins, such as that a command in the background has ended: behind the prompt,
+   * in this turn only. It is not asked for a turn that goes on. @default nothing
+   */
+  readonly notes?: ((turn: TurnContext) => Promise<string | undefined>) | undefined;
   /** How often a call of the model is tried again when its provider fails. @default 2 */
   readonly maxRetries?: number | undefined;
   /**
@@ -102,6 +107,7 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
       const first = firstStep(turn);
       let added = first === 0 ? [] : lastStepOf(conversation.messages);
       for (let step = first; step < maxSteps; step++) {
+        if (step === 0) await addNotes(conversation, turn, options.notes);
         if (step > 0) await turn.judgeRequest({ step, added: added as JsonValue[] });
         const ask = (messages: ModelMessage[]) => {
           const tools = refersToOutputs(messages) ? [...turn.tools, turn.outputReader] : turn.tools;
@@ -148,6 +154,15 @@ const lengthBeside = ({ agent, tools }: TurnContext): number =>
     (sum, tool) => sum + tool.description.length + JSON.stringify(inputSchemaOf(tool)).length,
     agent.systemPrompt.length,
   );
+
+const addNotes = async (
+  conversation: TurnConversation,
+  turn: TurnContext,
+  notes: AiSdkRunnerOptions["notes"],
+): Promise<void> => {
+  const text = await notes?.(turn);
+  if (text !== undefined) conversation.add(0, [{ role: "user", content: [{ type: "text", text }] }]);
+};
 
 const mediaPlaceOf = (model: LanguageModel): MediaPlace | undefined =>
   mediaPlaceAt(typeof model === "string" ? (model.split("/")[0] ?? "") : model.provider);

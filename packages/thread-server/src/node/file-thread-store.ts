@@ -142,7 +142,7 @@ class FileThreadStore implements ThreadStore {
       const { log } = this.#held.get(threadId) ?? {};
       if (!log) throw new ThreadStoreError("store_failed", "The thread is not held for writing");
       await this.#demandWhole(threadId);
-      if (flush || events.some(precedesAction)) log.demandPlace();
+      if (flush) log.demandPlace();
       const text = events.map((event) => `${JSON.stringify(event)}\n`).join("");
       if (flush) await log.appendFlushed(text);
       else log.append(text);
@@ -217,7 +217,6 @@ class FileThreadStore implements ThreadStore {
   async close(): Promise<void> {
     const all = [...this.#held].map(([threadId, held]) => this.#release(threadId, held));
     const ends = await Promise.allSettled(all);
-    this.#index.flush();
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 
@@ -281,12 +280,6 @@ class FileThreadStore implements ThreadStore {
     }
   }
 }
-
-/** After these a turn or a tool runs, which must not happen with a log that is not there; flushed or not. */
-const precedesAction = ({ type, data }: Event): boolean =>
-  type === "turn.started" ||
-  type === "approval.resolved" ||
-  (type === "item.started" && data.type === "tool_exec");
 
 /** Makes a store of files below `root`, in directories of mode 0700. Nothing is touched before it is needed. */
 export const createFileThreadStore = (options: FileThreadStoreOptions): ThreadStore =>

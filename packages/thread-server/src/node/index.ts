@@ -1,4 +1,3 @@
 export { createDirectoryResolver } from "./directory-resolver.ts";
 export { createFileThreadStore } from "./file-thread-store.ts";
 export type { FileThreadStoreOptions } from "./file-thread-store-options.ts";
-export type { StoreFileSystem } from "./store-file-system.ts";

@@ -27,8 +27,6 @@ const maxLineBytes = 1024 * 1024;
 const slackBytes = 1024 * 1024;
 /** A directory that was changed this short a time ago may change again without a visible difference. */
 const unsettledMs = 100;
-/** How long the use of threads may wait to be appended together. */
-const flushAfterMs = 100;
 /** How many threads are read at the same time. */
 const parallelReads = 32;
 
@@ -52,9 +50,6 @@ export class ThreadIndex {
   #unread: string[] = [];
   /** Whether the file is followed, from the first list on. */
   #isFollowed = false;
-  /** Threads whose last use is not in the file yet. */
-  readonly #used = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ThreadIndexOptions) {
     this.#options = options;
@@ -69,35 +64,18 @@ export class ThreadIndex {
     return this.#sorted.slice();
   }
 
-  /** A `meta.json` was written. */
-  put(thread: Thread): void {
-    this.#onFile((file) => {
-      if (this.#isFollowed) this.#follow(file);
-    });
-    this.#used.delete(thread.threadId);
-    this.#keep(thread);
-    this.#onFile((file) => this.#append(file, [thread.threadId]));
-  }
-
-  /** A thread that this process holds was used; its `meta.json` is as before. Other processes see it a moment later. */
+  /** A thread that this process holds was used; its `meta.json` is as before. */
   putUse(thread: Thread): void {
-    const { threadId } = thread;
-    this.#keep(thread, this.#entries.get(threadId)?.version);
-    this.#used.add(threadId);
-    this.#timer ??= setTimeout(() => this.flush(), flushAfterMs).unref();
+    this.put(thread, this.#entries.get(thread.threadId)?.version);
   }
 
-  /** Appends what `putUse` has noted. */
-  flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const used = [...this.#used].filter((threadId) => this.#entries.has(threadId));
-    if (used.length === 0) return;
+  /** A `meta.json` was written, or is as this version of it. */
+  put(thread: Thread, version?: string): void {
     this.#onFile((file) => {
       if (this.#isFollowed) this.#follow(file);
-      this.#append(file, used);
     });
-    this.#used.clear();
+    this.#keep(thread, version);
+    this.#onFile((file) => this.#append(file, [thread.threadId]));
   }
 
   /** A thread was deleted. Other processes see that its directory is gone. */
@@ -216,8 +194,6 @@ export class ThreadIndex {
   /** Of a line that is behind the thread's own file only that there is something to read is known. */
   #takeEntry({ thread, version }: Entry): void {
     const { threadId } = thread;
-    // The process that holds a thread knows best.
-    if (this.#used.has(threadId)) return;
     const present = this.#versionOf(threadId);
     if (version === present) {
       this.#keep(thread, version);

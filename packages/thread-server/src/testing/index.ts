@@ -1,6 +1,1 @@
-export type { ContractCase } from "@harnesskit/wire/testing";
-export {
-  type ContractStore,
-  type ThreadStoreContractOptions,
-  threadStoreContract,
-} from "./thread-store-contract.ts";
+export { threadStoreContract } from "./thread-store-contract.ts";

@@ -1,32 +1,16 @@
-import { ok } from "node:assert";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
-import { HarnessError } from "@harnesskit/wire";
 import type { ReadEventsOptions, ThreadStore } from "../thread-store.ts";
 
-/** A case before it is bound to a store. It throws where the contract is broken; the message says which part. */
-export interface StoreCase {
-  readonly name: string;
-  run(context: {
-    readonly store: ThreadStore;
-    /** Closes the store and opens one on the same storage. */
-    reopen(): Promise<ThreadStore>;
-    readonly contenders: number;
-  }): Promise<void>;
+/** What a case works with. */
+export interface StoreContext {
+  readonly store: ThreadStore;
+  /** Closes the store and opens one on the same storage. */
+  reopen(): Promise<ThreadStore>;
+  readonly contenders: number;
 }
 
-export const isError = (error: unknown, code: string, what: string): void => {
-  const got = HarnessError.isInstance(error) ? error.code : `an error of another kind, ${error}`;
-  ok(got === code, `${what}: expected ${code}, got ${got}`);
-};
-
-export const refuses = async (work: Promise<unknown>, code: string, what: string): Promise<void> => {
-  const outcome = await work.then(
-    () => undefined,
-    (error: unknown) => ({ error }),
-  );
-  ok(outcome, `${what}: expected ${code}, but it succeeded`);
-  isError(outcome.error, code, what);
-};
+/** Cases by their names. Each throws where the contract is broken; the message says which part. */
+export type StoreCases = Readonly<Record<string, (context: StoreContext) => Promise<void>>>;
 
 export const readAll = async (
   store: ThreadStore,

@@ -1,7 +1,8 @@
 import { ok, deepStrictEqual as same } from "node:assert";
 import type { Event } from "@harnesskit/protocol/threads";
+import { checkRejects } from "@harnesskit/wire/testing";
 import type { ThreadStore } from "../thread-store.ts";
-import { isError, readAll, type StoreCase, sampleEvent, sampleEvents, sampleThread } from "./store-case.ts";
+import { readAll, type StoreCases, sampleEvent, sampleEvents, sampleThread } from "./store-case.ts";
 
 const held = async (store: ThreadStore, threadId: string, events: readonly Event[]) => {
   await store.create(sampleThread(threadId));
@@ -10,115 +11,97 @@ const held = async (store: ThreadStore, threadId: string, events: readonly Event
   return lease;
 };
 
-export const eventCases: readonly StoreCase[] = [
-  {
-    name: "events are given in the order in which they were appended, to the thread they were appended to",
-    async run({ store }) {
-      const leases = [await held(store, "ses_1", []), await held(store, "ses_2", [])];
-      await store.append("ses_1", sampleEvents("ses_1", 1, 3), { flush: false });
-      await store.append("ses_2", sampleEvents("ses_2", 1, 1), { flush: true });
-      await store.append("ses_1", sampleEvents("ses_1", 4, 4), { flush: true });
-      await store.append("ses_1", [], { flush: true });
-      same(await readAll(store, "ses_1"), sampleEvents("ses_1", 1, 4), "the events of the first thread");
-      same(await readAll(store, "ses_2"), sampleEvents("ses_2", 1, 1), "the events of the second thread");
-      for (const lease of leases) await lease.release();
-      same(
-        await readAll(store, "ses_1"),
-        sampleEvents("ses_1", 1, 4),
-        "the events of a thread without a writer",
-      );
-    },
+export const eventCases: StoreCases = {
+  async "events are given in the order in which they were appended, to the thread they were appended to"({
+    store,
+  }) {
+    const leases = [await held(store, "ses_1", []), await held(store, "ses_2", [])];
+    await store.append("ses_1", sampleEvents("ses_1", 1, 3), { flush: false });
+    await store.append("ses_2", sampleEvents("ses_2", 1, 1), { flush: true });
+    await store.append("ses_1", sampleEvents("ses_1", 4, 4), { flush: true });
+    await store.append("ses_1", [], { flush: true });
+    same(await readAll(store, "ses_1"), sampleEvents("ses_1", 1, 4), "the events of the first thread");
+    same(await readAll(store, "ses_2"), sampleEvents("ses_2", 1, 1), "the events of the second thread");
+    for (const lease of leases) await lease.release();
+    same(
+      await readAll(store, "ses_1"),
+      sampleEvents("ses_1", 1, 4),
+      "the events of a thread without a writer",
+    );
   },
-  {
-    name: "afterSeq and limit give exactly the part that was asked for",
-    async run({ store }) {
-      const all = sampleEvents("ses_1", 1, 2000, 100);
-      const lease = await held(store, "ses_1", all);
-      for (const afterSeq of [0, 1, 2, 999, 1000, 1998, 1999, 2000, 2001, 1e9]) {
-        for (const limit of [0, 1, 7, 2000, undefined]) {
-          const options = limit === undefined ? { afterSeq } : { afterSeq, limit };
-          const expected = all.slice(afterSeq, limit === undefined ? undefined : afterSeq + limit);
-          same(await readAll(store, "ses_1", options), expected, `the events of ${JSON.stringify(options)}`);
-        }
+  async "afterSeq and limit give exactly the part that was asked for"({ store }) {
+    const all = sampleEvents("ses_1", 1, 2000, 100);
+    const lease = await held(store, "ses_1", all);
+    for (const afterSeq of [0, 1, 2, 999, 1000, 1998, 1999, 2000, 2001, 1e9]) {
+      for (const limit of [0, 1, 7, 2000, undefined]) {
+        const options = limit === undefined ? { afterSeq } : { afterSeq, limit };
+        const expected = all.slice(afterSeq, limit === undefined ? undefined : afterSeq + limit);
+        same(await readAll(store, "ses_1", options), expected, `the events of ${JSON.stringify(options)}`);
       }
-      same(await readAll(store, "ses_1", { limit: 3 }), all.slice(0, 3), "the first events");
-      for await (const event of store.events("ses_1")) if (event.seq === 5) break;
-      same(
-        await readAll(store, "ses_1", { afterSeq: 1999 }),
-        all.slice(1999),
-        "a read after one that was left",
-      );
-      await lease.release();
-    },
+    }
+    same(await readAll(store, "ses_1", { limit: 3 }), all.slice(0, 3), "the first events");
+    for await (const event of store.events("ses_1")) if (event.seq === 5) break;
+    same(
+      await readAll(store, "ses_1", { afterSeq: 1999 }),
+      all.slice(1999),
+      "a read after one that was left",
+    );
+    await lease.release();
   },
-  {
-    name: "the last events end with the last one, have no gap, and are about as many as were asked for",
-    async run({ store }) {
-      const all = sampleEvents("ses_1", 1, 300, 1000);
-      const lease = await held(store, "ses_1", all);
-      for (const maxBytes of [1, 100, 5000, 100_000, 10_000_000]) {
-        const events = await store.lastEvents("ses_1", maxBytes);
-        ok(events.length > 0, `no last event came of ${maxBytes} bytes`);
-        same(events, all.slice(-events.length), `the last events of ${maxBytes} bytes`);
-        const bytes = events.length * 1000;
-        ok(maxBytes > 1000 || events.length <= 3, `${events.length} events came of ${maxBytes} bytes`);
-        ok(bytes <= 4 * maxBytes + 3000, `${bytes} bytes came of ${maxBytes}`);
-        ok(events.length === 300 || bytes * 4 >= maxBytes, `only ${bytes} bytes came of ${maxBytes}`);
-      }
-      await lease.release();
-    },
+  async "the last events end with the last one, have no gap, and are about as many as were asked for"({
+    store,
+  }) {
+    const all = sampleEvents("ses_1", 1, 300, 1000);
+    const lease = await held(store, "ses_1", all);
+    for (const maxBytes of [1, 100, 5000, 100_000, 10_000_000]) {
+      const events = await store.lastEvents("ses_1", maxBytes);
+      ok(events.length > 0, `no last event came of ${maxBytes} bytes`);
+      same(events, all.slice(-events.length), `the last events of ${maxBytes} bytes`);
+      const bytes = events.length * 1000;
+      ok(maxBytes > 1000 || events.length <= 3, `${events.length} events came of ${maxBytes} bytes`);
+      ok(bytes <= 4 * maxBytes + 3000, `${bytes} bytes came of ${maxBytes}`);
+      ok(events.length === 300 || bytes * 4 >= maxBytes, `only ${bytes} bytes came of ${maxBytes}`);
+    }
+    await lease.release();
   },
-  {
-    name: "a large event and many small ones come back whole",
-    async run({ store, reopen }) {
-      const events = [
-        sampleEvent("ses_1", 1, 2_000_000),
-        ...sampleEvents("ses_1", 2, 3000),
-        sampleEvent("ses_1", 3001, 500_000),
-      ];
-      const lease = await held(store, "ses_1", events);
-      same(await readAll(store, "ses_1"), events, "the events");
-      const end = await store.lastEvents("ses_1", 10);
-      same(end, events.slice(-end.length || events.length), "the last events");
-      same(await readAll(store, "ses_1", { afterSeq: 1, limit: 1 }), events.slice(1, 2), "the second event");
-      await lease.release();
-      same(await readAll(await reopen(), "ses_1"), events, "the events after a reopening");
-    },
+  async "a large event and many small ones come back whole"({ store, reopen }) {
+    const events = [
+      sampleEvent("ses_1", 1, 2_000_000),
+      ...sampleEvents("ses_1", 2, 3000),
+      sampleEvent("ses_1", 3001, 500_000),
+    ];
+    const lease = await held(store, "ses_1", events);
+    same(await readAll(store, "ses_1"), events, "the events");
+    const end = await store.lastEvents("ses_1", 10);
+    same(end, events.slice(-end.length || events.length), "the last events");
+    same(await readAll(store, "ses_1", { afterSeq: 1, limit: 1 }), events.slice(1, 2), "the second event");
+    await lease.release();
+    same(await readAll(await reopen(), "ses_1"), events, "the events after a reopening");
   },
-  {
-    name: "an append whose events cannot all be stored stores none, and the next one works",
-    async run({ store }) {
-      const lease = await held(store, "ses_1", [sampleEvent("ses_1", 1)]);
-      // Nothing can keep a function or a number without an end in JSON's sense.
-      const circular = sampleEvent("ses_1", 3) as Event & { self?: unknown; call?: unknown };
-      circular.self = circular;
-      circular.call = () => {};
-      const refused = await store.append("ses_1", [sampleEvent("ses_1", 2), circular], { flush: true }).then(
-        () => undefined,
-        (error: unknown) => ({ error }),
-      );
-      ok(refused !== undefined, "an event that is no JSON was stored");
-      isError(refused.error, "store_failed", "an event that is no JSON");
-      same(await readAll(store, "ses_1"), [sampleEvent("ses_1", 1)], "the events after a refused append");
-      await store.append("ses_1", sampleEvents("ses_1", 2, 3), { flush: true });
-      same(await readAll(store, "ses_1"), sampleEvents("ses_1", 1, 3), "the events after the next append");
-      await lease.release();
-    },
+  async "an append whose events cannot all be stored stores none, and the next one works"({ store }) {
+    const lease = await held(store, "ses_1", [sampleEvent("ses_1", 1)]);
+    // Nothing can keep a function or a number without an end in JSON's sense.
+    const circular = sampleEvent("ses_1", 3) as Event & { self?: unknown; call?: unknown };
+    circular.self = circular;
+    circular.call = () => {};
+    const refused = store.append("ses_1", [sampleEvent("ses_1", 2), circular], { flush: true });
+    await checkRejects(refused, "store_failed", "an event that is no JSON");
+    same(await readAll(store, "ses_1"), [sampleEvent("ses_1", 1)], "the events after a refused append");
+    await store.append("ses_1", sampleEvents("ses_1", 2, 3), { flush: true });
+    same(await readAll(store, "ses_1"), sampleEvents("ses_1", 1, 3), "the events after the next append");
+    await lease.release();
   },
-  {
-    name: "what was stored is there after a reopening, and goes on from there",
-    async run({ store, reopen }) {
-      const lease = await held(store, "ses_1", sampleEvents("ses_1", 1, 5));
-      await store.append("ses_1", sampleEvents("ses_1", 6, 6), { flush: true });
-      await store.update(sampleThread("ses_1", 7));
-      await lease.release();
-      const later = await reopen();
-      same(await later.get("ses_1"), sampleThread("ses_1", 7), "the thread after a reopening");
-      same(await later.list(), [sampleThread("ses_1", 7)], "the list after a reopening");
-      const again = await later.lease("ses_1");
-      await later.append("ses_1", sampleEvents("ses_1", 7, 8), { flush: false });
-      same(await readAll(later, "ses_1"), sampleEvents("ses_1", 1, 8), "the events after a reopening");
-      await again.release();
-    },
+  async "what was stored is there after a reopening, and goes on from there"({ store, reopen }) {
+    const lease = await held(store, "ses_1", sampleEvents("ses_1", 1, 5));
+    await store.append("ses_1", sampleEvents("ses_1", 6, 6), { flush: true });
+    await store.update(sampleThread("ses_1", 7));
+    await lease.release();
+    const later = await reopen();
+    same(await later.get("ses_1"), sampleThread("ses_1", 7), "the thread after a reopening");
+    same(await later.list(), [sampleThread("ses_1", 7)], "the list after a reopening");
+    const again = await later.lease("ses_1");
+    await later.append("ses_1", sampleEvents("ses_1", 7, 8), { flush: false });
+    same(await readAll(later, "ses_1"), sampleEvents("ses_1", 1, 8), "the events after a reopening");
+    await again.release();
   },
-];
+};

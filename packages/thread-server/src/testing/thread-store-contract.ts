@@ -32,13 +32,15 @@ export interface ThreadStoreContractOptions {
 /** The cases that every {@link ThreadStore} passes, wherever it keeps its threads. */
 export const threadStoreContract = (options: ThreadStoreContractOptions): ContractCase[] => {
   const { name, makeStore, contenders = 50 } = options;
-  return [...threadCases, ...eventCases, ...leaseCases, ...besideCases, ...extensionCases].map((entry) => ({
-    name: `${name}: ${entry.name}`,
+  const cases = { ...threadCases, ...eventCases, ...leaseCases, ...besideCases, ...extensionCases };
+  return Object.entries(cases).map(([title, run]) => ({
+    name: `${name}: ${title}`,
     async run() {
       const { store, reopen, dispose } = await makeStore();
       try {
-        await entry.run({ store, reopen, contenders });
+        await run({ store, reopen, contenders });
       } catch (cause) {
+        if (cause instanceof ContractError) throw cause;
         const { message } = cause as Error;
         if (!(cause instanceof AssertionError))
           throw new ContractError(`the store failed: ${message}`, { cause });

@@ -1,5 +1,6 @@
 import { createDeferred } from "@harnesskit/wire";
-import { createMemoryThreadStore, type ThreadStore, ThreadStoreError } from "../../src/index.ts";
+import { type ThreadStore, ThreadStoreError } from "../../src/index.ts";
+import { createMemoryThreadStore } from "../../src/memory-thread-store.ts";
 import { overriding } from "./overriding.ts";
 
 /** A store whose next `update` waits for `release`, once `hold` was called. */

@@ -1,11 +1,5 @@
-export {
-  type MediaPlace,
-  type ModelOutput,
-  mediaPlaceAt,
-  type ResultPart,
-  toModelOutput,
-} from "./model-output.ts";
-export { type ModelEnding, noAnswerReason, roundedInputReason } from "./no-answer.ts";
+export { type MediaPlace, type ModelOutput, mediaPlaceAt, toModelOutput } from "./model-output.ts";
+export { noAnswerReason, roundedInputReason } from "./no-answer.ts";
 export { type ProviderError, readProviderError } from "./provider-error.ts";
 export {
   bytesOfBase64,
@@ -15,4 +9,4 @@ export {
   replaceMedia,
   type ToolMedia,
 } from "./tool-media.ts";
-export { type StreamingModel, watchRetries } from "./watch-retries.ts";
+export { watchRetries } from "./watch-retries.ts";

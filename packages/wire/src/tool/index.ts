@@ -1,7 +1,5 @@
 export { inputSchemaOf, prepareCall } from "./prepare.ts";
 export {
-  type InferInput,
-  type InferOutput,
   isStandardSchema,
   type JsonSchema,
   type SchemaIssue,
@@ -14,7 +12,6 @@ export {
   type PreparedCall,
   type Tool,
   type ToolContext,
-  type ToolDefinition,
   type ToolEffects,
   type ToolInput,
   type ToolOutput,

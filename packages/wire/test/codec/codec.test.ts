@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { runs } from "../../../../scripts/lib/nightly.ts";
 import { ByteBuffer } from "../../src/codec/byte-buffer.ts";
+import type { CodecOptions } from "../../src/codec/codec.ts";
 import {
   type Codec,
-  type CodecOptions,
   FrameTooLargeError,
   HarnessError,
   type InvalidMessageError,
@@ -80,7 +81,7 @@ describe.each(codecs)("%s", (_name, make) => {
             expect(["invalid_message", "frame_too_large"]).toContain(entry.code);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   });
 

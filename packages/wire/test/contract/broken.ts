@@ -1,5 +1,6 @@
 import { type Channel, type ChannelHandlers, lengthPrefixCodec, newlineCodec } from "../../src/index.ts";
-import { type ChannelProfile, type ContractPair, createMemoryPair } from "../../src/testing/index.ts";
+import type { ChannelProfile } from "../../src/testing/channel-contract.ts";
+import { type ContractPair, createMemoryPair } from "../../src/testing/index.ts";
 
 export const limits = { maxFrameBytes: 4096, maxBufferedBytes: 65_536 };
 export const newline: ChannelProfile = {

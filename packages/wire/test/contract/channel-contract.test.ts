@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type ChannelProfile, type ContractPair, channelContract } from "../../src/testing/index.ts";
+import type { ChannelProfile } from "../../src/testing/channel-contract.ts";
+import { type ContractPair, channelContract } from "../../src/testing/index.ts";
 import { type Broken, lengthPrefix, makePair, message, newline } from "./broken.ts";
 import { brokenDelivery } from "./broken-delivery.ts";
 import { brokenLifecycle } from "./broken-lifecycle.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConnectionClosedError, type HarnessError, ProtocolError, TransportError } from "../../src/index.ts";
+import type { ClientSessionOptions } from "../../src/rpc/client-session-options.ts";
 import {
   ClientSession,
-  type ClientSessionOptions,
   type ReconnectOptions,
   type RpcConnection,
   resolveReconnect,

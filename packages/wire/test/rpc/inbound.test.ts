@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { invalidParams, ProtocolError } from "../../src/index.ts";
-import type { PeerHandlers } from "../../src/rpc/index.ts";
+import type { PeerHandlers } from "../../src/rpc/peer-options.ts";
 import { gate, openRaw, outcomeOf, request, result } from "./support.ts";
 
 const echo: PeerHandlers = { request: (_method, params) => params };

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { type HarnessError, newlineCodec, ProtocolError } from "../../src/index.ts";
 import { createPeer } from "../../src/rpc/index.ts";
@@ -107,6 +108,6 @@ it("whatever happens in whatever order, every request settles exactly once, with
         clientWire.kill();
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runs(40) },
   );
 });

@@ -1,5 +1,5 @@
 import { invalidParams, methodNotFound } from "../../src/index.ts";
-import type { PeerHandlers } from "../../src/rpc/index.ts";
+import type { PeerHandlers } from "../../src/rpc/peer-options.ts";
 import { error } from "./support.ts";
 
 const sum = (values: unknown[]): number => values.reduce<number>((total, value) => total + Number(value), 0);

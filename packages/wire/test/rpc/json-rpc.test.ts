@@ -2,7 +2,7 @@ import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { lengthPrefixCodec, methodNotFound, ProtocolError } from "../../src/index.ts";
-import type { PeerHandlers } from "../../src/rpc/index.ts";
+import type { PeerHandlers } from "../../src/rpc/peer-options.ts";
 import { comparable, exampleServer, examples } from "./json-rpc-examples.ts";
 import { gate, notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
 

@@ -1,7 +1,8 @@
 import { onTestFinished } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { type HarnessError, newlineCodec } from "../../src/index.ts";
-import { createPeer, type Peer, type PeerHandlers, type PeerOptions } from "../../src/rpc/index.ts";
+import { createPeer, type Peer } from "../../src/rpc/index.ts";
+import type { PeerHandlers, PeerOptions } from "../../src/rpc/peer-options.ts";
 import { createManualClock, createMemoryPair, type MemoryPairOptions } from "../../src/testing/index.ts";
 
 /** A settled promise, seen without its being an unhandled rejection. */

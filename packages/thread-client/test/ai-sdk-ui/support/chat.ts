@@ -7,7 +7,8 @@ import {
   uiMessageChunkSchema,
 } from "ai";
 import { expect } from "vitest";
-import type { ThreadUIMessage, ThreadUIMessageChunk } from "../../../src/ai-sdk-ui/index.ts";
+import type { ThreadUIMessage } from "../../../src/ai-sdk-ui/index.ts";
+import type { ThreadUIMessageChunk } from "../../../src/ai-sdk-ui/message-types.ts";
 
 class State implements ChatState<ThreadUIMessage> {
   status: ChatStatus = "ready";

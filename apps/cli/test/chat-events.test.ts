@@ -1,8 +1,9 @@
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { ChatView } from "../src/chat/chat-view.ts";
+import { ChatEvents } from "../src/chat/chat-events.ts";
 import { answersText, WaitingCalls } from "../src/chat/waiting-calls.ts";
 import { parseChatLine } from "../src/terminal/line-reader.ts";
+import { View } from "../src/timeline/view.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 
 describe("a line of the user", () => {
@@ -24,60 +25,64 @@ describe("a line of the user", () => {
 
 const call = { id: "c1", name: "read", arguments: { path: "a.md" } };
 
+const conversation = () => {
+  const terminal = new FakeTerminal();
+  const view = new View({ terminal, showDone: false });
+  const events = new ChatEvents((event) => view.show(event));
+  events.begin();
+  return { terminal, events };
+};
+
 describe("the view of a conversation", () => {
   it("streams text and thoughts, and shows calls with their ends", () => {
-    const terminal = new FakeTerminal();
-    const view = new ChatView(terminal);
-    view.begin();
-    for (const delta of ["I ", "loo", "k."]) view.progress({ type: "text", delta });
-    view.progress({ type: "tool_started", call, input: call.arguments });
-    view.progress({ type: "result", call, content: "text" });
-    view.progress({ type: "tool_started", call, input: call.arguments });
+    const { terminal, events } = conversation();
+    for (const delta of ["I ", "loo", "k."]) events.progress({ type: "text", delta });
+    events.progress({ type: "tool_started", call, input: call.arguments });
+    events.progress({ type: "result", call, content: "text" });
+    events.progress({ type: "tool_started", call, input: call.arguments });
     const failure = { status: "failed", code: "tool_failed", message: "The tool failed: no" };
-    view.progress({ type: "result", call, content: JSON.stringify(failure) });
+    events.progress({ type: "result", call, content: JSON.stringify(failure) });
     const refused = { status: "rejected", code: "rejected", message: "The user rejected this call" };
-    view.progress({ type: "result", call, content: JSON.stringify(refused) });
-    view.progress({ type: "thinking", delta: "Hm." });
-    view.progress({ type: "text", delta: "Done." });
-    view.progress({
-      type: "model_ended",
-      reason: "length",
-      inputTokens: 1,
-      outputTokens: 1,
-      cacheReadTokens: 0,
-      cacheWriteTokens: 0,
-    });
-    view.ended({ outcome: "completed", replies: [] });
-    expect(terminal.text).toBe(
-      "I look.\n● read a.md, 1 line ✓\n● read a.md\n  ✗ failed: The tool failed: no\n● read\n  ✗ refused: The user rejected this call\nHm.\nDone.\n(the answer was cut at the model's limit)\n⊘ ended: 1 call did not run: refused\n",
-    );
+    events.progress({ type: "result", call, content: JSON.stringify(refused) });
+    events.progress({ type: "thinking", delta: "Hm." });
+    events.progress({ type: "text", delta: "Done." });
+    events.end({ outcome: "completed", replies: [] });
+    expect(terminal.text.split("\n").filter((line) => line !== "")).toEqual([
+      "I look.",
+      "● read a.md, 1 line ✓",
+      "● read a.md",
+      "  ✗ failed: The tool failed: no",
+      "● read a.md",
+      "  ✗ refused: The user rejected this call",
+      "Hm.",
+      "Done.",
+      "⊘ ended: 1 call did not run: refused",
+    ]);
+  });
+
+  it("counts what did not run over a turn that waits and goes on", () => {
+    const { terminal, events } = conversation();
+    const refused = { status: "rejected", code: "rejected", message: "no" };
+    events.progress({ type: "result", call, content: JSON.stringify(refused) });
+    events.end({ outcome: "suspended" } as never);
+    events.begin();
+    events.end({ outcome: "completed", replies: [] });
+    expect(terminal.text).toContain("⊘ ended: 1 call did not run: refused");
   });
 
   it("shows nothing that could deceive, from a model, a tool or an error", () => {
-    const terminal = new FakeTerminal();
-    const view = new ChatView(terminal);
-    view.progress({ type: "text", delta: "a\u001b[2Jb \u202Ec " });
-    view.progress({ type: "tool_started", call: { ...call, name: "r\u001bm" }, input: { path: "x\ny" } });
-    view.ended({
+    const { terminal, events } = conversation();
+    events.progress({ type: "text", delta: "a\u001b[2Jb \u202Ec " });
+    events.progress({ type: "tool_started", call: { ...call, name: "r\u001bm" }, input: { path: "x\ny" } });
+    events.end({
       outcome: "errored",
       error_bucket: "user_correctable",
       reply: { role: "system", content: "no\u0007\nreally" },
     });
-    view.showEnded({
-      outcome: "completed",
-      replies: [{ role: "assistant", content: "\u001b]0;title\u0007" }],
-    });
+    events.recall([{ role: "assistant", content: "\u001b]0;title\u0007" }]);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
     expect(terminal.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect(terminal.text).toContain("⟨U+001B⟩");
-  });
-
-  it("says so where a turn brought no answer", () => {
-    const terminal = new FakeTerminal();
-    const view = new ChatView(terminal);
-    view.begin();
-    view.ended({ outcome: "completed", replies: [] });
-    expect(terminal.text).toBe("(no answer)\n");
   });
 });
 

@@ -1,28 +1,17 @@
 import { summarizeResult } from "@harnesskit/approvals";
-import type { EventBody, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
+import type { EventBody, EventOf, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
 import { summarySize } from "@harnesskit/wire/replay";
 import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.ts";
-import { type Spinner, WorkSigns } from "../terminal/spinner.ts";
-import type { Terminal } from "../terminal/terminal.ts";
-import { formatDuration, oneLine, toolName, wrapText } from "../terminal/text.ts";
+import { WorkSigns } from "../terminal/spinner.ts";
+import type { Style, Terminal } from "../terminal/terminal.ts";
+import { oneLine, toolName, wrapText } from "../terminal/text.ts";
 import { approvalText } from "./answerer.ts";
-import { blockedLines, changeLines, promptText, ranMark } from "./judgements.ts";
+import { blockedLines, changeLines, promptLines, promptText, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
-import { callEnding, errorWord, RefusedCalls, resumedText } from "./outcomes.ts";
+import { callEnding, errorWord, RefusedCalls, resumedText, turnFooter } from "./outcomes.ts";
 import { toolSubject } from "./tool-title.ts";
-
-export interface TimelineOptions {
-  readonly terminal: Terminal;
-  /** Where what the model says goes, but for its reasoning. @default `terminal` */
-  readonly says?: Terminal | undefined;
-  /** Show what the user said. @default true */
-  readonly showPrompt?: boolean;
-  /** Shows that a tool or the model works. @default nothing does */
-  readonly spinner?: Spinner | undefined;
-  /** Shows what the model says. @default as it is */
-  readonly openProse?: OpenProse | undefined;
-}
+import type { ViewOptions } from "./view-options.ts";
 
 type Block = "none" | "prose" | "tool" | "note";
 
@@ -32,11 +21,15 @@ interface Open {
   shown: string;
 }
 
-/** Shows the events of a thread as people read them, live or from the log. Everything is shown as safe text. */
-export class Timeline {
+/**
+ * Shows what an agent does as people read it: the events of a thread, live or from the log, and what a conversation says beside them. What
+ * comes in events is shown as safe text; lines, notes and warnings must be safe.
+ */
+export class View {
+  readonly style: Style;
+  readonly #options: ViewOptions;
   readonly #terminal: Terminal;
   readonly #says: Terminal;
-  readonly #showPrompt: boolean;
   readonly #work: WorkSigns;
   readonly #openProse: OpenProse;
   readonly #open = new Map<string, Open>();
@@ -45,18 +38,18 @@ export class Timeline {
   #openLine: string | undefined;
   #writing: { readonly itemId: string; readonly to: Terminal } | undefined;
 
-  constructor({
-    terminal,
-    says = terminal,
-    showPrompt = true,
-    spinner,
-    openProse = plainProse,
-  }: TimelineOptions) {
+  constructor(options: ViewOptions) {
+    const { terminal, says = terminal, spinner, openProse = plainProse } = options;
+    this.#options = options;
+    this.style = terminal.style;
     this.#openProse = openProse;
     this.#terminal = terminal;
     this.#says = says;
     this.#work = new WorkSigns(spinner);
-    this.#showPrompt = showPrompt;
+  }
+
+  get columns(): number | undefined {
+    return this.#terminal.columns;
   }
 
   show(event: EventBody): void {
@@ -76,16 +69,16 @@ export class Timeline {
         this.#ended(event.data.turn);
         break;
       case "turn.error":
-        this.#ended(event.data.turn, `${errorWord(event.data.code)}: ${oneLine(event.data.error, 500)}`);
+        this.#ended(event.data.turn, this.#errorText(event.data));
         break;
       case "thread.forked":
-        this.#note(`forked from ${oneLine(event.data.from.threadId, 80)} at event ${event.data.from.seq}`);
+        this.note(`⋯ forked from ${oneLine(event.data.from.threadId, 80)} at event ${event.data.from.seq}`);
         break;
       case "turn.resumed":
-        this.#note(resumedText[event.data.reason]);
+        this.note(`⋯ ${resumedText[event.data.reason]}`);
         break;
       case "turn.dequeued":
-        this.#note(`a prompt that waited was taken back (${event.data.reason})`);
+        this.note(`⋯ a prompt that waited was taken back (${event.data.reason})`);
         break;
     }
   }
@@ -95,9 +88,26 @@ export class Timeline {
     this.#write(lines);
   }
 
-  #note(text: string): void {
-    this.#begin("tool");
-    this.#write([this.#terminal.style.dim(`⋯ ${text}`)]);
+  note(text: string): void {
+    this.lines([this.style.dim(text)]);
+  }
+
+  warn(text: string): void {
+    this.lines([this.style.yellow(text)]);
+  }
+
+  /** What the user wrote, where no terminal has shown it. Untrusted text. */
+  said(line: string): void {
+    this.#begin("note");
+    this.#write([`› ${this.style.bold(displayText(line, { maxLength: 2_000 }))}`]);
+  }
+
+  /** A whole message. Untrusted text. @param isMarkdown whether it is Markdown. @default false: it is shown as it is */
+  prose(text: string, isMarkdown = false): void {
+    this.#begin("prose", this.#says);
+    const prose = (isMarkdown ? this.#openProse : plainProse)(this.#says, (word) => word);
+    prose.push(text);
+    if (prose.end()) this.#says.write("\n");
   }
 
   #write(lines: readonly string[]): void {
@@ -106,6 +116,7 @@ export class Timeline {
 
   /** Ends a line that is open, so that something else can be written. */
   breakLine(): void {
+    this.#options.beforeWrite?.();
     if (this.#openLine !== undefined) this.#terminal.write("\n");
     this.#writing?.to.write("\n");
     this.#openLine = undefined;
@@ -204,16 +215,12 @@ export class Timeline {
     const { judgement, content } = data;
     const requested = promptText(judgement?.modified?.requested);
     const changes = changeLines("the prompt", judgement, requested, promptText(content), style);
-    if (!this.#showPrompt && changes.length === 0) return;
+    const { showPrompt = true } = this.#options;
+    if (!showPrompt && changes.length === 0) return;
     this.#begin("note");
     this.#write(changes);
-    if (!this.#showPrompt) return;
-    for (const part of data.content) {
-      const text = part.type === "text" ? part.text : `[file ${part.path ?? part.uri ?? ""}]`;
-      const safe = displayText(text, { multiline: true });
-      const shown = safe.split("\n").map((line, index) => `${index === 0 ? "›" : " "} ${style.bold(line)}`);
-      this.#write(shown);
-    }
+    if (!showPrompt) return;
+    this.#write(promptLines(content, style));
   }
 
   #message(item: ItemOf<"assistant_message">, open: Open): void {
@@ -259,7 +266,7 @@ export class Timeline {
     } else {
       this.breakLine();
       this.#write([`  ${ending}${summary === "" ? "" : style.dim(` · ${summary}`)}`]);
-      if (data.status === "blocked") this.#write(blockedLines(data, style));
+      if (data.status === "blocked") this.#write(blockedLines(data, style, this.#options.policyUse));
     }
     this.#openLine = undefined;
     this.#block = "tool";
@@ -281,24 +288,19 @@ export class Timeline {
     this.#write([`${style.cyan("◆")} ${oneLine(data.kind, 40)} ${place} (${data.sizeBytes} bytes)`]);
   }
 
-  #ended(turn: Turn, error = "failed"): void {
-    this.#begin("note");
-    const { style } = this.#terminal;
-    const { started, completed: ended } = turn.time;
-    const { inputTokens, outputTokens } = turn.usage ?? {};
-    const facts = [
-      ended === undefined ? "" : formatDuration(Math.max(0, ended - started)),
-      inputTokens === undefined ? "" : `${inputTokens} tokens in`,
-      outputTokens === undefined ? "" : `${outputTokens} tokens out`,
-    ].filter((fact) => fact !== "");
-    const completed = this.#refused.line(style) ?? style.green("✓ done");
-    const head =
-      turn.status === "completed"
-        ? completed
-        : turn.status === "cancelled"
-          ? style.yellow("○ cancelled")
-          : `${style.red("✗")} ${error}`;
-    this.#write([`${head}${facts.length === 0 ? "" : style.dim(` · ${facts.join(" · ")}`)}`]);
+  #errorText({ code, error }: EventOf<"turn.error">["data"]): string {
+    const which = code === "" ? "" : this.style.dim(` (${oneLine(code, 80)})`);
+    return `${errorWord(code)}: ${oneLine(error, 1_000)}${which}`;
+  }
+
+  #ended(turn: Turn, error?: string): void {
     this.#open.clear();
+    const { showDone = true } = this.#options;
+    const footer = turnFooter({ turn, error, refused: this.#refused, showDone }, this.style);
+    if (footer === undefined) this.breakLine();
+    else {
+      this.#begin("note");
+      this.#write([footer]);
+    }
   }
 }
