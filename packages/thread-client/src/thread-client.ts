@@ -6,7 +6,6 @@ import { ApprovalCalls } from "./approval-calls.ts";
 import type { Fields, Initialized } from "./call-thread-server.ts";
 import type {
   CancelTurnOptions,
-  CompactThreadOptions,
   EventStream,
   ListGrantsOptions,
   RespondApprovalOptions,
@@ -105,8 +104,7 @@ class Client implements ThreadClient {
   }
 
   async createThread(params: CreateThreadParams = {}, options?: RequestOptions): Promise<Thread> {
-    const { title, directory, clientRequestId } = params;
-    const fields = { title, directory };
+    const { clientRequestId, ...fields } = params;
     return (await this.#session.callNamed("thread.create", fields, clientRequestId, options)).thread;
   }
 
@@ -189,13 +187,10 @@ class Client implements ThreadClient {
   }
 
   async startTurn(options: StartTurnOptions): Promise<TurnHandle> {
-    const { signal, whenBusy } = options;
-    if (whenBusy !== undefined) this.#session.require("queue", "turn.start");
-    return within(() => this.#turns.start(options), { name: "turn.start", signal });
+    return within(() => this.#turns.start(options), { name: "turn.start", signal: options.signal });
   }
 
-  async compactThread(options: CompactThreadOptions): Promise<TurnHandle> {
-    this.#session.require("compact", "thread.compact");
+  async compactThread(options: Parameters<ThreadClient["compactThread"]>[0]): Promise<TurnHandle> {
     return within(() => this.#turns.compact(options), { name: "thread.compact", signal: options.signal });
   }
 

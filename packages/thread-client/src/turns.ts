@@ -45,15 +45,17 @@ export class Turns {
   }
 
   /** Starts a turn. Rejects with the errors of the call. */
-  start(options: StartTurnOptions): Promise<LiveTurn> {
+  async start(options: StartTurnOptions): Promise<LiveTurn> {
     const { threadId, input, model, agent, whenBusy } = options;
+    if (whenBusy !== undefined) this.#options.session.require("queue", "turn.start");
     const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
     return this.#start("turn.start", fields, options);
   }
 
   /** Starts a turn that makes a summary. */
-  compact(options: CompactThreadOptions): Promise<LiveTurn> {
+  async compact(options: CompactThreadOptions): Promise<LiveTurn> {
     const { threadId, model } = options;
+    this.#options.session.require("compact", "thread.compact");
     return this.#start("thread.compact", { threadId, model }, options);
   }
 

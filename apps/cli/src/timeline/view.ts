@@ -1,7 +1,6 @@
 import { summarizeResult } from "@harnesskit/approvals";
 import type { EventBody, EventOf, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
-import { summarySize } from "@harnesskit/wire/replay";
 import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.ts";
 import { WorkSigns } from "../terminal/spinner.ts";
 import type { Style, Terminal } from "../terminal/terminal.ts";
@@ -10,6 +9,7 @@ import { approvalText } from "./answerer.ts";
 import { blockedLines, changeLines, promptLines, promptText, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
 import { callEnding, errorWord, RefusedCalls, resumedText, turnFooter } from "./outcomes.ts";
+import { summaryLine } from "./summary-line.ts";
 import { toolSubject } from "./tool-title.ts";
 import type { ViewOptions } from "./view-options.ts";
 
@@ -227,13 +227,7 @@ export class View {
     const { data } = item;
     const text = data?.text ?? "";
     if (text.trim() === "") return;
-    if (data?.summary) {
-      this.#begin("note");
-      const size = summarySize(data.summary);
-      this.#write([
-        this.#terminal.style.dim(`… ${size} before this are no longer given to the model, but this summary:`),
-      ]);
-    }
+    if (data?.summary) this.#write([summaryLine(data.summary, this.#terminal.style)]);
     // Where deltas were lost, the whole text is shown once more.
     const prose = text.startsWith(open.shown) ? open.view : this.#viewOf(open.item);
     if (prose === undefined || prose instanceof LogView) return;
