@@ -17,7 +17,7 @@ interface Hold {
 }
 
 export interface TurnsOptions {
-  readonly session: Pick<ThreadSession, "call" | "callNamed" | "error" | "has" | "whenSettled">;
+  readonly session: Pick<ThreadSession, "call" | "callNamed" | "error" | "has" | "require" | "whenSettled">;
   readonly follows: Pick<Follows, "follow" | "release">;
   readonly limits: BufferLimits;
   /** Takes each event in the order of arrival in its turn, with the turn when this client started it. */
