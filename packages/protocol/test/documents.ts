@@ -275,6 +275,11 @@ export const documents: Record<string, unknown[]> = {
     { threadId: "ses_1", seq: 3, title: "Copy", clientRequestId: "r1" },
   ],
   "thread.fork result": [{ thread: { ...thread, forkedFrom: { threadId: "ses_2", seq: 3 }, queued: 1 } }],
+  "thread.compact params": [
+    { threadId: "ses_1" },
+    { threadId: "ses_1", model: { providerID: "offline", modelID: "planner" }, clientRequestId: "r1" },
+  ],
+  "thread.compact result": [{ turnId: "turn_1" }],
   "thread.search params": [
     { query: "tests" },
     { query: "the tests", limit: 1, cursor: "c", threadId: "ses_1" },

@@ -241,6 +241,7 @@ describe("the literals that others rely on", () => {
       "thread.unarchive",
       "thread.fork",
       "thread.search",
+      "thread.compact",
       "turn.start",
       "queue.list",
       "approval.respond",

@@ -92,6 +92,9 @@ export interface CancelTurnOptions extends RequestOptions {
   readonly turnId?: string | undefined;
 }
 
+/** What makes a summary of a thread. */
+export type CompactThreadOptions = Omit<StartTurnOptions, "input" | "agent" | "whenBusy" | "onApproval">;
+
 export interface StartTurnOptions {
   readonly threadId: string;
   /** What the agent is asked; a string is one text part. */
@@ -208,6 +211,11 @@ export interface ThreadClient {
    * After `request_timeout` the turn may be running: `getThread` tells.
    */
   startTurn(options: StartTurnOptions): Promise<TurnHandle>;
+  /**
+   * `thread.compact`: the agent makes a summary of all turns before, which it is given in their place from then on; the log keeps them. The turn's
+   * `assistant_message` with `summary` is the summary, and says what it stands for; a turn without one had nothing to summarise. Rejects as `startTurn`, and with `unsupported`.
+   */
+  compactThread(options: CompactThreadOptions): Promise<TurnHandle>;
   /**
    * `turn.start` for a caller that follows the thread by `subscribe`: resolves with the turn's id alone, and with that of the first
    * turn where a `clientRequestId` is used again. Rejects as `startTurn`, and with `request_conflict` where the same name came with

@@ -12,7 +12,8 @@ export type ThreadExtension =
   | "archive"
   | "fork"
   | "queue"
-  | "search";
+  | "search"
+  | "compact";
 
 /** True for an extension in the first version, which is the one that this client knows. A later one keeps what it had. */
 const isAnnounced = (value: unknown): boolean => {

@@ -104,8 +104,7 @@ class Client implements ThreadClient {
   }
 
   async createThread(params: CreateThreadParams = {}, options?: RequestOptions): Promise<Thread> {
-    const { title, directory, clientRequestId } = params;
-    const fields = { title, directory };
+    const { clientRequestId, ...fields } = params;
     return (await this.#session.callNamed("thread.create", fields, clientRequestId, options)).thread;
   }
 
@@ -188,9 +187,11 @@ class Client implements ThreadClient {
   }
 
   async startTurn(options: StartTurnOptions): Promise<TurnHandle> {
-    const { signal, whenBusy } = options;
-    if (whenBusy !== undefined) this.#session.require("queue", "turn.start");
-    return within(() => this.#turns.start(options), { name: "turn.start", signal });
+    return within(() => this.#turns.start(options), { name: "turn.start", signal: options.signal });
+  }
+
+  async compactThread(options: Parameters<ThreadClient["compactThread"]>[0]): Promise<TurnHandle> {
+    return within(() => this.#turns.compact(options), { name: "thread.compact", signal: options.signal });
   }
 
   async submitTurn(options: SubmitTurnOptions): Promise<string> {

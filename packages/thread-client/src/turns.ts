@@ -2,7 +2,7 @@ import type { EventBody, InputPart } from "@harnesskit/protocol/threads";
 import { type HarnessError, RequestCancelledError } from "@harnesskit/wire";
 import { isConnectionLoss } from "@harnesskit/wire/rpc";
 import { currentTracer, inOperation } from "@harnesskit/wire/trace";
-import type { StartTurnOptions } from "./client-options.ts";
+import type { CompactThreadOptions, StartTurnOptions } from "./client-options.ts";
 import { MalformedMessageError, ThreadError } from "./errors.ts";
 import { EventBuffer } from "./event-buffer.ts";
 import type { Follows } from "./follows.ts";
@@ -17,7 +17,7 @@ interface Hold {
 }
 
 export interface TurnsOptions {
-  readonly session: Pick<ThreadSession, "call" | "callNamed" | "error" | "has" | "whenSettled">;
+  readonly session: Pick<ThreadSession, "call" | "callNamed" | "error" | "has" | "require" | "whenSettled">;
   readonly follows: Pick<Follows, "follow" | "release">;
   readonly limits: BufferLimits;
   /** Takes each event in the order of arrival in its turn, with the turn when this client started it. */
@@ -46,7 +46,25 @@ export class Turns {
 
   /** Starts a turn. Rejects with the errors of the call. */
   async start(options: StartTurnOptions): Promise<LiveTurn> {
-    const { threadId, input, model, agent, whenBusy, timeoutMs, signal } = options;
+    const { threadId, input, model, agent, whenBusy } = options;
+    if (whenBusy !== undefined) this.#options.session.require("queue", "turn.start");
+    const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
+    return this.#start("turn.start", fields, options);
+  }
+
+  /** Starts a turn that makes a summary. */
+  async compact(options: CompactThreadOptions): Promise<LiveTurn> {
+    const { threadId, model } = options;
+    this.#options.session.require("compact", "thread.compact");
+    return this.#start("thread.compact", { threadId, model }, options);
+  }
+
+  async #start(
+    method: "turn.start" | "thread.compact",
+    fields: Readonly<Record<string, unknown>>,
+    options: Omit<StartTurnOptions, "input">,
+  ): Promise<LiveTurn> {
+    const { threadId, agent, timeoutMs, signal } = options;
     const { session, follows } = this.#options;
     // A server without subscriptions sends the events of all threads.
     const followed = session.has("subscribe") ? await follows.follow(threadId) : undefined;
@@ -59,12 +77,12 @@ export class Turns {
     this.#holds.set(threadId, hold);
     hold.starts++;
     try {
-      if (signal?.aborted) throw new RequestCancelledError("turn.start", { cause: signal.reason });
-      const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
-      const { turnId, queued } = await inOperation(operation, () =>
-        session.callNamed("turn.start", fields, undefined, { timeoutMs }),
+      if (signal?.aborted) throw new RequestCancelledError(method, { cause: signal.reason });
+      const started = await inOperation(operation, () =>
+        session.callNamed(method, fields, undefined, { timeoutMs }),
       );
-      const turn = this.#adopt(turnId, options, hold, { onEnd, operation, position: queued?.position });
+      const position = "queued" in started ? started.queued?.position : undefined;
+      const turn = this.#adopt(started.turnId, options, hold, { onEnd, operation, position });
       // A thread that was lost meanwhile tells nothing of its turn.
       const error = session.error ?? followed?.ended?.error;
       if (error) turn.lose(error);
@@ -110,7 +128,7 @@ export class Turns {
   /** The answer is here: the turn gets what was held for it. */
   #adopt(
     turnId: string,
-    options: StartTurnOptions,
+    options: Omit<StartTurnOptions, "input">,
     { events }: Hold,
     own: Pick<LiveTurnOptions, "onEnd" | "operation" | "position">,
   ): LiveTurn {

@@ -14,7 +14,8 @@ const setUp = () => {
   const turns = new Turns({
     session: {
       error: undefined,
-      has: () => false,
+      require: () => {},
+    has: () => false,
       whenSettled: async () => {},
       call: async () => ({}) as never,
       callNamed() {

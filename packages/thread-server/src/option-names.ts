@@ -42,6 +42,7 @@ export const checkFileThreadStoreOptions = defineOptions<FileThreadStoreOptions>
 export const checkAiSdkRunnerOptions = defineOptions<AiSdkRunnerOptions>("createAiSdkRunner", {
   model: true,
   maxContextLength: false,
+  contextWindows: false,
   notes: false,
   maxRetries: false,
   attachments: false,

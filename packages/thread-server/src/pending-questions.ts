@@ -67,9 +67,9 @@ export const requestOf = (
   const items = [...history, ...openItems.map(({ item }) => item)];
   const said = items.findLast((item) => item.turnId === turnId && item.type === "user_message");
   if (said?.type !== "user_message" || !said.data) return undefined;
-  const { content: input, agent: name, model } = said.data;
+  const { content: input, agent: name, model, compact } = said.data;
   const agent = agents.find((profile) => profile.name === name);
-  return agent && { input, agent, model };
+  return agent && { input, agent, model, compact };
 };
 
 const isSameJson = (one: unknown, other: unknown): boolean => {

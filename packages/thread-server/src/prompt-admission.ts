@@ -157,12 +157,13 @@ const isRequest = (prompt: JudgedPrompt): prompt is JudgedRequest => "step" in p
 
 /** The message's item: with the turn's model and agent, for a later server. */
 const userMessage = (
-  { input, agent, model }: TurnRequest,
+  { input, agent, model, compact }: TurnRequest,
   more: Said & Pick<ItemData<"user_message">, "withheld">,
 ): ItemData<"user_message"> => ({
   content: [...input],
   agent: agent.name,
   model,
+  compact,
   ...more,
 });
 

@@ -12,6 +12,13 @@ const queuedBefore = (tail: readonly Event[]): number | undefined => {
   return since !== undefined && since < (tail[0]?.seq ?? 1) ? since : undefined;
 };
 
+/** The event of the summary that is the last one at the end of a log, if it comes before these. */
+const summaryBefore = (tail: readonly Event[]): number | undefined => {
+  const started = tail.find((event) => event.type === "turn.started");
+  const seq = started?.type === "turn.started" ? started.data.summarySeq : undefined;
+  return seq !== undefined && seq < (tail[0]?.seq ?? 1) ? seq : undefined;
+};
+
 /**
  * What the end of a thread's log adds up to: back to the start of its last turn at least, and the prompts that have waited for longer.
  */
@@ -31,6 +38,10 @@ export const readState = async (
         state.recall(event);
       }
     }
+    const summarySeq = summaryBefore(tail);
+    if (summarySeq !== undefined)
+      for await (const event of store.events(threadId, { afterSeq: summarySeq - 1, limit: 1 }))
+        state.recallSummary(event);
     for (const event of tail) state.apply(event);
     return state;
   };

@@ -1,6 +1,7 @@
 import {
   type EventBody,
   type Grant,
+  type InputPart,
   THREAD_PROTOCOL_VERSION,
   type Thread,
   ThreadErrorCode,
@@ -8,7 +9,7 @@ import {
   type ThreadMethodParams,
   type ThreadMethodResult,
 } from "@harnesskit/protocol/threads";
-import { invalidParams, ProtocolError } from "@harnesskit/wire";
+import { invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { threadOfRequest } from "./approvals.ts";
 import type { ConnectedClient, Connections } from "./connections.ts";
@@ -22,6 +23,7 @@ import { searchThreads } from "./search-threads.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { toThreadPage } from "./thread-list.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
+import type { TurnRequest } from "./turn-runner.ts";
 
 export type Methods = {
   [M in ThreadMethodName]: (
@@ -51,6 +53,9 @@ const extensions = {
   queue: { version: 1, policies: ["reject", "queue", "interrupt"] },
   search: { version: 1 },
 };
+
+/** What the log says that the user said for `thread.compact`. */
+const compactInput: readonly InputPart[] = [{ type: "text", text: "/compact" }];
 
 const isThreadNotFound = (error: unknown): boolean =>
   ProtocolError.isInstance(error) && error.rpcCode === ThreadErrorCode.ThreadNotFound;
@@ -97,7 +102,11 @@ export const createMethods = (context: MethodContext): Methods => {
         streaming: true,
         persistence: settings.store.isPersistent ?? true,
       };
-      return { version: THREAD_PROTOCOL_VERSION, capabilities: { ...capabilities, extensions } };
+      const compact = settings.runner.compact ? { compact: { version: 1 } } : {};
+      return {
+        version: THREAD_PROTOCOL_VERSION,
+        capabilities: { ...capabilities, extensions: { ...extensions, ...compact } },
+      };
     },
     "thread.create": async (params = {}) => {
       const thread = await threadToCreate(params, settings);
@@ -163,6 +172,19 @@ export const createMethods = (context: MethodContext): Methods => {
         return started;
       });
       return defined({ turnId, queued: position === undefined ? undefined : { position } });
+    },
+    "thread.compact": async (params, client) => {
+      const { threadId, model } = params;
+      if (!settings.runner.compact) throw methodNotFound("thread.compact");
+      if (model !== undefined) await client.checkModel(model);
+      const requestName = await nameRequest("thread.compact", params);
+      const request: TurnRequest = { input: compactInput, model, agent: settings.agents[0], compact: true };
+      const { turnId } = await sessions.use(threadId, async ({ turns }) => {
+        const started = await turns.start(request, requestName, "reject");
+        if (turns.has(started.turnId)) client.turns.set(started.turnId, turns);
+        return started;
+      });
+      return { turnId };
     },
     "queue.list": ({ threadId }) => sessions.use(threadId, ({ turns }) => ({ queued: turns.prompts.list })),
     "approval.respond": async (params, client) => {

@@ -61,6 +61,8 @@ export class ThreadState {
   #thread: Thread | undefined;
   #steps: EventOf<"turn.step">["data"][] = [];
   #attempts = 0;
+  /** The last summary, which outlives the turns that it stands for, and the number of its event. */
+  #summary: { readonly item: Item; readonly seq: number } | undefined;
 
   /** @param maxHistoryLength characters of completed items kept; the oldest turns go first */
   constructor(readonly maxHistoryLength: number) {}
@@ -126,9 +128,16 @@ export class ThreadState {
     );
   }
 
-  /** The completed items, oldest first. */
+  /** The completed items, oldest first. The last summary is among them, whatever was forgotten of the time before it. */
   get history(): Item[] {
-    return this.#turns.flatMap(({ items }) => items);
+    const items = this.#turns.flatMap((turn) => turn.items);
+    const summary = this.#summary?.item;
+    return summary === undefined || items.includes(summary) ? items : [summary, ...items];
+  }
+
+  /** The number of the event that completed the last summary. */
+  get summarySeq(): number | undefined {
+    return this.#summary?.seq;
   }
 
   /** The prompts that wait, in the order in which they begin: those that interrupted a turn first, otherwise as they came. */
@@ -157,6 +166,13 @@ export class ThreadState {
     } else if (event.type === "turn.started" || event.type === "turn.dequeued") {
       this.queued.delete(event.data.turnId);
     }
+  }
+
+  /** Takes of an event before the others the summary that it completed. */
+  recallSummary(event: Event): void {
+    if (event.type !== "item.completed") return;
+    const { item } = event.data;
+    if (item.type === "assistant_message" && item.data?.summary) this.#summary = { item, seq: event.seq };
   }
 
   apply(event: Event): void {
@@ -189,6 +205,7 @@ export class ThreadState {
         break;
       case "item.completed":
         this.#open.delete(event.data.itemId);
+        this.recallSummary(event);
         this.#keep(event.data.item);
         break;
       case "approval.requested":

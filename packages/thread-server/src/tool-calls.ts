@@ -6,6 +6,7 @@ import { prepareCall, type Tool, ToolError } from "@harnesskit/wire/tool";
 import type { PendingQuestion } from "./approval-flow.ts";
 import { type Decision, GatedStep, type Judged, type LateDecision } from "./gated-step.ts";
 import { closeInterruptedCalls } from "./interrupted-calls.ts";
+import { createOutputReader } from "./output-reader.ts";
 import type { PendingWork } from "./pending-questions.ts";
 import { RecordedCalls, toJsonObject } from "./recorded-calls.ts";
 import { type Asked, judgedOf, type Prepared, type Shown, shownOf } from "./shown-call.ts";
@@ -24,6 +25,8 @@ const texts = {
  * recorded as one `tool_exec` item. What was approved is the very object that runs.
  */
 export class ToolCalls {
+  /** The agent's tool for outputs that it was shown a part of. */
+  readonly outputReader: Tool;
   readonly #turn: Turn;
   #tools: Promise<readonly Tool[]> | undefined;
   readonly #recorded = new RecordedCalls();
@@ -32,6 +35,7 @@ export class ToolCalls {
 
   constructor(turn: Turn) {
     this.#turn = turn;
+    this.outputReader = createOutputReader(turn.session);
     this.#runs = new ToolRuns(turn);
     this.#step = new GatedStep(turn, {
       noun: "call",
@@ -213,7 +217,8 @@ export class ToolCalls {
 
   async #prepare(itemId: string, name: string, rawInput: unknown): Promise<Prepared> {
     const { threadId, turnId, directory } = this.#turn.observed;
-    const tool = (await this.tools()).find((candidate) => candidate.name === name);
+    const tools = [...(await this.tools()), this.outputReader];
+    const tool = tools.find((candidate) => candidate.name === name);
     if (!tool)
       throw new ToolError("tool.unknown", `There is no tool named ${JSON.stringify(name.slice(0, 100))}.`);
     const { input, preview, run } = await prepareCall(tool, rawInput, {

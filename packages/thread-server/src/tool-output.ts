@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { ItemData } from "@harnesskit/protocol/threads";
 import { bytesOfBase64, mediaOf, replaceMedia, type ToolMedia } from "@harnesskit/wire/model";
+import { lastCharacters } from "@harnesskit/wire/replay";
 import { KeptText } from "./kept-text.ts";
 import type { Turn } from "./turn.ts";
 import type { ToolOutcome } from "./turn-runner.ts";
@@ -52,7 +53,7 @@ export class ToolOutput {
     }
   }
 
-  /** The output as its item keeps it: whole or its beginning, and each image or file in it by its artifact. */
+  /** The output as its item keeps it: whole or its beginning and its end, and each image or file in it by its artifact. */
   async keep(whole: JsonValue): Promise<Pick<ToolOutcome, "output" | "modelOutput">> {
     const { maxOutputLength } = this.#turn.settings.limits;
     const media = mediaOf(whole);
@@ -61,10 +62,12 @@ export class ToolOutput {
     const output = media.length === 0 ? whole : replaceMedia(whole, named);
     const text = JSON.stringify(output);
     if (text.length > maxOutputLength) {
-      const kept = this.#keptText("output.json", "application/json", maxOutputLength);
+      const tailLength = Math.floor(maxOutputLength / 4);
+      const kept = this.#keptText("output.json", "application/json", maxOutputLength - tailLength);
       kept.add(text);
       await kept.end();
-      return { output: { truncated: true, length: text.length, head: kept.text } };
+      const tail = lastCharacters(text, tailLength);
+      return { output: { truncated: true, length: text.length, head: kept.text, tail } };
     }
     if (media.length === 0) return { output };
     const shown = media.map(({ data }, index) => ({ ...named[index], data }));

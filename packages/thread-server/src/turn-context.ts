@@ -31,6 +31,16 @@ export const toTurnContext = (turn: Turn, request: TurnRequest, tools: readonly 
       await log.artifact(artifact);
     },
     addUsage: (usage) => turn.addUsage(usage),
+    recordSummary: (text, summary) => log.summary(text, summary),
+    outputReader: calls.outputReader,
+    outputReference: ({ callId, step }) =>
+      session.state.history.findLast(
+        (item) =>
+          item.turnId === turnId &&
+          item.type === "tool_exec" &&
+          item.data?.callId === callId &&
+          item.data?.step === step,
+      )?.itemId,
   };
 };
 
@@ -41,7 +51,8 @@ const toRecordedStep = ({ step, calls, usage }: ThreadState["steps"][number]): R
 });
 
 /** A prompt that was not allowed stays in the log, and out of the history of later turns. */
-const isGiven = (item: Item): boolean => item.type !== "user_message" || !item.data?.withheld;
+const isGiven = (item: Item): boolean =>
+  item.type !== "user_message" || !(item.data?.withheld || item.data?.compact);
 
 const writeMessage = (
   turn: Turn,

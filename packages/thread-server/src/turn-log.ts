@@ -1,4 +1,4 @@
-import type { EventBody, ItemData, ItemType, Turn, Usage } from "@harnesskit/protocol/threads";
+import type { EventBody, ItemData, ItemType, Summary, Turn, Usage } from "@harnesskit/protocol/threads";
 import { defined } from "@harnesskit/wire/json";
 import { type Ending, endTurn } from "./close-open-items.ts";
 import { turnEnded } from "./errors.ts";
@@ -52,7 +52,8 @@ export class TurnLog {
   /** Writes `turn.started`, with the number of the oldest prompt that waits behind it. */
   begin(queuedSince?: number): Promise<void> {
     const { threadId, turnId } = this.#turn;
-    const data = defined({ threadId, turnId, turn: this.#turn, queuedSince });
+    const { summarySeq } = this.#session.state;
+    const data = defined({ threadId, turnId, turn: this.#turn, queuedSince, summarySeq });
     return this.#session.log.append({ type: "turn.started", data });
   }
 
@@ -100,6 +101,15 @@ export class TurnLog {
     const { threadId, turnId } = this.#turn;
     const data = { threadId, turnId, step, reason: "model_stream" as const, attempt: 1 };
     return this.append({ type: "turn.resumed", data });
+  }
+
+  /** Records a summary of what was said before. */
+  async summary(text: string, summary: Summary): Promise<void> {
+    const itemId = this.#session.settings.createId("item");
+    // Its start does not say what it is: one that is cut off stands for nothing.
+    const started = this.start("assistant_message", itemId, { text: "", reasoning: true });
+    const completed = this.complete("assistant_message", itemId, { text, reasoning: true, summary });
+    await Promise.all([started, completed]);
   }
 
   /** Records something that the turn made. Gives the id of its item. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import type { InputPart, Item, ModelRef, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
+import type { InputPart, Item, ModelRef, Summary, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
 import type { Tool } from "@harnesskit/wire/tool";
 import type { AgentProfile } from "./agent-profile.ts";
 
@@ -8,6 +8,8 @@ export interface TurnRequest {
   readonly input: readonly InputPart[];
   readonly model?: ModelRef | undefined;
   readonly agent: AgentProfile;
+  /** `thread.compact` asked for it: {@link TurnRunner.compact} has the turn. */
+  readonly compact?: true | undefined;
 }
 
 /** The agent behind a thread: what happens between a turn's start and its end. */
@@ -23,6 +25,11 @@ export interface TurnRunner {
    * turn ends without it, and whatever it still writes is refused with `turn_ended`.
    */
   run(turn: TurnContext): Promise<void>;
+  /**
+   * Makes a summary of the turns before this one, and records it by `recordSummary`. A server whose runner has it takes `thread.compact`.
+   * @default the server does not take it
+   */
+  compact?(turn: TurnContext): Promise<void>;
 }
 
 /** A call that the model made. */
@@ -112,6 +119,15 @@ export interface TurnContext extends TurnRequest {
   recordStep(step: RecordedStep): Promise<void>;
   /** Notes that a request to the model is made again: what was said in this step so far is no longer part of the conversation. */
   repeatStep(step: number): Promise<void>;
+  /**
+   * Records a summary in the place of what the agent need not be given again: an `assistant_message` with `reasoning` and `summary`, which later turns find in their
+   * `history`. Settles when it is stored. Rejects with `turn_ended`, and as the store does.
+   */
+  recordSummary(text: string, summary: Summary): Promise<void>;
+  /** Reads outputs of the thread's calls again, for a runner that shows its model only a part of one. The server takes its calls whether the model is shown it or not. */
+  readonly outputReader: Tool;
+  /** The `id` by which that tool knows the output of a call of this turn. Undefined while the call runs. */
+  outputReference(call: Pick<ToolRequest, "callId" | "step">): string | undefined;
   /** Begins an `assistant_message`. Throws `turn_ended`. */
   message(options?: { reasoning?: true | undefined; step?: number }): MessageWriter;
   /**

@@ -8,7 +8,7 @@ import {
   type TraceContext,
   type TracedOperation,
 } from "@harnesskit/wire/trace";
-import { addUsage } from "./add-usage.ts";
+import { addUsage, recordedUsage } from "./add-usage.ts";
 import { ApprovalFlow } from "./approval-flow.ts";
 import type { Ending } from "./close-open-items.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
@@ -95,7 +95,7 @@ export class Turn {
     this.calls = new ToolCalls(this);
     this.#prompt = new PromptAdmission(this, request);
     const { state } = session;
-    if (begun) this.#usage = state.steps.reduce((sum, { usage }) => addUsage(sum, usage), this.#usage);
+    if (begun) this.#usage = recordedUsage(state, turnId);
   }
 
   get turnId(): string {
@@ -224,7 +224,9 @@ export class Turn {
     const tools = await this.calls.begin();
     this.signal.throwIfAborted();
     this.settings.observe("agentStarted", this.observed);
-    await this.settings.runner.run(toTurnContext(this, request, tools));
+    const { runner } = this.settings;
+    const context = toTurnContext(this, request, tools);
+    await (request.compact ? runner.compact?.(context) : runner.run(context));
   }
 
   #run(work: () => Promise<void>): Promise<void> {

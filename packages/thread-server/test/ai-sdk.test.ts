@@ -317,14 +317,14 @@ describe("a turn on the AI SDK", () => {
     ]);
   });
 
-  it("leaves the oldest turns out when the context is bounded, never the task", async () => {
+  it("puts a summary in the place of the oldest turns when the context is bounded, never in that of the task", async () => {
     const { model, calls } = scripted(
       [...text("t", "a".repeat(500)), finish("stop")],
       [...text("t", "b".repeat(100)), finish("stop")],
-      [finish("stop")],
-      [finish("stop")],
+      [...text("t", "They counted."), finish("stop")],
+      [...text("t", "c"), finish("stop")],
     );
-    const runner = createAiSdkRunner({ model, maxContextLength: 400 });
+    const runner = createAiSdkRunner({ model, maxContextLength: 700 });
     const { turn } = await run(model, { runner });
     await turn("one");
     await turn("two");
@@ -333,9 +333,12 @@ describe("a turn on the AI SDK", () => {
     const said = (index: number) =>
       calls[index]?.prompt
         .filter(({ role }) => role === "user")
-        .map(({ content }) => (content as { text: string }[]).at(-1)?.text);
-    expect(said(2)).toEqual(["two", "three"]);
-    expect(said(3)).toEqual(["x".repeat(1000)]);
+        .flatMap(({ content }) => (content as { text: string }[]).map((part) => part.text));
+    expect(said(2)?.[0]).toContain("User:\none");
+    expect(said(3)).toEqual([expect.stringContaining("They counted."), "two", "three"]);
+    expect(said(3)?.[0]).toContain("2 messages before this are left out, to fit the model's context");
+    expect(calls[4]?.prompt.at(0)?.content).toMatch(/^You summarise/);
+    expect(said(5)?.at(-1)).toBe("x".repeat(1000));
   });
 
   it("ends with step_limit after the profile's maxSteps", async () => {

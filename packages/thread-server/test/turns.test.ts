@@ -216,7 +216,15 @@ describe("tools", () => {
     const tool = recordingTool("t", "read", async () => ({ text: "x".repeat(1000) }));
     const client = await oneCall({ tools: [tool], limits: { maxOutputLength: 100 } });
     expect(client.items("tool_exec")).toMatchObject([
-      { status: "succeeded", output: { truncated: true, length: 1011, head: `{"text":"${"x".repeat(91)}` } },
+      {
+        status: "succeeded",
+        output: {
+          truncated: true,
+          length: 1011,
+          head: `{"text":"${"x".repeat(66)}`,
+          tail: `${"x".repeat(23)}"}`,
+        },
+      },
     ]);
   });
 });

@@ -54,6 +54,9 @@ export class ChatEvents {
       case "result":
         this.#result(progress.call, progress.content);
         return;
+      case "summarised":
+        this.#summary(progress);
+        return;
       case "model_ended":
         this.endMessage();
     }
@@ -96,6 +99,16 @@ export class ChatEvents {
         this.endMessage();
       }
     }
+  }
+
+  #summary({ text, messages, calls }: Extract<ChatProgress, { type: "summarised" }>): void {
+    this.endMessage();
+    const summary = { turnId: this.#turn.turnId, messages, calls };
+    this.#item("item.completed", "assistant_message", `item_${++this.#items}`, {
+      text,
+      reasoning: true,
+      summary,
+    });
   }
 
   endMessage(): void {

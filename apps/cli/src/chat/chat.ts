@@ -107,7 +107,7 @@ export const chat = async (
     },
     toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
-    limits: contextOf(io().env),
+    ...contextOf(io().env),
   });
   const harness = createChatHarness({
     graph,

@@ -184,7 +184,7 @@ export const engine = (
           if (event.type === "model_failed") note(`the model failed: ${oneLine(event.reason, 1_000)}`);
           return streamTurn(event);
         },
-        limits: contextOf(io().env),
+        ...contextOf(io().env),
       }),
       store,
       session: { leaseTtlMs },

@@ -28,7 +28,7 @@ export interface LazyRunner extends TurnRunner {
   load(): void;
 }
 
-export interface LazyRunnerOptions extends Pick<AiSdkRunnerOptions, "maxContextLength" | "notes"> {
+export interface LazyRunnerOptions extends Pick<AiSdkRunnerOptions, "contextWindows" | "notes"> {
   readonly model: ReturnType<typeof createModelChooser>;
   /** Called when a model was asked and has not ended the turn within a moment: it may need tools. */
   readonly onWorking: () => void;
@@ -63,21 +63,23 @@ export const createLazyRunner = ({
     );
     return loading;
   };
+  const whileRunning = async (work: (runner: TurnRunner) => Promise<void>): Promise<void> => {
+    const runner = await loaded();
+    running++;
+    try {
+      await work(runner);
+    } finally {
+      running--;
+      if (running === 0) {
+        clearTimeout(waiting);
+        waiting = undefined;
+      }
+    }
+  };
   return {
     load: () => void loaded().catch(() => {}),
     accept: async (request) => (await loaded()).accept?.(request),
-    async run(turn) {
-      const runner = await loaded();
-      running++;
-      try {
-        return await runner.run(turn);
-      } finally {
-        running--;
-        if (running === 0) {
-          clearTimeout(waiting);
-          waiting = undefined;
-        }
-      }
-    },
+    run: (turn) => whileRunning((runner) => runner.run(turn)),
+    compact: (turn) => whileRunning(async (runner) => runner.compact?.(turn)),
   };
 };

@@ -34,15 +34,11 @@ export const checkedModel = (spec: string, option = "--model"): string => {
 };
 
 const contextVariable = "HARNESS_CONTEXT_TOKENS";
-/** Characters of code in a token, about, and those that instructions and tools take. */
-const tokenLength = 3;
-const toolsLength = 12_000;
 
 /**
- * Characters of a conversation that a model is given, from the tokens of its context in `HARNESS_CONTEXT_TOKENS`; nothing where the variable
- * is not set. For a server that cuts what is too long without a word, such as Ollama. Throws a usage error for anything but a number.
+ * The tokens of the context of every model, from `HARNESS_CONTEXT_TOKENS`; nothing where the variable is not set. For a server that cuts what is too long without a word, such as Ollama. Throws a usage error for anything but a number.
  */
-export const contextOf = (env: Environment): { readonly maxContextLength?: number } => {
+export const contextOf = (env: Environment): Pick<AiSdkRunnerOptions, "contextWindows"> => {
   const text = env[contextVariable]?.trim();
   if (text === undefined || text === "") return {};
   if (!/^[1-9]\d{2,8}$/.test(text)) {
@@ -51,8 +47,7 @@ export const contextOf = (env: Environment): { readonly maxContextLength?: numbe
       `${contextVariable} must be the tokens of the model's context, such as 8192, got ${found}`,
     );
   }
-  const tokens = Number(text);
-  return { maxContextLength: Math.max(tokens, tokens * tokenLength - toolsLength) };
+  return { contextWindows: { "": Number(text) } };
 };
 
 export interface ModelChooserOptions {

@@ -22,8 +22,8 @@ import { openStoredThreads } from "./stored-threads.ts";
 
 /** Where threads are: below a directory, or at a server that runs. */
 export interface PlaceOptions {
-  readonly cwd?: string;
-  readonly attach?: string;
+  readonly cwd?: string | undefined;
+  readonly attach?: string | undefined;
 }
 
 /** What the commands do with one thread, or with all for a search. */
@@ -81,11 +81,19 @@ export const withThreads = async <T>(
       await client.close();
     }
   } catch (error) {
-    throw attach === undefined
-      ? toCliFailure(error, id, cwd)
-      : toCliFailure(toSocketFailure(error, "--attach"), id);
+    throw toPlaceFailure(error, id, { cwd, attach });
   }
 };
+
+/** What failed with a thread, as an error that says what to do. */
+export const toPlaceFailure = (
+  error: unknown,
+  threadId: string,
+  { cwd = io().cwd(), attach }: PlaceOptions,
+): unknown =>
+  attach === undefined
+    ? toCliFailure(error, threadId, cwd)
+    : toCliFailure(toSocketFailure(error, "--attach"), threadId);
 
 /** @param cwd where the thread was looked for; undefined for a server */
 const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown => {

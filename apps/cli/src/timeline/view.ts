@@ -9,6 +9,7 @@ import { approvalText } from "./answerer.ts";
 import { blockedLines, changeLines, promptLines, promptText, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
 import { callEnding, errorWord, RefusedCalls, resumedText, turnFooter } from "./outcomes.ts";
+import { summaryLine } from "./summary-line.ts";
 import { toolSubject } from "./tool-title.ts";
 import type { ViewOptions } from "./view-options.ts";
 
@@ -226,6 +227,7 @@ export class View {
     const { data } = item;
     const text = data?.text ?? "";
     if (text.trim() === "") return;
+    if (data?.summary) this.#write([summaryLine(data.summary, this.#terminal.style)]);
     // Where deltas were lost, the whole text is shown once more.
     const prose = text.startsWith(open.shown) ? open.view : this.#viewOf(open.item);
     if (prose === undefined || prose instanceof LogView) return;

@@ -67,6 +67,8 @@ export class TurnChunks {
       case "call":
       case "model_ended":
       case "model_failed":
+      // A note on what the model is given, and nothing that was said.
+      case "summarised":
         return [...begin, ...this.#endText()];
     }
   }

@@ -9,6 +9,16 @@ export type ChatProgress =
   | { readonly type: "text" | "thinking"; readonly delta: string }
   /** The model failed, and is asked again or not. The reason is safe to show; it names the endpoint and what the provider said. */
   | { readonly type: "model_failed"; readonly reason: string; readonly isRetried: boolean }
+  /** A summary stands for so many of the oldest messages and calls from here on; the session keeps them. */
+  | {
+      readonly type: "summarised";
+      readonly text: string;
+      readonly messages: number;
+      readonly calls: number;
+      /** What making it has used, as the provider counts it. */
+      readonly inputTokens: number | undefined;
+      readonly outputTokens: number | undefined;
+    }
   | { readonly type: "call"; readonly call: ToolCall }
   /** `input` is what the tool is called with: what a person may have changed. */
   | { readonly type: "tool_started"; readonly call: ToolCall; readonly input: JsonObject }
@@ -20,6 +30,9 @@ export type ChatProgress =
       /** As the provider counts them, where it does. */
       readonly inputTokens: number | undefined;
       readonly outputTokens: number | undefined;
+      /** Of the input: what the provider read from its cache, and what it wrote to it. */
+      readonly cacheReadTokens: number | undefined;
+      readonly cacheWriteTokens: number | undefined;
     };
 
 /** What happens in a turn, with the turn that it happens in. */

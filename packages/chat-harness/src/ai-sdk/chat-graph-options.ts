@@ -7,7 +7,13 @@ import {
   type LimitsOf,
   systemClock,
 } from "@harnesskit/wire";
-import { createReplay, type Replay, wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
+import {
+  type ContextWindows,
+  createReplay,
+  type Replay,
+  wellFormed,
+  wellFormedJson,
+} from "@harnesskit/wire/replay";
 import type { Tool as HarnessTool } from "@harnesskit/wire/tool";
 import {
   asSchema,
@@ -45,7 +51,8 @@ const showTool = async (tool: Tool): Promise<Tool> =>
  */
 const showTools = async (tools: Readonly<Record<string, Tool>>): Promise<ToolSet> => {
   const shown: ToolSet = Object.create(null);
-  for (const [name, tool] of Object.entries(tools)) {
+  // Always in the same order, so that providers can cache them.
+  for (const [name, tool] of Object.entries(tools).sort(([one], [other]) => (one < other ? -1 : 1))) {
     try {
       shown[name] = await showTool(tool);
     } catch (cause) {
@@ -74,8 +81,8 @@ export const chatGraphLimits = defineLimits({
   /** Characters of base64 of the images and files in one tool's result, beside its other text; of more, their kind and size are kept. */
   maxMediaLength: 1_048_576,
   /**
-   * Characters of the conversation that the model is given, about: older tool outputs are left out first, then the oldest turns, with
-   * a note to the model. A model whose provider says that its context is smaller is given less.
+   * Characters of the conversation that the model is given at most, about; a model with a smaller context is given less. Of a longer one older tool outputs are
+   * shortened first, which the tool `read_output` reads again; then the model makes a summary of the oldest messages, which the session keeps.
    */
   maxContextLength: 400_000,
 });
@@ -99,6 +106,11 @@ export interface ChatGraphOptions {
   readonly tools?: ChatTools | ChatToolSource | undefined;
   /** What the model is asked with. @default {} */
   readonly settings?: ChatModelSettings | undefined;
+  /**
+   * Tokens of the context of models, by the beginning of their id; `""` stands for all. What a provider says wins. @default `contextWindows`
+   * of `@harnesskit/wire/replay`
+   */
+  readonly contextWindows?: ContextWindows | undefined;
   /** How often a request is repeated if the provider fails before its answer begins. @default 2 */
   readonly maxRetries?: number | undefined;
   /** How long one answer of the model may take. @default 300000 */
@@ -174,7 +186,10 @@ export const toChatSettings = (options: ChatGraphOptions): Omit<ChatSettings, "r
     maxRetries: checkNumber("maxRetries", options.maxRetries ?? 2, { min: 0 }),
     modelTimeoutMs: checkNumber("modelTimeoutMs", options.modelTimeoutMs ?? 300_000),
     toolTimeoutMs: checkNumber("toolTimeoutMs", options.toolTimeoutMs ?? 120_000),
-    replay: createReplay({ maxContextLength: limits.maxContextLength }),
+    replay: createReplay({
+      maxContextLength: limits.maxContextLength,
+      contextWindows: options.contextWindows,
+    }),
     ...limits,
   };
 };

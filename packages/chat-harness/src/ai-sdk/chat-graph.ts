@@ -9,7 +9,7 @@ import { toolsNode } from "./tools-node.ts";
 
 /** The graph of a conversation, which a chat harness compiles. */
 export interface ChatGraph {
-  /** Compiles it. Of its state the session keeps the messages and which calls were begun, whatever `session.fields` says. */
+  /** Compiles it. Of its state the session keeps the messages, their summary and which calls were begun, whatever `session.fields` says. */
   compile(options?: CompileOptions<ChatGraphFields>): CompiledGraph<ChatGraphFields>;
 }
 
@@ -52,7 +52,7 @@ export const createChatGraph = (options: ChatGraphOptions): ChatGraph => {
         const message = `the tool ${tool} threw: ${thrownMessage(error)}`;
         callSafely(() => onError(error, { kind: "tool_failed", message }));
       };
-      const session = { ...compile.session, fields: ["messages", "begun_calls"] as const };
+      const session = { ...compile.session, fields: ["messages", "begun_calls", "summary"] as const };
       return chatGraphOf({ ...chat, report }).compile({ ...compile, session });
     },
   };

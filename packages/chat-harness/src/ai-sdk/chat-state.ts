@@ -2,6 +2,7 @@ import { append, defineState, lastWriteWins, type StateOf, type UpdateOf } from 
 import * as z from "zod";
 import { messagesField } from "../chat-turns.ts";
 import { ApprovalRequestSchema, ChatApprovalAnswerSchema } from "./approval.ts";
+import { ChatSummarySchema } from "./chat-summary.ts";
 
 /**
  * A call of the current step that has no result yet. The call itself is in the history: what a signal brings is put over
@@ -21,7 +22,7 @@ const WaitingCallSchema = z.object({
 });
 export type WaitingCall = z.infer<typeof WaitingCallSchema>;
 
-/** The state of a chat graph. `messages` and `begun_calls` belong to the session; the rest lives as long as its turn. */
+/** The state of a chat graph. `messages`, `begun_calls` and `summary` belong to the session; the rest lives as long as its turn. */
 export const chatState = defineState({
   messages: messagesField(),
   /**
@@ -29,6 +30,8 @@ export const chatState = defineState({
    * of it by then, also when the process that began a call has died.
    */
   begun_calls: append(z.string()),
+  /** What stands for the oldest messages, where the model is not given them any more. */
+  summary: lastWriteWins(ChatSummarySchema.nullable(), { default: null }),
   /** Calls of the last step in the order in which the model asked for them. */
   queue: lastWriteWins(z.array(QueuedCallSchema), { default: [] }),
   waiting: lastWriteWins(WaitingCallSchema.nullable(), { default: null }),

@@ -1,6 +1,7 @@
 import type { NodeContext } from "@harnesskit/graph";
 import { defined } from "@harnesskit/wire/json";
 import { type MediaPlace, mediaPlaceAt, noAnswerReason, watchRetries } from "@harnesskit/wire/model";
+import { cacheBreakpoint, refersToOutputs, withBreakpoints } from "@harnesskit/wire/replay";
 import { settleWithin } from "@harnesskit/wire/time";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import {
@@ -12,24 +13,34 @@ import {
   type ToolSet,
 } from "ai";
 import { openCallIds } from "./arrange-history.ts";
+import { cachedSystem, cachedTools, lengthOfTools, withOutputReader } from "./cached-request.ts";
 import { type Tell, teller } from "./chat-events.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
+import { ChatContext } from "./chat-summary.ts";
 import { toAssistantChatMessage } from "./from-model-messages.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
+import { summariseChat } from "./summarise-chat.ts";
 import { ChatModelError, toModelError } from "./to-model-error.ts";
-import { toModelMessages } from "./to-model-messages.ts";
 
 type TracedModel = TracedOperation<"model"> | undefined;
 
 interface Question {
-  readonly messages: ModelMessage[];
+  readonly shown: ChatContext;
+  /** Makes a summary of what is shown before `cut`, and gives what is shown with it. */
+  readonly summarise: (cut: number, room: number) => Promise<ModelMessage[]>;
   /** False: the model is not to ask for calls. */
   readonly allowsCalls: boolean;
   /** Ids that calls of the answer must not have. */
   readonly usedIds: ReadonlySet<string>;
   readonly signal: AbortSignal;
   readonly tell: Tell;
+}
+
+/** An answer, and the tokens of its request as the provider counted them. */
+interface Asked {
+  readonly answer: Answer;
+  readonly inputTokens: number | undefined;
 }
 
 /** The addresses of images go to the provider as they are; nothing is fetched here. */
@@ -69,7 +80,7 @@ const readStream = async (
   { maxAnswerLength, maxCalls }: ChatSettings,
   { usedIds, tell }: Question,
   operation: TracedModel,
-): Promise<Answer> => {
+): Promise<Asked> => {
   const { inputs, dropsCalls } = await followParts(stream.fullStream, maxAnswerLength, tell);
   const [content, reason, rawReason, usage, response] = await Promise.all([
     stream.content,
@@ -103,23 +114,42 @@ const readStream = async (
   const end = dropsCalls ? { reason: "stop" } : { reason, rawReason };
   const missing = noAnswerReason({ ...end, calls: length, hasText });
   if (missing !== undefined) throw invalidAnswer(missing);
-  const { inputTokens, outputTokens } = usage;
-  tell({ type: "model_ended", reason, inputTokens, outputTokens });
-  return answer;
+  const { inputTokens, outputTokens, inputTokenDetails } = usage;
+  tell({
+    type: "model_ended",
+    reason,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: inputTokenDetails?.cacheReadTokens,
+    cacheWriteTokens: inputTokenDetails?.cacheWriteTokens,
+  });
+  return { answer, inputTokens };
 };
 
 /**
  * Asks the model once. Throws a {@link ChatModelError}, and the signal's reason when cancelled. An answer that was cut
  * because of its length is an answer.
  */
-const askModel = (chat: ChatSettings, question: Question): Promise<Answer> =>
-  chat.replay(question.messages, chat.model, (messages) =>
+const askModel = async (chat: ChatSettings, question: Question): Promise<Answer> => {
+  const { shown, summarise, signal } = question;
+  const tools = await chat.shownTools(signal);
+  const besideLength = (chat.system?.length ?? 0) + (await lengthOfTools(tools));
+  const ask = (messages: ModelMessage[]) =>
     traced(
       "model",
       () => ({ ...modelNames(chat.model), input: messages }),
-      (operation) => askOnce(chat, { ...question, messages }, operation),
-    ),
-  );
+      (operation) => askOnce(chat, question, { messages, tools }, operation),
+    );
+  const { answer } = await chat.replay(shown.messages, chat.model, ask, {
+    besideLength,
+    prompt: shown.prompt,
+    summarised: shown.summarised,
+    canCut: (index) => shown.canCut(index),
+    inputTokens: (asked) => asked.inputTokens,
+    summarise,
+  });
+  return answer;
+};
 
 const modelNames = (model: ChatSettings["model"]) =>
   typeof model === "string"
@@ -138,19 +168,31 @@ const watched = ({ model, maxRetries }: ChatSettings, tell: Tell): ChatSettings[
 const mediaPlaceOf = (model: ChatSettings["model"]): MediaPlace | undefined =>
   mediaPlaceAt(modelNames(model).provider);
 
-const askOnce = async (chat: ChatSettings, question: Question, operation: TracedModel): Promise<Answer> => {
+/** What is sent to the model in one request. */
+interface Sent {
+  readonly messages: ModelMessage[];
+  readonly tools: ToolSet;
+}
+
+const askOnce = async (
+  chat: ChatSettings,
+  question: Question,
+  { messages, tools }: Sent,
+  operation: TracedModel,
+): Promise<Asked> => {
   const { clock, modelTimeoutMs: timeoutMs } = chat;
   question.signal.throwIfAborted();
   const settled = await settleWithin(
     async (signal) => {
       const { providerOptions, ...settings } = chat.settings;
+      const breakpoint = cacheBreakpoint(chat.model);
       const stream = streamText({
         ...settings,
-        ...defined({ providerOptions, system: chat.system }),
+        ...defined({ providerOptions, system: cachedSystem(chat.system, breakpoint) }),
         model: watched(chat, question.tell),
-        messages: question.messages,
+        messages: withBreakpoints(messages, breakpoint),
         allowSystemInMessages: true,
-        tools: await chat.shownTools(signal),
+        tools: cachedTools(refersToOutputs(messages) ? withOutputReader(tools) : tools, breakpoint),
         toolChoice: question.allowsCalls ? "auto" : "none",
         maxRetries: chat.maxRetries,
         abortSignal: signal,
@@ -168,9 +210,12 @@ const askOnce = async (chat: ChatSettings, question: Question, operation: Traced
   throw new ChatModelError("provider_timeout", message, { cause: settled.error });
 };
 
-const toPrompt = (messages: ChatState["messages"], { model }: ChatSettings): ModelMessage[] => {
+const contextOf = (
+  { messages, summary }: Pick<ChatState, "messages" | "summary">,
+  { model }: ChatSettings,
+): ChatContext => {
   try {
-    return toModelMessages(messages, { mediaPlace: mediaPlaceOf(model) });
+    return new ChatContext(messages, summary, { mediaPlace: mediaPlaceOf(model) });
   } catch (error) {
     throw toModelError(error);
   }
@@ -180,13 +225,22 @@ const toPrompt = (messages: ChatState["messages"], { model }: ChatSettings): Mod
 export const modelNode =
   (chat: ChatSettings) =>
   async (
-    { messages, model_calls: before }: ChatState,
+    { messages, summary: before, model_calls: calls_before }: ChatState,
     context: NodeContext<ChatGraphFields>,
   ): Promise<ChatUpdate> => {
-    const step = before + 1;
+    const step = calls_before + 1;
     const tell = teller(chat.onEvent, context, step);
+    let summary = before;
+    let made = 0;
+    let shown = contextOf({ messages, summary }, chat);
     const asked = askModel(chat, {
-      messages: toPrompt(messages, chat),
+      shown,
+      async summarise(cut, room) {
+        const name = `summary ${++made}`;
+        summary = await summariseChat(chat, shown, { cut, room, name }, { context, tell });
+        shown = contextOf({ messages, summary }, chat);
+        return shown.messages;
+      },
       allowsCalls: step < chat.maxSteps,
       usedIds: openCallIds(messages),
       signal: context.signal,
@@ -202,6 +256,7 @@ export const modelNode =
     const message = toAssistantChatMessage(answer.blocks, calls);
     return {
       messages: message === undefined ? undefined : [message],
+      summary,
       queue: answer.calls.map(({ call, problem }) => ({ id: call.id, problem })),
       model_calls: step,
       is_kept: false,

@@ -3,12 +3,14 @@ import type { ToolCall } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { digest } from "@harnesskit/wire";
 import { nameMediaInText } from "@harnesskit/wire/model";
+import { readOutputName } from "@harnesskit/wire/replay";
 import { asSchema, type Tool } from "ai";
 import type { ApprovalRequest, ChatApprovalAnswer } from "./approval.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState } from "./chat-state.ts";
 import type { ReadyCall } from "./chat-tools.ts";
 import { type CallFailure, reasonText } from "./failure-text.ts";
+import { readOutput } from "./read-output.ts";
 import { failureEnd, needsApproval, readyCall, runTool, type ToolRun } from "./run-tool.ts";
 
 /** What a node of a chat graph works with. */
@@ -78,6 +80,10 @@ export const planCall = async (
 ): Promise<CallPlan> => {
   const tools = await chat.tools(context.signal);
   const tool = tools[call.name];
+  if (tool === undefined && call.name === readOutputName) {
+    const { arguments: input } = call;
+    return { kind: "run", input, run: async () => readOutput(state.messages, input) };
+  }
   if (tool === undefined) {
     const known = Object.keys(tools);
     const others = known.length === 0 ? "There are no tools." : `There are: ${known.join(", ")}.`;

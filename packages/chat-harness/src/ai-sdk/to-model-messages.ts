@@ -55,12 +55,16 @@ export interface ModelMessagesOptions {
 }
 
 /** Pieces of a conversation as messages for the AI SDK. Every call has a result, if only that it waits for approval. */
-export const toModelPrompt = (
+export const toModelPrompt = (pieces: readonly Piece[], options?: ModelMessagesOptions): ModelMessage[] =>
+  toPromptPieces(pieces, options).flat();
+
+/** The messages of each piece. */
+export const toPromptPieces = (
   pieces: readonly Piece[],
   { mediaPlace }: ModelMessagesOptions = {},
-): ModelMessage[] => {
+): ModelMessage[][] => {
   const lastTurn = pieces.findLastIndex((piece) => !isStep(piece) && piece.role === "user");
-  return pieces.flatMap((piece, index): ModelMessage[] => {
+  return pieces.map((piece, index): ModelMessage[] => {
     if (isStep(piece)) return toStepMessages(piece, index > lastTurn ? mediaPlace : undefined);
     if (piece.role === "system") return [{ role: "system", content: piece.content }];
     const { content } = piece;

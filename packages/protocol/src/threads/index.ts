@@ -12,6 +12,7 @@ export {
   ItemSchema,
   type ItemType,
   ItemTypeSchema,
+  type Summary,
   ToolStatusSchema,
 } from "./item.ts";
 export { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";

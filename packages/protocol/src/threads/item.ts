@@ -2,7 +2,7 @@ import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
 import { tolerantObject } from "../null-as-absent.ts";
 import { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";
-import { InputPartSchema, ModelRefSchema, TimestampSchema } from "./thread.ts";
+import { InputPartSchema, ModelRefSchema, TimestampSchema, UsageSchema } from "./thread.ts";
 
 /** What an item can be (section "Item Types"). */
 export const ItemTypeSchema = z.enum([
@@ -55,6 +55,21 @@ const cut = {
 /** What a model's provider put beside what the model said, such as a signature; by the provider's name. It means nothing to others. */
 const ProviderMetadataSchema = z.record(z.string(), JsonObjectSchema);
 
+/**
+ * What a summary stands for (extension `compact`): all that was said up to the end of a turn; with `step`, of that turn only its steps up to this
+ * one, and not its user's message. The agent is given the summary in its place; the log keeps all of it.
+ */
+const SummarySchema = tolerantObject({
+  turnId: z.string(),
+  step: z.int().nonnegative().optional(),
+  /** How many messages of the user and the assistant, and calls of tools, it stands for. */
+  messages: z.int().nonnegative(),
+  calls: z.int().nonnegative(),
+  /** What making it has used. */
+  usage: UsageSchema.optional(),
+});
+export type Summary = z.infer<typeof SummarySchema>;
+
 /** The `data` of each item type. */
 export const ItemDataSchemas = {
   user_message: tolerantObject({
@@ -66,6 +81,8 @@ export const ItemDataSchemas = {
     judgement: PromptJudgementSchema.optional(),
     /** Kept from the model: not allowed, or not allowed yet. */
     withheld: z.literal(true).optional(),
+    /** `thread.compact` began the turn: the agent is to make a summary, and is not given this message. */
+    compact: z.literal(true).optional(),
   }),
   assistant_message: tolerantObject({
     text: z.string(),
@@ -73,6 +90,8 @@ export const ItemDataSchemas = {
     step: z.int().nonnegative().optional(),
     ...cut,
     providerMetadata: ProviderMetadataSchema.optional(),
+    /** The text is a summary of what was said before. */
+    summary: SummarySchema.optional(),
   }),
   // Not of `tolerantObject`: null is an output.
   tool_exec: z.object({

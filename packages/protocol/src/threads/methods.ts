@@ -154,6 +154,16 @@ export const threadMethods = {
     result: ThreadResultSchema,
   },
   "thread.search": threadSearch,
+  "thread.compact": {
+    params: tolerantObject({
+      threadId: z.string(),
+      /** The model that makes the summary. @default the server's choice */
+      model: ModelRefSchema.optional(),
+      clientRequestId: ClientRequestIdSchema.optional(),
+    }),
+    /** The turn that makes a summary of all turns before it (extension `compact`). */
+    result: tolerantObject({ turnId: z.string() }),
+  },
   "turn.start": {
     params: tolerantObject({
       threadId: z.string(),

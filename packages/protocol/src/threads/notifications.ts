@@ -36,6 +36,8 @@ export const threadNotifications = {
     turn: TurnSchema,
     /** The number of the oldest `turn.queued` whose prompt still waits; absent for an empty queue. */
     queuedSince: z.int().positive().optional(),
+    /** The number of the event that completed the last summary (extension `compact`). */
+    summarySeq: z.int().positive().optional(),
   }),
   /** What a request to the model brought, on a server that goes on with interrupted turns: from here on it is not made again. */
   "turn.step": tolerantObject({

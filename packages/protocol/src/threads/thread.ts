@@ -34,6 +34,9 @@ export const UsageSchema = tolerantObject({
   inputTokens: z.number().nonnegative().optional(),
   outputTokens: z.number().nonnegative().optional(),
   totalTokens: z.number().nonnegative().optional(),
+  /** Of the input: what the provider read from its cache, and what it wrote to it. */
+  cacheReadTokens: z.number().nonnegative().optional(),
+  cacheWriteTokens: z.number().nonnegative().optional(),
 });
 export type Usage = z.infer<typeof UsageSchema>;
 

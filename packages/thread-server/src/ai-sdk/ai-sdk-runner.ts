@@ -1,5 +1,5 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import type { ModelRef } from "@harnesskit/protocol/threads";
+import type { Item, ModelRef } from "@harnesskit/protocol/threads";
 import {
   type Clock,
   checkNumber,
@@ -8,15 +8,17 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import { type MediaPlace, mediaPlaceAt } from "@harnesskit/wire/model";
-import { createReplay } from "@harnesskit/wire/replay";
+import { type ContextWindows, createReplay, refersToOutputs } from "@harnesskit/wire/replay";
+import { inputSchemaOf } from "@harnesskit/wire/tool";
 import type { LanguageModel, ModelMessage } from "ai";
 import { TurnError } from "../errors.ts";
 import { checkAiSdkRunnerOptions } from "../option-names.ts";
 import type { TurnContext, TurnRunner } from "../turn-runner.ts";
 import { askModel } from "./ask-model.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
-import { toModelMessages } from "./model-messages.ts";
 import { finishedHistory, firstStep, runCalls, withOwnIds } from "./run-calls.ts";
+import { summarise } from "./summarise.ts";
+import { givenHistory, TurnConversation } from "./turn-conversation.ts";
 
 export interface AiSdkRunnerOptions {
   /**
@@ -25,10 +27,15 @@ export interface AiSdkRunnerOptions {
    */
   readonly model: LanguageModel | ((ref: ModelRef | undefined) => LanguageModel | Promise<LanguageModel>);
   /**
-   * Characters of the conversation that the model is given, about: older tool outputs are left out first, then the oldest turns, with
-   * a note to the model. A model whose provider says that its context is smaller is given less. @default 400000
+   * Characters of the conversation that the model is given at most, about; a model with a smaller context is given less. Of a longer one older tool outputs are
+   * shortened first, which the tool `read_output` reads again; then the model makes a summary of the oldest part, an item of the log. @default 400000
    */
   readonly maxContextLength?: number | undefined;
+  /**
+   * Tokens of the context of models, by the beginning of their id; `""` stands for all. What a provider says wins. @default `contextWindows`
+   * of `@harnesskit/wire/replay`
+   */
+  readonly contextWindows?: ContextWindows | undefined;
   /**
    * Gives the model the files of a turn's input: images and PDFs as file parts, texts as text.
    * @default a turn with a file is refused with -32602, `data.reason` `attachments_unsupported`
@@ -64,6 +71,7 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
   const {
     model,
     maxContextLength = 400_000,
+    contextWindows,
     maxRetries = 2,
     attachments,
     onRetry,
@@ -71,7 +79,12 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
   } = options;
   const idleTimeoutMs = checkNumber("idleTimeoutMs", options.idleTimeoutMs ?? 300_000);
   resolveAttachmentLimits(attachments);
-  const replay = createReplay({ maxContextLength });
+  const replay = createReplay({ maxContextLength, contextWindows });
+  const begin = async (turn: TurnContext, history: readonly Item[]): Promise<TurnConversation> => {
+    const given = givenHistory(history);
+    const files = attachments && (await readFiles(turn, given.items, attachments));
+    return new TurnConversation(turn.turn.turnId, given, files);
+  };
   const choose = (ref: ModelRef | undefined) => (typeof model === "function" ? model(ref) : model);
   return {
     async accept(request) {
@@ -87,37 +100,68 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
       const place = mediaPlaceOf(chosen);
       // What was recorded as the last word needs no other.
       if (turn.steps.at(-1)?.calls.length === 0) return;
-      const history = await finishedHistory(turn);
-      const messages = toModelMessages(history, attachments && (await readFiles(turn, history, attachments)));
+      const conversation = await begin(turn, await finishedHistory(turn));
+      const asking = { model: chosen, maxRetries, onRetry, idleTimeoutMs, clock };
+      const besideLength = lengthBeside(turn);
       const maxSteps = turn.agent.maxSteps ?? 50;
       const first = firstStep(turn);
-      let sent = first === 0 ? messages.length : messages.findLastIndex(({ role }) => role === "assistant");
+      let added = first === 0 ? [] : lastStepOf(conversation.messages);
       for (let step = first; step < maxSteps; step++) {
-        if (step === 0) await addNotes(messages, turn, options.notes);
-        if (step > 0) await turn.judgeRequest({ step, added: messages.slice(sent) as JsonValue[] });
-        sent = messages.length;
-        const result = await replay(messages, chosen, (shown) =>
-          askModel(turn, { model: chosen, messages: shown, step, maxRetries, onRetry, idleTimeoutMs, clock }),
-        );
+        if (step === 0) await addNotes(conversation, turn, options.notes);
+        if (step > 0) await turn.judgeRequest({ step, added: added as JsonValue[] });
+        const ask = (messages: ModelMessage[]) => {
+          const tools = refersToOutputs(messages) ? [...turn.tools, turn.outputReader] : turn.tools;
+          return askModel(turn, { ...asking, messages, tools, step });
+        };
+        const result = await replay(conversation.messages, chosen, ask, {
+          besideLength,
+          prompt: conversation.prompt,
+          summarised: conversation.summarised,
+          inputTokens: ({ usage }) => usage.inputTokens,
+          async summarise(cut, room) {
+            await summarise(turn, conversation, cut, { ...asking, room });
+            return conversation.messages;
+          },
+        });
         const { calls, usage } = result;
         turn.addUsage(usage);
         const own = withOwnIds(calls);
         const recorded = turn.recordStep({ step, calls: own, usage });
         if (calls.length === 0) return recorded;
-        messages.push(...result.messages, ...(await runCalls(turn, calls, own, place)));
+        added = [...result.messages, ...(await runCalls(turn, calls, own, place))];
+        conversation.add(step, added);
       }
       throw new TurnError("step_limit", `The turn reached its limit of ${maxSteps} model calls.`);
+    },
+    async compact(turn) {
+      const chosen = await choose(turn.model);
+      const conversation = await begin(turn, turn.history);
+      const { length } = conversation.messages;
+      if (length === conversation.summarised) return;
+      const room = replay.roomFor(chosen);
+      await summarise(turn, conversation, length, { model: chosen, room, maxRetries, idleTimeoutMs, clock });
     },
   };
 };
 
+/** What the model said last, and what came back. */
+const lastStepOf = (messages: readonly ModelMessage[]): ModelMessage[] =>
+  messages.slice(messages.findLastIndex(({ role }) => role === "assistant"));
+
+/** Characters of the instructions and the tools. */
+const lengthBeside = ({ agent, tools }: TurnContext): number =>
+  tools.reduce(
+    (sum, tool) => sum + tool.description.length + JSON.stringify(inputSchemaOf(tool)).length,
+    agent.systemPrompt.length,
+  );
+
 const addNotes = async (
-  messages: ModelMessage[],
+  conversation: TurnConversation,
   turn: TurnContext,
   notes: AiSdkRunnerOptions["notes"],
 ): Promise<void> => {
   const text = await notes?.(turn);
-  if (text !== undefined) messages.push({ role: "user", content: [{ type: "text", text }] });
+  if (text !== undefined) conversation.add(0, [{ role: "user", content: [{ type: "text", text }] }]);
 };
 
 const mediaPlaceOf = (model: LanguageModel): MediaPlace | undefined =>

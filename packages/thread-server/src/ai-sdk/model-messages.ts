@@ -10,7 +10,8 @@ type AssistantParts = Exclude<Extract<ModelMessage, { role: "assistant" }>["cont
 
 /** What the model made in one step, and what came back. */
 interface Step {
-  readonly key: string;
+  readonly turnId: string;
+  readonly number: number | undefined;
   readonly content: AssistantParts;
   readonly calls: { readonly index: number; readonly call: ToolCallPart; readonly result: ToolResultPart }[];
 }
@@ -88,30 +89,39 @@ const toUserMessage = ({ content }: ItemData<"user_message">, files?: FileParts)
 const optionsOf = ({ providerMetadata }: Pick<ItemData<"assistant_message">, "providerMetadata">) =>
   providerMetadata === undefined ? {} : { providerOptions: providerMetadata as ProviderOptions };
 
+/** A message with the turn and the step that it is of; a prompt is of no step. */
+export interface PlacedMessage {
+  readonly turnId: string;
+  readonly step?: number | undefined;
+  readonly message: ModelMessage;
+}
+
 /** Rebuilds the conversation from completed items: each call with its result, each step as the model made it. */
-export const toModelMessages = (items: readonly Item[], files?: FileParts): ModelMessage[] => {
-  const messages: ModelMessage[] = [];
+export const toModelMessages = (items: readonly Item[], files?: FileParts): PlacedMessage[] => {
+  const placed: PlacedMessage[] = [];
   let step: Step | undefined;
   const flush = () => {
-    const { content = [], calls = [] } = step ?? {};
+    if (!step) return;
+    const { content, calls, turnId, number = 0 } = step;
+    const add = (message: ModelMessage) => placed.push({ turnId, step: number, message });
     // As the model made them, whichever ended first.
     calls.sort((one, other) => one.index - other.index);
     const parts = [...content, ...calls.map(({ call }) => call)];
-    if (parts.length > 0) messages.push({ role: "assistant", content: parts });
-    if (calls.length > 0) messages.push({ role: "tool", content: calls.map(({ result }) => result) });
+    if (parts.length > 0) add({ role: "assistant", content: parts });
+    if (calls.length > 0) add({ role: "tool", content: calls.map(({ result }) => result) });
     step = undefined;
   };
   const stepFor = (turnId: string, number: number | undefined, isText: boolean): Step => {
-    const key = `${turnId}/${number}`;
-    if (step && (step.key !== key || (isText && step.calls.length > 0))) flush();
-    step ??= { key, content: [], calls: [] };
+    const isOther = step?.turnId !== turnId || step.number !== number;
+    if (step && (isOther || (isText && step.calls.length > 0))) flush();
+    step ??= { turnId, number, content: [], calls: [] };
     return step;
   };
   for (const { type, turnId, itemId, data } of items) {
     if (!data) continue;
     if (type === "user_message") {
       flush();
-      messages.push(toUserMessage(data, files));
+      placed.push({ turnId, message: toUserMessage(data, files) });
     } else if (type === "assistant_message") {
       const { text, reasoning, step: number, ...beside } = data;
       if (text === "" && !beside.providerMetadata) continue;
@@ -127,10 +137,14 @@ export const toModelMessages = (items: readonly Item[], files?: FileParts): Mode
       const { index = current.calls.length } = data;
       const status = data.status === "pending" || data.status === "running" ? "unknown" : data.status;
       const call = { type: "tool-call" as const, toolCallId, toolName, input, ...optionsOf(data) };
-      const result = toToolResult(toolCallId, toolName, defined({ status, output, error, code }));
-      current.calls.push({ index, call, result });
+      const outcome = toToolResult(toolCallId, toolName, defined({ status, output, error, code }));
+      current.calls.push({ index, call, result: withReference(outcome, itemId) });
     }
   }
   flush();
-  return messages;
+  return placed;
 };
+
+/** A result with the id by which its output is read again where the model is shown a part of it. `createReplay` takes it out. */
+export const withReference = (result: ToolResultPart, reference: string | undefined): ToolResultPart =>
+  reference === undefined ? result : Object.assign(result, { reference });

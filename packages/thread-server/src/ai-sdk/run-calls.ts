@@ -4,7 +4,7 @@ import type { FilePart, ModelMessage, ToolResultPart } from "ai";
 import { toJsonObject } from "../recorded-calls.ts";
 import { shownOf } from "../shown-call.ts";
 import type { ToolOutcome, ToolRequest, TurnContext } from "../turn-runner.ts";
-import { toToolResult } from "./model-messages.ts";
+import { toToolResult, withReference } from "./model-messages.ts";
 
 /** How many calls of one step run at once. */
 const maxSideBySide = 8;
@@ -54,7 +54,8 @@ export const runCalls = async (
   const results = outcomes.map((outcome, index): ToolResultPart => {
     media.push(...(toModelOutput(outcome.modelOutput, place)?.message ?? []));
     const { callId = "", tool } = calls[index] as ToolRequest;
-    return toToolResult(callId, tool, outcome, place);
+    const reference = turn.outputReference(own[index] as ToolRequest);
+    return withReference(toToolResult(callId, tool, outcome, place), reference);
   });
   const shown: ModelMessage[] = media.length === 0 ? [] : [{ role: "user", content: media }];
   return [{ role: "tool", content: results }, ...shown];

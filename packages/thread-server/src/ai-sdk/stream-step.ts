@@ -3,7 +3,13 @@ import type { Usage } from "@harnesskit/protocol/threads";
 import type { Clock } from "@harnesskit/wire";
 import { copyJson, defined, isObject } from "@harnesskit/wire/json";
 import { noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wire/model";
-import { wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
+import {
+  type CacheBreakpoint,
+  cacheBreakpoint,
+  wellFormed,
+  wellFormedJson,
+  withBreakpoints,
+} from "@harnesskit/wire/replay";
 import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import {
@@ -20,6 +26,7 @@ import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
 import { BrokenStream, contentParts, toStreamFailure, watchIdle } from "./broken-stream.ts";
 import { toModelFailure } from "./model-failure.ts";
+import { modelUsage } from "./model-usage.ts";
 
 /** What one call of the model brought. */
 export interface StepResult {
@@ -32,6 +39,8 @@ export interface StepResult {
 export interface StepOptions {
   readonly model: LanguageModel;
   readonly messages: ModelMessage[];
+  /** The tools that the model is shown. */
+  readonly tools: readonly Tool[];
   readonly step: number;
   readonly maxRetries: number;
   readonly onRetry?: ((reason: string) => void) | undefined;
@@ -47,15 +56,27 @@ const toShownTool = (each: Tool): ToolSet[string] => {
   return tool({ description: wellFormed(each.description), inputSchema });
 };
 
-/** The tools as the model sees them. They have no `execute`: the server runs them. */
-const toToolSet = (tools: readonly Tool[]): ToolSet => {
+/**
+ * The tools as the model sees them, always in the same order, so that providers can cache them. They have no `execute`: the server runs them.
+ */
+const toToolSet = (tools: readonly Tool[], breakpoint: CacheBreakpoint | undefined): ToolSet => {
   const set: ToolSet = {};
-  for (const each of tools) {
+  for (const each of tools.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const shown = shownTools.get(each) ?? toShownTool(each);
     shownTools.set(each, shown);
     set[each.name] = shown;
   }
+  const last = Object.keys(set).at(-1);
+  if (last !== undefined && breakpoint) {
+    set[last] = { ...set[last], providerOptions: breakpoint as ProviderMetadata } as ToolSet[string];
+  }
   return set;
+};
+
+/** The instructions; undefined where there are none. */
+const withBreakpoint = (content: string, breakpoint: CacheBreakpoint | undefined) => {
+  if (content === "") return undefined;
+  return breakpoint ? { role: "system" as const, content, providerOptions: breakpoint } : content;
 };
 
 /** Calls the model once and streams what it says. Throws a `TurnError` for a model that fails, the signal's reason when cancelled. */
@@ -109,11 +130,12 @@ const runStep = async (
   const steps: ModelStep<ToolSet>[] = [];
   const idle = new AbortController();
   let hasBegun = false;
+  const breakpoint = cacheBreakpoint(options.model);
   const stream = streamText({
     model: watched(options),
-    ...defined({ system: wellFormed(turn.agent.systemPrompt) || undefined }),
-    messages: options.messages,
-    tools: toToolSet(turn.tools),
+    ...defined({ system: withBreakpoint(wellFormed(turn.agent.systemPrompt), breakpoint) }),
+    messages: withBreakpoints(options.messages, breakpoint),
+    tools: toToolSet(options.tools, breakpoint),
     abortSignal: AbortSignal.any([turn.signal, idle.signal]),
     maxRetries: options.maxRetries,
     onError: () => {},
@@ -174,7 +196,7 @@ const runStep = async (
     turn.signal.throwIfAborted();
     const finished = steps.at(-1) ?? ((await stream.steps).at(-1) as ModelStep<ToolSet>);
     const { response, usage, finishReason, rawFinishReason: rawReason } = finished;
-    const { inputTokens, outputTokens, totalTokens } = usage;
+    const { inputTokens, outputTokens } = usage;
     operation?.set({
       responseModel: response.modelId,
       responseId: response.id,
@@ -202,7 +224,7 @@ const runStep = async (
           part.input = toJsonObject(asked.input);
       }
     }
-    return { messages, calls, usage: defined({ inputTokens, outputTokens, totalTokens }) };
+    return { messages, calls, usage: modelUsage(usage) };
   } catch (error) {
     turn.signal.throwIfAborted();
     const broken = idle.signal.aborted ? idle.signal.reason : error;

@@ -82,15 +82,16 @@ class Mender {
     for (const part of partsOf(message)) {
       if (part.type === "tool-call" && part.providerExecuted !== true) {
         const index = results.findIndex(({ toolCallId }) => toolCallId === part.toolCallId);
-        const [result] = index < 0 ? [] : results.splice(index, 1);
+        const [found] = index < 0 ? [] : results.splice(index, 1);
+        const { reference: _own, ...result } = found ?? { type: "tool-result" };
         const call = this.#call(part, isRunning);
         parts.push(call);
         const { toolCallId, toolName } = call;
         answered.push({
-          ...(result ?? { type: "tool-result" }),
+          ...result,
           toolCallId,
           toolName,
-          output: result ? mendOutput(result.output) : missingResult,
+          output: found ? mendOutput(found.output) : missingResult,
         });
       } else {
         const said = this.#said(part, isRunning);

@@ -1,0 +1,23 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { harness } from "./support/in-process.ts";
+
+it("harness threads compact has a summary made, says what it stands for, and once only", async () => {
+  await using directory = await temporaryDirectory();
+  const at = { cwd: directory.path };
+  expect((await harness(["run", "list files"], at)).code).toBe(0);
+  const [threadId = ""] = (await readdir(join(directory.path, ".harness", "threads"))).filter((name) =>
+    name.startsWith("ses_"),
+  );
+  const made = await harness(["threads", "compact", threadId, "--json"], at);
+  expect(made).toMatchObject({ code: 0 });
+  const { summary } = JSON.parse(made.stdout);
+  expect(summary).toMatchObject({ messages: expect.any(Number), text: expect.stringMatching(/./) });
+  const again = await harness(["threads", "compact", threadId], at);
+  expect(again.stdout).toBe("Nothing to summarise: no turn has ended since the last summary\n");
+  expect((await harness(["threads", "show", threadId], at)).stdout).toContain("no longer given to the model");
+  const unknown = await harness(["threads", "compact", "ses_0"], at);
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("ses_0") });
+});

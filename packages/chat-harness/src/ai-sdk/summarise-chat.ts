@@ -1,0 +1,80 @@
+import type { NodeContext } from "@harnesskit/graph";
+import { defined } from "@harnesskit/wire/json";
+import { boundedSummary, plainSummary, summaryCounts, summaryRequest } from "@harnesskit/wire/replay";
+import { settleWithin } from "@harnesskit/wire/time";
+import { type ModelMessage, streamText } from "ai";
+import type { Tell } from "./chat-events.ts";
+import type { ChatSettings } from "./chat-graph-options.ts";
+import type { ChatGraphFields } from "./chat-state.ts";
+import type { ChatContext, ChatSummary } from "./chat-summary.ts";
+import { toModelError } from "./to-model-error.ts";
+
+/** What one request for a summary brought. */
+interface Made {
+  readonly text: string;
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+}
+
+/** Failures that another attempt would have again: then what was asked stands for the rest. Any other one ends the turn, and nothing is lost. */
+const lasting: ReadonlySet<string> = new Set(["provider_invalid_request", "provider_invalid_response"]);
+
+const askForSummary = async (
+  chat: ChatSettings,
+  messages: readonly ModelMessage[],
+  room: number,
+  signal: AbortSignal,
+): Promise<Made> => {
+  const { model, maxRetries, clock, modelTimeoutMs: timeoutMs } = chat;
+  const settled = await settleWithin(
+    async (abortSignal) => {
+      let failure: { readonly error: unknown } | undefined;
+      const onError = ({ error }: { error: unknown }) => {
+        failure ??= { error };
+      };
+      const stream = streamText({
+        model,
+        ...summaryRequest(messages, room),
+        maxRetries,
+        abortSignal,
+        onError,
+      });
+      let text = "";
+      for await (const delta of stream.textStream) text += delta;
+      if (failure) throw failure.error;
+      const { inputTokens, outputTokens } = await stream.usage;
+      return { text, inputTokens, outputTokens };
+    },
+    { name: "the model", signal, timeoutMs, clock },
+  );
+  if (settled.status === "done") {
+    const { text, ...usage } = settled.value;
+    const made = text.trim() !== "";
+    return {
+      text: made ? boundedSummary(text, room) : plainSummary(messages, "the model wrote none", room),
+      ...usage,
+    };
+  }
+  signal.throwIfAborted();
+  const failure = toModelError(settled.error);
+  if (!lasting.has(failure.category)) throw failure;
+  return { text: plainSummary(messages, failure.message, room) };
+};
+
+/**
+ * Has the model make a summary of what it would be shown before `cut`. The request is an effect of the node: it is not made again where a process dies behind
+ * it. Where the model makes none, the summary says so. Rejects with a `ChatModelError` where it cannot be reached.
+ */
+export const summariseChat = async (
+  chat: ChatSettings,
+  shown: ChatContext,
+  { cut, room, name }: { readonly cut: number; readonly room: number; readonly name: string },
+  { context, tell }: { readonly context: NodeContext<ChatGraphFields>; readonly tell: Tell },
+): Promise<ChatSummary> => {
+  const messages = shown.before(cut);
+  const ask = async () => defined({ ...(await askForSummary(chat, messages, room, context.signal)) });
+  const { text, inputTokens, outputTokens } = await context.effect(name, ask, { idempotent: true });
+  const counts = summaryCounts(messages.slice(shown.summarised), shown.summary ?? undefined);
+  tell({ type: "summarised", text, ...counts, inputTokens, outputTokens });
+  return { text, through: shown.through(cut), ...counts };
+};

@@ -1,0 +1,18 @@
+import type { Usage } from "@harnesskit/protocol/threads";
+import { defined } from "@harnesskit/wire/json";
+import type { LanguageModelUsage } from "ai";
+
+/** What a request has used, as the protocol says it. */
+export const modelUsage = ({
+  inputTokens,
+  outputTokens,
+  totalTokens,
+  inputTokenDetails,
+}: LanguageModelUsage): Usage =>
+  defined({
+    inputTokens,
+    outputTokens,
+    totalTokens,
+    cacheReadTokens: inputTokenDetails?.cacheReadTokens,
+    cacheWriteTokens: inputTokenDetails?.cacheWriteTokens,
+  });

@@ -1,0 +1,83 @@
+import type { Summary, Usage } from "@harnesskit/protocol/threads";
+import type { Clock } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
+import { boundedSummary, plainSummary, summaryCounts, summaryRequest } from "@harnesskit/wire/replay";
+import { type LanguageModel, streamText } from "ai";
+import type { TurnContext } from "../turn-runner.ts";
+import { BrokenStream, watchIdle } from "./broken-stream.ts";
+
+import { toModelFailure } from "./model-failure.ts";
+import { modelUsage } from "./model-usage.ts";
+import type { TurnConversation } from "./turn-conversation.ts";
+
+export interface SummariseOptions {
+  readonly model: LanguageModel;
+  /** Characters that the model takes. */
+  readonly room: number;
+  readonly maxRetries: number;
+  readonly idleTimeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** Failures that another attempt would have again: then what was asked stands for the rest. Any other one ends the turn, and nothing is lost. */
+const lasting: ReadonlySet<string> = new Set(["model_refused", "model_no_answer", "model_input_unsupported"]);
+
+/**
+ * Has the model make a summary of the messages before `cut`, records it, and puts it in their place. Where the model makes none, the summary says so. Throws a
+ * `TurnError` where the model cannot be reached, the signal's reason when cancelled.
+ */
+export const summarise = async (
+  turn: TurnContext,
+  conversation: TurnConversation,
+  cut: number,
+  options: SummariseOptions,
+): Promise<void> => {
+  const { messages, end } = conversation.before(cut);
+  const counts = summaryCounts(messages.slice(conversation.summarised), conversation.summary);
+  const { text, usage } = await askForSummary(turn, messages, options);
+  if (usage) turn.addUsage(usage);
+  const summary: Summary = defined({ ...end, ...counts, usage });
+  await turn.recordSummary(text, summary);
+  conversation.replace(cut, text, summary);
+};
+
+const askForSummary = async (
+  turn: TurnContext,
+  messages: ReturnType<TurnConversation["before"]>["messages"],
+  { model, room, maxRetries, idleTimeoutMs, clock }: SummariseOptions,
+): Promise<{ readonly text: string; readonly usage?: Usage | undefined }> => {
+  const idle = new AbortController();
+  let text = "";
+  let usage: Usage | undefined;
+  try {
+    const stream = streamText({
+      model,
+      ...summaryRequest(messages, room),
+      maxRetries,
+      abortSignal: AbortSignal.any([turn.signal, idle.signal]),
+      onError: () => {},
+      onStepFinish: (step) => {
+        usage = modelUsage(step.usage);
+      },
+    });
+    const silent = (ms: number) => new BrokenStream("model_silent", `sent nothing for ${ms / 1000} s`);
+    for await (const part of watchIdle(stream.fullStream, { idleTimeoutMs, clock }, (ms) =>
+      idle.abort(silent(ms)),
+    )) {
+      if (part.type === "error") throw part.error;
+      if (part.type === "text-delta") text += part.text;
+    }
+    idle.signal.throwIfAborted();
+    turn.signal.throwIfAborted();
+  } catch (error) {
+    turn.signal.throwIfAborted();
+    const failure = toModelFailure(idle.signal.aborted ? idle.signal.reason : error);
+    if (!lasting.has(failure.code)) throw failure;
+    return { text: plainSummary(messages, failure.message.replace(/\.$/, ""), room), usage };
+  }
+  const made = text.trim() !== "";
+  return {
+    text: made ? boundedSummary(text, room) : plainSummary(messages, "the model wrote none", room),
+    usage,
+  };
+};

@@ -1,0 +1,32 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { modelName } from "./own-metadata.ts";
+import type { ReplayMessage, ReplayModel } from "./replayed-message.ts";
+
+/** Provider options of a tool or a message up to which the provider is to cache a request. */
+export type CacheBreakpoint = Record<string, JsonObject>;
+
+/**
+ * How the model's provider is told up to where it is to cache a request; undefined for one that needs no telling (OpenAI, Gemini, local
+ * servers), or has no cache. Of the four that Anthropic takes, one is for the tools, one for the instructions, and two for {@link withBreakpoints}.
+ */
+export const cacheBreakpoint = (model: ReplayModel): CacheBreakpoint | undefined => {
+  const name = modelName(model).toLowerCase();
+  if (!/claude|anthropic/.test(name)) return undefined;
+  if (name.includes("bedrock")) return { bedrock: { cachePoint: { type: "default" } } };
+  const cacheControl = { type: "ephemeral" };
+  return name.includes("openrouter") ? { openrouter: { cacheControl } } : { anthropic: { cacheControl } };
+};
+
+/** The messages with a breakpoint behind the last settled turn and one behind the last message, from which the next step of the turn goes on. */
+export const withBreakpoints = <Message extends ReplayMessage>(
+  messages: readonly Message[],
+  breakpoint: CacheBreakpoint | undefined,
+): Message[] => {
+  if (!breakpoint) return [...messages];
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  return messages.map((message, index) =>
+    index === asked - 1 || index === messages.length - 1
+      ? { ...message, providerOptions: breakpoint }
+      : message,
+  );
+};

@@ -1,0 +1,85 @@
+import { isObject } from "../json/json.ts";
+import { jsonText, lengthOfMessage, lengthOfMessages, lengthOfOutput } from "./message-length.ts";
+import { type Part, partsOf, type ReplayMessage } from "./replayed-message.ts";
+import { firstCharacters, lastCharacters } from "./well-formed.ts";
+
+/** The tool with which a model reads what was left out of an output. */
+export const readOutputName = "read_output";
+
+const mark = (length: number, reference: unknown): string => {
+  const how =
+    reference === undefined
+      ? "call the tool again if they are needed"
+      : `to read them: ${readOutputName} ${JSON.stringify({ id: reference })}`;
+  return `[${length} characters left out, to fit the model's context: ${how}]`;
+};
+
+/** Whether a mark in these messages names {@link readOutputName}. */
+export const refersToOutputs = (messages: readonly ReplayMessage[]): boolean =>
+  messages.some(
+    (message) =>
+      message.role === "tool" &&
+      partsOf(message).some(
+        ({ output }) =>
+          isObject(output) &&
+          typeof output.value === "string" &&
+          output.value.includes(`${readOutputName} {`),
+      ),
+  );
+
+/** Characters that an older output keeps, of its beginning and its end together, and the part of the room that this is at most. */
+const keptLength = 1000;
+const keptShare = 0.01;
+
+/** A result whose output is text of about `maxLength` characters: its beginning and its end. */
+const cutResult = (part: Part, maxLength: number): Part => {
+  if (part.type !== "tool-result") return part;
+  const length = lengthOfOutput(part.output);
+  if (length <= maxLength + mark(length, part.reference).length) return part;
+  const { type, value, reason } = isObject(part.output) ? part.output : {};
+  const text = type === "content" ? "" : jsonText(value ?? reason);
+  const half = Math.floor(maxLength / 2);
+  const [head, tail] = half < 1 ? ["", ""] : [firstCharacters(text, half), lastCharacters(text, half)];
+  const left = mark(length - head.length - tail.length, part.reference);
+  const isError = type === "error-text" || type === "error-json";
+  return {
+    ...part,
+    output: {
+      type: isError ? "error-text" : "text",
+      value: [head, left, tail].filter((piece) => piece !== "").join("\n"),
+    },
+  };
+};
+
+const cutResults = <Message extends ReplayMessage>(message: Message, maxLength: number): Message => {
+  const parts = partsOf(message);
+  const cut = parts.map((part) => cutResult(part, maxLength));
+  return cut.every((part, index) => part === parts[index]) ? message : { ...message, content: cut };
+};
+
+/**
+ * The same conversation with less of its tools' outputs, where it is longer than `maxLength` characters. The outputs of one step have a
+ * half of the room, wherever they stand. Those before the last step keep 1,000 characters, or a hundredth of the room, the oldest first. What is cut says so, and by
+ * the `reference` of its part how it is read again. Cuts grow by quarters of the room: the beginning stays the same for a while, and can be cached.
+ */
+export const shortenOutputs = <Message extends ReplayMessage>(
+  messages: readonly Message[],
+  maxLength: number,
+): readonly Message[] => {
+  const short = messages.map((message) => {
+    if (message.role !== "tool") return message;
+    return cutResults(message, Math.floor(maxLength / 2 / Math.max(partsOf(message).length, 1)));
+  });
+  const lastStep = messages.findLastIndex(({ role }) => role === "assistant");
+  const kept = Math.min(keptLength, Math.floor(maxLength * keptShare));
+  const quarter = Math.max(maxLength / 4, 1);
+  let excess = Math.ceil((lengthOfMessages(short) - maxLength) / quarter) * quarter;
+  for (let index = 0; index < lastStep && excess > 0; index++) {
+    const message = short[index] as Message;
+    if (message.role !== "tool") continue;
+    const cut = cutResults(message, kept);
+    excess -= lengthOfMessage(message) - lengthOfMessage(cut);
+    short[index] = cut;
+  }
+  return short;
+};
