@@ -23,7 +23,7 @@ const peers = {
 const limits = { withinMs: 10_000, scenarioTimeoutMs: 50_000 };
 const seconds = (ms) => (ms / 1000).toFixed(1);
 
-/** Checks, passes, warnings and seconds of a run, as cells. Problems of a scenario are written out. */
+/** Checks, passes, warnings and seconds of a run, as cells, and what it leaves out. A run that does not conform ends this script, without a page. */
 async function judge(suite, target, whose) {
   const report = await runSuite({ suite, target, limits });
   const { pass, fail, warn, info, unjudged } = report.counts;
@@ -35,7 +35,7 @@ async function judge(suite, target, whose) {
     `${suite.name} over ${target.transport}, ${whose}: ${pass} passed${unmet.map((id) => `, not ${id}`).join("")}\n`,
   );
   for (const problem of problems) process.stdout.write(`  ${problem}\n`);
-  if (!report.conforms) process.exitCode = 1;
+  if (!report.conforms) throw new Error(`${suite.name} over ${target.transport}, ${whose}, does not conform`);
   return { unmet, cells: [pass + fail + warn + info + unjudged, pass, warn, seconds(report.durationMs)] };
 }
 

@@ -7,7 +7,7 @@ import { withTempDir } from "./lib/temp.mjs";
 
 // npm run real-ahp: builds the harness and the agent of scripts/lib/real-ahp on the Rust crate a3s-ahp with cargo (two minutes), and judges them
 // by the suites ahp-server and ahp-client over standard input and output and over HTTP. Fails where the crate does not hold what expected.yaml
-// does not name, or holds what it names.
+// does not name; what it names and holds is a note.
 //   --target DIR (kept)
 
 const crate = join(repositoryRoot, "scripts/lib/real-ahp");

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import subprocess
 import sys
 import threading
 import uuid
@@ -108,7 +110,7 @@ class Server:
             if running.is_cancelled:
                 break
             if "say" in step:
-                self.item(running, "assistant_message", {"text": step["say"]}, step["say"].split(" "))
+                self.item(running, "assistant_message", {"text": step["say"]}, re.split("(?<= )", step["say"]))
             elif "think" in step:
                 self.item(running, "assistant_message", {"text": step["think"], "reasoning": True}, [step["think"]])
             elif "who" in step:
@@ -150,8 +152,9 @@ class Server:
                 self.always.add((thread_id, command))
             if decision == "reject":
                 return self.item(running, "tool_exec", {**action, "status": "rejected", "error": "The user said no"})
-        self.item(running, "tool_log", {"toolItemId": "bash", "stream": "stdout", "text": f"{command}\n"})
-        self.item(running, "tool_exec", {**action, "status": "succeeded", "output": {"exitCode": 0}})
+        done = subprocess.run(command, shell=True, cwd=self.directory, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.item(running, "tool_log", {"toolItemId": "bash", "stream": "stdout", "text": done.stdout})
+        self.item(running, "tool_exec", {**action, "status": "succeeded", "output": {"exitCode": done.returncode}})
 
     # Methods: each returns its result, and what is to happen once the reply is out.
 
@@ -225,6 +228,9 @@ class Server:
         if running is None:
             data = {"reason": "already_resolved", "by": "client"} if request_id in self.resolved else None
             raise Refused(-32004, "there is no such approval", data)
+        # Answered: what answers it again, before the turn goes on, is too late.
+        running.request_id = None
+        self.resolved.add(request_id)
 
         def after() -> None:
             with running.changed:

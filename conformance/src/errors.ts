@@ -37,6 +37,15 @@ export class Unmet extends HarnessError<"unmet"> {
   }
 }
 
+/** A step that cannot be done with this kind of target, such as one that the suite did not start: its checks are not judged. */
+export class Unseen extends HarnessError<"unseen"> {
+  static override readonly brand = "Unseen";
+
+  constructor(reason: string) {
+    super("unseen", reason);
+  }
+}
+
 /** A step that needs what an earlier one did not get: its checks are not judged. */
 export class Unreached extends HarnessError<"unreached"> {
   static override readonly brand = "Unreached";

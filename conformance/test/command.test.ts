@@ -155,7 +155,7 @@ describe("the command", () => {
       "echo no model is configured >&2; exit 3",
       "the target exited with 3: no model is configured",
     ],
-    ["never connects", "sleep 60", "did not come within 250 ms (--within gives more)"],
+    ["never connects", "sleep 60", "within 250 ms (--within gives more)"],
   ])("ends with 4 for a client that %s", async (_, command, text) => {
     const target = ["--start", command, "--on", "unix", "--within", "50"];
     const { code, stderr } = await run(["ahp-client", ...target, "--quiet"]);

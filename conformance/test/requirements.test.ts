@@ -1,12 +1,31 @@
 import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { loadSuite, suiteNames } from "../src/index.ts";
-import { citedIds, idsOf } from "../src/scenario/cited-ids.ts";
+import { loadSuite, type Suite, suiteNames } from "../src/index.ts";
+import { checksOf, citedIds, idsOf } from "../src/scenario/cited-ids.ts";
 import { packageDirectory } from "../src/scenario/load-suite.ts";
 import { readRequirements } from "../src/scenario/read-requirements.ts";
+import {
+  type EachStep,
+  type LeafStep,
+  type Step,
+  type UseStep,
+  verbOf,
+} from "../src/scenario/step-schema.ts";
 
 const suites = suiteNames().map((name) => loadSuite(name));
 const requirements = [...readRequirements(`${packageDirectory}requirements`).values()];
+
+/** The verbs of steps that a target can fail. */
+const judging = ["call", "receive", "gather", "file", "closed", "open"];
+
+const uncited = (steps: readonly Step[], place: string, fragments: Suite["fragments"]): string[] =>
+  steps.flatMap((step, index) => {
+    const verb = verbOf(step) ?? "";
+    const at = `${place}, ${index + 1} ${verb}`;
+    if (verb === "each") return uncited((step as EachStep).steps, at, fragments);
+    if (verb === "use") return uncited(fragments[(step as UseStep).use] ?? [], at, fragments);
+    return judging.includes(verb) && checksOf((step as LeafStep).checks).length === 0 ? [at] : [];
+  });
 
 describe("the requirements", () => {
   it.each(suites.map((suite) => [suite.name, suite] as const))(
@@ -32,6 +51,16 @@ describe("the requirements", () => {
       expect(core.filter((id) => !citedIds(suite).has(id))).toEqual([]);
     },
   );
+
+  it("are cited by each step of threads-server that a server can fail, so that no failure is without an id", () => {
+    const { scenarios, fragments } = loadSuite("threads-server");
+    expect(scenarios.flatMap(({ scenario, steps }) => uncited(steps, scenario, fragments))).toEqual([]);
+  });
+
+  it("that need others need those that there are", () => {
+    const known = new Set(requirements.map(({ id }) => id));
+    expect(requirements.flatMap(({ needs = [] }) => needs).filter((id) => !known.has(id))).toEqual([]);
+  });
 
   it("that say why no check can see them are cited by none", () => {
     const explained = requirements.filter(

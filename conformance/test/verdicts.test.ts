@@ -12,6 +12,7 @@ import {
   readExpected,
   runSuite,
   type StartModule,
+  type SuiteReport,
   textReport,
 } from "../src/index.ts";
 
@@ -21,6 +22,7 @@ requirements:
   - { id: S-2, section: one, level: MUST, text: use takes that name., source: { section: one, words: It takes a name. } }
   - { id: S-3, section: two, level: MUST, text: slow is answered., source: { section: two, words: It is answered. } }
   - { id: S-4, section: two, level: SAFETY, text: count counts. }
+  - { id: S-6, section: two, level: SAFETY, needs: S-1, text: greet needs a name. }
   - { id: S-5, section: two, level: MUST, text: last is answered., source: { section: two, words: It is answered. } }
 `;
 const suite = `format: 1
@@ -71,7 +73,8 @@ const startServer =
     return { close: () => new Promise((resolve) => server.close(() => resolve())) };
   };
 
-const judge = async (answer: Answer, options: Partial<RunOptions> = {}) => {
+/** A folder with the small suite and these scenarios, by their names. */
+const suiteFolder = async (files: Readonly<Record<string, string>>): Promise<string> => {
   const folder = await temporaryDirectory();
   onTestFinished(() => folder[Symbol.asyncDispose]());
   const directory = join(folder.path, "scenarios/small/server");
@@ -79,13 +82,21 @@ const judge = async (answer: Answer, options: Partial<RunOptions> = {}) => {
   mkdirSync(join(folder.path, "requirements"));
   writeFileSync(join(folder.path, "requirements/small.yaml"), requirements);
   writeFileSync(join(folder.path, "scenarios/small/suite.yaml"), suite);
-  for (const [name, text] of Object.entries(scenarios)) writeFileSync(join(directory, `${name}.yaml`), text);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, `${name}.yaml`), text);
+  return folder.path;
+};
+
+const outcomesOf = ({ requirements: all }: SuiteReport): Record<string, string> =>
+  Object.fromEntries(all.map(({ id, outcome }) => [id, outcome]));
+
+const judge = async (answer: Answer, options: Partial<RunOptions> = {}) => {
+  const folder = await suiteFolder(scenarios);
   const target = { kind: "module", start: startServer(answer), name: "small", transport: "unix" } as const;
   const limits = { withinMs: 100, startTimeoutMs: 500, maxUnmetWaits: 2 };
-  const loaded = loadSuite("small-server", folder.path);
+  const loaded = loadSuite("small-server", folder);
   const report = await runSuite({ suite: loaded, target, limits, ...options });
   const outcomes = Object.fromEntries(report.requirements.map(({ id, outcome }) => [id, outcome]));
-  return { report, outcomes, folder: folder.path, loaded };
+  return { report, outcomes, folder, loaded };
 };
 
 const all = (outcome: string) => ({
@@ -146,6 +157,44 @@ describe("a verdict", () => {
     const { outcomes } = await judge(wrong);
     for (const id of Object.keys(outcomes))
       expect((await judge(wrong, { only: [id] })).outcomes).toEqual({ [id]: outcomes[id] });
+  });
+
+  it("is not against a server that runs already where only its files and a restart would show it", async () => {
+    const folder = await suiteFolder({
+      files: `scenario: files
+title: Files
+steps:
+  - { call: greet, checks: { S-1: { result: { name: $text } } } }
+  - { file: greeted.txt, optional: true, checks: { S-1: { text: Ada } } }
+  - { file: greeted.txt, checks: { S-2: { text: Ada } } }
+  - { restart: stop }
+  - { call: greet, checks: { S-1 S-3: { result: $any } } }
+`,
+    });
+    const endpoint = `unix:${join(folder, "running.sock")}`;
+    const running = await startServer(right)({ endpoint, directory: folder, token: "" });
+    onTestFinished(() => running.close());
+    const target = { kind: "address", transport: "unix", address: endpoint.slice(5) } as const;
+    const report = await runSuite({ suite: loadSuite("small-server", folder), target });
+    expect(outcomesOf(report)).toEqual({ "S-1": "pass", "S-2": "unjudged", "S-3": "unjudged" });
+    expect(report.scenarios[0]?.problems).toEqual([]);
+    expect(textReport(report)).toContain("the suite did not start the target, and does not know its folder");
+    expect(textReport(report)).toContain("the suite did not start the target, and cannot start it again");
+  });
+
+  it("is not given on a requirement that needs another one which does not hold", async () => {
+    const folder = await suiteFolder({
+      needs: `scenario: needs
+title: Needs
+steps:
+  - { call: greet, checks: { S-1: { result: { name: $number } } } }
+  - { call: greet, checks: { S-6: { result: { name: $number } } } }
+`,
+    });
+    const target = { kind: "module", start: startServer(right), name: "small", transport: "unix" } as const;
+    const report = await runSuite({ suite: loadSuite("small-server", folder), target });
+    expect(outcomesOf(report)).toEqual({ "S-1": "fail", "S-6": "unjudged" });
+    expect(textReport(report)).toContain("S-1 does not hold, and it needs that");
   });
 
   it("is as expected where a file names all that fails, steps included", async () => {

@@ -1,7 +1,7 @@
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ahp, event, handshake, LineAgent, type Reply, serveAhp } from "./support/ahp.ts";
+import { ahp, event, handshake, LineAgent, type Reply, serveAhp, startAhp } from "./support/ahp.ts";
 import { harnessProcess, makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
@@ -112,7 +112,7 @@ describe("harness ahp check", () => {
   it("knows the shipped policy, with the working directory as the workspace", async () => {
     const cwd = await makeWorkspace();
     const check = (payload: unknown) =>
-      ahp(["check", "--json", "--policy", "default", "-"], cwd, eventFile(payload));
+      startAhp(["check", "--json", "--policy", "default", "-"], cwd, eventFile(payload)).ended;
     const read = (path: string) => check({ tool_name: "read", arguments: { path } });
     expect(await read(join(cwd, "README.md"))).toMatchObject({ code: 0 });
     const outside = await read(join(cwd, "..", "x"));

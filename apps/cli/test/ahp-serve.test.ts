@@ -94,7 +94,7 @@ describe("harness ahp serve", () => {
     first.program.child.kill("SIGKILL");
     await first.program.ended;
     const second = await serveAhp(["--unix", "run/a.sock"], first.cwd);
-    const end = await ahp(["serve", "--http", "0", "--unix", "run/a.sock"], first.cwd);
+    const end = await startAhp(["serve", "--http", "0", "--unix", "run/a.sock"], first.cwd, "").ended;
     expect(end).toMatchObject({ code: 4, stdout: "" });
     expect(end.stderr).toContain("already");
     expect(end.stderr).toContain("harness run --ahp unix:PATH");
@@ -107,7 +107,7 @@ describe("harness ahp serve", () => {
     await mkdir(join(cwd, "open"));
     await writeFile(join(cwd, "open", "note"), "");
     await chmod(join(cwd, "open"), 0o777);
-    const end = await ahp(["serve", "--unix", "open/a.sock"], cwd);
+    const end = await startAhp(["serve", "--unix", "open/a.sock"], cwd, "").ended;
     expect(end).toMatchObject({ code: 2, stdout: "" });
     expect(end.stderr).toContain("chmod it to 0700");
     expect(end.stderr).toContain("Name another path: --unix PATH");
@@ -456,7 +456,7 @@ describe("harness ahp serve", () => {
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as { port: number };
     for (const option of ["--http", "--ws"]) {
-      const end = await ahp(["serve", "--unix", "run/a.sock", option, String(port)], cwd);
+      const end = await startAhp(["serve", "--unix", "run/a.sock", option, String(port)], cwd, "").ended;
       expect(end).toMatchObject({ code: 4, stdout: "" });
       expect(end.stderr).toContain(`${option} 0`);
       await expect(stat(join(cwd, "run/a.sock"))).rejects.toMatchObject(gone);

@@ -144,7 +144,7 @@ describe("harness shell", () => {
     expect(await run(["hello"])).toMatchObject({ code: 3 });
     const approved = await run(["--approve", "once", "thanks"]);
     expect(approved.code).toBe(0);
-    expect(approved.stdout).toContain("approved by --approve once\nDeleted.\nYou said: thanks\n");
+    expect(approved.stdout).toContain("approved by --approve once\n\nDeleted.\n\nYou said: thanks\n");
     expect(await run(["--approve", "reject", "delete"])).toMatchObject({ code: 3 });
     expect(engine.heard).toEqual(["delete", "hello", "approved", "thanks", "delete", "refused"]);
   });

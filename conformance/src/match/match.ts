@@ -105,6 +105,13 @@ const operators: Readonly<Record<string, Operator>> = {
     );
     return new Set(keys).size === keys.length ? undefined : miss(at, "elements that differ", keys);
   },
+  $joined: (value, operand, at) => {
+    const { of, by, is } = operand as { of: unknown; by: string; is: unknown };
+    if (!Array.isArray(value)) return miss(at, "an array", value);
+    const members = value.filter((each) => matchAt(each, of, at) === undefined);
+    const parts = members.map((each) => by.split(".").reduce((part, key) => Object(part)[key], each));
+    return matchAt(parts.join(""), is, { ...at, path: `${at.path}, the ${by} of each joined,` });
+  },
   $json: (value, operand, at) => matchAt(JSON.stringify(value), operand, at),
   $order: subsequence,
   $range: range,

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { settleWithin } from "@harnesskit/wire/time";
-import { ConformanceError, Unmet, Unreached } from "../errors.ts";
+import { ConformanceError, Unmet, Unreached, Unseen } from "../errors.ts";
 import { toText } from "../link/link.ts";
 import { type CredentialKind, RefusedConnection } from "../target/dial.ts";
 import type { Outcome } from "../target/driver.ts";
@@ -67,6 +67,7 @@ export const post: DoStep = async (ready, context) => {
 
 /** The connections that there were end; what came over them is still judged. */
 export const restart: DoStep = async ({ step }, context) => {
+  if (!context.isStarted) throw new Unseen("the suite did not start the target, and cannot start it again");
   const links = [...context.links.values()];
   context.links.clear();
   context.endedLinks.push(...links);
@@ -102,12 +103,16 @@ const fileContent = async (path: string): Promise<{ text?: string; lines?: unkno
 
 /** Reads a file of the target's folder; what is not there yet may come within the time. */
 export const file: DoStep = async ({ step, within }: ReadyStep, context: StepContext) => {
+  if (!context.isStarted)
+    throw new Unseen("the suite did not start the target, and does not know its folder");
   const dueAt = performance.now() + within;
   for (;;) {
     try {
       return await fileContent(join(context.folder, String(step.file)));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT" || performance.now() > dueAt)
+      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+      if (isMissing && step.optional === true) return { text: "", lines: [] };
+      if (!isMissing || performance.now() > dueAt)
         throw new Unmet(`the file ${String(step.file)} is not in the folder of the target`);
       await new Promise((resolve) => setTimeout(resolve, 25));
     }

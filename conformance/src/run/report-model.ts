@@ -75,23 +75,36 @@ export interface ReportParts {
   readonly level: RunLevel;
 }
 
+/** The first requirement that this one needs and that does not hold. */
+const brokenNeed = ({ needs = [] }: Requirement, scenarios: readonly ScenarioResult[]): string | undefined =>
+  needs.find((id) =>
+    scenarios.some(({ checks }) =>
+      checks.some(({ ids, verdict }) => verdict === "unmet" && ids.includes(id)),
+    ),
+  );
+
 const judge = (
   requirement: Requirement,
   scenarios: readonly ScenarioResult[],
 ): RequirementResult | undefined => {
-  const checks = scenarios.flatMap(({ name, checks: all }) =>
-    all.filter(({ ids }) => ids.includes(requirement.id)).map((check) => ({ scenario: name, ...check })),
+  const all = scenarios.flatMap(({ name, checks: each }) =>
+    each.filter(({ ids }) => ids.includes(requirement.id)).map((check) => ({ scenario: name, ...check })),
   );
-  if (checks.length === 0) return undefined;
+  if (all.length === 0) return undefined;
+  // What cannot be seen of this kind of target does not count where something else was seen.
+  const seen = all.filter(({ isUnseen }) => isUnseen !== true);
+  const checks = seen.length > 0 ? seen : all;
   const unmet = checks.filter(({ verdict }) => verdict === "unmet");
   const unjudged = checks.filter(({ verdict }) => verdict === "unjudged");
+  const broken = unmet.length > 0 ? brokenNeed(requirement, scenarios) : undefined;
   const failures = (unmet.length > 0 ? unmet : unjudged).map(({ scenario, step, detail = "" }) => ({
     scenario,
     step,
-    detail,
+    detail: broken === undefined ? detail : `${broken} does not hold, and it needs that: ${detail}`,
   }));
   const { id, level, section, text, source } = requirement;
-  const outcome = unmet.length > 0 ? severityOf(requirement) : unjudged.length > 0 ? "unjudged" : "pass";
+  const isUnjudged = broken !== undefined || (unmet.length === 0 && unjudged.length > 0);
+  const outcome = isUnjudged ? "unjudged" : unmet.length > 0 ? severityOf(requirement) : "pass";
   return { id, level, section, text, source, outcome, checks: checks.length, failures };
 };
 

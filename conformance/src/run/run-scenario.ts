@@ -62,6 +62,7 @@ const attempt = async (
       transport: spec.transport,
       limits,
       folder: folder.path,
+      isStarted: spec.kind !== "address",
       links,
       endedLinks: [],
       server,

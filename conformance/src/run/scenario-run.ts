@@ -1,4 +1,4 @@
-import { ConformanceError, messageOf, Unmet, Unreached } from "../errors.ts";
+import { ConformanceError, messageOf, Unmet, Unreached, Unseen } from "../errors.ts";
 import { match } from "../match/match.ts";
 import { checksOf, idsOf } from "../scenario/cited-ids.ts";
 import type { Suite } from "../scenario/load-suite.ts";
@@ -23,6 +23,8 @@ export interface CheckResult {
   readonly step: string;
   /** `unjudged` where the step was not reached: `detail` names the step that stopped it. */
   readonly verdict: "met" | "unmet" | "unjudged";
+  /** Whether no such target can be judged by it: one that the suite did not start. */
+  readonly isUnseen?: boolean | undefined;
   readonly detail?: string;
 }
 
@@ -66,6 +68,8 @@ export interface ScenarioRunOptions {
 interface Failure {
   readonly reason: string;
   readonly isReached: boolean;
+  /** Whether the step cannot be done with this kind of target. */
+  readonly isUnseen?: boolean | undefined;
 }
 
 /** Does the steps of one scenario and collects its checks. */
@@ -75,6 +79,8 @@ export class ScenarioRun {
   readonly problems: string[] = [];
   /** Why nothing more can be done: the target is not there, waits were in vain, or the time is over. */
   stopped: ConformanceError | undefined;
+  /** Why nothing more can be seen of this target: it could not be started again. */
+  #blind: Failure | undefined;
   readonly #options: ScenarioRunOptions;
   readonly #context: StepContext;
   /** The steps that set a value, or failed to, by its name. */
@@ -181,6 +187,7 @@ export class ScenarioRun {
     const missed = this.#options.missed.get(place);
     if (missed !== undefined) failure = { reason: missed, isReached: true };
     else if (this.stopped !== undefined) failure = { reason: this.stopped.message, isReached: false };
+    else if (this.#blind !== undefined) failure = this.#blind;
     else {
       const link = step.on ?? "main";
       const kind = place.replace(/\[\d+\]/g, "");
@@ -199,6 +206,7 @@ export class ScenarioRun {
         if (value !== true && verb !== "send") note(`< ${shownValue(value, limits.maxShownLength)}`);
       } catch (error) {
         failure = this.#failureOf(error, label, link);
+        if (failure.isUnseen === true && verb === "restart") this.#blind = failure;
         if (
           Unmet.isInstance(error) &&
           performance.now() - begunAt >= Math.min(within, limits.withinMs) * 0.9
@@ -220,6 +228,7 @@ export class ScenarioRun {
       const origin = this.#origins.get(error.missing);
       return { reason: origin === undefined ? reason : `${reason} after step ${origin}`, isReached: false };
     }
+    if (Unseen.isInstance(error)) return { reason, isReached: false, isUnseen: true };
     if (Unmet.isInstance(error)) {
       const endedAt = error.isEnd ? this.#ends.get(link) : undefined;
       if (error.isEnd && endedAt === undefined) this.#ends.set(link, label);
@@ -245,8 +254,8 @@ export class ScenarioRun {
       this.checks.push({ ids, step, verdict: "met" });
       return;
     }
-    const { reason: detail, isReached } = difference;
-    this.checks.push({ ids, step, verdict: isReached ? "unmet" : "unjudged", detail });
+    const { reason: detail, isReached, isUnseen } = difference;
+    this.checks.push({ ids, step, verdict: isReached ? "unmet" : "unjudged", detail, isUnseen });
     this.#context.note(`! ${ids.join(" ")}: ${detail}`);
   }
 

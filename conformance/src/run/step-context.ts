@@ -14,6 +14,8 @@ export interface StepContext {
   readonly transport: TransportName;
   readonly limits: ConformanceLimits;
   readonly folder: string;
+  /** Whether the suite starts the target: then its folder is known, and it can be started again. */
+  readonly isStarted: boolean;
   readonly links: Map<string, Link>;
   /** Connections that have no name any more: of before a restart, or replaced by `open`. */
   readonly endedLinks: Link[];

@@ -13,6 +13,11 @@ const RequirementSchema = z
     source: z.object({ section: z.string(), words: z.string() }).optional(),
     /** The record of the decision, such as `0004`, of a CHOICE. */
     adr: z.string().optional(),
+    /** The requirements without which it cannot be judged: where one of them does not hold, this one is not judged. */
+    needs: z
+      .string()
+      .transform((ids) => ids.split(" "))
+      .optional(),
     /** Why no test can see it. */
     untestable: z.string().optional(),
     /** Why no peer can see it; `test` is the file of this repository that does. */

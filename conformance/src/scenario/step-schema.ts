@@ -104,9 +104,10 @@ const verbs = {
     "Waits for what the target did; what it got is { result } or { error }",
   ),
   restart: step({ restart: z.enum(["kill", "stop"]) }).describe("Ends the target and starts it again"),
-  file: step({ file: z.string() }).describe(
-    "A file of the target's directory; what it got is { text, lines, mode }",
-  ),
+  file: step({
+    file: z.string(),
+    optional: z.literal(true).optional().describe("One that is not there counts as empty"),
+  }).describe("A file of the target's directory; what it got is { text, lines, mode }"),
   log: step({ log: name }).describe("What the target wrote to standard error; what it got is { log }"),
   check: step({ check: json }).describe("Matches a value that is there already"),
 };

@@ -157,8 +157,6 @@ export const createServerTarget = (options: ServerTargetOptions): ServerTarget =
       return await driver.do(operation, params);
     },
     async restart(how) {
-      if (spec.kind === "address")
-        throw unavailable("the suite did not start the target and cannot restart it");
       await (await running)?.stop(how);
       running = undefined;
     },

@@ -1,4 +1,6 @@
+import { exec } from "node:child_process";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import {
   createThreadServer,
   type ThreadServer,
@@ -14,16 +16,20 @@ import type { StartModule } from "../../src/index.ts";
 
 type Step = Readonly<Record<string, unknown>>;
 
-const bash = tool({
-  name: "bash",
-  description: "Echoes its command",
-  input: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
-  effects: "execute",
-  async run({ command }, { stdout }) {
-    await stdout(`${String(command)}\n`);
-    return { exitCode: 0 };
-  },
-});
+const execute = promisify(exec);
+
+const bashIn = (cwd: string) =>
+  tool({
+    name: "bash",
+    description: "Runs its command",
+    input: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
+    effects: "execute",
+    async run({ command }, { stdout }) {
+      const { stdout: printed } = await execute(String(command), { cwd });
+      await stdout(printed);
+      return { exitCode: 0 };
+    },
+  });
 
 const say = async (turn: TurnContext, text: string, options = {}): Promise<void> => {
   const message = turn.message(options);
@@ -75,7 +81,7 @@ const runner: TurnRunner = {
 export const createTestThreadServer = (directory: string): ThreadServer =>
   createThreadServer({
     runner,
-    tools: [bash],
+    tools: [bashIn(directory)],
     store: createFileThreadStore({ root: join(directory, ".harness") }),
     resolveDirectory: createDirectoryResolver(directory),
   });

@@ -60,7 +60,14 @@ export {
   dedupeAppend,
   type ListOptions,
 } from "./state/list-fields.ts";
-export { defineState, type Fields, type InitialOf, type StateOf, type UpdateOf } from "./state/schema.ts";
+export {
+  defineState,
+  type Fields,
+  type InitialOf,
+  type StateOf,
+  type StateSchema,
+  type UpdateOf,
+} from "./state/schema.ts";
 export {
   type BoundedOptions,
   boundedAppend,

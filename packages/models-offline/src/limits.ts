@@ -4,9 +4,6 @@ export const maxRequestChars = 65_536;
 /** The most parts of one request that are carried out. */
 export const maxInstructions = 20;
 
-/** The most tool calls that one request may lead to. */
-export const maxCallsPerTask = 60;
-
 /** The most text of one tool result that is looked at, in UTF-16 code units. */
 export const maxResultChars = 262_144;
 

@@ -9,10 +9,9 @@ export interface PlannedCall {
   readonly input: JSONObject;
 }
 
-/** Calls that do not depend on each other, and a sentence about them. */
-export interface PlannedStep {
+/** A call, and a sentence about it. */
+export interface PlannedStep extends PlannedCall {
   readonly say: string;
-  readonly calls: readonly PlannedCall[];
 }
 
 /** How a part of the task ended. */
@@ -26,26 +25,15 @@ export interface PartResult {
  * A part of the task, written as a conversation: it yields the calls it needs and is given their outcomes. It keeps
  * no state of its own: the driver replays it from the transcript at every step.
  */
-export type Part = Generator<PlannedStep, PartResult, readonly ToolOutcome[]>;
+export type Part = Generator<PlannedStep, PartResult, ToolOutcome>;
 
-/** One call and its outcome, for parts that need no more at a time. */
-export function* callOne(
-  say: string,
-  call: PlannedCall,
-): Generator<PlannedStep, ToolOutcome, readonly ToolOutcome[]> {
-  const outcomes = yield { say, calls: [call] };
-  return outcomes[0] ?? { status: "unknown" };
-}
-
-export function done(report: string): PartResult {
-  return { status: "done", report };
-}
+export const done = (report: string): PartResult => ({ status: "done", report });
 
 /**
  * The result of a part whose call did not succeed: says which of the different ends it was. `action` is a clause
  * with a subject, like "reading `a.md`".
  */
-export function notDone(tool: string, action: string, outcome: ToolOutcome, partial = ""): PartResult {
+export const notDone = (tool: string, action: string, outcome: ToolOutcome, partial = ""): PartResult => {
   // A reason may be a whole sentence: the full stop is that of the report.
   const reason = outcome.reason?.replace(/(?<!\.)\.$/, "");
   const because = reason === undefined ? "." : `: ${inlineCode(reason, 300)}.`;
@@ -54,7 +42,7 @@ export function notDone(tool: string, action: string, outcome: ToolOutcome, part
     status: outcome.status === "cancelled" ? "cancelled" : "not-done",
     report: partial === "" ? sentence : `${sentence}\n${partial}`,
   };
-}
+};
 
 /** Where no user said no, a call was not refused. */
 const sentenceOf = ({ status, reason = "" }: ToolOutcome, action: string, tool: string): string =>

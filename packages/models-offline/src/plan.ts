@@ -1,12 +1,10 @@
-import { ambiguityHint, carryOut, type FinishedPart } from "./carry-out.ts";
-import { maxCallsPerTask, maxInstructions, maxReplyChars, maxRequestChars } from "./limits.ts";
-import { parseInstructions } from "./parse-instructions.ts";
-import type { PlannedCall } from "./part.ts";
+import { maxInstructions, maxReplyChars, maxRequestChars } from "./limits.ts";
+import { type Instruction, parseRequest } from "./parse-request.ts";
+import type { PartResult, PlannedCall, PlannedStep } from "./part.ts";
+import { partOf } from "./parts.ts";
 import { cut, inlineCode } from "./report.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import { offlineNote, type Transcript } from "./transcript.ts";
-import { withKnownTool } from "./use-tool.ts";
-import type { Instruction } from "./verbs.ts";
 
 /** What to do next: say something and call tools, or give the final answer. */
 export interface Decision {
@@ -43,57 +41,97 @@ export function decide(
   const { request } = transcript;
   const about = help(languageModelHint);
   if (request.trim() !== "" && asksForHelp.test(request)) return textReply(about);
-  const { instructions, leftOut, tooLong } = parseInstructions(request);
+  const { instructions: asked, leftOut, tooLong } = parseRequest(request);
   if (tooLong) {
     return textReply(
       `The request is longer than ${maxRequestChars} characters, and half a request would be another one: I did nothing.\n\n${about}`,
     );
   }
-  if (instructions.every(({ kind }) => kind === "unknown")) return textReply(declined(instructions, about));
+  if (asked.every(({ kind }) => kind === "unknown")) return textReply(declined(asked, about));
+  const instructions = asked.map((instruction) => withKnownTool(instruction, tools));
   const records = [...transcript.records];
   const take = (tool: string): ToolOutcome | undefined => {
     const index = records.findIndex((record) => record.tool === tool);
     // What lies before belongs to calls that this plan does not make.
     return index < 0 ? undefined : records.splice(0, index + 1).at(-1)?.outcome;
   };
-  const plan = carryOut(instructions.map((instruction) => withKnownTool(instruction, tools)));
-  let made = 0;
+  const plan = carryOut(instructions);
   let next = plan.next();
   while (next.done !== true) {
-    const { say, calls } = next.value;
-    const outcomes = calls.map((call): ToolOutcome | undefined => {
-      if (!tools.has(call.tool)) return { status: "unavailable" };
-      made += 1;
-      if (made > maxCallsPerTask) return limitReached;
-      return take(call.tool);
-    });
-    const open = calls.filter((_, index) => outcomes[index] === undefined);
-    if (open.length > 0) return { text: say, calls: open };
-    next = plan.next(outcomes.filter((outcome) => outcome !== undefined));
+    const { say, ...call } = next.value;
+    const outcome: ToolOutcome | undefined = tools.has(call.tool)
+      ? take(call.tool)
+      : { status: "unavailable" };
+    if (outcome === undefined) return { text: say, calls: [call] };
+    next = plan.next(outcome);
   }
   return textReply(summary(next.value, leftOut, transcript));
 }
 
-const limitReached: ToolOutcome = {
-  status: "failed",
-  reason: `the limit of ${maxCallsPerTask} tool calls for one request is reached`,
+/**
+ * Carries out instructions one after the other. One that failed does not keep the others from being done, except
+ * those that need what it should have changed; after a cancelled call nothing more is begun.
+ */
+function* carryOut(instructions: readonly Instruction[]): Generator<PlannedStep, PartResult[], ToolOutcome> {
+  const results: PartResult[] = [];
+  for (const instruction of instructions) {
+    const reason = results
+      .map((result, index) => obstacle(instruction, instructions[index], result))
+      .find(Boolean);
+    if (instruction.kind === "unknown") {
+      const text = inlineCode(instruction.text);
+      results.push({ status: "not-done", report: `I did not understand this part: ${text}.` });
+    } else if (reason === undefined) results.push(yield* partOf(instruction));
+    else results.push({ status: "not-done", report: reason });
+  }
+  return results;
+}
+
+/** Why an instruction cannot be begun after how an earlier one ended, if so. */
+const obstacle = (
+  instruction: Instruction,
+  earlier: Instruction | undefined,
+  { status }: PartResult,
+): string | undefined => {
+  if (status === "cancelled") return "Not begun, because the work was cancelled before.";
+  if (status === "done" || (earlier?.kind !== "write" && earlier?.kind !== "edit")) return undefined;
+  const needed =
+    instruction.kind === "test" ||
+    ((instruction.kind === "read" || instruction.kind === "edit") && instruction.path === earlier.path) ||
+    (instruction.kind === "run" && instruction.command.includes(earlier.path));
+  return needed
+    ? `Not begun, because it needs the change of ${inlineCode(earlier.path)} that was not made.`
+    : undefined;
+};
+
+const normalised = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");
+
+/**
+ * The instruction with the name by which the tool is known here, where the user's words mean exactly one: its id or name, in
+ * any spelling of the marks between the words, or the part of it behind its agent.
+ */
+const withKnownTool = (instruction: Instruction, names: ReadonlySet<string>): Instruction => {
+  if (instruction.kind !== "use") return instruction;
+  const wanted = normalised(instruction.tool);
+  const all = [...names];
+  const exact = all.filter((name) => normalised(name) === wanted);
+  const found = exact.length > 0 ? exact : all.filter((name) => normalised(name).endsWith(`_${wanted}`));
+  return found.length === 1 ? { ...instruction, tool: found[0] as string } : instruction;
 };
 
 function declined(instructions: readonly Instruction[], about: string): string {
   const parts = instructions.flatMap((part) => (part.kind === "unknown" ? [inlineCode(part.text)] : []));
   if (parts.length === 0) return `There was no request.\n\n${about}`;
-  const ambiguous = instructions.some((part) => part.kind === "unknown" && part.reason === "ambiguous");
-  const hint = ambiguous ? ` ${ambiguityHint}` : "";
-  return `I did not understand ${parts.join(", ")}.${hint}\n\n${about}`;
+  return `I did not understand ${parts.join(", ")}.\n\n${about}`;
 }
 
 function summary(
-  finished: readonly FinishedPart[],
+  finished: readonly PartResult[],
   leftOut: number,
   { attachments, hasNote }: Transcript,
 ): string {
   const share = Math.floor((maxReplyChars - 1_000) / Math.max(1, finished.length));
-  const reports = finished.map(({ result }, index) => {
+  const reports = finished.map((result, index) => {
     const report = cutReport(result.report, share);
     return finished.length === 1 ? report : `${index + 1}. ${report}`;
   });

@@ -33,16 +33,17 @@ export interface BlockOptions {
   readonly keep: "start" | "end";
   /** @default 40 */
   readonly maxLines?: number | undefined;
-  /** The longest line, in UTF-16 code units. @default 200 */
-  readonly maxLineChars?: number | undefined;
 }
+
+/** The longest line that is shown, in UTF-16 code units. */
+const maxLineChars = 200;
 
 /**
  * Foreign text as a fenced Markdown block that its content cannot leave: the fence is longer than any run of
  * backticks within. Bounded; says how much is left out.
  */
 export function codeBlock(text: string, options: BlockOptions): string {
-  const { maxLines = 40, maxLineChars = 200 } = options;
+  const { maxLines = 40 } = options;
   const lines = text.replace(/\n$/, "").split("\n");
   const kept = options.keep === "start" ? lines.slice(0, maxLines) : lines.slice(-maxLines);
   const shown = kept.map(
@@ -53,13 +54,6 @@ export function codeBlock(text: string, options: BlockOptions): string {
   const note =
     left === 0 ? "" : `\n(${plural(left, "line")} more ${options.keep === "start" ? "below" : "above"})`;
   return `${fence}\n${shown.join("\n")}\n${fence}${note}`;
-}
-
-/** Inline code for each item, with the number of those left out. */
-export function codeList(items: readonly string[], maxItems: number): string {
-  const shown = items.slice(0, maxItems).map((item) => inlineCode(item));
-  const left = items.length - shown.length;
-  return shown.join(", ") + (left > 0 ? ` and ${left} more` : "");
 }
 
 /** A number with its noun: "1 file", "2 files", "3 matches". */

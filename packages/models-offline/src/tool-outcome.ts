@@ -4,7 +4,7 @@ import { stringOf, toFields } from "./tool-values.ts";
  * How a tool call ended. `ok` has its value; every other status says the reason in `reason`, and has in `value`
  * what the tool had produced by then, if anything.
  *
- * - `failed`: the tool could not do it; `notFound` if because something is not there
+ * - `failed`: the tool could not do it
  * - `rejected`: it was not approved; the reason says by whom
  * - `blocked`: a policy forbade it
  * - `forbidden`: the tool's agent was not granted what it needs
@@ -26,7 +26,6 @@ export interface ToolOutcome {
     | "unavailable";
   readonly value?: unknown;
   readonly reason?: string;
-  readonly notFound?: boolean | undefined;
 }
 
 const maxReasonChars = 500;
@@ -85,15 +84,13 @@ function ofError(value: unknown): ToolOutcome {
   const codes = [fields.status, fields.code, fields.kind]
     .filter((code) => typeof code === "string")
     .join(" ");
-  const isMissing =
-    /not_found|ENOENT/i.test(codes) || /\bENOENT\b|no such file|not found|does not exist/i.test(reason);
+  const isMissing = /\bENOENT\b|no such file|not found|does not exist/i.test(`${codes} ${reason}`);
   const find = (words: Words, text: string) => words.find(([pattern]) => pattern.test(text))?.[1];
   const status = find(codeWords, codes) ?? (isMissing ? undefined : find(reasonWords, reason.slice(0, 200)));
   const partial = fields.output ?? fields.partial;
   return {
     status: status ?? "failed",
     ...told,
-    notFound: (isMissing && status === undefined) || undefined,
     value: partial,
   };
 }

@@ -61,13 +61,13 @@ describe("in a directory it never saw", () => {
     await writeFile(join(directory, "lib", "sheep.mjs"), "export const sheep = 3;\n");
 
     const described = await ask("describe this repository");
-    expect(described.text).toContain(`named \`${name}\` in \`package.json\``);
+    expect(described.text).toContain(`named \`${name}\``);
     expect(described.text).toContain("Counts sheep at night.");
     expect(described.text).toContain("`lib/` 1");
 
     const check =
       'import { sheep } from "./lib/sheep.mjs"; console.log("sheep", sheep); process.exit(sheep - 3);';
-    const passed = await ask(`write check.mjs: \`${check}\` and run the tests`);
+    const passed = await ask(`write check.mjs: \`${check}\` then run the tests`);
     expect(await readFile(join(directory, "check.mjs"), "utf8")).toBe(check);
     expect(passed.text).toContain("The tests passed: `npm test` ended with exit code 0.");
     expect(passed.text).toContain("sheep 3");

@@ -2,7 +2,7 @@ import type { LanguageModelV3ToolResultOutput } from "@ai-sdk/provider";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
-import { maxCallsPerTask, maxReplyChars } from "../src/limits.ts";
+import { maxInstructions, maxReplyChars } from "../src/limits.ts";
 import { json, runLoop, toolNames, workspace } from "./prompts.ts";
 
 const bash = async (output: LanguageModelV3ToolResultOutput | undefined) =>
@@ -99,7 +99,7 @@ describe("the rest of the plan", () => {
   it("goes on with independent parts", async () => {
     const files = workspace({ "a.md": "hello" });
     const { calls, answer } = await runLoop(
-      "run the command: rm -rf x, then read a.md and list files",
+      "run the command: rm -rf x, then read a.md then list files",
       (call) =>
         call.tool === "bash" ? { type: "execution-denied", reason: "blocked by policy" } : files(call),
     );
@@ -142,17 +142,11 @@ describe("the rest of the plan", () => {
     expect(none.answer).toContain("needs a tool called glob");
   });
 
-  it("is bounded in calls", async () => {
-    const request = Array.from(
-      { length: 20 },
-      (_, index) => `describe this repository\nread n${index}.md`,
-    ).join("\n");
-    const manifests = ["README.md", "package.json", "Cargo.toml", "go.mod", "pyproject.toml", "pom.xml"];
-    const files = Object.fromEntries(manifests.map((name) => [name, "x"]));
-    const { calls, answer } = await runLoop(request, workspace(files));
-    expect(calls).toHaveLength(maxCallsPerTask);
-    expect(answer).toContain(`the limit of ${maxCallsPerTask} tool calls for one request is reached`);
-    expect(answer).toContain("20 more were left out.");
+  it("is bounded in parts, and so in calls", async () => {
+    const request = Array(30).fill("describe this repository").join("\n");
+    const { calls, answer } = await runLoop(request, workspace({ "README.md": "x", "package.json": "x" }));
+    expect(calls).toHaveLength(3 * maxInstructions);
+    expect(answer).toContain("10 more were left out.");
     expect(answer.length).toBeLessThanOrEqual(maxReplyChars);
   });
 });
@@ -193,7 +187,7 @@ describe("hostile results", () => {
       { requiredKeys: [] },
     );
     const manifest = fc.constant({
-      paths: ["package.json", "README.md", "Makefile", "Cargo.toml", "pom.xml", "go.mod", "pyproject.toml"],
+      paths: ["package.json", "README.md", "Makefile", "Cargo.toml"],
     });
     const value = fc.oneof(field, shaped, manifest);
     const output = fc.oneof(
@@ -213,7 +207,7 @@ describe("hostile results", () => {
         async (outputs) => {
           let count = 0;
           const { calls, answer } = await runLoop(request, () => outputs[count++ % outputs.length] as never);
-          expect(calls.length).toBeLessThanOrEqual(maxCallsPerTask);
+          expect(calls.length).toBeLessThanOrEqual(3 * 7);
           expect(answer.length).toBeLessThanOrEqual(maxReplyChars);
           expect(answer).toContain("not a language model");
           expect(answer).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/u);

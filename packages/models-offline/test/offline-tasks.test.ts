@@ -39,26 +39,6 @@ describe("single requests", () => {
     expect(answer).toContain("```\nexport const sun = 2;\n```");
   });
 
-  it("looks for a file that is not there and reads the only one of that name", async () => {
-    const { calls, answer } = await runLoop("read notes.txt", workspace(project()));
-    expect(inputs(calls)).toEqual([
-      { tool: "read", path: "notes.txt" },
-      { tool: "glob", pattern: "**/notes.txt*" },
-      { tool: "read", path: "docs/notes.txt" },
-    ]);
-    expect(answer).toContain("`notes.txt` is not there, so I read the one I found. `docs/notes.txt` has");
-  });
-
-  it("does not choose between several files of a name", async () => {
-    const files = { "a/x.ts": "1", "b/x.ts": "2" };
-    const { calls, answer } = await runLoop("read x.ts", workspace(files));
-    expect(calls).toHaveLength(2);
-    expect(answer).toContain("2 files could be meant: `a/x.ts`, `b/x.ts`.");
-    const none = await runLoop("read nothing.ts", workspace(files));
-    expect(none.answer).toContain("No other file has that name.");
-    expect(none.answer).toContain("reading `nothing.ts` failed");
-  });
-
   it("searches for a text and not for a pattern", async () => {
     const { calls, answer } = await runLoop('search for "(a+b)*"', workspace(project()));
     expect(inputs(calls)).toEqual([{ tool: "grep", pattern: "\\(a\\+b\\)\\*" }]);
@@ -103,79 +83,43 @@ describe("single requests", () => {
 });
 
 describe("describe this repository", () => {
-  it("summarises README, manifests and files", async () => {
-    const files = { ...project(), Makefile: "all: x\n\tcc\nCC := gcc\ntest:\n\ttrue\n.PHONY: all\n" };
-    const { calls, answer } = await runLoop("describe this repository", workspace(files));
+  it("summarises README, package.json and files", async () => {
+    const { calls, answer } = await runLoop("describe this repository", workspace(project()));
     expect(inputs(calls)).toEqual([
-      { tool: "glob", pattern: "*" },
       { tool: "glob", pattern: "**/*" },
       { tool: "read", path: "README.md" },
       { tool: "read", path: "package.json" },
-      { tool: "read", path: "Makefile" },
     ]);
-    expect(answer).toContain("named `tidewheel` in `package.json`");
-    expect(answer).toContain("Tides for harbours");
-    expect(answer).toContain("2 scripts: `test: node --test`, `build: tsc`.");
-    expect(answer).toContain("2 targets: `all`, `test`.");
+    expect(answer).toContain("is headed `Tidewheel`.");
     expect(answer).toContain("Tidewheel computes tides for small harbours.");
-    expect(answer).toContain("6 files, by ending: `.ts` 2, none 1, `.json` 1, `.md` 1, `.txt` 1.");
+    expect(answer).toContain("by its `package.json` and named `tidewheel`. It says: `Tides for harbours`.");
+    expect(answer).toContain("2 scripts: `test`, `build`.");
+    expect(answer).toContain("5 files, by ending: `.ts` 2, `.json` 1, `.md` 1, `.txt` 1.");
     expect(answer).toContain("`src/` 2, `docs/` 1");
   });
 
-  it.each([
-    [
-      "Cargo.toml",
-      '[workspace]\nname = "no"\n[package]\nname = "crate-x"\ndescription = "A crate"\n',
-      "crate-x",
-    ],
-    ["go.mod", "module example.org/mod\n\ngo 1.22\n", "example.org/mod"],
-    ["pyproject.toml", "[build-system]\n[project]\nname = 'snake'\n", "snake"],
-    [
-      "pom.xml",
-      "<project><parent><artifactId>up</artifactId></parent><artifactId>bean</artifactId></project>",
-      "bean",
-    ],
-  ])("finds the name in %s", async (file, text, name) => {
-    const { answer } = await runLoop("describe this repository", workspace({ [file]: text }));
-    expect(answer).toContain(`named \`${name}\` in \`${file}\``);
-    expect(answer).toContain("There is no README at the top level.");
-  });
-
-  it("says what could not be read or understood, and describes an empty directory", async () => {
-    const base = workspace({ "package.json": "{ nonsense", "README.rst": "Title\n=====\n\nText here.\n" });
+  it("says what could not be read, and describes an empty directory", async () => {
+    const base = workspace({ "package.json": "{ nonsense", "README.md": "Text here.\n" });
     const broken = await runLoop("describe this repository", (call) =>
-      call.input.path === "README.rst" ? { type: "execution-denied", reason: "secret" } : base(call),
+      call.input.path === "README.md" ? { type: "execution-denied", reason: "secret" } : base(call),
     );
-    expect(broken.answer).toContain("`package.json` (Node.js) could not be understood.");
-    expect(broken.answer).toContain("reading `README.rst` was refused: `secret`.");
-    const whole = await runLoop("describe this repository", base);
-    expect(whole.answer).toContain("headed `Title`");
-    expect(whole.answer).toContain("Text here.");
+    expect(broken.answer).toContain("reading `README.md` was refused: `secret`.");
+    expect(broken.answer).toContain("It is a Node.js project by its `package.json`.");
     const empty = await runLoop("describe this repository", workspace({}));
-    expect(empty.answer).toContain("There are no files.");
+    expect(empty.answer).toContain("There is no README at the top level.\nThere are no files.");
   });
 });
 
 describe("run the tests", () => {
-  const script = JSON.stringify({ scripts: { test: "x" } });
   it.each([
-    [{ "package.json": script }, "npm test"],
-    [{ "package.json": script, "pnpm-lock.yaml": "" }, "pnpm test"],
-    [
-      { "package.json": JSON.stringify({ packageManager: "yarn@4.0.0", scripts: { test: "x" } }) },
-      "yarn test",
-    ],
-    [{ "package.json": script, "bun.lock": "" }, "bun run test"],
+    [{ "package.json": "" }, "npm test"],
+    [{ "package.json": "", "pnpm-lock.yaml": "" }, "pnpm test"],
     [{ "Cargo.toml": "" }, "cargo test"],
-    [{ "go.mod": "" }, "go test ./..."],
-    [{ "pyproject.toml": "" }, "python3 -m pytest"],
-    [{ "pom.xml": "" }, "mvn test"],
-    [{ "pom.xml": "", mvnw: "" }, "./mvnw test"],
-    [{ Makefile: "test: all\n\ttrue\n" }, "make test"],
-    [{ "package.json": "{}", "go.mod": "" }, "go test ./..."],
+    [{ "go.mod": "", Makefile: "" }, "go test ./..."],
   ])("%j: %s", async (files, command) => {
     const respond = workspace(files, { [command]: { exitCode: 0, stdout: "all 7 passed\n", stderr: "" } });
     const { calls, answer } = await runLoop("run the tests", respond);
+    expect(calls.map(({ tool }) => tool)).toEqual(["glob", "bash"]);
     expect(calls.at(-1)?.input).toEqual({ command });
     expect(answer).toContain(`The tests passed: \`${command}\` ended with exit code 0.`);
     expect(answer).toContain("all 7 passed");
@@ -191,20 +135,9 @@ describe("run the tests", () => {
     expect(answer).toContain("(30 lines more above)");
   });
 
-  it("says so where there are none", async () => {
-    const placeholder = JSON.stringify({ scripts: { test: 'echo "Error: no test specified" && exit 1' } });
-    const { calls, answer } = await runLoop(
-      "run the tests",
-      workspace({ "package.json": placeholder, Makefile: "test := 1\nall:\n" }),
-    );
-    expect(calls.map(({ tool }) => tool)).toEqual(["glob", "read", "read"]);
-    expect(answer).toContain("`package.json` names no tests.");
+  it("says so where it finds no way", async () => {
+    const { calls, answer } = await runLoop("run the tests", workspace({ "notes.txt": "" }));
+    expect(calls.map(({ tool }) => tool)).toEqual(["glob"]);
     expect(answer).toContain("I found no way to run tests here.");
-  });
-
-  it("takes nothing but fixed commands from a project", async () => {
-    const hostile = JSON.stringify({ packageManager: "npm; rm -rf ~@1", scripts: { test: "x" } });
-    const { calls } = await runLoop("run the tests", workspace({ "package.json": hostile }));
-    expect(calls.at(-1)?.input).toEqual({ command: "npm test" });
   });
 });

@@ -7,7 +7,7 @@ export {
 export type { PolicyFunction } from "./cel/policy-function.ts";
 export { checkPolicy } from "./decide/decide.ts";
 export type { Explanation } from "./decide/explanation.ts";
-export { policyJsonSchema } from "./file/policy-schema.ts";
+export { PolicyFileSchema, policyJsonSchema } from "./file/policy-schema.ts";
 export { type ParsePolicyOptions, parsePolicy, parsePolicyLike } from "./parse-policy.ts";
 export type { Policy } from "./policy.ts";
 export {

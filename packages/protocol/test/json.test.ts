@@ -91,8 +91,8 @@ describe("the schemas of any JSON", () => {
       }),
       { numRuns: runs(200) },
     );
-    expect(seen.taken).toBeGreaterThan(100);
-    expect(seen.refused).toBeGreaterThan(100);
+    expect(seen.taken).toBeGreaterThan(20);
+    expect(seen.refused).toBeGreaterThan(20);
   });
 
   it("leave out keys that are symbols, as JSON does", () => {

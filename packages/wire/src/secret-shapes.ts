@@ -45,11 +45,11 @@ const withoutShapes = (text: string): string =>
     .replace(tokensAtBorder, redactedPlaceholder)
     .replace(assignments, (match, name: string, value: string, offset: number, whole: string) =>
       value.startsWith(redactedPlaceholder) ||
-      isDirectory(match, whole.slice(Math.max(0, offset - 4), offset))
+      namesDirectory(match, whole.slice(Math.max(0, offset - 4), offset))
         ? match
         : `${name}${redactedPlaceholder}`,
     );
 
 /** `PWD` and `OLDPWD` of an environment hold directories; `MYSQL_PWD` does not. */
-const isDirectory = (match: string, before: string): boolean =>
+const namesDirectory = (match: string, before: string): boolean =>
   match.startsWith("PWD=/") && /(?:^|[^A-Za-z0-9_]|(?:^|[^A-Za-z0-9_])OLD)$/.test(before);

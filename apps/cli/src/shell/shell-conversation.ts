@@ -27,6 +27,7 @@ import { questionLines, type ShellApprover } from "./approvals.ts";
 import { formLines, showCard } from "./cards.ts";
 import { askForm } from "./form-questions.ts";
 import { judgeResults } from "./judge-results.ts";
+import { ended, questionKey, shortIdOf } from "./pending-questions.ts";
 import type { KeptConversation, ShellState } from "./shell-state.ts";
 import type { StreamPreview } from "./stream-preview.ts";
 
@@ -50,24 +51,6 @@ export interface ShellConversationOptions {
 
 const approvalTimeoutMs = 24 * 3_600_000;
 const maxFollowUps = 50;
-
-/** Of an answer that will never count. */
-const ended: ReadonlySet<string> = new Set([
-  "continuation_used",
-  "continuation_expired",
-  "invalid_continuation",
-  "approval_mismatch",
-]);
-
-/** A name that the user can type for a question. */
-const shortIdOf = ({ digest }: PendingApproval): string =>
-  digest
-    .replace(/^.*:/, "")
-    .replaceAll(/[^\w-]/g, "")
-    .slice(0, 8);
-
-const questionKey = ({ digest, continuation }: PendingApproval): string =>
-  JSON.stringify([digest, continuation.run_id ?? continuation.continuation_token]);
 
 /** One conversation of the terminal with an engine: messages, answers and pending approvals. */
 export class ShellConversation implements LineActions {

@@ -1,3 +1,4 @@
+import { io } from "../io.ts";
 import { askApproval } from "./keyboard.ts";
 
 /**
@@ -45,7 +46,7 @@ type Choice<Reach extends string> = Reach | "yes" | "no" | "why" | "later";
 export const askUser = async <Reach extends string = never>(
   { lines, always = [], takesReason = false, canWait = false }: Question<Reach>,
   signal: AbortSignal,
-  { show, output = process.stdout }: AskTerminal,
+  { show, output = io().stdout }: AskTerminal,
 ): Promise<Answer<Reach>> => {
   const choices: { value: Choice<Reach>; label: string; hint?: string }[] = [
     { value: "yes", label: "Yes, once" },

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -6,6 +7,7 @@ import { onTestFinished } from "vitest";
 import { openAhpEndpoint } from "../../src/ahp/endpoint.ts";
 import type { AccessOptions } from "../../src/ahp/token.ts";
 import { type HarnessEnd, makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
+import { harness } from "./in-process.ts";
 
 /** A `harness ahp serve` that is ready. */
 export interface AhpServed {
@@ -27,8 +29,14 @@ export const startAhp = (args: readonly string[], cwd: string, input?: string): 
     ...(input === undefined ? {} : { input }),
   });
 
-export const ahp = (args: readonly string[], cwd: string, input = ""): Promise<HarnessEnd> =>
-  startAhp(args, cwd, input).ended;
+/** Runs a command about policies to its end in this process: files that it is named stand in the directory, and are shown by their names. */
+export const ahp = async (args: readonly string[], cwd: string, input = ""): Promise<HarnessEnd> => {
+  const env = { XDG_STATE_HOME: stateOf(cwd), XDG_RUNTIME_DIR: cwd };
+  const placed = args.map((word) => (word !== "" && existsSync(join(cwd, word)) ? join(cwd, word) : word));
+  const { stdout, stderr, ...end } = await harness(["ahp", ...placed], { cwd, env, input });
+  const byName = (text: string) => text.replaceAll(`${cwd}/`, "");
+  return { ...end, stdout: byName(stdout), stderr: byName(stderr) };
+};
 
 /** Starts a harness, and waits until it has said where it listens. */
 export const serveAhp = async (args: readonly string[], given?: string): Promise<AhpServed> => {
