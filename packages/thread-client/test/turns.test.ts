@@ -15,7 +15,7 @@ const setUp = () => {
     session: {
       error: undefined,
       require: () => {},
-    has: () => false,
+      has: () => false,
       whenSettled: async () => {},
       call: async () => ({}) as never,
       callNamed() {

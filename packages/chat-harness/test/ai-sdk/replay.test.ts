@@ -81,6 +81,8 @@ describe("what is replayed to a model", () => {
     const chat = converse({ model: provider.models.openai, limits: { maxContextLength: 1_000 } });
     for (const prompt of ["one", "two", "three", "four"]) await chat.send(prompt);
     expect(provider.overflows()).toBe(0);
-    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain("are left out, to fit the model's context");
+    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain(
+      "are left out, to fit the model's context",
+    );
   });
 });
