@@ -55,6 +55,19 @@ describe("harness run", () => {
     expect(await isMade(cwd)).toBe(true);
   });
 
+  it("--pass-env lets commands see named variables, and says which is not set", async () => {
+    const cwd = await makeWorkspace();
+    const passed = ["run", "--approve", "once", "--pass-env", "MY_PROXY,NOT_SET", "run the command: env"];
+    const { code, stderr } = await harness(passed, { cwd, env: { MY_PROXY: "here" } });
+    expect(code).toBe(0);
+    expect(stderr).toContain("--pass-env: NOT_SET is not set, so no command sees it\n");
+    expect(stderr).toContain("MY_PROXY=here");
+    expect(stderr).not.toContain("HARNESS_PASSED_VARIABLES");
+    const invalid = await harness(["run", "--pass-env", "MY PROXY", "hello"], { cwd });
+    expect(invalid.code).toBe(2);
+    expect(invalid.stderr).toContain("--pass-env");
+  });
+
   it("--approve reject refuses it and exits 3", async () => {
     const cwd = await makeWorkspace();
     const { code, stderr } = await harness(["run", "--no-policy", "--approve", "reject", command], { cwd });
