@@ -37,6 +37,9 @@ const showCall = (stream: ShellStream, { type, call, input, content }: ChatStrea
   }
 };
 
+/** How often a model was asked again in a turn: what it says then is no part of the text before. */
+const repeated = new WeakMap<ShellStream, number>();
+
 /**
  * Shows a shell what happens in its turn: pass it to the graph, as `createChatGraph({ onEvent: streamTurn, … })`, and offer
  * `openharness.streaming` in the engine's capabilities. Text of the model is streamed, what it thinks is not; calls of tools are
@@ -45,6 +48,7 @@ const showCall = (stream: ShellStream, { type, call, input, content }: ChatStrea
 export const streamTurn = (event: ChatStreamEvent): void => {
   const stream = event.metadata[streamKey] as ShellStream | undefined;
   if (stream === undefined) return;
-  if (event.type === "text") stream.text(event.delta ?? "", String(event.step));
+  if (event.type === "model_failed") repeated.set(stream, (repeated.get(stream) ?? 0) + 1);
+  if (event.type === "text") stream.text(event.delta ?? "", `${event.step}.${repeated.get(stream) ?? 0}`);
   else callSafely(() => showCall(stream, event));
 };

@@ -57,6 +57,7 @@ export class ChatEvents {
       case "summarised":
         this.#summary(progress);
         return;
+      case "model_failed":
       case "model_ended":
         this.endMessage();
     }

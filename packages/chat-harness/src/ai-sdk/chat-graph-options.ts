@@ -111,7 +111,10 @@ export interface ChatGraphOptions {
    * of `@harnesskit/wire/replay`
    */
   readonly contextWindows?: ContextWindows | undefined;
-  /** How often a request is repeated if the provider fails before its answer begins. @default 2 */
+  /**
+   * How often a request is repeated if the provider fails before its answer begins. One whose answer breaks off after that is made once
+   * more, whatever this is; what it had said is left out. @default 2
+   */
   readonly maxRetries?: number | undefined;
   /** How long one answer of the model may take. @default 300000 */
   readonly modelTimeoutMs?: number | undefined;

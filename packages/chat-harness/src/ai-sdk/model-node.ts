@@ -1,6 +1,12 @@
 import type { NodeContext } from "@harnesskit/graph";
 import { defined } from "@harnesskit/wire/json";
-import { type MediaPlace, mediaPlaceAt, noAnswerReason, watchRetries } from "@harnesskit/wire/model";
+import {
+  contentParts,
+  type MediaPlace,
+  mediaPlaceAt,
+  noAnswerReason,
+  watchRetries,
+} from "@harnesskit/wire/model";
 import { cacheBreakpoint, refersToOutputs, withBreakpoints } from "@harnesskit/wire/replay";
 import { settleWithin } from "@harnesskit/wire/time";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
@@ -37,11 +43,20 @@ interface Question {
   readonly tell: Tell;
 }
 
+/** One request of a question. */
+interface Asking extends Question {
+  /** Called when the model has begun its answer. */
+  began(): void;
+}
+
 /** An answer, and the tokens of its request as the provider counted them. */
 interface Asked {
   readonly answer: Answer;
   readonly inputTokens: number | undefined;
 }
+
+/** The provider's stream broke off after it had begun: the request may be made once more. */
+class BrokenAnswer extends ChatModelError {}
 
 /** The addresses of images go to the provider as they are; nothing is fetched here. */
 const fetchNothing = async (requests: readonly unknown[]): Promise<null[]> => requests.map(() => null);
@@ -52,7 +67,7 @@ const invalidAnswer = (message: string) => new ChatModelError("provider_invalid_
 const followParts = async (
   parts: AsyncIterable<TextStreamPart<ToolSet>>,
   maxLength: number,
-  tell: Tell,
+  { tell, began }: Pick<Asking, "tell" | "began">,
 ): Promise<{ readonly inputs: ReadonlyMap<string, string>; readonly dropsCalls: boolean }> => {
   const inputs = new Map<string, string>();
   let dropsCalls = false;
@@ -63,6 +78,7 @@ const followParts = async (
       if (!ToolChoiceViolationError.isInstance(part.error)) throw part.error;
       dropsCalls = true;
     }
+    if (contentParts.has(part.type)) began();
     const isText = part.type === "text-delta" || part.type === "reasoning-delta";
     const delta = isText ? part.text : part.type === "tool-input-delta" ? part.delta : "";
     length += delta.length + 1;
@@ -78,10 +94,10 @@ const followParts = async (
 const readStream = async (
   stream: StreamTextResult<ToolSet, never>,
   { maxAnswerLength, maxCalls }: ChatSettings,
-  { usedIds, tell }: Question,
+  { usedIds, tell, began }: Asking,
   operation: TracedModel,
 ): Promise<Asked> => {
-  const { inputs, dropsCalls } = await followParts(stream.fullStream, maxAnswerLength, tell);
+  const { inputs, dropsCalls } = await followParts(stream.fullStream, maxAnswerLength, { tell, began });
   const [content, reason, rawReason, usage, response] = await Promise.all([
     stream.content,
     stream.finishReason,
@@ -134,12 +150,18 @@ const askModel = async (chat: ChatSettings, question: Question): Promise<Answer>
   const { shown, summarise, signal } = question;
   const tools = await chat.shownTools(signal);
   const besideLength = (chat.system?.length ?? 0) + (await lengthOfTools(tools));
-  const ask = (messages: ModelMessage[]) =>
+  const request = (messages: ModelMessage[]) =>
     traced(
       "model",
       () => ({ ...modelNames(chat.model), input: messages }),
       (operation) => askOnce(chat, question, { messages, tools }, operation),
     );
+  const ask = (messages: ModelMessage[]) =>
+    request(messages).catch((error: unknown) => {
+      if (!(error instanceof BrokenAnswer)) throw error;
+      question.tell({ type: "model_failed", reason: error.message, isRetried: true });
+      return request(messages);
+    });
   const { answer } = await chat.replay(shown.messages, chat.model, ask, {
     besideLength,
     prompt: shown.prompt,
@@ -182,6 +204,7 @@ const askOnce = async (
 ): Promise<Asked> => {
   const { clock, modelTimeoutMs: timeoutMs } = chat;
   question.signal.throwIfAborted();
+  let hasBegun = false;
   const settled = await settleWithin(
     async (signal) => {
       const { providerOptions, ...settings } = chat.settings;
@@ -199,13 +222,20 @@ const askOnce = async (
         experimental_download: fetchNothing,
         onError: () => {},
       });
-      return readStream(stream, chat, question, operation);
+      const began = () => {
+        hasBegun = true;
+      };
+      return readStream(stream, chat, { ...question, began }, operation);
     },
     { name: "the model", signal: question.signal, timeoutMs, clock },
   );
   if (settled.status === "done") return settled.value;
   question.signal.throwIfAborted();
-  if (settled.status === "failed") throw toModelError(settled.error);
+  if (settled.status === "failed") {
+    const error = toModelError(settled.error);
+    if (!hasBegun || error.code !== "provider_unavailable") throw error;
+    throw new BrokenAnswer(error.code, error.message, { cause: error.cause });
+  }
   const message = `the model did not answer within ${timeoutMs} ms`;
   throw new ChatModelError("provider_timeout", message, { cause: settled.error });
 };

@@ -13,7 +13,7 @@ import {
 } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { converse } from "./support/conversation.ts";
+import { brief, converse } from "./support/conversation.ts";
 import { finish, says, scriptedModel } from "./support/scripted-model.ts";
 
 const api = (statusCode: number | undefined, message = "no", responseHeaders: Record<string, string> = {}) =>
@@ -149,13 +149,14 @@ describe("a model that fails a turn", () => {
     { type: "text-delta" as const, id: "t", delta: "Hel" },
   ];
 
+  const overloaded = { type: "error" as const, error: { type: "overloaded_error", message: "Overloaded" } };
   const textEnd = { type: "text-end" as const, id: "t" };
 
   it.each([
     ["before its answer", scriptedModel(api(429)), "provider_rate_limit"],
     [
       "in the middle of it",
-      scriptedModel([...half, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }]),
+      scriptedModel(...[0, 1].map(() => [...half, overloaded])),
       "provider_unavailable",
     ],
     ["whose stream just ends", scriptedModel([]), "provider_invalid_response"],
@@ -179,6 +180,17 @@ describe("a model that fails a turn", () => {
     ],
   ])("%s", async (_, { model }, category) => {
     expect(await failure({ model })).toMatchObject({ category });
+  });
+
+  it("in the middle of its answer is asked once more, and what it had said is left out", async () => {
+    const { model, asked } = scriptedModel([...half, overloaded], says("Hello."));
+    const chat = converse({ model });
+    expect(await chat.send("hi")).toMatchObject({ outcome: "completed" });
+    expect(asked).toHaveLength(2);
+    expect(asked[1]?.prompt).toEqual(asked[0]?.prompt);
+    const told = chat.events.map((event) => ("delta" in event ? event.delta : event.type));
+    expect(told).toEqual(["Hel", "model_failed", "Hello", ".", "model_ended"]);
+    expect((await chat.history()).map(brief)).toEqual(["user: hi", "assistant: Hello."]);
   });
 
   it("that does not answer in time, also when it does not listen", async () => {

@@ -9,17 +9,6 @@ export class BrokenStream extends TurnError {
   }
 }
 
-/** The parts of a stream that the model itself has said. */
-export const contentParts: ReadonlySet<string> = new Set([
-  "text-start",
-  "text-delta",
-  "reasoning-start",
-  "reasoning-delta",
-  "tool-input-start",
-  "tool-input-delta",
-  "tool-call",
-]);
-
 /** What a failed stream is: broken where the model had begun to speak, otherwise what its provider says. */
 export const toStreamFailure = (error: unknown, hasBegun: boolean): TurnError => {
   const failure = toModelFailure(error);

@@ -2,7 +2,7 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Usage } from "@harnesskit/protocol/threads";
 import type { Clock } from "@harnesskit/wire";
 import { copyJson, defined, isObject } from "@harnesskit/wire/json";
-import { noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wire/model";
+import { contentParts, noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wire/model";
 import {
   type CacheBreakpoint,
   cacheBreakpoint,
@@ -24,7 +24,7 @@ import {
 import { TurnError } from "../errors.ts";
 import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
-import { BrokenStream, contentParts, toStreamFailure, watchIdle } from "./broken-stream.ts";
+import { BrokenStream, toStreamFailure, watchIdle } from "./broken-stream.ts";
 import { toModelFailure } from "./model-failure.ts";
 import { modelUsage } from "./model-usage.ts";
 

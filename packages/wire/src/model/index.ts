@@ -1,3 +1,4 @@
+export { contentParts } from "./content-parts.ts";
 export { type MediaPlace, type ModelOutput, mediaPlaceAt, toModelOutput } from "./model-output.ts";
 export { noAnswerReason, roundedInputReason } from "./no-answer.ts";
 export { type ProviderError, readProviderError } from "./provider-error.ts";
