@@ -113,8 +113,8 @@ describe("harness engine", () => {
     expect(textOf(await answer(question, "approved"))).toContain("I wrote `milk.txt`.");
     expect(await readFile(join(cwd, "milk.txt"), "utf8")).toBe("two litres");
     // The risk is that of the command, as in harness run.
-    expect(questionIn(await say("run `touch done`"))).toMatchObject({ risk_tier: "caution" });
-    expect(questionIn(await say("run `sudo rm done`"))).toMatchObject({ risk_tier: "dangerous" });
+    expect(questionIn(await say("run the command: touch done"))).toMatchObject({ risk_tier: "caution" });
+    expect(questionIn(await say("run the command: sudo rm done"))).toMatchObject({ risk_tier: "dangerous" });
     program.child.kill("SIGTERM");
     expect(await program.ended).toMatchObject({ code: 0, signal: null, stdout: "" });
     expect([await isThere(notice), await isThere(tokenFile)]).toEqual([false, false]);
