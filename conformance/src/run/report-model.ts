@@ -138,7 +138,7 @@ export const createReport = ({ suite, only, level, ...parts }: ReportParts): Sui
     protocol: suite.protocol,
     version: suite.version,
     ...parts,
-    conforms: !requirements.some(isAgainst) && !hasProblem,
+    conforms: requirements.length > 0 && !requirements.some(isAgainst) && !hasProblem,
     counts,
     requirements,
   };
