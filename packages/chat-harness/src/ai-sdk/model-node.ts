@@ -7,7 +7,13 @@ import {
   noAnswerReason,
   watchRetries,
 } from "@harnesskit/wire/model";
-import { cacheBreakpoint, refersToOutputs, withBreakpoints } from "@harnesskit/wire/replay";
+import {
+  cacheBreakpoint,
+  cachedSystem,
+  cachedTools,
+  refersToOutputs,
+  withBreakpoints,
+} from "@harnesskit/wire/replay";
 import { settleWithin } from "@harnesskit/wire/time";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import {
@@ -19,13 +25,13 @@ import {
   type ToolSet,
 } from "ai";
 import { openCallIds } from "./arrange-history.ts";
-import { cachedSystem, cachedTools, lengthOfTools, withOutputReader } from "./cached-request.ts";
 import { type Tell, teller } from "./chat-events.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
 import { ChatContext } from "./chat-summary.ts";
 import { toAssistantChatMessage } from "./from-model-messages.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
+import { lengthOfTools, withOutputReader } from "./shown-tools.ts";
 import { summariseChat } from "./summarise-chat.ts";
 import { ChatModelError, toModelError } from "./to-model-error.ts";
 

@@ -3,7 +3,7 @@ import type { ToolCall } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { digest } from "@harnesskit/wire";
 import { nameMediaInText } from "@harnesskit/wire/model";
-import { readOutputName } from "@harnesskit/wire/replay";
+import { readOutputTool } from "@harnesskit/wire/replay";
 import { asSchema, type Tool } from "ai";
 import type { ApprovalRequest, ChatApprovalAnswer } from "./approval.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
@@ -80,7 +80,7 @@ export const planCall = async (
 ): Promise<CallPlan> => {
   const tools = await chat.tools(context.signal);
   const tool = tools[call.name];
-  if (tool === undefined && call.name === readOutputName) {
+  if (tool === undefined && call.name === readOutputTool.name) {
     const { arguments: input } = call;
     return { kind: "run", input, run: async () => readOutput(state.messages, input) };
   }

@@ -1,6 +1,6 @@
 import type { NodeContext } from "@harnesskit/graph";
 import { defined } from "@harnesskit/wire/json";
-import { boundedSummary, plainSummary, summaryCounts, summaryRequest } from "@harnesskit/wire/replay";
+import { plainSummary, summaryCounts, summaryRequest, summaryText } from "@harnesskit/wire/replay";
 import { settleWithin } from "@harnesskit/wire/time";
 import { type ModelMessage, streamText } from "ai";
 import type { Tell } from "./chat-events.ts";
@@ -49,11 +49,7 @@ const askForSummary = async (
   );
   if (settled.status === "done") {
     const { text, ...usage } = settled.value;
-    const made = text.trim() !== "";
-    return {
-      text: made ? boundedSummary(text, room) : plainSummary(messages, "the model wrote none", room),
-      ...usage,
-    };
+    return { text: summaryText(text, messages, room), ...usage };
   }
   signal.throwIfAborted();
   const failure = toModelError(settled.error);

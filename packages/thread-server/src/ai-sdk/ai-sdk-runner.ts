@@ -9,7 +9,6 @@ import {
 } from "@harnesskit/wire";
 import { type MediaPlace, mediaPlaceAt } from "@harnesskit/wire/model";
 import { type ContextWindows, createReplay, refersToOutputs } from "@harnesskit/wire/replay";
-import { inputSchemaOf } from "@harnesskit/wire/tool";
 import type { LanguageModel, ModelMessage } from "ai";
 import { TurnError } from "../errors.ts";
 import { checkAiSdkRunnerOptions } from "../option-names.ts";
@@ -17,6 +16,7 @@ import type { TurnContext, TurnRunner } from "../turn-runner.ts";
 import { askModel } from "./ask-model.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
 import { finishedHistory, firstStep, runCalls, withOwnIds } from "./run-calls.ts";
+import { lengthOfTools } from "./shown-tools.ts";
 import { summarise } from "./summarise.ts";
 import { givenHistory, TurnConversation } from "./turn-conversation.ts";
 
@@ -102,7 +102,7 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
       if (turn.steps.at(-1)?.calls.length === 0) return;
       const conversation = await begin(turn, await finishedHistory(turn));
       const asking = { model: chosen, maxRetries, onRetry, idleTimeoutMs, clock };
-      const besideLength = lengthBeside(turn);
+      const besideLength = turn.agent.systemPrompt.length + lengthOfTools(turn.tools);
       const maxSteps = turn.agent.maxSteps ?? 50;
       const first = firstStep(turn);
       let added = first === 0 ? [] : lastStepOf(conversation.messages);
@@ -147,13 +147,6 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
 /** What the model said last, and what came back. */
 const lastStepOf = (messages: readonly ModelMessage[]): ModelMessage[] =>
   messages.slice(messages.findLastIndex(({ role }) => role === "assistant"));
-
-/** Characters of the instructions and the tools. */
-const lengthBeside = ({ agent, tools }: TurnContext): number =>
-  tools.reduce(
-    (sum, tool) => sum + tool.description.length + JSON.stringify(inputSchemaOf(tool)).length,
-    agent.systemPrompt.length,
-  );
 
 const addNotes = async (
   conversation: TurnConversation,

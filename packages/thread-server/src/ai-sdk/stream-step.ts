@@ -1,25 +1,22 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Usage } from "@harnesskit/protocol/threads";
 import type { Clock } from "@harnesskit/wire";
 import { copyJson, defined, isObject } from "@harnesskit/wire/json";
 import { contentParts, noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wire/model";
 import {
-  type CacheBreakpoint,
   cacheBreakpoint,
+  cachedSystem,
+  cachedTools,
   wellFormed,
-  wellFormedJson,
   withBreakpoints,
 } from "@harnesskit/wire/replay";
-import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
+import type { Tool } from "@harnesskit/wire/tool";
 import { type TracedOperation, traced } from "@harnesskit/wire/trace";
 import {
-  jsonSchema,
   type LanguageModel,
   type ModelMessage,
   type StepResult as ModelStep,
   streamText,
   type ToolSet,
-  tool,
 } from "ai";
 import { TurnError } from "../errors.ts";
 import { toJsonObject } from "../recorded-calls.ts";
@@ -27,6 +24,7 @@ import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "
 import { BrokenStream, toStreamFailure, watchIdle } from "./broken-stream.ts";
 import { toModelFailure } from "./model-failure.ts";
 import { modelUsage } from "./model-usage.ts";
+import { toToolSet } from "./shown-tools.ts";
 
 /** What one call of the model brought. */
 export interface StepResult {
@@ -47,37 +45,6 @@ export interface StepOptions {
   readonly idleTimeoutMs: number;
   readonly clock: Clock;
 }
-
-/** Each tool as the model sees it, made when it is first shown. */
-const shownTools = new WeakMap<Tool, ToolSet[string]>();
-
-const toShownTool = (each: Tool): ToolSet[string] => {
-  const inputSchema = jsonSchema(wellFormedJson(inputSchemaOf(each)) as JsonObject);
-  return tool({ description: wellFormed(each.description), inputSchema });
-};
-
-/**
- * The tools as the model sees them, always in the same order, so that providers can cache them. They have no `execute`: the server runs them.
- */
-const toToolSet = (tools: readonly Tool[], breakpoint: CacheBreakpoint | undefined): ToolSet => {
-  const set: ToolSet = {};
-  for (const each of tools.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
-    const shown = shownTools.get(each) ?? toShownTool(each);
-    shownTools.set(each, shown);
-    set[each.name] = shown;
-  }
-  const last = Object.keys(set).at(-1);
-  if (last !== undefined && breakpoint) {
-    set[last] = { ...set[last], providerOptions: breakpoint as ProviderMetadata } as ToolSet[string];
-  }
-  return set;
-};
-
-/** The instructions; undefined where there are none. */
-const withBreakpoint = (content: string, breakpoint: CacheBreakpoint | undefined) => {
-  if (content === "") return undefined;
-  return breakpoint ? { role: "system" as const, content, providerOptions: breakpoint } : content;
-};
 
 /** Calls the model once and streams what it says. Throws a `TurnError` for a model that fails, the signal's reason when cancelled. */
 export const streamStep = (turn: TurnContext, options: StepOptions): Promise<StepResult> =>
@@ -133,9 +100,9 @@ const runStep = async (
   const breakpoint = cacheBreakpoint(options.model);
   const stream = streamText({
     model: watched(options),
-    ...defined({ system: withBreakpoint(wellFormed(turn.agent.systemPrompt), breakpoint) }),
+    ...defined({ system: cachedSystem(wellFormed(turn.agent.systemPrompt), breakpoint) }),
     messages: withBreakpoints(options.messages, breakpoint),
-    tools: toToolSet(options.tools, breakpoint),
+    tools: cachedTools(toToolSet(options.tools), breakpoint),
     abortSignal: AbortSignal.any([turn.signal, idle.signal]),
     maxRetries: options.maxRetries,
     onError: () => {},

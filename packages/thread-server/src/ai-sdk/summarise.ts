@@ -1,11 +1,10 @@
 import type { Summary, Usage } from "@harnesskit/protocol/threads";
 import type { Clock } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { boundedSummary, plainSummary, summaryCounts, summaryRequest } from "@harnesskit/wire/replay";
+import { plainSummary, summaryCounts, summaryRequest, summaryText } from "@harnesskit/wire/replay";
 import { type LanguageModel, streamText } from "ai";
 import type { TurnContext } from "../turn-runner.ts";
 import { BrokenStream, watchIdle } from "./broken-stream.ts";
-
 import { toModelFailure } from "./model-failure.ts";
 import { modelUsage } from "./model-usage.ts";
 import type { TurnConversation } from "./turn-conversation.ts";
@@ -75,9 +74,5 @@ const askForSummary = async (
     if (!lasting.has(failure.code)) throw failure;
     return { text: plainSummary(messages, failure.message.replace(/\.$/, ""), room), usage };
   }
-  const made = text.trim() !== "";
-  return {
-    text: made ? boundedSummary(text, room) : plainSummary(messages, "the model wrote none", room),
-    usage,
-  };
+  return { text: summaryText(text, messages, room), usage };
 };

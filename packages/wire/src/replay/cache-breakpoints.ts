@@ -17,6 +17,22 @@ export const cacheBreakpoint = (model: ReplayModel): CacheBreakpoint | undefined
   return name.includes("openrouter") ? { openrouter: { cacheControl } } : { anthropic: { cacheControl } };
 };
 
+/** The instructions up to which the provider is to cache a request; undefined where there are none. */
+export const cachedSystem = (content: string | undefined, breakpoint: CacheBreakpoint | undefined) => {
+  if (content === undefined || content === "") return undefined;
+  return breakpoint ? { role: "system" as const, content, providerOptions: breakpoint } : content;
+};
+
+/** The tools by their names, up to the last of which the provider is to cache a request. */
+export const cachedTools = <Tools extends Readonly<Record<string, object>>>(
+  tools: Tools,
+  breakpoint: CacheBreakpoint | undefined,
+): Tools => {
+  const last = Object.keys(tools).at(-1);
+  if (last === undefined || breakpoint === undefined) return tools;
+  return { ...tools, [last]: { ...tools[last], providerOptions: breakpoint } };
+};
+
 /** The messages with a breakpoint behind the last settled turn and one behind the last message, from which the next step of the turn goes on. */
 export const withBreakpoints = <Message extends ReplayMessage>(
   messages: readonly Message[],

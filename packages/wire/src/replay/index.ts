@@ -1,10 +1,16 @@
-export { type CacheBreakpoint, cacheBreakpoint, withBreakpoints } from "./cache-breakpoints.ts";
+export {
+  type CacheBreakpoint,
+  cacheBreakpoint,
+  cachedSystem,
+  cachedTools,
+  withBreakpoints,
+} from "./cache-breakpoints.ts";
 export { type ContextWindows, contextWindows } from "./context-windows.ts";
+export { outputPage, readOutputTool } from "./read-output.ts";
 export { createReplay, type Replay, type ReplayOptions, type ReplayRequest } from "./replay.ts";
 export type { ReplayMessage, ReplayModel } from "./replayed-message.ts";
-export { readOutputName, refersToOutputs } from "./shorten-outputs.ts";
+export { refersToOutputs } from "./shorten-outputs.ts";
 export {
-  boundedSummary,
   plainSummary,
   type SummaryCounts,
   type SummaryRequest,
@@ -12,5 +18,6 @@ export {
   summaryMessage,
   summaryRequest,
   summarySize,
+  summaryText,
 } from "./summary-text.ts";
 export { firstCharacters, lastCharacters, wellFormed, wellFormedJson } from "./well-formed.ts";

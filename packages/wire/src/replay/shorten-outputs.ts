@@ -1,20 +1,18 @@
 import { isObject } from "../json/json.ts";
 import { jsonText, lengthOfMessage, lengthOfMessages, lengthOfOutput } from "./message-length.ts";
+import { readOutputTool } from "./read-output.ts";
 import { type Part, partsOf, type ReplayMessage } from "./replayed-message.ts";
 import { firstCharacters, lastCharacters } from "./well-formed.ts";
-
-/** The tool with which a model reads what was left out of an output. */
-export const readOutputName = "read_output";
 
 const mark = (length: number, reference: unknown): string => {
   const how =
     reference === undefined
       ? "call the tool again if they are needed"
-      : `to read them: ${readOutputName} ${JSON.stringify({ id: reference })}`;
+      : `to read them: ${readOutputTool.name} ${JSON.stringify({ id: reference })}`;
   return `[${length} characters left out, to fit the model's context: ${how}]`;
 };
 
-/** Whether a mark in these messages names {@link readOutputName}. */
+/** Whether a mark in these messages names {@link readOutputTool}. */
 export const refersToOutputs = (messages: readonly ReplayMessage[]): boolean =>
   messages.some(
     (message) =>
@@ -23,7 +21,7 @@ export const refersToOutputs = (messages: readonly ReplayMessage[]): boolean =>
         ({ output }) =>
           isObject(output) &&
           typeof output.value === "string" &&
-          output.value.includes(`${readOutputName} {`),
+          output.value.includes(`${readOutputTool.name} {`),
       ),
   );
 

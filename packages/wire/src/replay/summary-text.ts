@@ -72,10 +72,6 @@ export const summaryRequest = (messages: readonly ReplayMessage[], room: number)
   };
 };
 
-/** A summary in the room that it may take. */
-export const boundedSummary = (text: string, room: number): string =>
-  ends(wellFormed(text.trim()), Math.max(400, Math.floor(room * summaryShare * 2)));
-
 /** What stands for the messages where the model made no summary: that, and what was asked. */
 export const plainSummary = (messages: readonly ReplayMessage[], reason: string, room: number): string => {
   const asked = messages
@@ -83,6 +79,14 @@ export const plainSummary = (messages: readonly ReplayMessage[], reason: string,
     .map((message) => `- ${ends(partsOf(message).map(transcriptText).join(" ").replace(/\s+/g, " "), 300)}`);
   const said = ends(asked.join("\n"), Math.max(200, Math.floor(room * summaryShare)));
   return `No summary could be made (${reason}). What was said is left out but for what the user asked:\n${said}`;
+};
+
+/** The summary that a model wrote of these messages, in the room that it may take; another one where it wrote nothing. */
+export const summaryText = (written: string, messages: readonly ReplayMessage[], room: number): string => {
+  const text = written.trim();
+  return text === ""
+    ? plainSummary(messages, "the model wrote none", room)
+    : ends(wellFormed(text), Math.max(400, Math.floor(room * summaryShare * 2)));
 };
 
 export interface SummaryCounts {
