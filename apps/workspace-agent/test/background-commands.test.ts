@@ -1,35 +1,24 @@
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
+import type { ShownCommand } from "../src/background-commands.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 import { isRunning } from "./support/processes.ts";
-
-interface Shown {
-  id: string;
-  command: string;
-  running: boolean;
-  exitCode?: number | null;
-  signal?: string;
-  stopped?: true;
-  stdout: string;
-  stderr: string;
-  truncated?: true;
-}
 
 let fixture: Fixture;
 beforeEach(async () => {
   fixture = await Fixture.create();
 });
 afterEach(async () => {
-  const { commands } = (await fixture.call("commands", {})) as unknown as { commands: Shown[] };
+  const { commands } = (await fixture.call("commands", {})) as unknown as { commands: ShownCommand[] };
   for (const { id } of commands) await fixture.call("command_stop", { id });
   await fixture[Symbol.asyncDispose]();
 });
 
 const start = async (command: string, more: object = {}) =>
-  (await fixture.call("bash", { command, background: true, ...more })) as unknown as Shown;
+  (await fixture.call("bash", { command, background: true, ...more })) as unknown as ShownCommand;
 const look = async (id: string, waitMs?: number) =>
-  (await fixture.call("commands", waitMs === undefined ? { id } : { id, waitMs })) as unknown as Shown;
+  (await fixture.call("commands", waitMs === undefined ? { id } : { id, waitMs })) as unknown as ShownCommand;
 
 describe("a command in the background", () => {
   it("outlives its call, is seen with its output so far, and is waited for", async () => {
@@ -102,7 +91,7 @@ describe("a command in the background", () => {
       "bash",
       { command: "sleep 600", background: true },
       "one",
-    )) as unknown as Shown;
+    )) as unknown as ShownCommand;
     expect(await call("commands", {}, "two")).toEqual({ commands: [] });
     expect(await failureCode(call("command_stop", { id: started.id }, "two"))).toBe("tool.not_found");
     expect(await failureCode(call("commands", { id: started.id }, "two"))).toBe("tool.not_found");
@@ -116,7 +105,7 @@ describe("a command in the background", () => {
     expect(await ended()).toEqual({ commands: [] });
     await fixture.put("go", "");
     await until(async () => {
-      const { commands } = (await ended()) as unknown as { commands: Shown[] };
+      const { commands } = (await ended()) as unknown as { commands: ShownCommand[] };
       return commands.some((one) => one.id === id && one.exitCode === 4);
     });
     expect(await ended()).toEqual({ commands: [] });

@@ -2,6 +2,7 @@ import { type ChatProgress, failureOfText } from "@harnesskit/chat-harness/ai-sd
 import type { ChatMessage, ChatTurnOutcome, ToolCall } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { EventBody, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
+import { io } from "../io.ts";
 import type { BlockedCall } from "../timeline/judgements.ts";
 import { conversationEnd } from "../timeline/outcomes.ts";
 
@@ -33,7 +34,7 @@ export class ChatEvents {
     this.#hasSpoken = false;
     if (this.#isOpen) return;
     this.#isOpen = true;
-    this.#turn = { ...this.#turn, status: "running", time: { started: Date.now() } };
+    this.#turn = { ...this.#turn, status: "running", time: { started: io().clock.now() } };
     this.#show({ type: "turn.started", data: { ...this.#place, turn: this.#turn } });
   }
 
@@ -68,7 +69,7 @@ export class ChatEvents {
     this.endMessage();
     if (turn.outcome === "suspended") return;
     this.#isOpen = false;
-    const time = { ...this.#turn.time, completed: Date.now() };
+    const time = { ...this.#turn.time, completed: io().clock.now() };
     if (turn.outcome === "errored") {
       const failed: Turn = { ...this.#turn, status: "error", time };
       const { error_category: code = "", reply } = turn;

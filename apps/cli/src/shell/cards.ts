@@ -34,7 +34,7 @@ const chartLines = (chart: ChartModel, style: Style, columns: number | undefined
     ...moreText(hiddenPoints, "point"),
     ...(hiddenSeries === 0 ? [] : [`… ${hiddenSeries} more series`]),
   ];
-  return [...tableLines(table as never, style, columns), ...more.map((text) => style.dim(text))];
+  return [...tableLines(table, style, columns), ...more.map((text) => style.dim(text))];
 };
 
 /** What a form asks for, if no user can be asked. */

@@ -246,7 +246,7 @@ const askOnce = async (
   throw new ChatModelError("provider_timeout", message, { cause: settled.error });
 };
 
-const contextOf = (
+const chatContext = (
   { messages, summary }: Pick<ChatState, "messages" | "summary">,
   { model }: ChatSettings,
 ): ChatContext => {
@@ -268,13 +268,13 @@ export const modelNode =
     const tell = teller(chat.onEvent, context, step);
     let summary = before;
     let made = 0;
-    let shown = contextOf({ messages, summary }, chat);
+    let shown = chatContext({ messages, summary }, chat);
     const asked = askModel(chat, {
       shown,
       async summarise(cut, room) {
         const name = `summary ${++made}`;
         summary = await summariseChat(chat, shown, { cut, room, name }, { context, tell });
-        shown = contextOf({ messages, summary }, chat);
+        shown = chatContext({ messages, summary }, chat);
         return shown.messages;
       },
       allowsCalls: step < chat.maxSteps,
