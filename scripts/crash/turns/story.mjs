@@ -4,14 +4,14 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { repositoryRoot } from "../../lib/root.mjs";
+import { bundleOf } from "../bundle.mjs";
 import { must } from "../violation.mjs";
 import { postgresUrl } from "../workers/postgres.mjs";
 import { openTurnThreads, turnEvents } from "./stores.mjs";
 import { turnSteps } from "./turn.mjs";
 
-const program = fileURLToPath(new URL("life.mjs", import.meta.url));
+const program = new URL("life.mjs", import.meta.url);
 /** Writes until a process dies, at most: more than a step has. */
 const maxWrites = 14;
 /** How long a life may take, its wait for the lease of the one before included. */
@@ -28,7 +28,7 @@ export const isBuilt = () =>
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const live = async (place, armed) => {
-  const args = [program, JSON.stringify(place), JSON.stringify(armed)];
+  const args = [await bundleOf(program), JSON.stringify(place), JSON.stringify(armed)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
   const timer = setTimeout(() => child.kill("SIGTERM"), patienceMs);
   const exited = once(child, "close").finally(() => clearTimeout(timer));
