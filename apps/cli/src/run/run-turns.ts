@@ -20,6 +20,8 @@ import type { RunServer } from "./run-server.ts";
 import { runStreams } from "./run-streams.ts";
 
 const maxTitleLength = 80;
+/** A prompt in a thread that has its turns so far summarised, in place of a turn. */
+const compactPrompt = "/compact";
 
 export interface RunPlace {
   readonly version: string;
@@ -188,21 +190,25 @@ const beginTurn = async (
   client: ThreadClient,
   { threadId, directory }: Thread,
   prompt: string,
-  { agent, model, queue, interrupt, file = [] }: RunOptions,
-  { interrupts }: ThreadParts,
-): Promise<TurnHandle> =>
-  client.startTurn({
+  { agent, model, thread, queue, interrupt, file = [] }: RunOptions,
+  { interrupts: { signal } }: ThreadParts,
+): Promise<TurnHandle> => {
+  const chosen = model === undefined ? undefined : toModelReference(model);
+  if (thread !== undefined && prompt.trim() === compactPrompt)
+    return client.compactThread({ threadId, model: chosen, signal });
+  return client.startTurn({
     threadId,
     input: [
       { type: "text", text: prompt },
       ...(await Promise.all(file.map((path) => toFileInput(path, directory)))),
     ],
-    signal: interrupts.signal,
+    signal,
     whenBusy: queue ? ("queue" as const) : undefined,
     ...(interrupt && { whenBusy: "interrupt" as const }),
     agent,
-    model: model === undefined ? undefined : toModelReference(model),
+    model: chosen,
   });
+};
 
 const followTurn = async (client: ThreadClient, turn: TurnHandle, parts: RunParts): Promise<ExitCode> => {
   const { ready, output, questions } = parts;
