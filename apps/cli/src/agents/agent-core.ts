@@ -126,6 +126,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
       await ended.running();
       await closeCores();
       await host.close();
+      await ended.closed();
     },
   };
 };
