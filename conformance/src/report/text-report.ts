@@ -51,7 +51,7 @@ const idsFor = (what: string, all: readonly { readonly id: string }[]): string[]
 const reasonsOf = ({ requirements, scenarios, seed }: SuiteReport): readonly string[] => {
   const against = requirements.filter(isAgainst);
   const broken = scenarios.filter(({ problems }) => problems.length > 0).map(({ name }) => ({ id: name }));
-  const [first] = against;
+  const first = against.find(({ outcome }) => outcome === "fail") ?? against[0];
   return [
     ...idsFor(
       "  do not hold",
