@@ -135,11 +135,18 @@ describe("a verdict", () => {
     ]);
   });
 
-  it("shows which value of a list was sent", async () => {
-    const wrong: Answer = (method, params) => (params.number === 2 ? { result: 3 } : right(method, params));
-    expect(textReport((await judge(wrong)).report)).toContain(
-      "waits, 6[2].1 call count, number 2: .result should be 2",
+  it("says what was sent, expected and received, who says so, and how to run it alone", async () => {
+    const wrong: Answer = (method, params) =>
+      params.number === 2 || method === "greet" ? { result: 3 } : right(method, params);
+    const text = textReport((await judge(wrong, { seed: 7 })).report);
+    expect(text).toContain('        small, one: "It gives a name."\n');
+    expect(text).toContain("        no text says it: it is ours, because a user relies on it\n");
+    expect(text).toContain("waits, 6[2].1 call count, number 2: .result should be 2, got 3\n");
+    expect(text).toMatch(
+      / {10}sent before it: \{"jsonrpc":"2.0","id":"c-\d","method":"count","params":\{"number":2\}\}\n/,
     );
+    expect(text).toContain("  do not hold: S-1, S-4\n  not judged, and must be: S-2\n");
+    expect(text).toContain("to run one alone, add to the same command: --only S-1 --seed 7\n");
   });
 
   it("fails for SAFETY, but not at the level must; the level core has the statements that its suite names", async () => {
@@ -209,6 +216,8 @@ steps:
     };
     expect(verdictOf(expected)).toEqual({ conforms: true, expected: ["S-3", "waits"], holds: [] });
     expect(verdictOf(expected.slice(0, 1))).toMatchObject({ conforms: false });
+    // A scenario stands for its steps without a check, not for the requirements that it checks.
+    expect(verdictOf(expected.slice(1))).toMatchObject({ conforms: false, expected: ["waits"] });
     expect(verdictOf([...expected, "{ id: S-1, reason: soon }"])).toEqual({
       conforms: true,
       expected: ["S-3", "waits"],

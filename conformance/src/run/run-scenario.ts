@@ -56,7 +56,11 @@ const attempt = async (
     );
     const links = new Map<string, StepContext["endedLinks"][number]>();
     const receivedOn = (name: string): number => links.get(name)?.inbox.messages.length ?? 0;
+    let sent: string | undefined;
     const context: StepContext = {
+      get sent() {
+        return sent;
+      },
       scope,
       named: scope.resolve(suite.matchers) as Record<string, unknown>,
       transport: spec.transport,
@@ -86,6 +90,7 @@ const attempt = async (
           : Math.max(limits.withinMs, limits.startTimeoutMs);
       },
       note(line) {
+        if (/^(> |do )/.test(line)) sent = line.replace(/^> /, "").slice(0, limits.maxShownLength);
         if (transcript.length < limits.maxTranscript)
           transcript.push(line.slice(0, limits.maxShownLength * 2));
       },

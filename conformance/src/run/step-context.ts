@@ -40,6 +40,8 @@ export interface StepContext {
   hasSpoken(): boolean;
   /** How long a step waits on a connection, unless it says otherwise: longer while the target starts. */
   waitOf(link: string): number;
+  /** The line of the transcript that says what was sent last, or what the target was to do. */
+  readonly sent: string | undefined;
   /** Adds a line to the transcript. */
   note(line: string): void;
 }
