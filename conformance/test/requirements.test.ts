@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadSuite, type Suite, suiteNames } from "../src/index.ts";
 import { checksOf, citedIds, idsOf } from "../src/scenario/cited-ids.ts";
@@ -55,6 +55,16 @@ describe("the requirements", () => {
   it("are cited by each step of threads-server that a server can fail, so that no failure is without an id", () => {
     const { scenarios, fragments } = loadSuite("threads-server");
     expect(scenarios.flatMap(({ scenario, steps }) => uncited(steps, scenario, fragments))).toEqual([]);
+  });
+
+  it("have an id of their own each", () => {
+    const files = readdirSync(`${packageDirectory}requirements`);
+    const text = files
+      .map((name) => readFileSync(`${packageDirectory}requirements/${name}`, "utf8"))
+      .join("");
+    const ids = [...text.matchAll(/^ +- \{ id: ([^,]+),/gm)].map(([, id]) => id);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    expect(ids).toHaveLength(requirements.length);
   });
 
   it("that need others need those that there are", () => {

@@ -14,7 +14,7 @@ import type { ScenarioFile } from "../scenario/suite-schema.ts";
 import { ask } from "./ask-step.ts";
 import * as connection from "./connection-steps.ts";
 import * as messages from "./message-steps.ts";
-import type { DoStep, StepContext } from "./step-context.ts";
+import type { DoStep, Post, StepContext } from "./step-context.ts";
 
 /** One check: whether it held, and if not, why. */
 export interface CheckResult {
@@ -36,6 +36,13 @@ const verbs: Readonly<Record<LeafVerb, DoStep>> = {
   ...connectionVerbs,
   ask,
   do: doOperation,
+};
+
+/** Whether a step is for this target: for its transport, and with another credential only where it has one. */
+const isMeant = (step: Step, { transport, hasCredential }: StepContext): boolean => {
+  const { credential, post } = step as { readonly credential?: string; readonly post?: Post };
+  const isValid = (credential ?? post?.credential ?? "valid") === "valid";
+  return (step.only ?? [transport]).includes(transport) && (hasCredential || isValid);
 };
 
 /** What takes a message of the target: it has answered. */
@@ -106,7 +113,7 @@ export class ScenarioRun {
 
   async #runAll(steps: readonly Step[], prefix: string): Promise<void> {
     for (const [index, step] of steps.entries()) {
-      if (step.only !== undefined && !step.only.includes(this.#context.transport)) continue;
+      if (!isMeant(step, this.#context)) continue;
       const place = `${prefix}${index + 1}`;
       const verb = verbOf(step);
       if (verb === "each") await this.#runEach(step as EachStep, place);

@@ -16,6 +16,8 @@ export interface StepContext {
   readonly folder: string;
   /** Whether the suite starts the target: then its folder is known, and it can be started again. */
   readonly isStarted: boolean;
+  /** Whether the suite has a credential of the target. */
+  readonly hasCredential: boolean;
   readonly links: Map<string, Link>;
   /** Connections that have no name any more: of before a restart, or replaced by `open`. */
   readonly endedLinks: Link[];
