@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { allowAnyone } from "@harnesskit/transport-http";
 import { createHttpServer } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
@@ -188,7 +189,11 @@ steps:
     const harness = createTestHarness();
     onTestFinished(() => harness.close());
     const open: StartModule = async ({ endpoint }) => {
-      const server = createHttpServer({ port: Number(new URL(endpoint).port), routes: { "/ahp": harness } });
+      const server = createHttpServer({
+        port: Number(new URL(endpoint).port),
+        authenticate: allowAnyone,
+        routes: { "/ahp": harness },
+      });
       await server.listen();
       return { close: () => server.close() };
     };
@@ -197,7 +202,7 @@ steps:
     expect(outcomesOf(await runSuite({ suite: loaded, target, only: ["AHP-81"] }))).toEqual({
       "AHP-81": "fail",
     });
-    const server = createHttpServer({ port: 0, routes: { "/ahp": harness } });
+    const server = createHttpServer({ port: 0, authenticate: allowAnyone, routes: { "/ahp": harness } });
     onTestFinished(() => server.close());
     await server.listen();
     const running = { kind: "address", address: `${server.url}/ahp`, transport: "http" } as const;
