@@ -14,7 +14,7 @@ import type { ScenarioFile } from "../scenario/suite-schema.ts";
 import { ask } from "./ask-step.ts";
 import * as connection from "./connection-steps.ts";
 import * as messages from "./message-steps.ts";
-import type { DoStep, Post, StepContext } from "./step-context.ts";
+import { type DoStep, isMeant, type StepContext } from "./step-context.ts";
 
 /** One check: whether it held, and if not, why. */
 export interface CheckResult {
@@ -36,13 +36,6 @@ const verbs: Readonly<Record<LeafVerb, DoStep>> = {
   ...connectionVerbs,
   ask,
   do: doOperation,
-};
-
-/** Whether a step is for this target: for its transport, and with another credential only where it has one. */
-const isMeant = (step: Step, { transport, hasCredential }: StepContext): boolean => {
-  const { credential, post } = step as { readonly credential?: string; readonly post?: Post };
-  const isValid = (credential ?? post?.credential ?? "valid") === "valid";
-  return (step.only ?? [transport]).includes(transport) && (hasCredential || isValid);
 };
 
 /** What takes a message of the target: it has answered. */
