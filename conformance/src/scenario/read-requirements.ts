@@ -11,7 +11,7 @@ const RequirementSchema = z
     text: z.string(),
     /** Where a specification says it, and its own words. */
     source: z.object({ section: z.string(), words: z.string() }).optional(),
-    /** The record of the decision, such as `0004`, of a CHOICE. */
+    /** The record of the decision, such as `0006`, of a CHOICE; others have a line of the file's `choices`, which are for readers. */
     adr: z.string().optional(),
     /** The requirements without which it cannot be judged: where one of them does not hold, this one is not judged. */
     needs: z
