@@ -64,7 +64,7 @@ describe("the command", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/Batching Rules +\d+ +0 +0 +0 +0\n/);
     expect(stdout).toContain("ahp-server 2.4 over unix, seed 7: conforms");
-    expect(stderr).toContain("12/12 scenarios");
+    expect(stderr).toContain("13/13 scenarios");
   });
 
   it("ends with 1 for one that does not, and writes reports of what does not hold", async () => {

@@ -70,6 +70,16 @@ describe("the requirements", () => {
     expect(scenarios.flatMap(({ scenario, steps }) => uncited(steps, scenario, fragments))).toEqual([]);
   });
 
+  it("have an id of their own each", () => {
+    const files = readdirSync(`${packageDirectory}requirements`);
+    const text = files
+      .map((name) => readFileSync(`${packageDirectory}requirements/${name}`, "utf8"))
+      .join("");
+    const ids = [...text.matchAll(/^ +- \{ id: ([^,]+),/gm)].map(([, id]) => id);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    expect(ids).toHaveLength(requirements.length);
+  });
+
   it("that need others need those that there are", () => {
     const known = new Set(requirements.map(({ id }) => id));
     expect(requirements.flatMap(({ needs = [] }) => needs).filter((id) => !known.has(id))).toEqual([]);

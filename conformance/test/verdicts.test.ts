@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { allowAnyone } from "@harnesskit/transport-http";
+import { createHttpServer } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
 import {
@@ -15,6 +17,7 @@ import {
   type SuiteReport,
   textReport,
 } from "../src/index.ts";
+import { createTestHarness } from "./targets/ahp-harness.ts";
 
 const requirements = `protocol: small
 requirements:
@@ -187,6 +190,31 @@ steps:
     expect(report.scenarios[0]?.problems).toEqual([]);
     expect(textReport(report)).toContain("the suite did not start the target, and does not know its folder");
     expect(textReport(report)).toContain("the suite did not start the target, and cannot start it again");
+  });
+
+  it("is against a harness that lets everybody in, where it has a credential", async () => {
+    const harness = createTestHarness();
+    onTestFinished(() => harness.close());
+    const open: StartModule = async ({ endpoint }) => {
+      const server = createHttpServer({
+        port: Number(new URL(endpoint).port),
+        authenticate: allowAnyone,
+        routes: { "/ahp": harness },
+      });
+      await server.listen();
+      return { close: () => server.close() };
+    };
+    const loaded = loadSuite("ahp-server");
+    const target = { kind: "module", start: open, name: "open", transport: "http" } as const;
+    expect(outcomesOf(await runSuite({ suite: loaded, target, only: ["AHP-81"] }))).toEqual({
+      "AHP-81": "fail",
+    });
+    const server = createHttpServer({ port: 0, authenticate: allowAnyone, routes: { "/ahp": harness } });
+    onTestFinished(() => server.close());
+    await server.listen();
+    const running = { kind: "address", address: `${server.url}/ahp`, transport: "http" } as const;
+    const report = await runSuite({ suite: loaded, target: running, only: ["AHP-81", "AHP-107"] });
+    expect(outcomesOf(report)).toEqual({ "AHP-107": "pass" });
   });
 
   it("is not given on a requirement that needs another one which does not hold", async () => {

@@ -15,7 +15,7 @@ import type { ScenarioFile } from "../scenario/suite-schema.ts";
 import { ask } from "./ask-step.ts";
 import * as connection from "./connection-steps.ts";
 import * as messages from "./message-steps.ts";
-import type { DoStep, StepContext } from "./step-context.ts";
+import { type DoStep, isMeant, type StepContext } from "./step-context.ts";
 
 /** One check: whether it held, and if not, why. */
 export interface CheckResult {
@@ -121,7 +121,7 @@ export class ScenarioRun {
 
   async #runAll(steps: readonly Step[], prefix: string): Promise<void> {
     for (const [index, step] of steps.entries()) {
-      if (step.only !== undefined && !step.only.includes(this.#context.transport)) continue;
+      if (!isMeant(step, this.#context)) continue;
       const place = `${prefix}${index + 1}`;
       const verb = verbOf(step);
       if (verb === "each") await this.#runEach(step as EachStep, place);
