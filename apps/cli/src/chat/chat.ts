@@ -9,6 +9,7 @@ import { maxSessionIdLength } from "../commands/options.ts";
 import { followQuestions } from "../hub/follow-questions.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { io } from "../io.ts";
+import { endedCommandsText } from "../run/run-output.ts";
 import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
@@ -107,6 +108,7 @@ export const chat = async (
     },
     toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
+    notes: ({ sessionId: id }) => core.endedCommands({ conversation: id ?? undefined, directory: workspace }),
     ...contextOf(io().env),
   });
   const harness = createChatHarness({
@@ -157,6 +159,8 @@ export const chat = async (
     void core.start();
     await conversation.open();
     await lines.follow(() => questions?.answered());
+    const ended = endedCommandsText(await core.runningCommands());
+    if (ended !== undefined) view.warn(ended);
     const waits = await reportPending(conversation, view, resumeCommand(sessionId, options, workspace));
     return conversation.exitCode ?? (waits ? ExitCode.refused : ExitCode.done);
   } finally {

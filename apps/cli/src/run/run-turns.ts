@@ -62,7 +62,7 @@ export const runPrompt = async (
     return await runTurns(
       prompt,
       options,
-      Object.assign(parts, { hubQuestions, placeOf, continued: place.continued }),
+      Object.assign(parts, { hubQuestions, placeOf, continued: place.continued, server: place.server }),
     );
   } catch (error) {
     const failure = toCliFailure(error, {
@@ -106,6 +106,7 @@ type RunParts = ThreadParts & {
   readonly hubQuestions: HubQuestions | undefined;
   readonly placeOf: (threadId: string) => Pick<RunSummary, "log" | "again">;
   readonly continued: string | undefined;
+  readonly server: RunServer;
 };
 
 const runTurns = async (
@@ -140,18 +141,22 @@ const settleEarlier = (threadId: string, prompt: string | undefined, parts: RunP
   );
 
 /** Shows how a turn ended. */
-const summarise = (
-  { output, hubQuestions, placeOf }: RunParts,
+const summarise = async (
+  { output, hubQuestions, placeOf, server }: RunParts,
   { turnId, result, exitCode }: FollowedTurn,
   unasked = 0,
-): ExitCode => {
+): Promise<ExitCode> => {
   const { threadId } = result.turn;
   const askedAtHub = hubQuestions?.counts;
-  output.summary({ threadId, turnId, result, exitCode, unasked, askedAtHub, ...placeOf(threadId) });
+  const endedCommands = await server.runningCommands();
+  output.summary({
+    ...{ threadId, turnId, result, exitCode, unasked, askedAtHub, endedCommands },
+    ...placeOf(threadId),
+  });
   return exitCode;
 };
 
-const endWith = (settled: FollowedTurn | undefined, parts: RunParts): ExitCode => {
+const endWith = (settled: FollowedTurn | undefined, parts: RunParts): ExitCode | Promise<ExitCode> => {
   parts.breakLine();
   if (!settled) {
     throw usageError("Nothing waits in this thread", 'Say what to do: harness run --thread ID "PROMPT"');
@@ -219,7 +224,7 @@ const followTurn = async (client: ThreadClient, turn: TurnHandle, parts: RunPart
   try {
     const result = await Promise.race([show(), failed.promise]);
     const ended = { turnId: turn.turnId, result, exitCode: exitCodeOf(result, refused) };
-    return summarise(parts, ended, refused.count("unattended"));
+    return await summarise(parts, ended, refused.count("unattended"));
   } finally {
     await questions.end();
   }

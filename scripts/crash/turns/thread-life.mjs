@@ -1,15 +1,15 @@
 // A server that begins a turn, or goes on with the one that was left, until it has ended or the process kills itself at a write.
-// node life.mjs PLACE ARMED: JSON of `{ engine, directory, url?, schema? }`, and of `{ after, isBefore }` or null
+// node thread-life.mjs PLACE ARMED: JSON of `{ engine, directory, url?, schema? }`, and of `{ after, isBefore }` or null
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { createThreadServer } from "../../../packages/thread-server/dist/index.js";
 import { createMemoryPair } from "../../../packages/wire/dist/testing.js";
-import { openTurnThreads, turnEvents } from "./stores.mjs";
-import { turnOptions } from "./turn.mjs";
+import { openThreads, threadEvents } from "./stores.mjs";
+import { threadOptions } from "./turn.mjs";
 
 const [place, armed] = process.argv.slice(2).map((text) => JSON.parse(text));
 const ledger = join(place.directory, "ledger");
-const { threads, close } = await openTurnThreads(place);
+const { threads, close } = await openThreads(place);
 
 let writes = 0;
 const die = () => process.kill(process.pid, "SIGKILL");
@@ -62,10 +62,10 @@ const call = async (method, params) => {
 };
 
 // What the log has before this life: none of it is paid again.
-const recorded = (await turnEvents(threads)).filter(({ type }) => type === "turn.step").length;
+const recorded = (await threadEvents(threads)).filter(({ type }) => type === "turn.step").length;
 appendFileSync(ledger, `life ${recorded}\n`);
 const limits = { takeOverAfterMs: 200, maxTurnAttempts: 1000 };
-const server = createThreadServer({ ...turnOptions(ledger), store: dying, limits });
+const server = createThreadServer({ ...threadOptions(ledger), store: dying, limits });
 server.connect(side);
 const { thread } = await call("thread.create", { clientRequestId: "the-thread" });
 const { threadId } = thread;
