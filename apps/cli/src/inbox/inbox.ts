@@ -3,6 +3,7 @@ import { createHubClient, type HubClient, HubError } from "@harnesskit/hub/clien
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { requireHub } from "../hub/find-hub.ts";
+import { idWithPrefix } from "../id-prefix.ts";
 import { Interrupts } from "../interruption.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
@@ -82,8 +83,13 @@ const run = async (client: HubClient, options: InboxOptions, signal: AbortSignal
   const { approve, reject, revoke, grants } = options;
   if (grants) return listGrants(client, options, terminal);
   if (revoke !== undefined) {
-    await client.call("grants.revoke", { id: revoke });
-    terminal.write(`revoked ${oneLine(revoke, 100)}\n`);
+    const { grants: kept } = await client.call("grants.list");
+    const id = idWithPrefix(
+      revoke,
+      kept.map(({ grant }) => grant.id),
+    );
+    await client.call("grants.revoke", { id });
+    terminal.write(`revoked ${oneLine(id, 100)}\n`);
     return ExitCode.done;
   }
   const id = approve ?? reject;
@@ -125,10 +131,14 @@ const listGrants = async (
 
 const answerById = async (
   client: HubClient,
-  id: string,
+  given: string,
   { approve, reason, always }: InboxOptions,
   terminal: Terminal,
 ): Promise<ExitCode> => {
+  const id = idWithPrefix(
+    given,
+    (await pendingOf(client)).map((record) => record.id),
+  );
   const { record } = await client.call("inbox.get", { id });
   const grant = always === undefined ? {} : { always: { reach: always } };
   const answered = await client.call("inbox.answer", {
