@@ -2,6 +2,7 @@ import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
 import type { HubClient } from "@harnesskit/hub/client";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { withHub } from "../hub/with-hub.ts";
+import { idWithPrefix } from "../id-prefix.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, oneLine, safeJson, wrapText } from "../terminal/text.ts";
@@ -66,8 +67,13 @@ const run = async (client: HubClient, options: InboxOptions, signal: AbortSignal
   const { approve, reject, revoke, grants } = options;
   if (grants) return listGrants(client, options, terminal);
   if (revoke !== undefined) {
-    await client.call("grants.revoke", { id: revoke });
-    terminal.write(`revoked ${oneLine(revoke, 100)}\n`);
+    const { grants: kept } = await client.call("grants.list");
+    const id = idWithPrefix(
+      revoke,
+      kept.map(({ grant }) => grant.id),
+    );
+    await client.call("grants.revoke", { id });
+    terminal.write(`revoked ${oneLine(id, 100)}\n`);
     return ExitCode.done;
   }
   const id = approve ?? reject;
@@ -109,10 +115,14 @@ const listGrants = async (
 
 const answerById = async (
   client: HubClient,
-  id: string,
+  given: string,
   { approve, reason, always }: InboxOptions,
   terminal: Terminal,
 ): Promise<ExitCode> => {
+  const id = idWithPrefix(
+    given,
+    (await pendingOf(client)).map((record) => record.id),
+  );
   const { record } = await client.call("inbox.get", { id });
   const grant = always === undefined ? {} : { always: { reach: always } };
   const answered = await client.call("inbox.answer", {
