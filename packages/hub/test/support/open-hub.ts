@@ -35,7 +35,7 @@ export interface OpenHubOptions extends Partial<Omit<HubOptions, "policy">> {
   readonly pageDirectory?: string;
   readonly policyText?: string;
   readonly functions?: readonly PolicyFunction[];
-  readonly publicUrl?: string;
+  readonly publicUrl?: string | undefined;
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
