@@ -54,7 +54,7 @@ const connect = async (hub: OpenedHub, token: string): Promise<HubClient> => {
 
 const refusals = (hub: OpenedHub) =>
   hub.entries
-    .filter(({ action, outcome }) => action === "hub.device" && outcome === "refused")
+    .filter(({ action, outcome }) => action.startsWith("hub.device.") && outcome === "refused")
     .map(({ details }) => details?.reason);
 
 const ask = async (

@@ -170,7 +170,7 @@ export class HubApi {
       checkCall(method, device);
     } catch (error) {
       const details = { device: device.id, name: device.name, method, reason: reasonOf(error) };
-      this.#options.audit({ action: "hub.device", outcome: "refused", details });
+      this.#options.audit({ action: "hub.device.call", outcome: "refused", details });
       throw error;
     }
   }

@@ -138,7 +138,7 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
       path: place.devicesFile,
       origin: publicOrigin,
       clock,
-      audit: (outcome, details) => audit({ action: "hub.device", outcome, details }),
+      audit: (what, outcome, details) => audit({ action: `hub.device.${what}`, outcome, details }),
       onError,
     });
     const access = new HubAccess({ token, clock, devices, publicOrigin });

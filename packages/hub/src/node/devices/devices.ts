@@ -30,7 +30,11 @@ export interface DevicesOptions {
   /** Where devices reach the hub; undefined where only this machine does. */
   readonly origin: string | undefined;
   readonly clock: Clock;
-  readonly audit: (outcome: "ok" | "refused", details: AuditEntryInput["details"]) => void;
+  readonly audit: (
+    what: "pair" | "use" | "revoke",
+    outcome: "ok" | "refused",
+    details: AuditEntryInput["details"],
+  ) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -77,7 +81,7 @@ export class Devices implements DeviceDesk {
   ): Promise<{ readonly token: string; readonly device: Device } | { readonly refused: DeviceRefusal }> {
     const { origin, clock, audit } = this.#options;
     const refuse = (refused: DeviceRefusal) => {
-      audit("refused", { what: "pair", reason: refused, ...from });
+      audit("pair", "refused", { reason: refused, ...from });
       return { refused };
     };
     if (origin === undefined || from.origin !== origin) return refuse("wrong_origin");
@@ -92,7 +96,7 @@ export class Devices implements DeviceDesk {
     };
     await this.#file.put(device);
     const { id, may, upTo } = device;
-    audit("ok", { what: "pair", device: id, name: device.name, may, upTo, ...from });
+    audit("pair", "ok", { device: id, name: device.name, may, upTo, ...from });
     this.#changed();
     return { token: `device.${id}.${secret}`, device: this.#shown(device) };
   }
@@ -104,8 +108,7 @@ export class Devices implements DeviceDesk {
     const refusal = this.#refusal(device, secret, origin);
     if (device !== undefined && refusal === undefined) return this.#shown(device);
     const refused = refusal ?? "device_unknown";
-    this.#options.audit("refused", {
-      what: "use",
+    this.#options.audit("pair", "refused", {
       reason: refused,
       device: device?.id,
       name: device?.name,
@@ -158,7 +161,7 @@ export class Devices implements DeviceDesk {
     this.#connections.delete(id);
     for (const channel of channels)
       void channel.close(new HarnessError("device_revoked", "the device was revoked"));
-    this.#options.audit("ok", { what: "revoke", device: id, name: device.name, by });
+    this.#options.audit("revoke", "ok", { device: id, name: device.name, by });
     this.#changed();
     await written;
     return this.#shown(revoked);
