@@ -9,7 +9,8 @@ import { CliError, ExitCode, logFailure, usageError } from "../cli-error.ts";
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import type { Interrupts } from "../interruption.ts";
 import { createTerminal, note } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
+import { oneLine, promptTitle } from "../terminal/text.ts";
+import { servedThreadId } from "../threads/thread-ids.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
 import { attachCommand, toCliFailure } from "./failures.ts";
 import type { RunOptions } from "./run.ts";
@@ -19,7 +20,6 @@ import { createThreadParts, settleTurn, type ThreadParts } from "./run-parts.ts"
 import type { RunServer } from "./run-server.ts";
 import { runStreams } from "./run-streams.ts";
 
-const maxTitleLength = 80;
 /** A prompt in a thread that has its turns so far summarised, in place of a turn. */
 const compactPrompt = "/compact";
 
@@ -41,7 +41,8 @@ export const runPrompt = async (
   options: RunOptions,
   place: RunPlace,
 ): Promise<ExitCode> => {
-  const { thread: threadId, attach, approve, json = false, retryFor } = options;
+  const { attach, approve, json = false, retryFor } = options;
+  let { thread: threadId } = options;
   const { workspace } = place;
   const parts = await createThreadParts({
     ...place,
@@ -61,9 +62,17 @@ export const runPrompt = async (
     attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   try {
     await place.server.opened();
+    if (attach !== undefined && threadId !== undefined) {
+      const given = threadId;
+      const { signal } = place.interrupts;
+      threadId = await withServer({ ...parts.connecting, onError: parts.notes.tell }, (client) =>
+        servedThreadId(client, given, signal),
+      );
+      parts.threadId = threadId;
+    }
     return await runTurns(
       prompt,
-      options,
+      threadId === undefined ? options : { ...options, thread: threadId },
       Object.assign(parts, { hubQuestions, placeOf, continued: place.continued, server: place.server }),
     );
   } catch (error) {
@@ -254,11 +263,5 @@ const openThread = async (
   { signal }: Interrupts,
 ): Promise<Thread> => {
   if (thread !== undefined) return (await client.getThread(thread, { limit: 1, signal })).thread;
-  return client.createThread({ title: threadTitle(prompt) }, { signal });
-};
-
-const threadTitle = (prompt: string): string => {
-  const [line = ""] = prompt.trim().split(/\r?\n/, 1);
-  const characters = [...line];
-  return characters.length <= maxTitleLength ? line : `${characters.slice(0, maxTitleLength - 1).join("")}…`;
+  return client.createThread({ title: promptTitle(prompt) }, { signal });
 };
