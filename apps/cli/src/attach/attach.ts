@@ -122,7 +122,10 @@ const followThread = async (
     if (!turn) return idle(id, terminal, json);
     const { turnId, result, exitCode } = turn;
     const again = attachCommand(endpoint, id);
-    output.summary({ threadId: id, turnId, result, exitCode, unasked: 0, log: undefined, again });
+    output.summary({
+      ...{ threadId: id, turnId, result, exitCode, again },
+      ...{ unasked: 0, log: undefined, endedCommands: [] },
+    });
     return exitCode;
   });
 };

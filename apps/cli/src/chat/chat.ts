@@ -8,6 +8,7 @@ import { maxSessionIdLength } from "../commands/options.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { io } from "../io.ts";
+import { endedCommandsText } from "../run/run-output.ts";
 import { contextOf } from "../serve/models.ts";
 import { Session } from "../session/session.ts";
 import { conversationsIn } from "../store/location.ts";
@@ -126,6 +127,8 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
       },
       toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
       onEvent: (event) => conversation.observe(event),
+      notes: ({ sessionId: id }) =>
+        core.endedCommands({ conversation: id ?? undefined, directory: workspace }),
       ...contextOf(io().env),
     });
     const harness = createChatHarness({
@@ -164,6 +167,8 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
     void core.start();
     await conversation.open();
     await lines.follow(() => session.answered());
+    const ended = endedCommandsText(await core.runningCommands());
+    if (ended !== undefined) view.warn(ended);
     const again = resumeCommand(conversation.sessionId, options, workspace);
     const waits = await reportPending(conversation, view, again);
     return conversation.exitCode ?? (waits ? ExitCode.refused : ExitCode.done);

@@ -68,7 +68,7 @@ export const runPrompt = async (
     return await runTurns(
       prompt,
       threadId === undefined ? options : { ...options, thread: threadId },
-      Object.assign(parts, { hub: place.hub, placeOf, continued: place.continued }),
+      Object.assign(parts, { hub: place.hub, placeOf, continued: place.continued, server: place.server }),
     );
   } catch (error) {
     const failure = toCliFailure(error, {
@@ -96,6 +96,7 @@ type RunParts = ThreadParts & {
   readonly hub: HubPlace | undefined;
   readonly placeOf: (threadId: string) => Pick<RunSummary, "log" | "again">;
   readonly continued: string | undefined;
+  readonly server: RunServer;
 };
 
 const runTurns = async (
@@ -130,18 +131,22 @@ const settleEarlier = (threadId: string, prompt: string | undefined, parts: RunP
   );
 
 /** Shows how a turn ended. */
-const summarise = (
-  { output, session, placeOf }: RunParts,
+const summarise = async (
+  { output, session, placeOf, server }: RunParts,
   { turnId, result, exitCode }: FollowedTurn,
   unasked = 0,
-): ExitCode => {
+): Promise<ExitCode> => {
   const { threadId } = result.turn;
   const { askedAtHub } = session;
-  output.summary({ threadId, turnId, result, exitCode, unasked, askedAtHub, ...placeOf(threadId) });
+  const endedCommands = await server.runningCommands();
+  output.summary({
+    ...{ threadId, turnId, result, exitCode, unasked, askedAtHub, endedCommands },
+    ...placeOf(threadId),
+  });
   return exitCode;
 };
 
-const endWith = (settled: FollowedTurn | undefined, parts: RunParts): ExitCode => {
+const endWith = (settled: FollowedTurn | undefined, parts: RunParts): ExitCode | Promise<ExitCode> => {
   parts.session.view.breakLine();
   if (!settled) {
     throw usageError("Nothing waits in this thread", 'Say what to do: harness run --thread ID "PROMPT"');
@@ -209,7 +214,7 @@ const followTurn = async (client: ThreadClient, turn: TurnHandle, parts: RunPart
   try {
     const result = await Promise.race([show(), failed.promise]);
     const ended = { turnId: turn.turnId, result, exitCode: exitCodeOf(result, refused) };
-    return summarise(parts, ended, refused.count("unattended"));
+    return await summarise(parts, ended, refused.count("unattended"));
   } finally {
     await questions.end();
   }

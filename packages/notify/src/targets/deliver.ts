@@ -20,6 +20,6 @@ export const deliver = (notice: Notice, target: NotifyTarget, context: DeliveryC
     case "slack":
       return post(slackPost(notice, read(target.url)), context);
     case "email":
-      return sendEmail(notice, target, context);
+      return sendEmail(notice, { url: read(target.url), from: target.from, to: target.to }, context);
   }
 };
