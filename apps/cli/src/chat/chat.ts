@@ -142,6 +142,7 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
     defer(() => harness.close());
     const conversation = new Conversation({
       ...{ session, sessionId, directory: workspace, events },
+      modelId: () => model.modelId,
       harness: judge?.conversations(harness) ?? harness,
       waiting: new WaitingCalls(workspace, view.style),
       history: (id) => storedHistory(store, id),

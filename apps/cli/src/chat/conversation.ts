@@ -22,6 +22,8 @@ export interface ConversationOptions {
   readonly directory: string;
   readonly harness: ChatConversations;
   readonly events: ChatEvents;
+  /** The id of the model that is asked now. */
+  readonly modelId: () => string;
   readonly waiting: WaitingCalls;
   readonly history: (sessionId: string) => Promise<readonly ChatMessage[]>;
   /** The user gave the id: it is said where it is new. */
@@ -73,7 +75,7 @@ export class Conversation implements LineActions {
     const { events } = this.#options;
     const { view } = this.#options.session;
     if (event.sessionId !== this.#sessionId) return;
-    this.tokens.observe(event);
+    this.tokens.observe(event, this.#options.modelId());
     this.#shown.add(event.invocationId);
     events.progress(event);
     const failure = event.type === "result" ? failureOfText(event.content) : undefined;
