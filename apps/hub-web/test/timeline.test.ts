@@ -142,7 +142,7 @@ it("is a page for a phone, light and dark, without barriers", async () => {
   expect(await excessWidth(page)).toBe(0);
   await expectNoBarriers(page);
   await readOn(page.getByRole("region", { name: "bash: run this command" }));
-  await page.getByRole("button", { name: "Approve once" }).click();
+  await page.getByRole("button", { name: "Approve once" }).press("Enter");
   expect(await asking).toMatchObject({ decision: "allow" });
   await page.getByText("You approved this").waitFor();
   await tabs.getByRole("link", { name: "Timeline" }).click();

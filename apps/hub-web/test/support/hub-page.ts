@@ -72,6 +72,14 @@ export const expectQuiet = ({
   expect(hub?.errors ?? []).toEqual([]);
 };
 
+/** Holds a button, as a thumb does, until `isDone` passes. */
+export const hold = async (page: Page, button: Locator, isDone: () => Promise<unknown>): Promise<void> => {
+  await button.hover();
+  await page.mouse.down();
+  await isDone();
+  await page.mouse.up();
+};
+
 /** Reads an approval to its end, so that it can be approved. */
 export const readOn = async (panel: Locator): Promise<void> => {
   await expect
@@ -79,7 +87,7 @@ export const readOn = async (panel: Locator): Promise<void> => {
       await panel
         .getByLabel("What will be done")
         .evaluate((element) => element.scrollBy({ top: element.clientHeight }));
-      return panel.getByRole("button", { name: "Approve once" }).count();
+      return panel.getByRole("button", { name: /approve once/i }).count();
     })
     .toBe(1);
 };
