@@ -1,9 +1,8 @@
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type ApprovalQuestion, type ApprovalStore, createMemoryApprovalStore } from "@harnesskit/approvals";
-import type { AuditEntryInput } from "@harnesskit/audit";
 import { createHub, createMemoryTimelineStore, type TimelineStore } from "@harnesskit/hub";
-import { type ServedHub, serveHub } from "@harnesskit/hub/node";
+import { type ServedHub, type ServeHubOptions, serveHub } from "@harnesskit/hub/node";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
 import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
@@ -24,11 +23,13 @@ export interface OpenHub extends AsyncDisposable {
   /** What the hub reported behind its callers' backs. */
   readonly errors: readonly unknown[];
   /** What was refused, and which devices were paired. */
-  readonly entries: readonly AuditEntryInput[];
+  readonly entries: readonly AuditEntry[];
   agent(name: string, session?: string): Promise<Agent>;
   /** Puts a question without an agent that waits. */
   ask(question: Pick<ApprovalQuestion, "subject"> & Partial<ApprovalQuestion>): Promise<void>;
 }
+
+type AuditEntry = Parameters<NonNullable<ServeHubOptions["audit"]>>[0];
 
 const vapidKey = "BEl62iUYgUivxIkv69yViEuiBIa-Ib9-SkvMeAtA3LFgDzkrxZJjSgSnfckjBJuBkr3qBUYIHBQFLXYp5Nksh8U";
 
@@ -45,7 +46,7 @@ export const openHub = async (pageDirectory: string): Promise<OpenHub> => {
   const directory = await temporaryDirectory();
   const place = hubPlace({ state: join(directory.path, "hub") });
   const errors: unknown[] = [];
-  const entries: AuditEntryInput[] = [];
+  const entries: AuditEntry[] = [];
   const onError = (error: unknown) => errors.push(error);
   const approvals = createMemoryApprovalStore();
   const timeline = createMemoryTimelineStore();
@@ -57,7 +58,7 @@ export const openHub = async (pageDirectory: string): Promise<OpenHub> => {
   // A browser takes this name of the machine for another origin, and for as safe as TLS.
   const port = await freePort();
   const publicUrl = `http://localhost:${port}`;
-  const audit = { record: (entry: AuditEntryInput) => entries.push(entry) };
+  const audit = { record: (entry: AuditEntry) => entries.push(entry) };
   const served = await serveHub({
     ...{ hub, place, port, publicUrl, pageDirectory, onError },
     ...{ user: "ada", pushKey: vapidKey, audit: audit.record },
