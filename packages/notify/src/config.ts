@@ -18,10 +18,10 @@ const TargetSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("ntfy"), url: SecretSchema, token: SecretSchema.optional() }),
   /** `url` is an incoming webhook. */
   z.strictObject({ kind: z.literal("slack"), url: SecretSchema }),
-  /** A command that takes a message with its headers on standard input, such as `[sendmail, -t]`. No shell reads it. */
+  /** `url` is a mail server: `smtps://USER:PASSWORD@HOST`, or `smtp:` for one of this machine or with STARTTLS. */
   z.strictObject({
     kind: z.literal("email"),
-    command: z.array(z.string().min(1)).min(1).max(50),
+    url: SecretSchema,
     from: AddressSchema,
     to: z.array(AddressSchema).min(1).max(50),
   }),
@@ -65,13 +65,18 @@ export type NotifyStep = NotifyConfig["notify"][number];
 const invalid = (problem: string) =>
   new NotifyError("invalid_config", displayText(problem, { maxLength: 500 }), { isFinal: true });
 
-const checkUrl = (name: string, url: string): string => {
+const checkMailUrl = (name: string, url: string): void => {
+  if (URL.canParse(url) && /^smtps?:$/.test(new URL(url).protocol)) return;
+  throw invalid(`targets.${name}.url must be an smtps: or smtp: URL`);
+};
+
+const checkUrl = (name: string, url: string): void => {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   // The requests of a platform's fetch carry no credentials of a URL.
   if (parsed !== undefined && parsed.username + parsed.password !== "")
     throw invalid(`targets.${name}.url must have no user and no password`);
   const isLocal = parsed !== undefined && ["127.0.0.1", "localhost", "[::1]"].includes(parsed.hostname);
-  if (parsed?.protocol === "https:" || (parsed?.protocol === "http:" && isLocal)) return url;
+  if (parsed?.protocol === "https:" || (parsed?.protocol === "http:" && isLocal)) return;
   throw invalid(`targets.${name}.url must be an https: URL, or an http: URL of this machine`);
 };
 
@@ -96,7 +101,8 @@ const readSecrets = (
       return [field, found];
     });
     const read = Object.fromEntries(fields) as ParsedConfig["targets"][string];
-    if (read.kind !== "email") checkUrl(name, String(read.url));
+    if (read.kind === "email") checkMailUrl(name, String(read.url));
+    else checkUrl(name, String(read.url));
     if (read.kind === "webhook") checkSecret(name, read.secret);
     return [name, read];
   });

@@ -23,6 +23,6 @@ export const deliver = (notice: Notice, target: NotifyTarget, context: DeliveryC
     case "web_push":
       return sendWebPush(notice, target, context);
     case "email":
-      return sendEmail(notice, target, context);
+      return sendEmail(notice, { url: read(target.url), from: target.from, to: target.to }, context);
   }
 };
