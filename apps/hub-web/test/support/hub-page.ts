@@ -80,6 +80,13 @@ export const hold = async (page: Page, button: Locator, isDone: () => Promise<un
   await page.mouse.up();
 };
 
+/** Approves by the keyboard, which no risk needs to be held for. */
+export const approveByKey = async (where: Page | Locator): Promise<void> => {
+  const approve = where.getByRole("button", { name: /approve once/i });
+  await expect.poll(() => approve.isEnabled()).toBe(true);
+  await approve.press("Enter");
+};
+
 /** Reads an approval to its end, so that it can be approved. */
 export const readOn = async (panel: Locator): Promise<void> => {
   await expect
