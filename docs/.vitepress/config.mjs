@@ -32,6 +32,7 @@ const guides = [
     "cli",
     "hub",
     "hub-page",
+    "guides/approve-from-anywhere",
     "notifiers",
     "guard",
     "threads",
