@@ -1,6 +1,6 @@
 import { createDeferred, displayText, HarnessError } from "@harnesskit/wire";
 import { type Clock, settleWithin, systemClock, within } from "@harnesskit/wire/time";
-import { traced } from "@harnesskit/wire/trace";
+import { SpanKind, type SpanStart, toolCall, traced } from "@harnesskit/wire/trace";
 import {
   type CallToolResult,
   Client,
@@ -52,6 +52,17 @@ export interface ConnectionOptions {
   readonly onReport: (error: McpError) => void;
   readonly onOutput: (line: string) => void;
 }
+
+const callSpan = (tool: string, input: unknown): SpanStart => {
+  const { attributes, content } = toolCall(tool, undefined, input);
+  return {
+    name: `tools/call ${tool}`,
+    kind: SpanKind.CLIENT,
+    attributes: { ...attributes, "mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool" },
+    content,
+    metric: "mcp.client.operation.duration",
+  };
+};
 
 /** One connection to an MCP server, from the question which revision it speaks to its end. */
 export class McpConnection {
@@ -155,11 +166,11 @@ export class McpConnection {
     const more = { ...options, times, secrets, clock: this.#clock };
     try {
       return await traced(
-        "mcpCall",
-        () => ({ tool: tool.mcpName, callId: "", input }),
-        async (operation) => {
+        () => callSpan(tool.mcpName, input),
+        async (span) => {
           const result = await callServerTool(this.#client, tool, input, more);
-          operation?.set({ code: result.isError ? "tool_error" : undefined, output: result.content });
+          if (result.isError) span?.fail("tool_error");
+          span?.content({ "gen_ai.tool.call.result": result.content });
           return result;
         },
       );

@@ -2,11 +2,12 @@ import type { Turn as TurnData, Usage } from "@harnesskit/protocol/threads";
 import { backoffDelayMs, createDeferred, HarnessError, wait } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import {
-  currentTracer,
-  inOperation,
+  inSpan,
   readTraceContext,
+  type Span,
+  SpanKind,
+  startSpan,
   type TraceContext,
-  type TracedOperation,
 } from "@harnesskit/wire/trace";
 import { addUsage, recordedUsage } from "./add-usage.ts";
 import { ApprovalFlow } from "./approval-flow.ts";
@@ -33,7 +34,7 @@ export interface TurnOptions {
   readonly request: TurnRequest;
   /** The name of the request that starts it. */
   readonly name?: RequestName | undefined;
-  /** Where a prompt that waited belongs in a trace. @default the active operation */
+  /** Where a prompt that waited belongs in a trace. @default the active span */
   readonly parent?: TraceContext | undefined;
   /** The turn as an earlier server began it; undefined for a new one. */
   readonly begun?: TurnData | undefined;
@@ -56,7 +57,7 @@ export class Turn {
   readonly flow: ApprovalFlow;
   readonly calls: ToolCalls;
   readonly #prompt: PromptAdmission;
-  readonly #operation: TracedOperation<"turn"> | undefined;
+  readonly #span: Span | undefined;
   readonly #abort = new AbortController();
   readonly #ended = createDeferred<void>();
   #usage: Usage | undefined;
@@ -75,11 +76,20 @@ export class Turn {
     // The same trace goes on, and the link says where it was left.
     const trace = readTraceContext(begun?._meta);
     const { agent, input } = request;
-    this.#operation = currentTracer()?.start(
-      "turn",
-      { threadId, turnId, agent: agent.name, isResumed: this.isResumed, input },
-      begun ? { parent: trace, links: [trace] } : { parent },
-    );
+    this.#span = startSpan(() => ({
+      name: `invoke_agent ${agent.name}`,
+      kind: SpanKind.SERVER,
+      attributes: {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.conversation.id": threadId,
+        "gen_ai.agent.name": agent.name,
+        "harness.turn.id": turnId,
+        "harness.turn.is_resumed": this.isResumed,
+      },
+      content: { "gen_ai.input.messages": input },
+      metric: "harness.turn.duration",
+      ...(begun ? { parent: trace, links: [trace] } : { parent }),
+    }));
     this.data =
       begun ??
       defined({
@@ -88,7 +98,7 @@ export class Turn {
         status: "running" as const,
         time: { started: settings.clock.now() },
         ...name,
-        _meta: this.#operation?.context,
+        _meta: this.#span?.context,
       });
     this.log = new TurnLog(session, this.data);
     this.flow = new ApprovalFlow(this);
@@ -135,7 +145,7 @@ export class Turn {
   /** The turn could not begin: nothing of it is in the log. */
   discard(error: unknown): void {
     this.log.close();
-    this.#operation?.end(error);
+    this.#span?.end(error);
     this.#ended.resolve();
   }
 
@@ -149,7 +159,7 @@ export class Turn {
 
   /** Makes the questions of an earlier server answerable at once, and goes on from their answers to the end. Rejects never. */
   resume({ calls, prompt }: PendingWork): Promise<void> {
-    return inOperation(this.#operation, () => {
+    return inSpan(this.#span, () => {
       const answered = this.calls.resume(calls);
       const admitted = prompt && this.#prompt.resume(prompt.message, prompt.question);
       answered.catch(() => {});
@@ -230,13 +240,17 @@ export class Turn {
   }
 
   #run(work: () => Promise<void>): Promise<void> {
-    return inOperation(this.#operation, async () => {
+    return inSpan(this.#span, async () => {
       const { observe } = this.settings;
       observe("turnStarted", this.observed);
       const ending = await this.#runToEnd(work);
       const usage = this.#usage;
-      this.#operation?.set({ status: "waiting", ...ending, ...usage });
-      this.#operation?.end(ending?.status === "error" ? ending : undefined);
+      this.#span?.set({
+        "harness.turn.status": ending?.status ?? "waiting",
+        "gen_ai.usage.input_tokens": usage?.inputTokens,
+        "gen_ai.usage.output_tokens": usage?.outputTokens,
+      });
+      this.#span?.end(ending?.status === "error" ? ending : undefined);
       if (ending) observe("turnEnded", this.observed, { ...ending, usage });
     });
   }

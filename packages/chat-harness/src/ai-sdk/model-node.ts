@@ -15,7 +15,7 @@ import {
   withBreakpoints,
 } from "@harnesskit/wire/replay";
 import { settleWithin } from "@harnesskit/wire/time";
-import { type TracedOperation, traced } from "@harnesskit/wire/trace";
+import { modelSpan, recordAnswer, type Span, traced } from "@harnesskit/wire/trace";
 import {
   type ModelMessage,
   type StreamTextResult,
@@ -34,8 +34,6 @@ import { type Answer, readAnswer } from "./read-answer.ts";
 import { lengthOfTools, withOutputReader } from "./shown-tools.ts";
 import { summariseChat } from "./summarise-chat.ts";
 import { ChatModelError, toModelError } from "./to-model-error.ts";
-
-type TracedModel = TracedOperation<"model"> | undefined;
 
 interface Question {
   readonly shown: ChatContext;
@@ -101,7 +99,7 @@ const readStream = async (
   stream: StreamTextResult<ToolSet, never>,
   { maxAnswerLength, maxCalls }: ChatSettings,
   { usedIds, tell, began }: Asking,
-  operation: TracedModel,
+  span: Span | undefined,
 ): Promise<Asked> => {
   const { inputs, dropsCalls } = await followParts(stream.fullStream, maxAnswerLength, { tell, began });
   const [content, reason, rawReason, usage, response] = await Promise.all([
@@ -111,16 +109,7 @@ const readStream = async (
     stream.usage,
     stream.response,
   ]);
-  operation?.set({
-    responseModel: response.modelId,
-    responseId: response.id,
-    finishReason: reason,
-    inputTokens: usage.inputTokens,
-    outputTokens: usage.outputTokens,
-    cachedInputTokens: usage.inputTokenDetails?.cacheReadTokens,
-    reasoningTokens: usage.outputTokenDetails?.reasoningTokens,
-    output: content,
-  });
+  recordAnswer(span, { response, finishReason: reason, usage, output: content });
   const answer = readAnswer(content, usedIds, inputs);
   const { length } = answer.calls;
   if (length > maxCalls) {
@@ -158,9 +147,8 @@ const askModel = async (chat: ChatSettings, question: Question): Promise<Answer>
   const besideLength = (chat.system?.length ?? 0) + (await lengthOfTools(tools));
   const request = (messages: ModelMessage[]) =>
     traced(
-      "model",
-      () => ({ ...modelNames(chat.model), input: messages }),
-      (operation) => askOnce(chat, question, { messages, tools }, operation),
+      () => modelSpan(chat.model, messages),
+      (span) => askOnce(chat, question, { messages, tools }, span),
     );
   const ask = (messages: ModelMessage[]) =>
     request(messages).catch((error: unknown) => {
@@ -179,11 +167,6 @@ const askModel = async (chat: ChatSettings, question: Question): Promise<Answer>
   return answer;
 };
 
-const modelNames = (model: ChatSettings["model"]) =>
-  typeof model === "string"
-    ? { provider: model.split("/")[0] ?? "", model }
-    : { provider: model.provider, model: model.modelId };
-
 /** A model of the gateway, a string, is not watched. */
 const watched = ({ model, maxRetries }: ChatSettings, tell: Tell): ChatSettings["model"] =>
   typeof model === "string"
@@ -194,7 +177,7 @@ const watched = ({ model, maxRetries }: ChatSettings, tell: Tell): ChatSettings[
 
 /** Where its provider takes the images and files of tools. */
 const mediaPlaceOf = (model: ChatSettings["model"]): MediaPlace | undefined =>
-  mediaPlaceAt(modelNames(model).provider);
+  mediaPlaceAt(typeof model === "string" ? (model.split("/")[0] ?? "") : model.provider);
 
 /** What is sent to the model in one request. */
 interface Sent {
@@ -206,7 +189,7 @@ const askOnce = async (
   chat: ChatSettings,
   question: Question,
   { messages, tools }: Sent,
-  operation: TracedModel,
+  span: Span | undefined,
 ): Promise<Asked> => {
   const { clock, modelTimeoutMs: timeoutMs } = chat;
   question.signal.throwIfAborted();
@@ -231,7 +214,7 @@ const askOnce = async (
       const began = () => {
         hasBegun = true;
       };
-      return readStream(stream, chat, { ...question, began }, operation);
+      return readStream(stream, chat, { ...question, began }, span);
     },
     { name: "the model", signal: question.signal, timeoutMs, clock },
   );

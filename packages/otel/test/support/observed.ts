@@ -14,8 +14,12 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { type OtelOptions, registerOtel, unregisterOtel } from "../../src/index.ts";
 
-/** The OpenTelemetry SDK of this process with exporters in memory, and the roles reporting to it, until it is disposed of. */
-export const observed = (options?: OtelOptions) => {
+/**
+ * The OpenTelemetry SDK of this process with exporters in memory, until it is disposed of.
+ *
+ * @param options of `registerOtel`; `spans`: it is not called
+ */
+export const observed = (options?: OtelOptions | "spans") => {
   const spans = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
   const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
@@ -24,7 +28,7 @@ export const observed = (options?: OtelOptions) => {
   trace.setGlobalTracerProvider(provider);
   metrics.setGlobalMeterProvider(meters);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  registerOtel(options);
+  if (options !== "spans") registerOtel(options);
   const named = (name: string): ReadableSpan[] =>
     spans.getFinishedSpans().filter((span) => span.name === name);
   return {
