@@ -7,10 +7,9 @@ import {
   inSpan,
   readTraceContext,
   recordOutcome,
+  remoteCallSpan,
   type Span,
-  SpanKind,
   startSpan,
-  toolCall,
 } from "@harnesskit/wire/trace";
 import type { AgentCore } from "./agent-core.ts";
 import { CallStream } from "./call-stream.ts";
@@ -99,10 +98,7 @@ export class ToolCall {
     this.dueMs = this.#calls.deadlines.dueAfter(this.timeoutMs);
     const { call_id: callId, input, context } = this.payload;
     this.#span = startSpan(() => ({
-      ...toolCall(this.tool.name, callId, input),
-      name: `harness.agent.call ${this.tool.name}`,
-      kind: SpanKind.SERVER,
-      metric: "harness.agent.call.duration",
+      ...remoteCallSpan("agent", this.tool.name, callId, input),
       parent: readTraceContext(context),
     }));
     return inSpan(this.#span, () => callScope.run(this, () => this.#run()));

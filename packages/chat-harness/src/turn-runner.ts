@@ -15,11 +15,12 @@ import {
 import type { ChatTurnOutcome, DispatchPath } from "@harnesskit/protocol/chat";
 import { type JsonObject, type JsonValue, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import { isThenable } from "@harnesskit/wire";
-import { activeTrace, recordSuspension, type Span, type SpanStart, traced } from "@harnesskit/wire/trace";
+import { activeTrace, recordSuspension, type Span, traced } from "@harnesskit/wire/trace";
 import * as z from "zod";
 import type { ChatFields, ChatTurns } from "./chat-turns.ts";
 import { type Failure, RefusedSignal, SubscriptionError, toFailure } from "./errors.ts";
 import type { EngineOptions, TurnOptions, TurnReport } from "./options.ts";
+import { recordTurn, turnSpan } from "./turn-span.ts";
 
 /** What a harness stores with a pause, as the result of the record. */
 const PauseNoteSchema = z.object({
@@ -86,17 +87,6 @@ const takenElsewhere = (error: unknown): "already_resumed" | "being_resumed" | u
 
 const onPath = (turn: ChatTurnOutcome, path: DispatchPath | undefined): ChatTurnOutcome =>
   path === undefined ? turn : { ...turn, dispatch_path: path };
-
-const turnSpan = (sessionId: string | null): SpanStart => ({
-  name: "invoke_workflow chat",
-  attributes: {
-    "gen_ai.operation.name": "invoke_workflow",
-    "gen_ai.workflow.name": "chat",
-    "gen_ai.conversation.id": sessionId,
-  },
-  metric: "harness.chat.turn.duration",
-  sessionId,
-});
 
 type ReportFacts = Pick<TurnReport, "path" | "session_id" | "invocation_id">;
 
@@ -272,12 +262,7 @@ export class TurnRunner<F extends ChatFields> {
     error?: unknown,
     category?: string,
   ): void {
-    span?.set({
-      "harness.chat.path": facts.path,
-      "harness.chat.outcome": outcome,
-      "openarmature.error.category": category,
-    });
-    if (error !== undefined) span?.end({ code: category });
+    recordTurn(span, facts.path, outcome, category);
     this.#engine.report({ ...facts, outcome, error_category: category, error });
   }
 

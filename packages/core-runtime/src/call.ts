@@ -4,10 +4,9 @@ import { sharedSignal } from "@harnesskit/wire";
 import {
   readTraceContext,
   recordOutcome,
+  remoteCallSpan,
   type Span,
-  SpanKind,
   startSpan,
-  toolCall,
 } from "@harnesskit/wire/trace";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
@@ -98,10 +97,7 @@ export class Call implements ToolCall {
       this.#settle = resolve;
     });
     this.span = startSpan(() => ({
-      ...toolCall(this.toolId, this.callId, input),
-      name: `harness.core.call ${this.toolId}`,
-      kind: SpanKind.CLIENT,
-      metric: "harness.core.call.duration",
+      ...remoteCallSpan("core", this.toolId, this.callId, input),
       parent: readTraceContext(options.context),
     }));
     if (!signal) return;

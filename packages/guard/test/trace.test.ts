@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { createAhpServer } from "@harnesskit/ahp-server";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { idOf, observed, parentOf, traceOf } from "../../otel/test/support/observed.ts";
+import { parentOf, RecordedSpans, traceparentOf } from "../../../scripts/lib/recorded-spans.ts";
 import { runHook } from "../src/hook/index.ts";
 import { createGuard, createHookHandler, createHookListener } from "../src/index.ts";
 import { codexInput, makeDirectory, never } from "./support/hooks.ts";
@@ -15,10 +15,10 @@ const traceIdOf = (metadata: unknown) =>
   (metadata as { traceparent?: string } | undefined)?.traceparent?.split("-")[1];
 
 /** What a hook's span belongs to, and what its harness was told of it. */
-const hookSpan = (sdk: ReturnType<typeof observed>) => {
+const hookSpan = (sdk: RecordedSpans) => {
   const [hook, ...more] = sdk.all.filter(({ attributes }) => attributes["harness.decision.by"] === "guard");
   if (hook === undefined || more.length > 0) throw new Error("not one span of a hook");
-  return { parent: parentOf(hook), told: `00-${traceOf(hook)}-${idOf(hook)}-01`, hook };
+  return { parent: parentOf(hook), told: traceparentOf(hook) };
 };
 
 /** A guard, and the metadata of what its harness was asked. */
@@ -39,7 +39,7 @@ const guarded = () => {
 
 describe("the trace of a coding agent", () => {
   it("goes on over the headers of an HTTP hook to the harness", async () => {
-    await using sdk = observed();
+    await using sdk = new RecordedSpans();
     const { guard, asked } = guarded();
     const headers = { traceparent, tracestate: "vendor=1" };
     const request = new Request("http://x/", { method: "POST", body: codexInput("ls"), headers });
@@ -51,7 +51,7 @@ describe("the trace of a coding agent", () => {
   });
 
   it("goes on over TRACEPARENT and TRACESTATE of the hook's process", async () => {
-    await using sdk = observed();
+    await using sdk = new RecordedSpans();
     const { guard, asked } = guarded();
     const path = join(await makeDirectory(), "guard.sock");
     const listener = createHookListener({ guard, path });
@@ -72,7 +72,7 @@ describe("the trace of a coding agent", () => {
     ["of zeros", `00-${"0".repeat(32)}-00f067aa0ba902b7-01`],
     ["too long", `cc-${traceId}-00f067aa0ba902b7-01-${"x".repeat(300)}`],
   ])("is a new one where its context is %s", async (_what, bad) => {
-    await using sdk = observed();
+    await using sdk = new RecordedSpans();
     const { guard, asked } = guarded();
     const trace = { traceparent: bad };
     await guard.answer({ host: "claude-code", input: codexInput("ls"), trace }, never);
@@ -85,7 +85,7 @@ describe("the trace of a coding agent", () => {
 
 describe("the trace of an MCP client", () => {
   it("goes on over _meta of a call to the harness, and to the server as it came", async () => {
-    await using _sdk = observed();
+    await using _sdk = new RecordedSpans();
     const { client, events } = await guardServer(hostile("meta"), () => ({ decision: "allow" }));
     const meta = { traceparent, tracestate: "vendor=1" };
     const result = await client.callTool({ name: "meta", arguments: {}, _meta: meta });

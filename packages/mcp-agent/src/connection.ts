@@ -1,6 +1,6 @@
 import { createDeferred, displayText, HarnessError } from "@harnesskit/wire";
 import { type Clock, settleWithin, systemClock, within } from "@harnesskit/wire/time";
-import { SpanKind, type SpanStart, toolCall, traced } from "@harnesskit/wire/trace";
+import { remoteCallSpan, traced } from "@harnesskit/wire/trace";
 import {
   type CallToolResult,
   Client,
@@ -52,17 +52,6 @@ export interface ConnectionOptions {
   readonly onReport: (error: McpError) => void;
   readonly onOutput: (line: string) => void;
 }
-
-const callSpan = (tool: string, input: unknown): SpanStart => {
-  const { attributes, content } = toolCall(tool, undefined, input);
-  return {
-    name: `tools/call ${tool}`,
-    kind: SpanKind.CLIENT,
-    attributes: { ...attributes, "mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool" },
-    content,
-    metric: "mcp.client.operation.duration",
-  };
-};
 
 /** One connection to an MCP server, from the question which revision it speaks to its end. */
 export class McpConnection {
@@ -166,7 +155,7 @@ export class McpConnection {
     const more = { ...options, times, secrets, clock: this.#clock };
     try {
       return await traced(
-        () => callSpan(tool.mcpName, input),
+        () => remoteCallSpan("mcp", tool.mcpName, undefined, input),
         async (span) => {
           const result = await callServerTool(this.#client, tool, input, more);
           if (result.isError) span?.fail("tool_error");

@@ -1,6 +1,6 @@
 import { answerSpan, traced } from "@harnesskit/wire/trace";
 import { expect, it } from "vitest";
-import { idOf, observed, traceOf } from "../../otel/test/support/observed.ts";
+import { RecordedSpans, traceOf, traceparentOf } from "../../../scripts/lib/recorded-spans.ts";
 import { call, hostile, serve } from "./support/serve.ts";
 
 const metaOf = async (served: Awaited<ReturnType<typeof serve>>) => {
@@ -11,7 +11,7 @@ const metaOf = async (served: Awaited<ReturnType<typeof serve>>) => {
 it("passes the trace of a call on to the MCP server, in _meta beside what the client has there", async () => {
   await using served = await serve({ server: hostile() });
   {
-    await using sdk = observed();
+    await using sdk = new RecordedSpans();
     const meta = await traced(
       () => answerSpan("a", "once"),
       () => metaOf(served),
@@ -19,7 +19,7 @@ it("passes the trace of a call on to the MCP server, in _meta beside what the cl
     const called = sdk.one("tools/call meta");
     expect(meta).toEqual({
       progressToken: expect.anything(),
-      traceparent: `00-${traceOf(called)}-${idOf(called)}-01`,
+      traceparent: traceparentOf(called),
     });
     expect(traceOf(called)).toBe(traceOf(sdk.one("harness.approval.answer")));
   }

@@ -17,8 +17,9 @@ import { createMemoryPair } from "@harnesskit/wire/testing";
 import { answerSpan, traced } from "@harnesskit/wire/trace";
 import { SpanKind } from "@opentelemetry/api";
 import { describe, expect, it } from "vitest";
+import { idOf, parentOf } from "../../../scripts/lib/recorded-spans.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { idOf, observed, parentOf } from "./support/observed.ts";
+import { observed } from "./support/observed.ts";
 
 const harness = () =>
   createAhpServer({

@@ -1,7 +1,7 @@
 import type { EventBody, InputPart } from "@harnesskit/protocol/threads";
 import { type HarnessError, RequestCancelledError } from "@harnesskit/wire";
 import { isConnectionLoss } from "@harnesskit/wire/rpc";
-import { inSpan, SpanKind, startSpan } from "@harnesskit/wire/trace";
+import { agentSpan, inSpan, startSpan } from "@harnesskit/wire/trace";
 import type { CompactThreadOptions, StartTurnOptions } from "./client-options.ts";
 import { MalformedMessageError, ThreadError } from "./errors.ts";
 import { EventBuffer } from "./event-buffer.ts";
@@ -68,16 +68,7 @@ export class Turns {
     const { session, follows } = this.#options;
     // A server without subscriptions sends the events of all threads.
     const followed = session.has("subscribe") ? await follows.follow(threadId) : undefined;
-    const span = startSpan(() => ({
-      name: agent === undefined ? "invoke_agent" : `invoke_agent ${agent}`,
-      kind: SpanKind.CLIENT,
-      attributes: {
-        "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.conversation.id": threadId,
-        "gen_ai.agent.name": agent,
-      },
-      metric: "harness.client.turn.duration",
-    }));
+    const span = startSpan(() => agentSpan("client", threadId, agent));
     const onEnd = (error?: unknown) => {
       if (followed) follows.release(followed);
       span?.end(error);

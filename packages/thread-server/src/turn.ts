@@ -1,14 +1,7 @@
 import type { Turn as TurnData, Usage } from "@harnesskit/protocol/threads";
 import { backoffDelayMs, createDeferred, HarnessError, wait } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import {
-  inSpan,
-  readTraceContext,
-  type Span,
-  SpanKind,
-  startSpan,
-  type TraceContext,
-} from "@harnesskit/wire/trace";
+import { inSpan, readTraceContext, type Span, type TraceContext } from "@harnesskit/wire/trace";
 import { addUsage, recordedUsage } from "./add-usage.ts";
 import { ApprovalFlow } from "./approval-flow.ts";
 import type { Ending } from "./close-open-items.ts";
@@ -23,6 +16,7 @@ import { toTurnContext } from "./turn-context.ts";
 import { TurnLog } from "./turn-log.ts";
 import type { ObservedTurn } from "./turn-observer.ts";
 import type { TurnRequest } from "./turn-runner.ts";
+import { endTurnSpan, startTurnSpan } from "./turn-span.ts";
 import { watchStop } from "./watch-stop.ts";
 
 /** How long an interrupted turn that did not get further waits before it goes on again. */
@@ -73,23 +67,7 @@ export class Turn {
     this.request = request;
     this.isResumed = begun !== undefined;
     this.observed = { threadId, turnId, directory, agent: request.agent.name, isResumed: this.isResumed };
-    // The same trace goes on, and the link says where it was left.
-    const trace = readTraceContext(begun?._meta);
-    const { agent, input } = request;
-    this.#span = startSpan(() => ({
-      name: `invoke_agent ${agent.name}`,
-      kind: SpanKind.SERVER,
-      attributes: {
-        "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.conversation.id": threadId,
-        "gen_ai.agent.name": agent.name,
-        "harness.turn.id": turnId,
-        "harness.turn.is_resumed": this.isResumed,
-      },
-      content: { "gen_ai.input.messages": input },
-      metric: "harness.turn.duration",
-      ...(begun ? { parent: trace, links: [trace] } : { parent }),
-    }));
+    this.#span = startTurnSpan(this.observed, request.input, begun, parent);
     this.data =
       begun ??
       defined({
@@ -245,12 +223,7 @@ export class Turn {
       observe("turnStarted", this.observed);
       const ending = await this.#runToEnd(work);
       const usage = this.#usage;
-      this.#span?.set({
-        "harness.turn.status": ending?.status ?? "waiting",
-        "gen_ai.usage.input_tokens": usage?.inputTokens,
-        "gen_ai.usage.output_tokens": usage?.outputTokens,
-      });
-      this.#span?.end(ending?.status === "error" ? ending : undefined);
+      endTurnSpan(this.#span, ending, usage);
       if (ending) observe("turnEnded", this.observed, { ...ending, usage });
     });
   }

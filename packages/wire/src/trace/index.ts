@@ -3,13 +3,14 @@ export { modelSpan, recordAnswer } from "./model-span.ts";
 export { activeTrace, inTrace, inTraceMeta, withTraceMeta } from "./propagation.ts";
 export {
   type AnsweredApproval,
+  agentSpan,
   answerSpan,
   approvalSpan,
   type DecisionSubject,
   decided,
   decisionSpan,
   recordOutcome,
-  toolCall,
+  remoteCallSpan,
   toolSpan,
 } from "./shared-spans.ts";
 export {

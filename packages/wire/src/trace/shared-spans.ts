@@ -98,11 +98,35 @@ export const answerSpan = (approvalId: string, answer: string): SpanStart => ({
   metric: "harness.approval.answer.duration",
 });
 
-/** Attributes and content of a tool call. */
-export const toolCall = (tool: string, callId: string | undefined, input: unknown) => ({
-  attributes: { "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId },
-  content: { "gen_ai.tool.call.arguments": input },
+/** A turn of a thread, at the client that started it or at its server. */
+export const agentSpan = (side: "client" | "server", threadId: string, agent: string | undefined) => ({
+  name: agent === undefined ? "invoke_agent" : `invoke_agent ${agent}`,
+  kind: side === "client" ? SpanKind.CLIENT : SpanKind.SERVER,
+  attributes: {
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.conversation.id": threadId,
+    "gen_ai.agent.name": agent,
+  },
+  metric: side === "client" ? "harness.client.turn.duration" : "harness.turn.duration",
 });
+
+/** A call of a tool in another process: `core` calls an agent, and `agent` runs it; `mcp` calls a server. */
+export const remoteCallSpan = (
+  by: "core" | "agent" | "mcp",
+  tool: string,
+  callId: string | undefined,
+  input: unknown,
+): SpanStart => {
+  const isMcp = by === "mcp";
+  const method = { "mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool" };
+  return {
+    name: isMcp ? `tools/call ${tool}` : `harness.${by}.call ${tool}`,
+    kind: by === "agent" ? SpanKind.SERVER : SpanKind.CLIENT,
+    attributes: { "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId, ...(isMcp && method) },
+    content: { "gen_ai.tool.call.arguments": input },
+    metric: isMcp ? "mcp.client.operation.duration" : `harness.${by}.call.duration`,
+  };
+};
 
 /** How a tool call has ended. */
 export const recordOutcome = (
@@ -121,18 +145,16 @@ export const toolSpan = (call: {
   readonly description?: string | undefined;
   readonly conversationId?: string | undefined;
   readonly input: unknown;
-}): SpanStart => {
-  const { attributes, content } = toolCall(call.tool, call.callId, call.input);
-  return {
-    name: `execute_tool ${call.tool}`,
-    attributes: {
-      ...attributes,
-      "gen_ai.operation.name": "execute_tool",
-      "gen_ai.tool.type": "function",
-      "gen_ai.tool.description": call.description,
-      "gen_ai.conversation.id": call.conversationId,
-    },
-    content,
-    metric: "harness.tool.duration",
-  };
-};
+}): SpanStart => ({
+  name: `execute_tool ${call.tool}`,
+  attributes: {
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.type": "function",
+    "gen_ai.tool.name": call.tool,
+    "gen_ai.tool.call.id": call.callId,
+    "gen_ai.tool.description": call.description,
+    "gen_ai.conversation.id": call.conversationId,
+  },
+  content: { "gen_ai.tool.call.arguments": call.input },
+  metric: "harness.tool.duration",
+});
