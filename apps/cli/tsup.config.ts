@@ -3,6 +3,7 @@ import { program, quickProgram } from "../../scripts/tsup.ts";
 export default [
   program({ bin: "src/bin.ts", "mcp-agent": "src/agents/mcp-agent-bin.ts" }, [
     "libsql",
+    "nodemailer",
     "pg",
     "@opentelemetry/api",
     "@opentelemetry/sdk-node",

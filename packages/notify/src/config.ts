@@ -4,6 +4,7 @@ import { parseDocument } from "yaml";
 import * as z from "zod";
 import { NotifyError } from "./notify-error.ts";
 import { QuietHoursSchema } from "./quiet-hours.ts";
+import type { WebPushTarget } from "./targets/web-push.ts";
 import { secretPrefix } from "./targets/webhook.ts";
 
 /** A value, or the name of an environment variable that has it, so that no secret is in the file. */
@@ -17,10 +18,10 @@ const TargetSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("ntfy"), url: SecretSchema, token: SecretSchema.optional() }),
   /** `url` is an incoming webhook. */
   z.strictObject({ kind: z.literal("slack"), url: SecretSchema }),
-  /** A command that takes a message with its headers on standard input, such as `[sendmail, -t]`. No shell reads it. */
+  /** `url` is a mail server: `smtps://USER:PASSWORD@HOST`, or `smtp:` for one of this machine or with STARTTLS. */
   z.strictObject({
     kind: z.literal("email"),
-    command: z.array(z.string().min(1)).min(1).max(50),
+    url: SecretSchema,
     from: AddressSchema,
     to: z.array(AddressSchema).min(1).max(50),
   }),
@@ -52,21 +53,30 @@ export const NotifyConfigSchema = z.strictObject({
   quiet: z.array(QuietHoursSchema).max(20).default([]),
 });
 
+type ParsedConfig = z.output<typeof NotifyConfigSchema>;
+/** `web_push`: a browser's push service, which a configuration of a file cannot name: see `webPushConfig`. */
+export type NotifyTarget = ParsedConfig["targets"][string] | WebPushTarget;
 /** A configuration whose secrets were read. */
-export type NotifyConfig = z.output<typeof NotifyConfigSchema>;
-export type NotifyTarget = NotifyConfig["targets"][string];
+export type NotifyConfig = Omit<ParsedConfig, "targets"> & {
+  readonly targets: Readonly<Record<string, NotifyTarget>>;
+};
 export type NotifyStep = NotifyConfig["notify"][number];
 
 const invalid = (problem: string) =>
   new NotifyError("invalid_config", displayText(problem, { maxLength: 500 }), { isFinal: true });
 
-const checkUrl = (name: string, url: string): string => {
+const checkMailUrl = (name: string, url: string): void => {
+  if (URL.canParse(url) && /^smtps?:$/.test(new URL(url).protocol)) return;
+  throw invalid(`targets.${name}.url must be an smtps: or smtp: URL`);
+};
+
+const checkUrl = (name: string, url: string): void => {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   // The requests of a platform's fetch carry no credentials of a URL.
   if (parsed !== undefined && parsed.username + parsed.password !== "")
     throw invalid(`targets.${name}.url must have no user and no password`);
   const isLocal = parsed !== undefined && ["127.0.0.1", "localhost", "[::1]"].includes(parsed.hostname);
-  if (parsed?.protocol === "https:" || (parsed?.protocol === "http:" && isLocal)) return url;
+  if (parsed?.protocol === "https:" || (parsed?.protocol === "http:" && isLocal)) return;
   throw invalid(`targets.${name}.url must be an https: URL, or an http: URL of this machine`);
 };
 
@@ -79,7 +89,7 @@ const checkSecret = (name: string, secret: unknown): void => {
 
 /** Puts values of the environment in the place of their names. */
 const readSecrets = (
-  config: NotifyConfig,
+  config: ParsedConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): NotifyConfig => {
   const targets = Object.entries(config.targets).map(([name, target]) => {
@@ -90,8 +100,9 @@ const readSecrets = (
         throw invalid(`targets.${name}.${field}: the environment variable ${value.env} is not set`);
       return [field, found];
     });
-    const read = Object.fromEntries(fields) as NotifyTarget;
-    if (read.kind !== "email") checkUrl(name, String(read.url));
+    const read = Object.fromEntries(fields) as ParsedConfig["targets"][string];
+    if (read.kind === "email") checkMailUrl(name, String(read.url));
+    else checkUrl(name, String(read.url));
     if (read.kind === "webhook") checkSecret(name, read.secret);
     return [name, read];
   });

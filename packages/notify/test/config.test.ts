@@ -45,7 +45,7 @@ test.each([
   ["a variable that is not set", withTarget("{ kind: slack, url: { env: NO_SUCH } }"), /NO_SUCH is not set/],
   [
     "an address that injects",
-    withTarget('{ kind: email, command: [x], from: "a@b.c\\nBcc: d@e.f", to: [a@b.cd] }'),
+    withTarget('{ kind: email, url: "smtps://mail.example.org", from: "a@b.c\\nBcc: d@e.f", to: [a@b.cd] }'),
     /from/,
   ],
   [

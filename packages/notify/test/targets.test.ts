@@ -1,8 +1,6 @@
 import { createHmac } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { startMailServer } from "./mail-server.ts";
 import { links, openNotifier, startService } from "./support.ts";
 
 const hostile = {
@@ -78,46 +76,56 @@ test("nothing in a text is a mark of Slack's", async () => {
   ]);
 });
 
-test("e-mail goes to a command, without a shell, and no text becomes a header", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "notify-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const file = join(directory, "mail.txt");
-  const script = `require("fs").writeFileSync(process.argv[1], require("fs").readFileSync(0))`;
-  const command = JSON.stringify([process.execPath, "-e", script, file]);
+test("e-mail goes by SMTP, and no text becomes a header", async () => {
+  const mail = await startMailServer();
   const { start, ask, errors } = openNotifier(
-    `version: 1\ntargets: { mail: { kind: email, command: ${command}, from: hub@example.org, to: [ada@example.org, bob@example.org] } }\nnotify: [{ to: [mail] }]`,
+    `version: 1\ntargets: { mail: { kind: email, url: { env: SMTP }, from: hub@example.org, to: [ada@example.org, bob@example.org] } }\nnotify: [{ to: [mail] }]`,
+    {},
+    { SMTP: `smtp://ada:right@127.0.0.1:${mail.port}` },
   );
   await ask("c1", hostile);
   start();
-  const read = () => {
-    try {
-      return readFileSync(file, "utf8");
-    } catch {
-      return "";
-    }
-  };
-  await expect.poll(() => read().endsWith("\r\n")).toBe(true);
-  const [head = "", body = ""] = read().split("\r\n\r\n");
-  expect(head.split("\r\n").map((line) => line.split(":")[0])).toEqual([
-    ...["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"],
-    "Content-Transfer-Encoding",
-  ]);
-  expect(head).toContain("To: ada@example.org, bob@example.org");
+  await expect.poll(() => mail.received.length).toBe(1);
+  const [{ text, to }] = mail.received as [(typeof mail.received)[number]];
+  expect(to).toEqual(["ada@example.org", "bob@example.org"]);
+  const [head = "", body = ""] = text.split("\r\n\r\n");
+  expect(head).toContain("Subject: An approval waits (high risk)");
+  expect(head).toContain("Auto-Submitted: auto-generated");
+  expect(head).not.toContain("Bcc");
   expect(Buffer.from(body, "base64").toString()).toContain("Why it asks: it & <https://evil|looks fine>");
   expect(errors).toEqual([]);
 });
 
 test.each([
-  ["a command that is not there", ["/no/such/program"], "target_unreachable", true],
-  ["a command that fails", [process.execPath, "-e", "process.exit(75)"], "target_refused", false],
-] as const)("%s is an error by name", async (_name, command, code, isFinal) => {
+  ["a server that is not there", "smtp://127.0.0.1:1", "target_unreachable", false],
+  ["a password that is refused", "smtp://ada:wrong@127.0.0.1:PORT", "target_refused", true],
+  ["an answer that asks to come again", "smtp://ada:busy@127.0.0.1:PORT", "target_refused", false],
+] as const)("%s is an error by name, without the address", async (_name, url, code, isFinal) => {
+  const { port } = await startMailServer();
   const { start, ask, errors } = openNotifier(
-    `version: 1\ntargets: { mail: { kind: email, command: ${JSON.stringify(command)}, from: a@example.org, to: [b@example.org] } }\nnotify: [{ to: [mail] }]`,
+    `version: 1\ntargets: { mail: { kind: email, url: "${url.replace("PORT", String(port))}", from: a@example.org, to: [b@example.org] } }\nnotify: [{ to: [mail] }]`,
   );
   start();
   await ask("c1");
   await expect.poll(() => errors.length).toBe(1);
   expect(errors[0]).toMatchObject({ code, isFinal });
+  expect(errors[0]?.message).not.toContain("127.0.0.1");
+});
+
+test("a mail server that says nothing costs the time of one attempt", async () => {
+  const { port } = await startMailServer({ isSilent: true });
+  const { start, ask, errors, clock } = openNotifier(
+    `version: 1\ntargets: { mail: { kind: email, url: "smtp://127.0.0.1:${port}", from: a@example.org, to: [b@example.org] } }\nnotify: [{ to: [mail] }]`,
+  );
+  start();
+  await ask("c1");
+  await expect
+    .poll(() => {
+      clock.advance(10_000);
+      return errors.length;
+    })
+    .toBe(1);
+  expect(errors[0]).toMatchObject({ code: "target_timeout", isFinal: false });
 });
 
 test("a message for ntfy has whole approvals only, within its limit, and counts the rest", async () => {

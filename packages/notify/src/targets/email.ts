@@ -1,67 +1,81 @@
-import { spawn } from "node:child_process";
 import { headlineOf, itemLines, type Notice, restLines } from "../notice.ts";
 import { NotifyError } from "../notify-error.ts";
 import type { DeliveryContext } from "./post.ts";
 
 export interface EmailTarget {
-  readonly command: readonly string[];
+  /** A mail server: `smtps:` or `smtp:`, with user and password where it needs them. */
+  readonly url: string;
   readonly from: string;
   readonly to: readonly string[];
 }
 
-/** Base64 in lines of 76 characters, so that no character of the body means anything to a mail server. */
-const base64Lines = (text: string): string =>
-  (
-    Buffer.from(text, "utf8")
-      .toString("base64")
-      .match(/.{1,76}/g) ?? []
-  ).join("\r\n");
+/** After so long a silence a connection is closed, in milliseconds; the attempt itself has the notifier's `timeoutMs`. */
+const silenceMs = 10_000;
 
-/** A message as RFC 5322 and RFC 2045 say. Headers hold only checked addresses and the headline, which is ASCII. */
-const emailMessage = (notice: Notice, { from, to }: EmailTarget): string => {
-  const body = [...notice.items.flatMap((item) => [...itemLines(item), ""]), ...restLines(notice)].join(
-    "\r\n",
-  );
-  return [
-    `From: ${from}`,
-    `To: ${to.join(", ")}`,
-    `Subject: ${headlineOf(notice)}`,
-    `Date: ${new Date(notice.atMs).toUTCString().replace("GMT", "+0000")}`,
-    `Message-ID: <${notice.id}@harness.invalid>`,
-    "Auto-Submitted: auto-generated",
-    "MIME-Version: 1.0",
-    "Content-Type: text/plain; charset=utf-8",
-    "Content-Transfer-Encoding: base64",
-    "",
-    base64Lines(body),
-    "",
-  ].join("\r\n");
+const loadMailer = async (): Promise<typeof import("nodemailer")> => {
+  try {
+    return await import("nodemailer");
+  } catch (cause) {
+    const message = "e-mail needs the package nodemailer: npm install nodemailer";
+    throw new NotifyError("target_unreachable", message, { cause, isFinal: true });
+  }
 };
 
-/** Runs the command with a message on its standard input. Rejects with `target_refused`, `target_unreachable` and `target_timeout`. */
-export const sendEmail = (
+/** A password in the clear is for this machine only: elsewhere the server must offer STARTTLS. */
+const isLocal = (url: string): boolean => ["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname);
+
+/**
+ * Sends a message by SMTP. Rejects with `target_refused` (final for a 5xx answer and for a password that is refused),
+ * `target_unreachable` and `target_timeout`; no message holds the address.
+ */
+export const sendEmail = async (
   notice: Notice,
-  target: EmailTarget,
+  { url, from, to }: EmailTarget,
   { signal }: Pick<DeliveryContext, "signal">,
-): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const [program = "", ...args] = target.command;
-    const child = spawn(program, args, {
-      stdio: ["pipe", "ignore", "ignore"],
-      signal,
-      killSignal: "SIGKILL",
-    });
-    const fail = (error: NotifyError): void =>
-      reject(signal.aborted ? new NotifyError("target_timeout", "its command did not end in time") : error);
-    child.once("error", ({ code }: NodeJS.ErrnoException) => {
-      const message = `its command cannot be run (${code})`;
-      fail(new NotifyError("target_unreachable", message, { isFinal: true }));
-    });
-    child.once("exit", (code, killedBy) => {
-      if (code === 0) resolve();
-      else fail(new NotifyError("target_refused", `its command ended with ${killedBy ?? `code ${code}`}`));
-    });
-    // A command that ends before it has read all says so by its code.
-    child.stdin.on("error", () => {});
-    child.stdin.end(emailMessage(notice, target));
+): Promise<void> => {
+  const mailer = await loadMailer();
+  const transport = mailer.createTransport({
+    url,
+    requireTLS: !isLocal(url),
+    connectionTimeout: silenceMs,
+    greetingTimeout: silenceMs,
+    socketTimeout: silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
   });
+  const aborted = new Promise<never>((_, reject) => {
+    const fail = () => reject(new NotifyError("target_timeout", "it did not answer in time"));
+    if (signal.aborted) fail();
+    else signal.addEventListener("abort", fail, { once: true });
+  });
+  try {
+    await Promise.race([
+      aborted,
+      transport.sendMail({
+        from,
+        to: [...to],
+        subject: headlineOf(notice),
+        date: new Date(notice.atMs),
+        messageId: `<${notice.id}@harness.invalid>`,
+        headers: { "Auto-Submitted": "auto-generated" },
+        textEncoding: "base64",
+        text: [...notice.items.flatMap((item) => [...itemLines(item), ""]), ...restLines(notice)].join("\n"),
+      }),
+    ]);
+  } catch (error) {
+    throw NotifyError.isInstance(error) ? error : mailFailure(error);
+  } finally {
+    transport.close();
+  }
+};
+
+const mailFailure = (error: unknown): NotifyError => {
+  const { responseCode, code } = error as { readonly responseCode?: number; readonly code?: string };
+  if (responseCode === undefined && code !== "EAUTH")
+    return new NotifyError(
+      "target_unreachable",
+      `it cannot be reached${code === undefined ? "" : ` (${code})`}`,
+    );
+  const answer = responseCode === undefined ? "no login" : String(responseCode);
+  return new NotifyError("target_refused", `it answered with ${answer}`, { isFinal: answer.startsWith("5") });
+};
