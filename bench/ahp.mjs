@@ -62,7 +62,7 @@ try {
     const found = { perSecond: new Map(), alone: new Map(), byOne: new Map() };
     for (let index = 0; index < processes; index++) await measure(transport, found);
     const { perSecond, alone, byOne } = found;
-    console.error(`${transport} is measured`);
+    console.error(`${transport}: ${ratio(perSecond, "harnesskit", "limit").toFixed(2)}× of the limit`);
     rows.push([
       transport,
       Math.round(median(perSecond.get("limit"))).toLocaleString("en"),
