@@ -44,7 +44,7 @@ const StepSchema = z.strictObject({
     .optional(),
 });
 
-export const NotifyConfigSchema = z.strictObject({
+const NotifyConfigSchema = z.strictObject({
   version: z.literal(1),
   targets: z.record(z.string().regex(/^[\w-]{1,64}$/), TargetSchema),
   notify: z.array(StepSchema).min(1).max(50),
